@@ -11,6 +11,8 @@ from scipy import fft
 from posenc import _checks, tables
 from posenc import frequencies as grids
 
+_KERNEL_REACH = 39.0  # standard deviations: beyond them a Gaussian is 0 in float64
+
 
 def basis(d: int) -> NDArray[np.float64]:
     """Return the d real Fourier functions on a lattice of d points, one per row.
@@ -122,9 +124,13 @@ def frequency_density(frequencies: ArrayLike, d: int, bandwidth: float) -> NDArr
     if not omega.size:
         raise ValueError("frequencies must hold at least one angular frequency, got none")
     bandwidth = _checks.positive("bandwidth", bandwidth)
-    density = np.zeros(grids.harmonic(_checks.even("d", d)).size)
-    for w in omega:
-        density += np.exp(-0.5 * ((grids.harmonic(d) - w) / bandwidth) ** 2)
+    lattice = grids.harmonic(_checks.even("d", d))
+    density = np.zeros(lattice.size)
+    reach = _KERNEL_REACH * bandwidth
+    for w in omega.astype(np.float64, copy=False):
+        first = np.searchsorted(lattice, w - reach, side="left")
+        last = np.searchsorted(lattice, w + reach, side="right")
+        density[first:last] += np.exp(-0.5 * ((lattice[first:last] - w) / bandwidth) ** 2)
     if not density.sum() > 0:
         raise ValueError(
             f"bandwidth must be wide enough for a frequency to reach the lattice, got {bandwidth}"
@@ -185,19 +191,21 @@ def reconstruct(f: ArrayLike, density: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"density must have shape ({n_frequencies},), got {weights.shape}")
     if weights.min() < 0:
         raise ValueError(f"density must not be negative, got {weights.min()}")
-    result = fft.irfft(fft.rfft(f) * weights, n=f.shape[-1])
-    norm, new_norm = np.linalg.norm(f, axis=-1), np.linalg.norm(result, axis=-1)
-    if np.any((new_norm == 0) & (norm > 0)):
+    spectrum = fft.rfft(f) * weights
+    norm = np.linalg.norm(f, axis=-1, keepdims=True)
+    peak = np.abs(spectrum).max(axis=-1, keepdims=True)
+    if np.any((peak == 0) & (norm > 0)):
         raise ValueError("density must leave some part of f, got weights that remove all of it")
-    scale = np.divide(norm, new_norm, out=np.ones_like(norm), where=new_norm > 0)
-    return result * scale[..., None]
+    spectrum /= np.where(peak > 0, peak, 1.0)  # tiny weights must not underflow in the norm
+    result = fft.irfft(spectrum, n=f.shape[-1])
+    new_norm = np.linalg.norm(result, axis=-1, keepdims=True)
+    return result * np.divide(norm, new_norm, out=np.ones_like(norm), where=new_norm > 0)
 
 
 def _lattice_values(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return `value` as float64 with an even, non-empty last axis, or raise ValueError."""
-    values = np.asarray(value)
-    values = _checks.finite_array(name, values, ndim=max(values.ndim, 1))
-    if values.shape[-1] == 0 or values.shape[-1] % 2:
+    values = _checks.finite_array(name, value, ndim=None)
+    if values.ndim == 0 or values.shape[-1] == 0 or values.shape[-1] % 2:
         raise ValueError(
             f"{name} must have a positive even number of lattice points on its last axis, "
             f"got shape {values.shape}"

@@ -30,7 +30,7 @@ def shift_matrix(frequencies: ArrayLike, offset: float) -> NDArray[np.float64]:
 
     Source: Denk (2019), "Linear Relationships in the Transformer's Positional Encoding", Eq. 4-9.
     """
-    omega = _checks.finite_array("frequencies", frequencies, ndim=1)
+    omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     angles = omega * float(_checks.finite_array("offset", offset, ndim=0))
     even = np.arange(0, 2 * angles.size, 2)
     matrix = np.zeros((2 * angles.size, 2 * angles.size))
@@ -97,8 +97,8 @@ def rotate(
     Source: Su et al. (2021), RoFormer, Eq. 15 (interleaved); the half-split form is GPT-NeoX's.
     """
     x = _checks.finite_array("vectors", vectors, ndim=2)
-    t = _checks.finite_array("positions", positions, ndim=1)
-    omega = _checks.finite_array("frequencies", frequencies, ndim=1)
+    t = _checks.finite_array("positions", positions, ndim=1).astype(np.float64, copy=False)
+    omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     if x.shape != (t.size, 2 * omega.size):
         raise ValueError(
             f"vectors must have shape (len(positions), 2 * len(frequencies)) = "

@@ -1,7 +1,7 @@
 """NumPy tables of positional encodings: one row per position, one column per dimension.
 
-All angles are computed in float64; `dtype` is the type of the result. Nothing larger than a
-block of rows is ever held in float64, so a float32 table costs little more than itself.
+All angles are computed in float64; `dtype` is the type of the result. No more than a small part
+of the rows is ever held in float64, so a float32 table costs little more than itself.
 """
 
 from collections.abc import Iterator
@@ -68,12 +68,14 @@ def index(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64) 
     Raises
     ------
     ValueError
-        If a count is negative or no integer, or `dtype` is no float type.
+        If a count is negative or no integer, or `dtype` is no float type or too small for the
+        last position.
     """
     n_positions = _checks.count("n_positions", n_positions)
     d_model = _checks.count("d_model", d_model, minimum=1)
-    column = np.arange(n_positions).astype(_checks.float_dtype(dtype))
-    return np.repeat(column[:, None], d_model, axis=1)
+    table = np.empty((n_positions, d_model), _holding(dtype, n_positions - 1))
+    table[:] = np.arange(n_positions)[:, None]
+    return table
 
 
 def digits(
@@ -103,7 +105,8 @@ def digits(
     Raises
     ------
     ValueError
-        If a count is out of range, or `n_digits` digits cannot tell the positions apart.
+        If a count is out of range, `n_digits` digits cannot tell the positions apart, or `dtype`
+        is no float type or too small for a digit.
     """
     n_positions = _checks.count("n_positions", n_positions)
     base = _checks.count("base", base, minimum=2)
@@ -114,7 +117,8 @@ def digits(
             f"n_digits must be at least {needed} to count {n_positions} positions "
             f"in base {base}, got {n_digits}"
         )
-    table = np.empty((n_positions, n_digits), _checks.float_dtype(dtype))
+    largest = min(base, n_positions) - 1
+    table = np.empty((n_positions, n_digits), _holding(dtype, largest))
     remaining = np.arange(n_positions)
     for column in reversed(range(n_digits)):
         remaining, table[:, column] = np.divmod(remaining, base)
@@ -165,14 +169,21 @@ def normalized(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.floa
 
     Returns
     -------
-    array of shape (n_positions, d_model); values run from 0 (included) to 1 (excluded).
+    array of shape (n_positions, d_model); values run from 0 (included) to 1 (excluded, but
+    for the rounding to `dtype`).
 
     Raises
     ------
     ValueError
         If a count is negative or no integer, or `dtype` is no float type.
     """
-    return index(n_positions, d_model, dtype=dtype) / max(n_positions, 1)
+    n_positions = _checks.count("n_positions", n_positions)
+    d_model = _checks.count("d_model", d_model, minimum=1)
+    table = np.empty((n_positions, d_model), _checks.float_dtype(dtype))
+    column = np.arange(n_positions, dtype=np.result_type(table, np.float64))
+    column /= max(n_positions, 1)
+    table[:] = column[:, None]
+    return table
 
 
 def sinusoidal(
@@ -323,23 +334,24 @@ def _lattice(n_positions: int, d_model: int, overflow: str) -> int:
 
 
 def _regular(n_positions: int, omega: NDArray[np.float64], dtype: DTypeLike) -> NDArray:
-    """Return `encode(arange(n_positions), omega)`, fast: one block, then rotations of it.
+    """Return `encode(arange(n_positions), omega)`, fast: a few sines, then rotations of them.
 
-    With z(t) = sin + i cos = i exp(-i omega t), a whole block of rows moves on by s positions
-    when it is multiplied by exp(-i omega s).
+    With z(t) = sin + i cos = i exp(-i omega t), the code of s + t is -i z(s) z(t). The rows
+    s = 0, step, 2 step, ... are again a regular table, with frequencies `step * omega`.
     """
     n_positions = _checks.count("n_positions", n_positions)
+    step = min(max(_BLOCK_BYTES // (16 * omega.size), 16), n_positions // 8)
+    if step < 16:
+        return encode(np.arange(n_positions), omega, dtype=dtype)
+    step = 1 << (step.bit_length() - 1)  # a power of two, so that `step * omega` is exact
     table = np.empty((n_positions, 2 * omega.size), _checks.float_dtype(dtype))
-    blocks = list(_blocks(n_positions, omega.size))
-    if not blocks:
-        return table
-    first = encode(np.arange(blocks[0].stop), omega).view(np.complex128)
-    shifted = np.empty_like(first)
-    for rows in blocks:
-        n_rows = rows.stop - rows.start
-        turn = np.exp(-1j * omega * rows.start)
-        np.multiply(first[:n_rows], turn, out=shifted[:n_rows])
-        table[rows] = shifted[:n_rows].view(np.float64)
+    starts = _regular(-(-n_positions // step), step * omega, np.float64).view(np.complex128)
+    first = -1j * encode(np.arange(step), omega).view(np.complex128)
+    block = np.empty_like(first)
+    for i, start in enumerate(starts):
+        rows = table[i * step : (i + 1) * step]
+        np.multiply(first, start, out=block)
+        rows[:] = block[: len(rows)].view(np.float64)
     return table
 
 
@@ -357,3 +369,11 @@ def _digits_needed(n_positions: int, base: int) -> int:
         largest //= base
         n_digits += 1
     return n_digits
+
+
+def _holding(dtype: DTypeLike, largest: int) -> np.dtype:
+    """Return `dtype` as a NumPy dtype, or raise ValueError unless it can hold `largest`."""
+    resolved = _checks.float_dtype(dtype)
+    if largest > np.finfo(resolved).max:
+        raise ValueError(f"dtype must be able to hold {largest}, got {resolved}; try float32")
+    return resolved
