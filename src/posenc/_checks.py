@@ -1,7 +1,9 @@
 """Argument checks shared by the whole package: every message names argument, value and remedy."""
 
+import difflib
 import math
 import numbers
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,3 +83,29 @@ def _is_finite(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond the largest float
         return False
+
+
+def divisor(name: str, value: int, of: str, total: int) -> int:
+    """Return `value` as an int, or raise ValueError unless it is >= 1 and divides `total`."""
+    if total % count(name, value, minimum=1):
+        fitting = [n for n in range(1, total + 1) if total % n == 0]
+        shown = ", ".join(map(str, fitting[:12])) + (", ..." if len(fitting) > 12 else "")
+        raise ValueError(f"{name} must divide {of} = {total}, got {value}; these do: {shown}")
+    return int(value)
+
+
+def probability(name: str, value: float) -> float:
+    """Return `value` as a float, or raise ValueError unless 0 <= value < 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < 1:
+        raise ValueError(f"{name} must be a probability, 0 <= {name} < 1, got {value!r}")
+    return float(value)
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> str:
+    """Return `value`, or raise ValueError that lists the known names and the nearest."""
+    known = list(known)
+    if isinstance(value, str) and value in known:
+        return value
+    nearest = difflib.get_close_matches(str(value), known, n=1)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}{hint}")

@@ -299,16 +299,18 @@ def dft(
     table = np.empty((n_positions, d_model), _checks.float_dtype(dtype))
     # Reducing k*t modulo the lattice in integers keeps every angle exact.
     angles = 2 * np.pi * np.arange(n_points) / n_points
-    cosines, sines = np.cos(angles), np.sin(angles)
+    scale = np.sqrt(2 / n_points)
+    cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
+    last_scale = np.sqrt(0.5) if n_points == d_model else 1.0
     k = np.arange(1, d_model // 2)
-    ends = np.array([0, d_model // 2])
-    end_scale = np.where(2 * ends % n_points == 0, 1.0, 2.0) / n_points
     for rows in _blocks(n_positions, d_model):
-        t = np.arange(rows.start, rows.stop)[:, None]
-        phase = k * t % n_points
-        table[rows, 1 : d_model // 2] = np.sqrt(2 / n_points) * cosines[phase]
-        table[rows, d_model // 2 : -1] = np.sqrt(2 / n_points) * sines[phase]
-        table[rows, [0, -1]] = np.sqrt(end_scale) * cosines[ends * t % n_points]
+        t = np.arange(rows.start, rows.stop)
+        phase = k * t[:, None]
+        phase %= n_points
+        table[rows, 0] = 1 / np.sqrt(n_points)
+        table[rows, 1 : d_model // 2] = cosines[phase]
+        table[rows, d_model // 2 : -1] = sines[phase]
+        table[rows, -1] = last_scale * cosines[d_model // 2 * t % n_points]
     return table
 
 
@@ -336,21 +338,26 @@ def _lattice(n_positions: int, d_model: int, overflow: str) -> int:
 def _regular(n_positions: int, omega: NDArray[np.float64], dtype: DTypeLike) -> NDArray:
     """Return `encode(arange(n_positions), omega)`, fast: a few sines, then rotations of them.
 
-    With z(t) = sin + i cos = i exp(-i omega t), the code of s + t is -i z(s) z(t). The rows
-    s = 0, step, 2 step, ... are again a regular table, with frequencies `step * omega`.
+    With z(t) = sin + i cos = i exp(-i omega t), the code of s + t is -i z(s) z(t). So a block of
+    rows moves on by a product with one row. Every fourth block starts afresh, from rows that are
+    again a regular table: few roundings add up, and few sines are needed.
     """
     n_positions = _checks.count("n_positions", n_positions)
-    step = min(max(_BLOCK_BYTES // (16 * omega.size), 16), n_positions // 8)
+    step = min(max(_BLOCK_BYTES // (32 * omega.size), 16), n_positions // 16)
     if step < 16:
         return encode(np.arange(n_positions), omega, dtype=dtype)
     step = 1 << (step.bit_length() - 1)  # a power of two, so that `step * omega` is exact
     table = np.empty((n_positions, 2 * omega.size), _checks.float_dtype(dtype))
-    starts = _regular(-(-n_positions // step), step * omega, np.float64).view(np.complex128)
     first = -1j * encode(np.arange(step), omega).view(np.complex128)
+    onward = np.repeat(-1j * encode([step], omega).view(np.complex128), step, axis=0)
+    starts = _regular(-(-n_positions // (4 * step)), 4 * step * omega, np.float64)
     block = np.empty_like(first)
-    for i, start in enumerate(starts):
+    for i in range(-(-n_positions // step)):
+        if i % 4:
+            block *= onward
+        else:
+            np.multiply(first, starts[i // 4].view(np.complex128), out=block)
         rows = table[i * step : (i + 1) * step]
-        np.multiply(first, start, out=block)
         rows[:] = block[: len(rows)].view(np.float64)
     return table
 
@@ -374,6 +381,6 @@ def _digits_needed(n_positions: int, base: int) -> int:
 def _holding(dtype: DTypeLike, largest: int) -> np.dtype:
     """Return `dtype` as a NumPy dtype, or raise ValueError unless it can hold `largest`."""
     resolved = _checks.float_dtype(dtype)
-    if largest > np.finfo(resolved).max:
+    if largest > float(np.finfo(resolved).max):
         raise ValueError(f"dtype must be able to hold {largest}, got {resolved}; try float32")
     return resolved

@@ -1,0 +1,351 @@
+"""Self-attention with four doors through which position may enter.
+
+A layer of self-attention sees a set of tokens, not a sequence (Vaswani et al. 2017, section 3.5).
+Position can enter it at four places, and only there:
+
+`embed` (add to the tokens), `rotate` (change queries and keys), `bias` (add to the scores before
+the softmax), `mix` (add after the softmax). `Position` leaves all four as they are; an encoding
+overrides the one or two that it uses. `SelfAttention` calls the doors and knows no encoding.
+"""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc._fused import blocked_attention, fused_attention, prefers_blocks
+
+Mix = Tensor | Callable[[Tensor], Tensor]
+"""What `mix` may return: extra weights, or a function from the weights to an extra output."""
+
+DOORS = ("embed", "rotate", "bias", "mix")
+
+
+class Position(nn.Module):
+    """No position at all: four doors, all of them identities.
+
+    To write an encoding, derive a class and override the doors that it uses.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of a token, at least 1.
+    n_heads : int
+        Attention heads; must divide `d_model`.
+    max_length : int
+        Number of tokens that the layer sees at most, at least 1 (patches and class token count).
+
+    Attributes
+    ----------
+    shared : bool
+        Whether one module serves every layer of a model. By default so if nothing but `embed` is
+        used, because a model embeds once; otherwise each layer has its own parameters.
+    embed_every_layer : bool
+        Whether a model calls `embed` at the input of every layer, not only of the first.
+    position_only : bool
+        Whether `bias` depends on the number of tokens alone, not on what they hold. If `shared`
+        as well, a model computes the bias once per forward pass for all layers and batch rows.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+    """
+
+    embed_every_layer = False
+    position_only = False
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__()
+        self.d_model = _checks.count("d_model", d_model, minimum=1)
+        self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
+        self.max_length = _checks.count("max_length", max_length, minimum=1)
+        self.d_head = self.d_model // self.n_heads
+        self._exact: dict[str, NDArray[np.float64]] = {}
+
+    @classmethod
+    def doors(cls) -> tuple[str, ...]:
+        """Return the names of the doors that this class overrides, in the order of use."""
+        return tuple(door for door in DOORS if getattr(cls, door) is not getattr(Position, door))
+
+    @property
+    def shared(self) -> bool:
+        """Whether one module serves every layer of a model."""
+        return set(self.doors()) <= {"embed"}
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Return the tokens with position added: (batch, length, d_model) to the same shape."""
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return queries and keys that know their position.
+
+        Both come as (batch, heads, length, d_head). The last axis may change, alike for both;
+        scores are always divided by the square root of the original `d_head`.
+        """
+        return q, k
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
+        """Return what is added to the scaled scores, or None.
+
+        The result must broadcast to (batch, heads, length, length). `x` is the layer's input,
+        `q` and `k` come from `rotate`; all three are None-free, but a `position_only` encoding
+        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
+        """
+        return None
+
+    def bias_by_offset(self, q: Tensor) -> Tensor | None:
+        """Return the same as `bias` in short, or None if it has no such form.
+
+        That is (batch, heads, length, 2 r + 1): for each query i one score per offset j - i,
+        clipped to -r..r. Where it helps, attention takes this instead of `bias`, and needs no
+        (length, length) tensor at all. A pure shortcut: `bias` alone is always enough.
+        """
+        return None
+
+    def mix(self, x: Tensor) -> Mix | None:
+        """Return what is added after the softmax, or None.
+
+        A tensor that broadcasts to (batch, heads, length, length) is added to the weights. A
+        function gets the weights (batch, heads, length, length) and returns what is added to the
+        heads' output (batch, heads, length, d_head); that is for terms which the weights select,
+        such as the relative values of Shaw et al., and it costs the fused kernel.
+        """
+        return None
+
+    def expect_class_token(self) -> None:
+        """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
+
+    def check_length(self, length: int) -> None:
+        """Raise ValueError if `length` exceeds the `max_length` of an encoding that cannot grow."""
+        if length > self.max_length:
+            raise ValueError(
+                f"length must be at most max_length = {self.max_length} for "
+                f"{type(self).__name__}, got {length}; make the encoding with a larger max_length"
+            )
+
+    def register_exact(self, name: str, values: NDArray[np.float64]) -> None:
+        """Store a constant that is rounded from float64 anew whenever the module changes dtype.
+
+        It follows the module's device and dtype but is no part of its `state_dict`.
+        """
+        self._exact[name] = values
+        buffer = torch.as_tensor(values, dtype=torch.get_default_dtype())
+        self.register_buffer(name, buffer, persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Position":
+        super()._apply(fn, recurse)
+        for name, values in self._exact.items():
+            buffer = getattr(self, name)
+            if not buffer.is_meta:
+                setattr(self, name, torch.as_tensor(values).to(buffer))
+        return self
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
+
+
+class SelfAttention(nn.Module):
+    """Multi-head scaled dot-product self-attention (Vaswani et al. 2017, section 3.2).
+
+    Parameters
+    ----------
+    d_model : int
+        Width of a token.
+    n_heads : int
+        Number of heads; must divide `d_model`.
+    position : Position
+        The encoding, made for the same `d_model` and `n_heads`.
+    dropout : float
+        Probability of dropping an attention weight while training, 0 <= dropout < 1.
+
+    Notes
+    -----
+    Parameters: `4 * d_model * (d_model + 1)`, plus those of `position`. The scores are
+    `q k / sqrt(d_head) + bias`. The fused kernel is used unless `mix` returns a function.
+
+    Raises
+    ------
+    ValueError
+        If `n_heads` does not divide `d_model`, `dropout` is no probability, or `position` is not
+        a `Position` of the same sizes.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, position: Position, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.d_model = _checks.count("d_model", d_model, minimum=1)
+        self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
+        self.d_head = self.d_model // self.n_heads
+        self.scale = self.d_head**-0.5
+        self.dropout = _checks.probability("dropout", dropout)
+        self.position = check_position(position, self.d_model, self.n_heads)
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.out = nn.Linear(d_model, d_model)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Start each of the four maps at Glorot's uniform distribution, with zero offsets."""
+        for weight in (*self.qkv.weight.chunk(3), self.out.weight):
+            nn.init.xavier_uniform_(weight)
+        nn.init.zeros_(self.qkv.bias)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return the attended tokens, all four doors included.
+
+        Parameters
+        ----------
+        x : (batch, length, d_model)
+        mask : (batch, length) bool, optional
+            True marks a real token, False a padded one that nobody attends to.
+        """
+        self.check_input(x, mask)
+        return self.attend(self.position.embed(x), mask)
+
+    def attend(self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
+        """Return the attended tokens of an input that went through `embed` already.
+
+        A `bias` that was computed before takes the place of the encoding's own.
+        """
+        q, k, v = self._project(x)
+        mix = self.position.mix(x)
+        if callable(mix):
+            weights = self._dropped(self._softmax(x, q, k, bias, mask))
+            heads = weights @ v + mix(weights)
+        else:
+            heads = self._fused(x, q, k, v, bias, mask)
+            if mix is not None:
+                # adding to the weights is adding to the output, so the fused kernel still serves
+                heads = heads + _apply_weights(mix.to(v.dtype), _zero_padded(v, mask))
+        return self.out(heads.transpose(1, 2).flatten(2))
+
+    def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return who sees whom: (batch, heads, length, length), rows are queries.
+
+        These are the softmax weights plus the tensor of `mix`, for figures and tests; the forward
+        pass does not form them unless it must.
+        """
+        self.check_input(x, mask)
+        x = self.position.embed(x)
+        q, k, _ = self._project(x)
+        mix = self.position.mix(x)
+        weights = self._softmax(x, q, k, None, mask)
+        if mix is None or callable(mix):
+            return weights
+        extra = mix.to(weights.dtype)
+        return weights + (extra if mask is None else extra * mask[:, None, None, :])
+
+    def check_input(self, x: Tensor, mask: Tensor | None) -> None:
+        """Raise ValueError unless `x` and `mask` have the shapes that `forward` wants."""
+        if x.ndim != 3 or x.shape[-1] != self.d_model:
+            raise ValueError(
+                f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
+            )
+        check_mask(mask, x)
+
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, the first two behind the door `rotate`."""
+        qkv = self.qkv(x).unflatten(-1, (3, self.n_heads, self.d_head))
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        return *self.position.rotate(q, k), v
+
+    def _fused(
+        self,
+        x: Tensor,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+    ) -> Tensor:
+        """Return the heads' outputs without forming the weights where that is possible."""
+        if bias is None and prefers_blocks(q, self._rate()):
+            by_offset = self.position.bias_by_offset(q)
+            if by_offset is not None:
+                additive = None if mask is None else _merge(q.new_zeros(1), mask, q)
+                return blocked_attention(q * self.scale, k, v, additive, by_offset)
+        if bias is None:
+            bias = self.position.bias(x, q, k)
+        return fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
+
+    def _softmax(
+        self, x: Tensor, q: Tensor, k: Tensor, bias: Tensor | None, mask: Tensor | None
+    ) -> Tensor:
+        """Return the attention weights, formed explicitly."""
+        scores = q @ k.transpose(-2, -1) * self.scale
+        if bias is None:
+            bias = self.position.bias(x, q, k)
+        if bias is not None:
+            scores = scores + bias.to(scores.dtype)
+        if mask is not None:
+            # a finite floor keeps rows without any real token free of NaN
+            scores = scores.masked_fill(~mask[:, None, None, :], torch.finfo(scores.dtype).min)
+        return scores.softmax(-1)
+
+    def _rate(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    def _dropped(self, weights: Tensor) -> Tensor:
+        return nn.functional.dropout(weights, self.dropout, self.training)
+
+
+def check_position(position: Position, d_model: int, n_heads: int) -> Position:
+    """Return `position`, or raise ValueError unless it fits attention of these sizes."""
+    if not isinstance(position, Position):
+        raise ValueError(
+            f"position must be a posenc.attention.Position, got {position!r}; "
+            "posenc.encodings.make(name, d_model, n_heads, max_length) makes one from a name"
+        )
+    if (position.d_model, position.n_heads) != (d_model, n_heads):
+        raise ValueError(
+            f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
+            f"d_model = {position.d_model} and n_heads = {position.n_heads}"
+        )
+    return position
+
+
+def check_mask(mask: Tensor | None, x: Tensor) -> None:
+    """Raise ValueError unless `mask` is None or bool of shape (batch, length) like `x`."""
+    if mask is None:
+        return
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be bool, True for real tokens, got dtype {mask.dtype}")
+    if mask.shape != x.shape[:2]:
+        raise ValueError(
+            f"mask must have shape (batch, length) = {tuple(x.shape[:2])}, got {tuple(mask.shape)}"
+        )
+
+
+def _merge(bias: Tensor | None, mask: Tensor | None, q: Tensor) -> Tensor | None:
+    """Return one additive or boolean attention mask of 4 axes, or None."""
+    if bias is not None:
+        bias = bias.to(q.dtype)
+        bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
+    if mask is None:
+        return bias
+    seen = mask[:, None, None, :]
+    if bias is None:
+        return seen
+    return bias.masked_fill(~seen, torch.finfo(q.dtype).min)
+
+
+def _zero_padded(v: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the values with zeros where there is no real token."""
+    return v if mask is None else v * mask[:, None, :, None]
+
+
+def _apply_weights(weights: Tensor, v: Tensor) -> Tensor:
+    """Return `weights @ v`; if the weights are common to the batch, in one product per head."""
+    weights = weights.reshape((1,) * (4 - weights.ndim) + weights.shape)
+    if weights.shape[0] > 1:
+        return weights @ v
+    batch, heads, length, width = v.shape
+    columns = v.permute(1, 2, 0, 3).reshape(heads, length, batch * width)
+    return (weights[0] @ columns).unflatten(-1, (batch, width)).permute(2, 0, 1, 3)

@@ -1,0 +1,168 @@
+"""Everything that decides the result of one training, in one dataclass with a stable key."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+
+from posenc import _checks
+
+SCALES = ("paper", "unit", "learned")
+OPTIMIZERS = ("adamw", "radam")
+PRECISIONS = ("float32", "bfloat16")
+
+_COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_size", "patience")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One cell of the benchmark: what is trained, on what, and how.
+
+    Attributes
+    ----------
+    encoding, model, dataset : str
+        Names; an encoding may also be "module:Class".
+    seed : int
+        Seeds the initial weights, the order of the batches and the dropout.
+    profile : str
+        Name of the profile that the other values come from.
+    encoding_options : mapping
+        Options of the encoding, handed to its constructor.
+    encoding_source : str
+        Fingerprint of a reader's own encoding, so that an edited one is trained anew.
+    scale : str
+        Scale of added encodings: "paper" (as defined), "unit" (rows of norm 1) or
+        "learned" (unit rows times one trained gain). No effect on the others.
+    d_model, n_heads, n_layers, d_ff, patch : int
+        Size of the model; `patch` is read by the patch model only.
+    dropout : float
+        Share of activations dropped in training.
+    optimizer : str
+        "adamw" or "radam".
+    learning_rate, weight_decay : float
+        Peak learning rate, and decoupled weight decay.
+    warmup : float
+        Share of all steps with a rising learning rate; a cosine decay to 0 follows.
+    batch_size, epochs, patience : int
+        Series per step, most epochs, and epochs without a better validation before stopping.
+    validation : float
+        Share of the training part that is held out to choose the checkpoint.
+    split_seed : int
+        Seeds that split. The same for every `seed`, so that seeds differ in training only.
+    max_cases : int
+        Most series used of the training part and of the test part; 0 uses all.
+    precision : str
+        "float32", or "bfloat16" for mixed precision on a GPU.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range; the message names it.
+    """
+
+    encoding: str
+    model: str
+    dataset: str
+    seed: int = 0
+    profile: str = "laptop"
+    encoding_options: Mapping[str, object] = field(default_factory=dict)
+    encoding_source: str = ""
+    scale: str = "paper"
+    d_model: int = 64
+    n_heads: int = 4
+    n_layers: int = 2
+    d_ff: int = 128
+    patch: int = 8
+    dropout: float = 0.1
+    optimizer: str = "adamw"
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-2
+    warmup: float = 0.1
+    batch_size: int = 32
+    epochs: int = 40
+    patience: int = 15
+    validation: float = 0.25
+    split_seed: int = 0
+    max_cases: int = 1000
+    precision: str = "float32"
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            _checks.count(name, getattr(self, name), minimum=1)
+        for name in ("seed", "split_seed", "max_cases"):
+            _checks.count(name, getattr(self, name))
+        for name, bound in (("dropout", 1), ("validation", 1), ("warmup", 1)):
+            _share(name, getattr(self, name), bound)
+        _checks.positive("learning_rate", self.learning_rate)
+        _share("weight_decay", self.weight_decay, float("inf"))
+        known("scale", self.scale, SCALES)
+        known("optimizer", self.optimizer, OPTIMIZERS)
+        known("precision", self.precision, PRECISIONS)
+        if self.d_model % self.n_heads:
+            raise ValueError(f"n_heads must divide d_model={self.d_model}, got {self.n_heads}")
+        for item in fields(self):  # 1 and 1.0 must give one key
+            if item.type is float:
+                object.__setattr__(self, item.name, float(getattr(self, item.name)))
+
+    @property
+    def key(self) -> str:
+        """Hash of all settings: 32 hexadecimal digits, the same on every machine."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def with_seed(self, seed: int) -> "Settings":
+        """Return the same cell with another seed."""
+        return replace(self, seed=seed)
+
+
+# Only what differs from the defaults above, which are the laptop's.
+PROFILES: dict[str, dict[str, object]] = {
+    "smoke": {
+        "d_model": 16,
+        "n_heads": 2,
+        "n_layers": 1,
+        "d_ff": 32,
+        "epochs": 2,
+        "patience": 2,
+        "batch_size": 16,
+        "max_cases": 64,
+    },
+    "laptop": {},
+    "full": {
+        "d_model": 128,
+        "n_heads": 8,
+        "n_layers": 4,
+        "d_ff": 256,
+        "epochs": 100,
+        "patience": 25,
+        "max_cases": 0,
+    },
+}
+
+
+def known(name: str, value: str, choices: object) -> str:
+    """Return `value`, or raise ValueError that lists `choices` and the nearest of them."""
+    choices = list(choices)
+    if value in choices:
+        return value
+    near = get_close_matches(str(value), choices, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(choices)
+    raise ValueError(f"{name} must be one of {listed}; got {value!r}{hint}")
+
+
+def profile(name: str) -> dict[str, object]:
+    """Return the settings of a profile: "smoke", "laptop" or "full".
+
+    Raises
+    ------
+    ValueError
+        If there is no such profile.
+    """
+    return {**PROFILES[known("profile", name, PROFILES)], "profile": name}
+
+
+def _share(name: str, value: float, bound: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < bound:
+        raise ValueError(f"{name} must be at least 0 and below {bound}, got {value!r}")

@@ -1,0 +1,184 @@
+"""Append-only results: one JSON line per training, whole lines only, many writers.
+
+A line is written by one `write` to a file opened for appending, under a lock, and flushed to the
+disk before the call returns. A line that a crash has torn is never read, and the next append
+removes it.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from posenc.bench import records
+from posenc.bench.locks import exclusive
+
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+
+class StoreError(OSError):
+    """A results file could not be written; every line written before is safe."""
+
+
+class Store:
+    """A results file.
+
+    Parameters
+    ----------
+    path : path
+        The file, made with its folder at the first append.
+
+    Raises
+    ------
+    ValueError
+        If `path` is a folder, or a line in the middle of the file is not a record.
+    """
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise ValueError(f"out must be a file such as results/run.jsonl, got folder {path}")
+        self._offset = 0  # bytes of the file that `refresh` has seen
+        self._finished: set[int] = set()
+        self._failed: set[int] = set()
+
+    def append(self, record: dict) -> None:
+        """Write one record as one line, and return when it is on the disk.
+
+        Raises
+        ------
+        StoreError
+            If the line cannot be written whole, such as on a full disk. The file is then as
+            it was before.
+        """
+        line = json.dumps(records.check(record), allow_nan=False, separators=(",", ":")) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, _FLAGS, 0o644)
+            try:
+                with exclusive(descriptor):
+                    _mend(descriptor)
+                    _write_whole(descriptor, line.encode())
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StoreError(
+                error.errno,
+                f"cannot append to {self.path}: {error.strerror or error}. Finished cells are "
+                "safe; make room or mend the path, then run the same command again",
+            ) from error
+
+    def refresh(self) -> None:
+        """Read the keys of lines that were added since the last call."""
+        for record, end in self._read(self._offset):
+            into = self._failed if "error" in record else self._finished
+            into.add(_short(record["key"]))
+            self._offset = end
+
+    def finished(self, key: str) -> bool:
+        """Return whether the cell with this key has finished without an error."""
+        return _short(key) in self._finished
+
+    def failed(self, key: str) -> bool:
+        """Return whether the cell has failed and has not finished since."""
+        return _short(key) in self._failed and not self.finished(key)
+
+    def __iter__(self) -> Iterator[dict]:
+        """Yield every whole record in the order of the file, duplicates included."""
+        return (record for record, _ in self._read(0))
+
+    def _read(self, offset: int) -> Iterator[tuple[dict, int]]:
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            for line in file:
+                if not line.endswith(b"\n") and not _is_record(line):
+                    return  # a torn last line: its cell is not finished
+                offset += len(line)
+                if line.strip():
+                    yield self._parse(line, offset), offset
+
+    def _parse(self, line: bytes, offset: int) -> dict:
+        try:
+            return records.check(json.loads(line))
+        except ValueError as error:
+            start = offset - len(line)
+            raise ValueError(
+                f"{self.path}, byte {start}: not a record of the benchmark ({error}); "
+                "remove or mend that line"
+            ) from error
+
+
+def unique(items: Iterator[dict]) -> list[dict]:
+    """Return one record per key: the first that finished, else the last that failed."""
+    best: dict[str, dict] = {}
+    for record in items:
+        old = best.get(record["key"])
+        if old is None or "error" in old:
+            best[record["key"]] = record
+    return list(best.values())
+
+
+def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
+    """Append to `target` every record of `sources` whose key it lacks; return how many.
+
+    Raises
+    ------
+    ValueError
+        If a source does not exist or holds a line that is not a record.
+    """
+    for path in sources:
+        if not Path(path).is_file():
+            raise ValueError(f"merge needs existing files, got {path}")
+    store = Store(target)
+    store.refresh()
+    new = 0
+    for record in unique(record for path in sources for record in Store(path)):
+        key = record["key"]
+        if store.finished(key) or ("error" in record and store.failed(key)):
+            continue
+        store.append(record)
+        new += 1
+    return new
+
+
+def _short(key: str) -> int:
+    return int(key[:16], 16)  # 64 bits are enough to tell cells apart, and small
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        records.check(json.loads(line))
+    except ValueError:
+        return False
+    return True
+
+
+def _mend(descriptor: int) -> None:
+    """End the file with a whole line: complete one that lacks its newline, or cut it off."""
+    size = os.fstat(descriptor).st_size
+    tail, start = b"", size
+    while start and b"\n" not in tail:
+        start = max(0, start - 65536)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        tail = os.read(descriptor, size - start)
+    rest = tail[tail.rfind(b"\n") + 1 :]
+    if not rest:
+        return
+    if _is_record(rest):
+        _write_whole(descriptor, b"\n")
+    else:
+        os.ftruncate(descriptor, size - len(rest))
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    size = os.fstat(descriptor).st_size
+    try:
+        written = os.write(descriptor, data)
+        if written != len(data):
+            raise OSError(28, f"only {written} of {len(data)} bytes fitted on the disk")
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise

@@ -1,0 +1,108 @@
+"""Score tables from records: which cells there are, and one mean over seeds for each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.bench import store
+from posenc.bench.statistics import Interval, interval
+
+# Settings in which cells of one table may differ: they are what the table compares.
+COMPARED = ("encoding", "model", "dataset", "seed", "encoding_options", "encoding_source")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of one model: every encoding on every data set, over seeds.
+
+    Attributes
+    ----------
+    model, metric : str
+    datasets, encodings : tuple of str
+        Rows and columns, in the order of their first record.
+    cells : mapping
+        (dataset, encoding) to the array of scores over seeds, in the order of the seeds.
+    """
+
+    model: str
+    metric: str
+    datasets: tuple[str, ...]
+    encodings: tuple[str, ...]
+    cells: Mapping[tuple[str, str], NDArray[np.float64]]
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the means over seeds, (n_datasets, n_encodings); NaN where no cell finished."""
+        return np.array([[self._mean(d, e) for e in self.encodings] for d in self.datasets])
+
+    def interval(self, dataset: str, encoding: str) -> Interval | None:
+        """Return mean and bootstrap interval of a cell, or None where none finished."""
+        scores = self.cells.get((dataset, encoding))
+        return None if scores is None else interval(scores)
+
+    def complete(self) -> "Scores":
+        """Return the part that tests may use: data sets on which every encoding finished."""
+        kept = [d for d in self.datasets if all((d, e) in self.cells for e in self.encodings)]
+        return Scores(self.model, self.metric, tuple(kept), self.encodings, self.cells)
+
+    def _mean(self, dataset: str, encoding: str) -> float:
+        scores = self.cells.get((dataset, encoding))
+        return np.nan if scores is None else float(scores.mean())
+
+
+def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Scores:
+    """Collect the scores of one model from finished records.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Lines of a results file; failed and duplicate ones are left out.
+    model : str
+    metric : str
+        A key of the records' metrics.
+
+    Raises
+    ------
+    ValueError
+        If no record fits, or the records mix settings that must be equal in a comparison.
+    """
+    rows = [r for r in finished(records) if r["model"] == model and metric in r["metrics"]]
+    if not rows:
+        raise ValueError(f"no finished record has model {model!r} and metric {metric!r}")
+    check_equal_settings(rows)
+    cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    for row in rows:
+        cells[row["dataset"], label(row)][row["seed"]] = row["metrics"][metric]
+    ordered = {k: np.array([v[s] for s in sorted(v)]) for k, v in cells.items()}
+    datasets, encodings = (tuple(dict.fromkeys(names)) for names in zip(*cells, strict=True))
+    return Scores(model, metric, datasets, encodings, ordered)
+
+
+def finished(records: Iterable[dict]) -> list[dict]:
+    """Return the finished records, one per key."""
+    return [r for r in store.unique(iter(records)) if "error" not in r]
+
+
+def label(record: dict) -> str:
+    """Return the encoding's name with its options, such as "rotary(pairing=half)"."""
+    options = record["settings"].get("encoding_options") or {}
+    listed = ", ".join(f"{k}={v}" for k, v in sorted(options.items()))
+    return f"{record['encoding']}({listed})" if listed else record["encoding"]
+
+
+def check_equal_settings(rows: list[dict]) -> None:
+    """Raise ValueError if records that are to be compared were trained differently."""
+    values: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for name, value in row["settings"].items():
+            if name not in COMPARED:
+                values[name].add(str(value))
+    mixed = {name: sorted(found) for name, found in values.items() if len(found) > 1}
+    if mixed:
+        name, found = next(iter(sorted(mixed.items())))
+        raise ValueError(
+            f"the records differ in {', '.join(sorted(mixed))}: compare like with like, such as "
+            f"with --where {name}={found[0]}"
+        )

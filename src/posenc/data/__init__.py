@@ -1,0 +1,47 @@
+"""Every data set of the book by name, as arrays that the models take. Needs no torch.
+
+>>> from posenc import data
+>>> rides = data.load("elevator", "train", n=10)
+>>> rides.x.shape, rides.classes
+((10, 200, 20), ('normal', 'faulty'))
+"""
+
+from posenc.data.dataset import Dataset
+from posenc.data.errors import (
+    ArchiveError,
+    DataError,
+    DownloadError,
+    FileFormatError,
+    MissingDataError,
+    UnknownDatasetError,
+)
+from posenc.data.formats.ts import read_ts
+from posenc.data.info import Facts, facts
+from posenc.data.load import load, names
+from posenc.data.protocols import (
+    Prepared,
+    channel_statistics,
+    prepare,
+    split_validation,
+    standardise,
+)
+
+__all__ = [
+    "ArchiveError",
+    "DataError",
+    "Dataset",
+    "DownloadError",
+    "Facts",
+    "FileFormatError",
+    "MissingDataError",
+    "Prepared",
+    "UnknownDatasetError",
+    "channel_statistics",
+    "facts",
+    "load",
+    "names",
+    "prepare",
+    "read_ts",
+    "split_validation",
+    "standardise",
+]

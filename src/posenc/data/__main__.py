@@ -1,0 +1,82 @@
+"""Command line: python -m posenc.data list | fetch NAME ... | verify [NAME ...] | info NAME ..."""
+
+import argparse
+import sys
+
+from posenc.data.errors import DataError
+from posenc.data.info import facts
+from posenc.data.load import fetch, find, find_entry, names
+from posenc.data.registry import ENTRIES
+from posenc.data.synthetic import FAMILIES
+from posenc.data.verify import verify
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; return 0, or 1 where a set is missing, wrong or unknown."""
+    parser = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="every registered set and where it lies")
+    for command, many, purpose in (
+        ("fetch", "+", "download sets that are not on this machine"),
+        ("verify", "*", "compare files with the checksums of the copies this book used"),
+        ("info", "+", "count what is in a set, beside what the survey printed"),
+    ):
+        commands.add_parser(command, help=purpose).add_argument("names", nargs=many, metavar="NAME")
+    options = parser.parse_args(arguments)
+    if options.command == "list":
+        return _list()
+    return max([_run(options.command, name) for name in options.names or _present()], default=0)
+
+
+def _list() -> int:
+    for name in names():
+        role = "synthetic" if name in FAMILIES else find_entry(name).role
+        print(f"{name:26}{role:12}{_place(name)}")
+    print("and every other set of the UCR and UEA archives, by its name there")
+    return 0
+
+
+def _place(name: str) -> str:
+    if name in FAMILIES:
+        return "made by a simulator"
+    found = find(find_entry(name))
+    return f"{found.place}: {found.folder}" if found else "not here: fetch it"
+
+
+def _present() -> list[str]:
+    return [name for name, entry in ENTRIES.items() if find(entry)]
+
+
+def _run(command: str, name: str) -> int:
+    try:
+        return {"fetch": _fetch, "verify": _verify, "info": _info}[command](name)
+    except DataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _fetch(name: str) -> int:
+    if name not in FAMILIES:
+        entry = find_entry(name)
+        if find(entry) is None:
+            fetch(entry)
+    print(f"{name}: {_place(name)}")
+    return 0
+
+
+def _verify(name: str) -> int:
+    if name in FAMILIES:
+        print(f"{name}: made by a simulator, no files")
+        return 0
+    report = verify(name)
+    print(report)
+    return 0 if report.good else 1
+
+
+def _info(name: str) -> int:
+    print(facts(name), end="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The SHA-256 sums of the files that this book was written with."""
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+
+@cache
+def known() -> dict[str, str]:
+    """Return {path below the data folder: SHA-256}, each file both plain and gzipped."""
+    listing = (files("posenc.data") / "checksums.sha256").read_text(encoding="utf-8")
+    pairs = (line.split("  ", 1) for line in listing.splitlines())
+    return {path: digest for digest, path in pairs}
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 sum of the file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def compare(digests: dict[str, str]) -> tuple[int, int, list[str]]:
+    """Return how many files agree, how many are unknown, and the paths of those that differ.
+
+    A file agrees if any known file of its data set has its sum: hosts keep them in other folders.
+    """
+    agree, unknown, differ = 0, 0, []
+    for path, digest in digests.items():
+        sums = _sums_by_file(path.partition("/")[0], _plain(path))
+        agree += digest in sums
+        unknown += not sums
+        if sums and digest not in sums:
+            differ.append(path)
+    return agree, unknown, differ
+
+
+def _plain(path: str) -> str:
+    """Return the last two parts of `path` without .gz: enough to know a file of one data set."""
+    return "/".join(path.removesuffix(".gz").split("/")[-2:])
+
+
+def _sums_by_file(dataset: str, plain: str) -> set[str]:
+    return {
+        digest
+        for path, digest in known().items()
+        if path.startswith(dataset + "/") and _plain(path) == plain
+    }

@@ -1,0 +1,109 @@
+"""The one form in which every data set reaches the models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled series of equal, possibly padded, length.
+
+    x           float32 (n, length, n_channels); 0 at every step that is not real
+    y           int64 (n,), indices into `classes`
+    classes     names of the classes, in the order of the file's header
+    name        name of the data set
+    provenance  where the bytes come from, how windows and splits were made; says "synthetic" if so
+    mask        bool (n, length), True = real step, False = padding or a step with a missing value;
+                None = every step of every series is real
+    groups      int64 (n,): the subject, machine or time block of each window; None = independent
+                series. A group must never be divided between two parts.
+    """
+
+    x: NDArray[np.float32]
+    y: NDArray[np.int64]
+    classes: tuple[str, ...]
+    name: str
+    provenance: str
+    mask: NDArray[np.bool_] | None = None
+    groups: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.x.ndim != 3 or self.x.dtype != np.float32:
+            raise ValueError(
+                f"x must be float32 (n, length, n_channels), got {self.x.dtype} {self.x.shape}"
+            )
+        _require("y", self.y, np.int64, self.x.shape[:1])
+        if self.mask is not None:
+            _require("mask", self.mask, np.bool_, self.x.shape[:2])
+        if self.groups is not None:
+            _require("groups", self.groups, np.int64, self.x.shape[:1])
+        if len(self.y) and not (self.y.min() >= 0 and self.y.max() < len(self.classes)):
+            raise ValueError(
+                f"y must index the {len(self.classes)} classes, got {np.unique(self.y)}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}, n={len(self)}, length={self.length}, "
+            f"n_channels={self.n_channels}, n_classes={self.n_classes})"
+        )
+
+    @property
+    def length(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def n_channels(self) -> int:
+        return self.x.shape[2]
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    def take(self, rows: NDArray | Sequence[int]) -> "Dataset":
+        """Return the series numbered `rows`, everything else unchanged."""
+        return replace(
+            self,
+            x=self.x[rows],
+            y=self.y[rows],
+            mask=None if self.mask is None else self.mask[rows],
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+
+def _require(name: str, array: NDArray, dtype: type, shape: tuple[int, ...]) -> None:
+    if array.dtype != dtype or array.shape != shape:
+        raise ValueError(
+            f"{name} must be {np.dtype(dtype)} {shape}, got {array.dtype} {array.shape}"
+        )
+
+
+def stack(
+    series: Sequence[NDArray],
+    y: NDArray[np.int64],
+    classes: tuple[str, ...],
+    name: str,
+    provenance: str = "",
+    *,
+    length: int | None = None,
+) -> Dataset:
+    """Return a Dataset of `series`, arrays (length_i, n_channels), NaN = missing.
+
+    Short series are padded at their end up to `length` (default: the longest series). A step with
+    a missing value in any channel counts as not real: its values are 0 and its mask is False.
+    """
+    length = length or max(len(one) for one in series)
+    x = np.full((len(series), length, series[0].shape[1]), np.nan, dtype=np.float32)
+    for row, one in zip(x, series, strict=True):
+        row[: len(one)] = one
+    mask = ~np.isnan(x).any(axis=2)
+    if mask.all():
+        return Dataset(x, y, classes, name, provenance)
+    x[~mask] = 0
+    return Dataset(x, y, classes, name, provenance, mask)

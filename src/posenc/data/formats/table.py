@@ -1,0 +1,48 @@
+"""Tables of numbers as text: comma or tab between the columns, perhaps one header line."""
+
+import gzip
+import warnings
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.data.errors import FileFormatError
+from posenc.data.formats import text
+
+
+def read_table(
+    path: Path,
+    n_columns: int,
+    *,
+    delimiter: str = ",",
+    header: int = 0,
+    dtype: type = np.float64,
+) -> NDArray:
+    """Return the numbers of the file as `dtype` (n_rows, n_columns); all of them are finite."""
+    try:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig") as file, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "loadtxt: input contained no data")
+            values = np.loadtxt(file, dtype, delimiter=delimiter, skiprows=header, ndmin=2)
+    except (ValueError, EOFError, OSError):
+        # NumPy is fast but counts rows without header and empty lines: look for the line ourselves
+        _raise_first_fault(path, n_columns, delimiter, header)
+        raise
+    if values.shape[1:] != (n_columns,) or not np.isfinite(values).all():
+        _raise_first_fault(path, n_columns, delimiter, header)
+    return values
+
+
+def _raise_first_fault(path: Path, n_columns: int, delimiter: str, header: int) -> None:
+    n_rows = 0
+    for line, row in text.lines(path):
+        if line <= header or not row.strip():
+            continue
+        n_rows += 1
+        fields = row.split(delimiter)
+        if len(fields) != n_columns:
+            raise FileFormatError(path, line, f"expected {n_columns} columns, got {len(fields)}")
+        text.numbers(path, line, row.replace(delimiter, ","), missing=False)
+    if not n_rows:
+        raise FileFormatError(path, None, "holds no rows")

@@ -1,0 +1,158 @@
+"""The .ts format of the UCR and UEA archives.
+
+aeon's reader is the well-kept one and the tests compare with it, value by value. It is not used
+for reading because its errors do not name a line, it accepts labels that the header does not
+list, it turns class names into lower case, it stops at a byte-order mark, and it neither reads
+.gz files nor marks missing steps.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.data.dataset import Dataset, stack
+from posenc.data.errors import FileFormatError
+from posenc.data.formats import text
+
+_COMMENT = ("#", "%")
+_FLAGS = ("timestamps", "missing", "univariate", "equallength", "targetlabel")
+_COUNTS = {"dimensions": "dimensions", "dimension": "dimensions", "serieslength": "serieslength"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the lines before `@data` announce; None where they are silent."""
+
+    classes: tuple[str, ...]
+    name: str
+    missing: bool
+    univariate: bool
+    equal_length: bool
+    n_channels: int | None
+    length: int | None
+
+
+def read_ts(path: Path | str) -> Dataset:
+    """Return the series of a classification file in .ts or .ts.gz format.
+
+    Unequal lengths are padded and masked, missing values (`?` or `NaN`) masked.
+
+    Raises
+    ------
+    FileFormatError (a ValueError): names the file and the line of whatever is wrong.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileFormatError(path, None, "no such file")
+    series, labels, header = read_series(path)
+    return stack(series, labels, header.classes, header.name, f"{path.name}, read from a .ts file")
+
+
+def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64], Header]:
+    """Return the series, arrays (length_i, n_channels) with NaN for missing, labels and header."""
+    rows = text.lines(path)
+    header = _read_header(path, rows)
+    index = {label: i for i, label in enumerate(header.classes)}
+    series: list[NDArray] = []
+    labels: list[int] = []
+    for line, row in rows:
+        if not row.strip() or row.startswith(_COMMENT):
+            continue
+        *channels, label = row.split(":")
+        if label.strip() not in index:
+            raise FileFormatError(
+                path, line, f"label {label.strip()[:40]!r} is not among {list(header.classes)}"
+            )
+        expected = series[0].shape if series else (header.length, header.n_channels)
+        series.append(_read_case(path, line, channels, header, expected))
+        labels.append(index[label.strip()])
+    if not series:
+        raise FileFormatError(path, None, "holds no series after @data")
+    return series, np.array(labels, dtype=np.int64), header
+
+
+def is_classification(path: Path) -> bool:
+    """Return whether the header is in order and lists classes (regression sets have none)."""
+    try:
+        _read_header(path, text.lines(path))
+    except FileFormatError:
+        return False
+    return True
+
+
+def _read_case(
+    path: Path,
+    line: int,
+    channels: list[str],
+    header: Header,
+    expected: tuple[int | None, int | None],
+) -> NDArray[np.float32]:
+    length, n_channels = expected
+    if header.univariate:
+        n_channels = 1
+    if not channels or n_channels not in (None, len(channels)):
+        wanted = "at least 1" if n_channels is None else n_channels
+        raise FileFormatError(path, line, f"expected {wanted} channels, got {len(channels)}")
+    values = [text.numbers(path, line, one, missing=header.missing) for one in channels]
+    if not header.equal_length:
+        length = len(values[0])
+    for i, one in enumerate(values):
+        if len(one) != (length or len(values[0])):
+            wanted = length or len(values[0])
+            raise FileFormatError(
+                path, line, f"channel {i + 1} has {len(one)} values, expected {wanted}"
+            )
+    return np.stack(values, axis=1).astype(np.float32)
+
+
+def _read_header(path: Path, rows) -> Header:
+    tags: dict[str, str] = {}
+    line = 0
+    for line, row in rows:
+        row = row.strip()
+        if not row or row.startswith(_COMMENT):
+            continue
+        if not row.startswith("@"):
+            raise FileFormatError(path, line, f"expected a @tag before @data, got {row[:40]!r}")
+        tag, _, value = row[1:].partition(" ")
+        tag = tag.lower()
+        if tag == "data":
+            return _check_header(path, line, tags)
+        if tag in tags:
+            raise FileFormatError(path, line, f"@{tag} appears a second time")
+        tags[tag] = _check_tag(path, line, tag, value.strip())
+    raise FileFormatError(path, line or None, "ends without a @data line")
+
+
+def _check_tag(path: Path, line: int, tag: str, value: str) -> str:
+    if tag in _FLAGS and value.lower() not in ("true", "false"):
+        raise FileFormatError(path, line, f"@{tag} must be true or false, got {value[:40]!r}")
+    if tag in _COUNTS and not re.fullmatch(r"[1-9]\d*", value):
+        raise FileFormatError(path, line, f"@{tag} must be a positive integer, got {value[:40]!r}")
+    if tag == "timestamps" and value.lower() == "true":
+        raise FileFormatError(path, line, "files with time stamps are not supported")
+    return value
+
+
+def _check_header(path: Path, line: int, tags: dict[str, str]) -> Header:
+    flag, *classes = tags.get("classlabel", "").split() or [""]
+    if flag.lower() != "true" or not classes:
+        raise FileFormatError(
+            path, line, "the header needs `@classLabel true` followed by the class names"
+        )
+    if len(set(classes)) != len(classes):
+        raise FileFormatError(path, line, "@classLabel names a class twice")
+    counts = {_COUNTS[tag]: int(value) for tag, value in tags.items() if tag in _COUNTS}
+    equal = tags.get("equallength", "true").lower() == "true"
+    return Header(
+        classes=tuple(classes),
+        name=tags.get("problemname", path.name.partition(".")[0]),
+        missing=tags.get("missing", "false").lower() == "true",
+        univariate=tags.get("univariate", "false").lower() == "true",
+        equal_length=equal,
+        n_channels=counts.get("dimensions"),
+        length=counts.get("serieslength") if equal else None,
+    )

@@ -1,0 +1,74 @@
+"""What a data set holds, counted here, beside what the survey printed about it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posenc.data.load import load
+from posenc.data.registry import ENTRIES, Printed
+from posenc.data.synthetic import FAMILIES
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Counts of one data set; `printed` is the survey's row, None for sets it does not have."""
+
+    name: str
+    train: int
+    test: int
+    length: int
+    n_classes: int
+    n_channels: int
+    class_counts: dict[str, tuple[int, int]]  # class: (train, test)
+    masked_steps: tuple[int, int]  # (train, test)
+    printed: Printed | None
+    provenance: str
+    notes: tuple[str, ...]
+
+    def table(self) -> list[tuple[str, int | None, int, bool | None]]:
+        """Return rows (quantity, printed, counted here, agree?); None where nothing is printed."""
+        rows = []
+        for quantity in ("train", "test", "length", "n_classes", "n_channels"):
+            counted = getattr(self, quantity)
+            printed = None if self.printed is None else getattr(self.printed, quantity)
+            rows.append(
+                (quantity, printed, counted, None if printed is None else printed == counted)
+            )
+        return rows
+
+    def __str__(self) -> str:
+        lines = [self.name, f"{'':12}{'survey':>10}{'here':>10}  agree"]
+        for quantity, printed, counted, agree in self.table():
+            said = {None: "-", True: "yes", False: "NO"}[agree]
+            lines.append(f"{quantity:12}{_dash(printed):>10}{counted:>10}  {said}")
+        lines.append("classes (train + test):")
+        lines += [f"  {one}: {a} + {b}" for one, (a, b) in self.class_counts.items()]
+        lines.append("masked steps (train + test): {} + {}".format(*self.masked_steps))
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join([*lines, f"provenance: {self.provenance}"])
+
+
+def facts(name: str) -> Facts:
+    """Count the data set `name`; raises what `load` raises."""
+    train, test = load(name, "train"), load(name, "test")
+    counts = (np.bincount(part.y, minlength=part.n_classes).tolist() for part in (train, test))
+    entry = None if name in FAMILIES else ENTRIES.get(name)
+    return Facts(
+        name=name,
+        train=len(train),
+        test=len(test),
+        length=train.length,
+        n_classes=train.n_classes,
+        n_channels=train.n_channels,
+        class_counts=dict(zip(train.classes, zip(*counts, strict=True), strict=True)),
+        masked_steps=tuple(
+            0 if part.mask is None else int((~part.mask).sum()) for part in (train, test)
+        ),
+        printed=entry.printed if entry else None,
+        provenance=train.provenance,
+        notes=entry.notes if entry else (),
+    )
+
+
+def _dash(value: int | None) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,166 @@
+"""Find a data set by name, fetch it if need be, read it once, keep the arrays."""
+
+import difflib
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from posenc.data import checksums, download, folders, lock, packed
+from posenc.data.dataset import Dataset
+from posenc.data.errors import DataError, DownloadError, MissingDataError, UnknownDatasetError
+from posenc.data.formats import ts
+from posenc.data.registry import ENTRIES, Entry, from_archive
+from posenc.data.sets import archive
+from posenc.data.synthetic import FAMILIES
+
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files of a data set on this machine, and the place they were found in."""
+
+    place: str
+    folder: Path
+    paths: tuple[Path, ...]
+
+    def digests(self) -> dict[str, str]:
+        """Return {NAME/path: SHA-256} of every file."""
+        root = self.folder.parent
+        return {path.relative_to(root).as_posix(): checksums.sha256(path) for path in self.paths}
+
+
+def names() -> list[str]:
+    """Return the names of the registered, bundled and synthetic data sets, sorted.
+
+    Beyond these, `load` takes the name of any set of the UCR and UEA archives.
+    """
+    return sorted({*ENTRIES, *_bundled(), *FAMILIES}, key=str.lower)
+
+
+def load(name: str, split: str, **options) -> Dataset:
+    """Return one split, "train" or "test", of a data set.
+
+    Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
+    cache folder), then among the sets that come with aeon, and then downloaded, unless
+    POSENC_OFFLINE is set. `options` are the parameters of a synthetic family, see
+    `posenc.data.synthetic`.
+
+    Raises
+    ------
+    UnknownDatasetError, MissingDataError or FileFormatError, all of them ValueErrors.
+    """
+    if split not in SPLITS:
+        raise ValueError(f'split must be "train" or "test", got {split!r}')
+    if name in FAMILIES:
+        return FAMILIES[name](split, **options)
+    entry = find_entry(name)
+    if options:
+        raise ValueError(f"{name} is a set of recordings and takes no options, got {options}")
+    found = find(entry) or fetch(entry)
+    digests = found.digests()
+    path = packed.location(name, digests)
+    data = packed.read(path, split)
+    if data is None:
+        data = _read_and_pack(entry, found, digests, path)[split]
+    return data
+
+
+def find_entry(name: str) -> Entry:
+    """Return the registry's entry for `name`, or one made up for a set of the archives."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise UnknownDatasetError(f"name must be letters, digits, - and _, got {name!r}")
+    if name in ENTRIES:
+        return ENTRIES[name]
+    entry = from_archive(name, None)
+    if find(entry):
+        return entry
+    records = _zenodo_records()
+    if name in records:
+        return from_archive(name, records[name])
+    close = difflib.get_close_matches(name, {*names(), *records}, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "see posenc.data.names()"
+    raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
+
+
+def find(entry: Entry) -> Found | None:
+    """Return the set's files in the first place that has them, or None."""
+    for place, root in folders.search():
+        folder = root / entry.name
+        paths = entry.layout.find(folder, entry.name)
+        if paths:
+            return Found(place, folder, tuple(paths))
+    return None
+
+
+def fetch(entry: Entry) -> Found:
+    """Download the set into the cache and return its files there."""
+    if os.environ.get("POSENC_OFFLINE"):
+        raise MissingDataError(_how_to_get(entry, "POSENC_OFFLINE forbids downloads"))
+    try:
+        download.fetch(
+            entry.name, entry.sources, lambda folder: bool(entry.layout.find(folder, entry.name))
+        )
+    except DownloadError as error:
+        raise MissingDataError(_how_to_get(entry, str(error))) from error
+    found = find(entry)
+    if found is None:
+        raise MissingDataError(_how_to_get(entry, "it vanished after the download"))
+    return found
+
+
+def _how_to_get(entry: Entry, why: str) -> str:
+    urls = " or ".join(" and ".join(map(str, source)) for source in entry.sources)
+    place = Path(os.environ.get("POSENC_DATA") or folders.cache() / "sets") / entry.name
+    return (
+        f"{entry.name} is not on this machine ({why}). Fetch {urls} (its page: {entry.page}), "
+        f"unpack it, and put the files into {place}"
+    )
+
+
+def _read_and_pack(
+    entry: Entry, found: Found, digests: dict[str, str], path: Path
+) -> dict[str, Dataset]:
+    origin = _origin(digests)
+    splits = {
+        split: replace(data, provenance=f"{data.provenance}; {origin}; terms: {entry.terms}")
+        for split, data in entry.layout.build(list(found.paths), entry.name).items()
+    }
+    _pack(entry.name, path, splits)
+    return splits
+
+
+def _pack(name: str, path: Path, splits: dict[str, Dataset]) -> None:
+    try:
+        with lock.hold(folders.cache() / "locks" / f"{name}.lock"):
+            packed.write(path, splits)
+    except (OSError, DataError) as error:
+        packed.warn_not_kept(path, error)
+
+
+def _origin(digests: dict[str, str]) -> str:
+    agree, unknown, differ = checksums.compare(digests)
+    listed = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
+    said = [
+        f"{agree} equal to the copies this book used" if agree else "",
+        f"{unknown} unknown to this book" if unknown else "",
+        f"{len(differ)} DIFFERENT from the copies this book used ({listed})" if differ else "",
+    ]
+    return f"files read: {len(digests)}, of these " + ", ".join(filter(None, said))
+
+
+def _bundled() -> list[str]:
+    folder = folders.bundled()
+    if folder is None:
+        return []
+    pairs = {child.name: archive.find(child, child.name) for child in folder.iterdir()}
+    return [name for name, pair in pairs.items() if pair and all(map(ts.is_classification, pair))]
+
+
+def _zenodo_records() -> dict[str, int]:
+    try:
+        from aeon.datasets.tsc_datasets import tsc_zenodo
+    except ImportError:
+        return {}
+    return tsc_zenodo

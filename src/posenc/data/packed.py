@@ -1,0 +1,90 @@
+"""Parsed data sets as plain arrays in the cache, so that the second load takes milliseconds.
+
+One .npz file holds both splits. Its name carries the checksum of the source files, so a changed
+source is never answered with old arrays. Files appear whole or not at all.
+"""
+
+import hashlib
+import os
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from posenc.data import folders
+from posenc.data.dataset import Dataset
+
+# raise it whenever a reader, a protocol or this layout changes
+VERSION = 2
+_OPTIONAL = ("mask", "groups")
+
+
+def location(name: str, digests: dict[str, str]) -> Path:
+    """Return the file for data set `name` read from source files with these checksums."""
+    listing = "".join(f"{path} {digest}\n" for path, digest in sorted(digests.items()))
+    key = hashlib.sha256(f"{VERSION}\n{listing}".encode()).hexdigest()[:20]
+    return folders.cache() / "packed" / f"{name}-{key}.npz"
+
+
+def read(path: Path, split: str) -> Dataset | None:
+    """Return one split of the file, or None if it is absent or damaged."""
+    try:
+        # np.load would leave a damaged file open
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return Dataset(
+                x=arrays[f"{split}_x"],
+                y=arrays[f"{split}_y"],
+                classes=tuple(arrays["classes"].tolist()),
+                name=str(arrays["name"]),
+                provenance=str(arrays[f"{split}_provenance"]),
+                **{
+                    field: arrays[f"{split}_{field}"]
+                    for field in _OPTIONAL
+                    if f"{split}_{field}" in arrays
+                },
+            )
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def write(path: Path, splits: dict[str, Dataset]) -> None:
+    """Write all splits to `path`; warn, and leave nothing behind, where that is impossible."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, _arrays(splits))
+    except OSError as error:
+        warn_not_kept(path, error)
+
+
+def warn_not_kept(path: Path, error: Exception) -> None:
+    """Say that the set was read but could not be kept."""
+    warnings.warn(
+        f"cannot keep the packed arrays in {path.parent} ({error}); every load will read the "
+        f"source files again. Set POSENC_CACHE to a folder with room.",
+        stacklevel=3,
+    )
+
+
+def _arrays(splits: dict[str, Dataset]) -> dict[str, np.ndarray]:
+    first = next(iter(splits.values()))
+    arrays = {"classes": np.array(first.classes), "name": np.array(first.name)}
+    for split, data in splits.items():
+        arrays |= {f"{split}_x": data.x, f"{split}_y": data.y}
+        arrays[f"{split}_provenance"] = np.array(data.provenance)
+        for field in _OPTIONAL:
+            if getattr(data, field) is not None:
+                arrays[f"{split}_{field}"] = getattr(data, field)
+    return arrays
+
+
+def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

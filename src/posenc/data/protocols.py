@@ -1,0 +1,114 @@
+"""From a data set to the three parts that an experiment uses.
+
+The official test part is never looked at: validation series are taken from the training part, and
+means and deviations are those of the training series that remain.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import _checks
+from posenc.data.dataset import Dataset
+from posenc.data.load import load
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Training, validation and test part; `mean` and `deviation` are (n_channels,), of training."""
+
+    train: Dataset
+    validation: Dataset
+    test: Dataset
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+
+def prepare(
+    name: str, seed: int = 0, *, validation: float = 0.2, normalise: bool = True, **options
+) -> Prepared:
+    """Return data set `name`, split and normalised for an experiment.
+
+    `validation` is the share of the training part that is set aside (see `split_validation`),
+    `options` go to a synthetic family. Without `normalise` mean is 0 and deviation 1.
+    """
+    train, test = load(name, "train", **options), load(name, "test", **options)
+    train, held_out = split_validation(train, validation, seed)
+    mean, deviation = np.zeros(train.n_channels), np.ones(train.n_channels)
+    if normalise:
+        mean, deviation = channel_statistics(train)
+    parts = (standardise(part, mean, deviation) for part in (train, held_out, test))
+    return Prepared(*parts, mean, deviation)
+
+
+def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
+    """Return (training, validation), stratified by class, the same for the same seed.
+
+    Where the set has groups, whole groups go to one side, so that the validation part is about as
+    far from the training part as the test part is; classes then agree as well as groups allow.
+
+    Raises
+    ------
+    ValueError if `share` is not between 0 and 1, or the set is too small to give both parts.
+    """
+    if not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, got {share!r}")
+    rng = np.random.default_rng(_checks.count("seed", seed))
+    choose = _choose_series if data.groups is None else _choose_groups
+    chosen = choose(data, share, rng)
+    if chosen.all() or not chosen.any():
+        raise ValueError(
+            f"{data!r} cannot give up a share of {share:g}: it needs two series of some class, "
+            f"or two groups"
+        )
+    return data.take(~chosen), data.take(chosen)
+
+
+def _choose_series(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    chosen = np.zeros(len(data), dtype=bool)
+    for label in range(data.n_classes):
+        members = rng.permutation(np.flatnonzero(data.y == label))
+        # both sides get one where there are two; a single series stays in the training part
+        wanted = min(max(1, round(share * len(members))), len(members) - 1)
+        chosen[members[: max(wanted, 0)]] = True
+    return chosen
+
+
+def _choose_groups(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    numbers = np.unique(data.groups)
+    counts = np.stack(
+        [np.bincount(data.y[data.groups == one], minlength=data.n_classes) for one in numbers]
+    )
+    total = counts.sum(axis=0)
+    target, weight = share * total, 1 / np.maximum(total, 1)
+    held, taken = np.zeros(data.n_classes), []
+
+    def distance(reached: NDArray) -> float:
+        return float((((reached - target) * weight) ** 2).sum())
+
+    for one in rng.permutation(len(numbers)):
+        last = len(taken) == len(numbers) - 1
+        if not last and (not taken or distance(held + counts[one]) < distance(held)):
+            held, taken = held + counts[one], [*taken, numbers[one]]
+    return np.isin(data.groups, taken)
+
+
+def channel_statistics(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of each channel over all real steps, (n_channels,) each.
+
+    A channel that never changes gets deviation 1, so that it becomes 0 and not NaN.
+    """
+    steps = data.x.reshape(-1, data.n_channels) if data.mask is None else data.x[data.mask]
+    mean = steps.mean(axis=0, dtype=np.float64)
+    deviation = steps.std(axis=0, dtype=np.float64)
+    constant = steps.min(axis=0) == steps.max(axis=0)
+    return mean, np.where(constant, 1.0, deviation)
+
+
+def standardise(data: Dataset, mean: NDArray, deviation: NDArray) -> Dataset:
+    """Return the set with (x - mean) / deviation; steps that are not real stay 0."""
+    x = ((data.x - mean) / deviation).astype(np.float32)
+    if data.mask is not None:
+        x[~data.mask] = 0
+    return replace(data, x=x)

@@ -1,0 +1,179 @@
+"""Every data set by name: where it comes from, who reads it, what the survey printed about it."""
+
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from posenc.data.download import Source, Url, Zenodo
+from posenc.data.sets import archive, emg, msl, room, smd, unimib
+
+TSC_TERMS = "no licence is stated with the files; the archive asks to cite it: https://timeseriesclassification.com"
+UCI_TERMS = "UCI Machine Learning Repository: the terms stand on the set's page"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One row of Table 3 of the survey (Irani et al., arXiv 2502.12370), as printed."""
+
+    train: int
+    test: int
+    length: int
+    n_classes: int
+    n_channels: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set of real recordings."""
+
+    name: str
+    role: str  # "survey", "anomaly", "stand-in" or "archive"
+    sources: tuple[Source, ...]
+    layout: ModuleType = archive
+    terms: str = TSC_TERMS
+    page: str = "https://timeseriesclassification.com"
+    printed: Printed | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def from_archive(name: str, record: int | None, role: str = "archive", **more) -> Entry:
+    """Return the entry of a UCR or UEA set: its Zenodo record, then the archive's own page."""
+    zenodo = Zenodo(record, (f"{name}_TRAIN.ts", f"{name}_TEST.ts")) if record else None
+    page = Url(f"https://timeseriesclassification.com/aeon-toolkit/{name}.zip")
+    sources = ((zenodo,), (page,)) if zenodo else ((page,),)
+    return Entry(name, role, sources, **more)
+
+
+_SURVEY = (
+    from_archive("Sleep", 15526565, "survey", printed=Printed(478785, 90315, 178, 5, 1)),
+    from_archive("ElectricDevices", 11190880, "survey", printed=Printed(8926, 7711, 96, 7, 1)),
+    from_archive("FaceDetection", 11206216, "survey", printed=Printed(5890, 3524, 62, 2, 144)),
+    from_archive(
+        "MelbournePedestrian",
+        11197762,
+        "survey",
+        printed=Printed(1194, 2439, 24, 10, 1),
+        notes=(
+            "82 values in 56 training series and 153 in 120 test series are missing, and two test "
+            "series are shorter (9 and 21 steps): all are masked here",
+            "the survey's code drops every incomplete series (1138 train, 2319 test), its table "
+            "counts them all",
+        ),
+    ),
+    from_archive(
+        "SharePriceIncrease",
+        11218021,
+        "survey",
+        printed=Printed(965, 965, 60, 2, 1),
+        notes=("the set's own text counts 1931 cases, so the test part has 966, not 965",),
+    ),
+    from_archive(
+        "LSST",
+        11206243,
+        "survey",
+        printed=Printed(2459, 2466, 36, 14, 6),
+        notes=("values are unscaled and heavy-tailed: -40036 to 64062 in the training part",),
+    ),
+    from_archive("RacketSports", 11206263, "survey", printed=Printed(151, 152, 30, 4, 6)),
+    from_archive("SelfRegulationSCP1", 11206265, "survey", printed=Printed(268, 293, 896, 2, 6)),
+    Entry(
+        "UniMiB-SHAR",
+        "survey",
+        ((Url("https://www.dropbox.com/s/raw/x2fpfqj0bpf8ep6/UniMiB-SHAR.zip"),),),
+        layout=unimib,
+        terms="the terms stand on the publisher's page",
+        page="http://www.sal.disco.unimib.it/technologies/unimib-shar/",
+        printed=Printed(4601, 1524, 151, 9, 3),
+        notes=(unimib.PROTOCOL,),
+    ),
+    Entry(
+        "RoomOccupancy",
+        "survey",
+        ((Url("https://archive.ics.uci.edu/static/public/864/room+occupancy+estimation.zip"),),),
+        layout=room,
+        terms=UCI_TERMS,
+        page="https://archive.ics.uci.edu/dataset/864/room+occupancy+estimation",
+        printed=Printed(8103, 2026, 30, 4, 18),
+        notes=(
+            room.PROTOCOL,
+            "the survey's table counts readings (8103 + 2026 = 10129 rows) and counts date and "
+            "time as channels; its code cuts 337 windows and splits them at random (202/67/68)",
+        ),
+    ),
+    Entry(
+        "EMGGestures",
+        "survey",
+        ((Url("https://archive.ics.uci.edu/static/public/481/emg+data+for+gestures.zip"),),),
+        layout=emg,
+        terms=UCI_TERMS,
+        page="https://archive.ics.uci.edu/dataset/481/emg+data+for+gestures",
+        printed=Printed(1800, 450, 30, 8, 9),
+        notes=(
+            emg.PROTOCOL,
+            "rows repeat, as the sensor is slower than the recorder: a window of 30 rows holds "
+            "about 4 distinct readings (median over the training windows)",
+            "the survey counts the time column as a channel and unmarked rows as a gesture; its "
+            "code cuts windows across the borders of recordings and splits them at random "
+            "(84754/28252/28252)",
+        ),
+    ),
+)
+
+_ANOMALY = (
+    Entry(
+        "SMD",
+        "anomaly",
+        (
+            (
+                Url(
+                    "https://github.com/NetManAIOps/OmniAnomaly/archive/"
+                    "7fb0e0acf89ea49908896bcc9f9e80fcfff6baf4.zip"
+                ),
+            ),
+        ),
+        layout=smd,
+        terms="MIT, NetManAIOps 2021",
+        page="https://github.com/NetManAIOps/OmniAnomaly",
+        notes=(smd.PROTOCOL,),
+    ),
+    Entry(
+        "MSL",
+        "anomaly",
+        (
+            (
+                Url("https://s3-us-west-2.amazonaws.com/telemanom/data.zip"),
+                Url(
+                    "https://raw.githubusercontent.com/khundman/telemanom/"
+                    "2e6c5b6c3558e7835601519b7bdef37c649bdbdc/labeled_anomalies.csv",
+                    "057ce2d6c8875982bf4e5404aefea14efdcbce413d80826d2b737c95b59b7539",
+                ),
+            ),
+        ),
+        layout=msl,
+        terms="Caltech (telemanom), a licence in the style of BSD",
+        page="https://github.com/khundman/telemanom",
+        notes=(msl.PROTOCOL,),
+    ),
+)
+
+_STAND_INS = tuple(
+    from_archive(name, record, "stand-in", notes=(f"not in the survey; stands in for {what}",))
+    for name, (record, what) in {
+        "FingerMovements": (11206220, "FaceDetection and SelfRegulationSCP1 (EEG)"),
+        "Epilepsy": (
+            11206204,
+            "UniMiB-SHAR (tri-axial accelerometer); one training series occurs twice",
+        ),
+        "UWaveGestureLibrary": (11206282, "UniMiB-SHAR, with longer series"),
+        "BasicMotions": (11206179, "activity recognition, small"),
+        "NATOPS": (11206248, "sets with many channels"),
+        "ArticularyWordRecognition": (11204924, "sets of middle length"),
+        "SmallKitchenAppliances": (
+            11198251,
+            "ElectricDevices (same household study), with longer series",
+        ),
+        "ItalyPowerDemand": (11197656, "short univariate series"),
+        "Chinatown": (11186207, "MelbournePedestrian (one of the same sensors)"),
+    }.items()
+)
+
+ENTRIES: dict[str, Entry] = {one.name: one for one in (*_SURVEY, *_ANOMALY, *_STAND_INS)}

@@ -1,0 +1,41 @@
+"""Sets of the UCR and UEA archives: NAME_TRAIN and NAME_TEST as .ts or .arff, as published."""
+
+from pathlib import Path
+
+from posenc.data.dataset import Dataset, stack
+from posenc.data.errors import FileFormatError
+from posenc.data.formats import arff, ts
+
+_ENDINGS = (".ts", ".ts.gz", ".arff", ".arff.gz")
+
+
+def find(folder: Path, name: str) -> list[Path]:
+    """Return the train and the test file, or [] unless both are there."""
+    for ending in _ENDINGS:
+        pair = [folder / f"{name}_{part}{ending}" for part in ("TRAIN", "TEST")]
+        if all(path.is_file() for path in pair):
+            return pair
+    return []
+
+
+def build(paths: list[Path], name: str) -> dict[str, Dataset]:
+    """Return the official splits, padded to one common length."""
+    train, test = (_read(path) for path in paths)
+    if train[2] != test[2]:
+        raise FileFormatError(
+            paths[1], None, f"classes {test[2]} differ from the training file's {train[2]}"
+        )
+    if train[0][0].shape[1] != test[0][0].shape[1]:
+        raise FileFormatError(paths[1], None, "has another number of channels than the train file")
+    length = max(len(one) for one in train[0] + test[0])
+    return {
+        split: stack(series, labels, classes, name, f"official {split} part", length=length)
+        for split, (series, labels, classes) in {"train": train, "test": test}.items()
+    }
+
+
+def _read(path: Path):
+    if ".ts" in path.suffixes:
+        series, labels, header = ts.read_series(path)
+        return series, labels, header.classes
+    return arff.read_series(path)

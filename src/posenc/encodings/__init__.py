@@ -1,0 +1,102 @@
+"""Every encoding of the book, one file per family, and a registry of their names."""
+
+import inspect
+from typing import Any
+
+from posenc import _checks
+from posenc.attention import Position
+from posenc.encodings.added import Added
+from posenc.encodings.distance import ALiBi, T5Bias
+from posenc.encodings.erpe import ERPE
+from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
+from posenc.encodings.none import NoPosition
+from posenc.encodings.relative import Relative
+from posenc.encodings.rotary import Rotary
+from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
+from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
+from posenc.encodings.tpe import TPE
+from posenc.encodings.tupe import TUPE
+
+__all__ = [
+    "DFT",
+    "ERPE",
+    "TAPE",
+    "TPE",
+    "TUPE",
+    "ALiBi",
+    "Added",
+    "ConvSPE",
+    "Learnable",
+    "LearnableFrequency",
+    "NoPosition",
+    "Relative",
+    "Rotary",
+    "SineLinear",
+    "SineSPE",
+    "Sinusoidal",
+    "StochasticPosition",
+    "T5Bias",
+    "get",
+    "make",
+    "names",
+]
+
+_CLASSES: dict[str, type[Position]] = {
+    "none": NoPosition,
+    "sinusoidal": Sinusoidal,
+    "dft": DFT,
+    "learnable": Learnable,
+    "tape": TAPE,
+    "learnable_frequency": LearnableFrequency,
+    "sine_linear": SineLinear,
+    "rotary": Rotary,
+    "relative": Relative,
+    "t5": T5Bias,
+    "alibi": ALiBi,
+    "tupe": TUPE,
+    "sine_spe": SineSPE,
+    "conv_spe": ConvSPE,
+    "tpe": TPE,
+    "erpe": ERPE,
+}
+
+
+def names() -> list[str]:
+    """Return the names that `make` knows."""
+    return list(_CLASSES)
+
+
+def get(name: str) -> type[Position]:
+    """Return the class behind a name; an unknown one is a ValueError that lists all."""
+    return _CLASSES[_checks.choice("position", name, _CLASSES)]
+
+
+def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:
+    """Return a new encoding.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    d_model, n_heads, max_length : int
+        As for `posenc.attention.Position`.
+    **options
+        Those of the class; see its documentation.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or option, or a bad value.
+
+    Examples
+    --------
+    >>> make("rotary", 64, 4, 100, pairing="half").pairing
+    'half'
+    """
+    cls = get(name)
+    known = list(inspect.signature(cls).parameters)[3:]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        takes = ", ".join(known) or "none"
+        raise ValueError(f"options of {name!r} are: {takes}; got {', '.join(unknown)}")
+    return cls(d_model, n_heads, max_length, **options)

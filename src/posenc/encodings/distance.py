@@ -1,0 +1,112 @@
+"""Biases that depend on the distance between two tokens: T5's buckets and ALiBi's slopes."""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.attention import Position
+from posenc.encodings.toeplitz import offsets, toeplitz
+
+
+class T5Bias(Position):
+    """One learned scalar per head and bucket of offsets (Raffel et al. 2020, section 2.1).
+
+    Half the buckets serve keys after the query, half the others. In each half, the first half
+    holds one distance each, the rest grow logarithmically up to `max_distance`; all larger
+    distances share the last. T5 shares the scalars over its layers, and so does a model here.
+    T5 does not divide scores by sqrt(d_head), which its initial weights make up for; here they
+    are divided, and the bias is added afterwards.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. Any length is served.
+    n_buckets : int
+        A multiple of 4, at least 4.
+    max_distance : int
+        Distance from which on all share a bucket, above `n_buckets / 4`.
+
+    Notes
+    -----
+    Parameters to learn: `n_buckets * n_heads` for the whole model. They start normal with
+    standard deviation d_model**-0.5, as in T5. Cost: O(n_heads L^2) once per forward pass.
+    """
+
+    shared = True
+    position_only = True
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        n_buckets: int = 32,
+        max_distance: int = 128,
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.n_buckets = _checks.count("n_buckets", n_buckets, minimum=4)
+        if n_buckets % 4:
+            raise ValueError(f"n_buckets must be a multiple of 4, got {n_buckets}")
+        self.max_distance = _checks.count(
+            "max_distance", max_distance, minimum=self.n_buckets // 4 + 1
+        )
+        self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        return toeplitz(self.values[:, self.bucket(offsets(x.shape[1], x.device))])
+
+    def bucket(self, offset: Tensor) -> Tensor:
+        """Return the bucket, 0 to n_buckets - 1, of each integer offset j - i."""
+        half = self.n_buckets // 2
+        single = half // 2
+        distance = offset.abs()
+        ratio = (distance.clamp(min=single).double() / single).log()
+        growth = ratio / math.log(self.max_distance / single) * (half - single)
+        # where the logarithms' ratio is a whole number, rounding must not lose a bucket
+        shared = (single + (growth + 1e-9).long()).clamp(max=half - 1)
+        return torch.where(distance < single, distance, shared) + half * (offset > 0)
+
+
+class ALiBi(Position):
+    """A penalty that grows linearly with distance, at a fixed slope per head (Press et al. 2022).
+
+    The bias is -m_h |i - j|. The paper is about causal attention, where j <= i; here both sides
+    are penalised alike, the usual form for encoders. For n heads, a power of 2, the slopes are
+    2**(-8 h / n), h = 1..n; for other n they are those of the next smaller power, followed by
+    every other one of the next larger, as the authors recommend.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. Any length is served.
+
+    Notes
+    -----
+    Parameters to learn: 0. Cost: O(n_heads L^2) once per forward pass.
+    """
+
+    shared = True
+    position_only = True
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.register_exact("slopes", np.array(_slopes(n_heads)))
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        distance = offsets(x.shape[1], x.device).abs()
+        return toeplitz(-self.slopes[:, None] * distance)
+
+
+def _slopes(n_heads: int) -> list[float]:
+    """Return one slope per head, falling geometrically."""
+    power = 1 << (n_heads.bit_length() - 1)
+    slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
+    if power == n_heads:
+        return slopes
+    return slopes + _slopes(2 * power)[::2][: n_heads - power]

@@ -1,0 +1,53 @@
+"""Efficient relative position encoding: a learned scalar per offset, after the softmax."""
+
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.attention import Position
+from posenc.encodings.toeplitz import toeplitz
+
+
+class ERPE(Position):
+    """A learned scalar per head and offset added to the weights (Foumani et al. 2024, eRPE).
+
+    The weight of (i, j) is softmax(...)_ij + w_{j - i}; rows need not sum to 1 any more, and a
+    weight may be negative. A survey (Irani and Metsis 2025, section 3.6) has the same formula
+    with one vector of 2 L - 1 scalars; that is `per_head=False`.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. An input longer than `max_length` is an error.
+    std : float
+        Standard deviation of the normal start, at least 0. The authors' program starts at 0,
+        where the layer does not see order yet.
+    per_head : bool
+        Whether each head has scalars of its own, as in the authors' program.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: `(2 * max_length - 1) * n_heads`, or `2 * max_length - 1`
+    without `per_head` (the survey's Table 2 counts L^2 + L). Cost: O(L^2 d_model) per layer, as
+    the scalars meet the values in a product of their own, beside the fused kernel.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        std: float = 0.02,
+        per_head: bool = True,
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.std = _checks.non_negative("std", std)
+        shape = (n_heads if per_head else 1, 2 * self.max_length - 1)
+        self.values = nn.Parameter(torch.randn(shape) * self.std)
+
+    def mix(self, x: Tensor) -> Tensor:
+        length = x.shape[1]
+        self.check_length(length)
+        centre = self.max_length - 1
+        return toeplitz(self.values[:, centre - length + 1 : centre + length])

@@ -1,0 +1,125 @@
+"""Learned tables added to the tokens: free rows, free frequencies, and Time2Vec."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks, frequencies
+from posenc.encodings.added import Added
+
+
+class Learnable(Added):
+    """One free vector per position (Gehring et al. 2017; Devlin et al. 2019; Zerveas et al. 2021).
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`. An input longer than `max_length` is an error: no row was learned for it.
+    std : float
+        Standard deviation of the normal start, above 0; BERT's is 0.02.
+
+    Notes
+    -----
+    Parameters to learn: `max_length * d_model` (and 1 with `scale="learned"`). Cost: O(L d_model).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        std: float = 0.02,
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        start = torch.randn(max_length, d_model) * _checks.positive("std", std)
+        self.vectors = nn.Parameter(start)
+
+    def table(self, length: int) -> Tensor:
+        self.check_length(length)
+        return self.vectors[:length]
+
+
+class LearnableFrequency(Added):
+    """Sines and cosines whose frequencies are learned, started at the geometric grid.
+
+    Row t is `posenc.tables.encode(t, omega)`. The logarithm of omega is the parameter, so that
+    frequencies stay positive and a step changes slow and fast ones by the same ratio (learned
+    frequencies: Xu et al. 2019, "Self-attention with functional time representation learning").
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`; `d_model` must be even. Any length is served.
+    base : float
+        Base of the grid that the frequencies start at, above 0.
+
+    Notes
+    -----
+    Parameters to learn: `d_model / 2` (and 1 with `scale="learned"`). Cost: O(L d_model).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        omega = torch.as_tensor(frequencies.geometric(d_model, base))
+        self.log_omega = nn.Parameter(omega.log().to(torch.get_default_dtype()))
+
+    def table(self, length: int) -> Tensor:
+        angles = _positions(length, self.log_omega)[:, None] * self.log_omega.exp()
+        return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
+
+
+class SineLinear(Added):
+    """One linear column and d_model - 1 sines of learned frequency and phase (Time2Vec).
+
+    Column 0 is w_0 t + b_0, column i is sin(w_i t + b_i) (Kazemi et al. 2019, Eq. 1). At the
+    start the linear column runs from 0 to 1 over `max_length` and the sines are those of the
+    sinusoidal encoding, without its first column.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`; `d_model` must be even. Any length is served.
+    base : float
+        Base of the grid that the frequencies start at, above 0.
+
+    Notes
+    -----
+    Parameters to learn: `2 * d_model` (and 1 with `scale="learned"`). Cost: O(L d_model).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        dtype = torch.get_default_dtype()
+        weight = torch.as_tensor(frequencies.geometric(d_model, base)).repeat_interleave(2)
+        weight[0] = 1 / max(max_length - 1, 1)
+        phase = torch.tensor([0.0, math.pi / 2], dtype=torch.float64).repeat(d_model // 2)
+        self.weight = nn.Parameter(weight.to(dtype))
+        self.phase = nn.Parameter(phase.to(dtype))
+
+    def table(self, length: int) -> Tensor:
+        lines = _positions(length, self.weight)[:, None] * self.weight + self.phase
+        return torch.cat((lines[:, :1], lines[:, 1:].sin()), -1)
+
+
+def _positions(length: int, like: Tensor) -> Tensor:
+    """Return 0, 1, ..., length - 1 in the dtype and on the device of `like`."""
+    return torch.arange(length, dtype=like.dtype, device=like.device)

@@ -1,0 +1,69 @@
+"""Rotary encoding: queries and keys turn with their position."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from posenc import _checks, frequencies
+from posenc.attention import Position
+
+
+class Rotary(Position):
+    """Turn pairs of query and key dimensions by t omega_i (Su et al. 2021, RoFormer, Eq. 14-16).
+
+    A score then depends on positions through their difference only. The two pairings in use are
+    a permutation of the head's dimensions apart; weights trained with one fail with the other.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`; `d_model / n_heads` must be even. Any length is served; angles beyond
+        `max_length` are computed on the spot.
+    base : float
+        The frequencies are `base**(-2i / d_head)`; above 0.
+    pairing : {"interleaved", "half"}
+        Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d_head / 2), as in
+        GPT-NeoX and LLaMA.
+
+    Notes
+    -----
+    Parameters to learn: 0. Cost: O(L d_model) per layer and batch row.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        pairing: str = "interleaved",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.pairing = _checks.choice("pairing", pairing, ("interleaved", "half"))
+        self.omega = frequencies.geometric(_checks.even("d_model / n_heads", self.d_head), base)
+        cos, sin = self._angles(self.max_length)
+        self.register_exact("cos", cos)
+        self.register_exact("sin", sin)
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        length = q.shape[-2]
+        if length <= self.max_length:
+            cos, sin = self.cos[:length], self.sin[:length]
+        else:
+            cos, sin = (torch.as_tensor(a).to(self.cos) for a in self._angles(length))
+        cos, sin = cos.to(q.dtype), sin.to(q.dtype)
+        return self._turn(q, cos, sin), self._turn(k, cos, sin)
+
+    def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos)."""
+        if self.pairing == "interleaved":
+            a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
+            return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
+        a, b = x.chunk(2, -1)
+        return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+
+    def _angles(self, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return cosines and sines of t omega_i, each (length, d_head / 2)."""
+        angles = np.outer(np.arange(length), self.omega)
+        return np.cos(angles), np.sin(angles)

@@ -1,0 +1,134 @@
+"""Fixed tables added to the tokens: sinusoids, the faithful DFT encoding, and tAPE."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import _checks, tables
+from posenc.encodings.added import Added
+
+
+class _Fixed(Added):
+    """A table from `posenc.tables`, held in the module's dtype and device."""
+
+    def _keep(self, table: NDArray[np.float64]) -> None:
+        self.register_exact("fixed", table)
+
+    def table(self, length: int) -> Tensor:
+        self.check_length(length)
+        return self.fixed[:length]
+
+
+class Sinusoidal(_Fixed):
+    """Sines and cosines of geometrically falling frequencies (Vaswani et al. 2017, 3.5).
+
+    Row t holds sin(t omega_i), cos(t omega_i) interleaved, omega_i = base**(-2i / d_model); it is
+    `posenc.tables.sinusoidal`.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`; `d_model` must be even. Longer inputs than `max_length` are served, by a
+        table that is computed on the spot.
+    base : float
+        Above 0; the slowest wave has about `2 pi base` positions.
+
+    Notes
+    -----
+    Parameters to learn: 0 (1 with `scale="learned"`). Cost: O(L d_model) once per forward pass.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        self.base = _checks.positive("base", base)
+        self._keep(tables.sinusoidal(max_length, d_model, base))
+
+    def table(self, length: int) -> Tensor:
+        if length <= self.max_length:
+            return self.fixed[:length]
+        longer = tables.sinusoidal(length, self.d_model, self.base)
+        return torch.as_tensor(longer).to(self.fixed)
+
+
+class DFT(_Fixed):
+    """The Fourier coefficients of the one-hot position (Idé, Labaien, Chen, Eq. 17-21).
+
+    Up to `d_model` positions the rows are orthonormal. Their definition ends there, so what
+    happens beyond is a choice, made by `overflow`; see `posenc.tables.dft`.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`; `d_model` must be even. An input longer than `max_length` is an error.
+    overflow : {"stretch", "alias", "error"}
+        For `max_length > d_model`: "stretch" keeps the rows unique, "alias" repeats them after
+        `d_model` positions as the paper's formula does, "error" refuses.
+
+    Notes
+    -----
+    Parameters to learn: 0 (1 with `scale="learned"`). Cost: O(L d_model) once per forward pass.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        overflow: str = "stretch",
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        self.overflow = overflow
+        self._keep(tables.dft(max_length, d_model, overflow=overflow))
+
+
+class TAPE(_Fixed):
+    """Sinusoids whose frequencies grow with d_model / L (Foumani et al. 2024, ConvTran, tAPE).
+
+    The frequencies are omega_i d_model / L with the omega_i of Vaswani et al. and L the number of
+    tokens, `max_length`. A survey (Irani and Metsis 2025, section 3.5) prints k d_model / L
+    instead, whose frequencies are multiples of one step. That version is `formula="survey"`.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, scale
+        As for `Added`; `d_model` must be even. An input longer than `max_length` is an error,
+        because the length sets the frequencies; a shorter one uses the first rows.
+    base : float
+        Above 0.
+    formula : {"original", "survey"}
+
+    Notes
+    -----
+    Parameters to learn: 0 (1 with `scale="learned"`; the survey's Table 2 counts L d_model).
+    Cost: O(L d_model) once per forward pass.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        formula: str = "original",
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, scale=scale)
+        self.base = _checks.positive("base", base)
+        self.formula = _checks.choice("formula", formula, ("original", "survey"))
+        if formula == "original":
+            self._keep(tables.tape(max_length, d_model, base))
+        else:
+            omega = np.arange(_checks.even("d_model", d_model) // 2) * d_model / max_length
+            self._keep(tables.encode(np.arange(max_length), omega))

@@ -1,0 +1,238 @@
+"""Stochastic positional encoding: random codes whose covariance is a relative kernel."""
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.attention import Position
+
+
+class StochasticPosition(Position, ABC):
+    """Queries and keys meet through sampled codes (Liutkus et al. 2021, section 2).
+
+    For every head and dimension d, codes qbar_d(m, r) and kbar_d(n, r) are drawn for R
+    realisations such that their covariance is a kernel P_d(m, n) of m - n. Then
+    q_m -> sum_d q_md qbar_d(m, :) / R^(1/4), and likewise k, which makes R-dimensional queries
+    and keys whose product tends to sum_d q_md P_d(m, n) k_nd as R grows.
+
+    New noise is drawn in every forward pass while training, from torch's generator, once for the
+    whole batch. In evaluation the noise is fixed by `seed`, the same on every device, so that
+    outputs repeat. `torch.vmap` over training passes needs `randomness="different"` (or "same").
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. Any length is served.
+    n_realisations : int
+        R, at least 1.
+    gated : bool
+        Whether a learned gate per head and dimension blends the kernel with a constant:
+        P_d -> g_d + (1 - g_d) P_d, so that a dimension may ignore position (section 2.4).
+    seed : int
+        Of the noise in evaluation.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        n_realisations: int = 64,
+        gated: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.n_realisations = _checks.count("n_realisations", n_realisations, minimum=1)
+        self.seed = _checks.count("seed", seed)
+        self.gate = nn.Parameter(torch.zeros(n_heads, self.d_head)) if gated else None
+
+    @abstractmethod
+    def ungated_kernel(self, length: int) -> Tensor:
+        """Return the kernel P before the gate: (heads, d_head, length, length)."""
+
+    @abstractmethod
+    def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
+        """Return codes before the gate, each (heads, d_head, length, realisations)."""
+
+    def kernel(self, length: int) -> Tensor:
+        """Return what the codes' covariance tends to: (heads, d_head, length, length)."""
+        kernel = self.ungated_kernel(length)
+        if self.gate is None:
+            return kernel
+        gate = self.gate.sigmoid()[:, :, None, None]
+        return gate + (1 - gate) * kernel
+
+    def codes(self, length: int) -> tuple[Tensor, Tensor]:
+        """Return the codes of queries and keys, each (heads, d_head, length, realisations)."""
+        q, k = self.ungated_codes(length)
+        if self.gate is None:
+            return q, k
+        gate = self.gate.sigmoid()[:, :, None, None]
+        constant = gate.sqrt() * self.noise(self.n_heads, self.d_head, 1, self.n_realisations)
+        keep = (1 - gate).sqrt()
+        return constant + keep * q, constant + keep * k
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        codes_q, codes_k = self.codes(q.shape[-2])
+        return self._meet(q, codes_q), self._meet(k, codes_k)
+
+    def noise(self, *shape: int) -> Tensor:
+        """Return standard normal noise: new while training, fixed by `seed` in evaluation."""
+        like = next(self.parameters())
+        if self.training:
+            return torch.randn(shape, dtype=like.dtype, device=like.device)
+        return _fixed_noise(shape, self.seed).to(like)
+
+    def _meet(self, x: Tensor, codes: Tensor) -> Tensor:
+        """(batch, heads, length, d_head) with codes to (batch, heads, length, realisations)."""
+        # one product of (batch, d_head) and (d_head, R) per head and position
+        met = x.permute(1, 2, 0, 3) @ codes.transpose(1, 2).to(x.dtype)
+        return met.permute(2, 0, 1, 3) * self.n_realisations**-0.25
+
+
+class SineSPE(StochasticPosition):
+    """Kernels that are sums of K cosines of the offset (Liutkus et al. 2021, Eq. 14-18).
+
+    P_d(m, n) = sum_k gain_dk^2 cos(2 pi f_dk (m - n) + theta_dk), with frequencies f in (0, 1/2),
+    gains and phases learned per head and dimension. The frequencies start log-uniform between
+    1 / (2 max_length) and 1/4, the gains with squares that sum to 1, the phases at 0.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, n_realisations, gated, seed
+        As for `StochasticPosition`.
+    n_sines : int
+        K, at least 1.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: `3 * n_sines * d_model`, and `d_model` with `gated`. The
+    authors share the codes of one layer with all others to save memory; a model does that with
+    `share_position=True`. Cost: O(L d_model R) per layer and batch row, in time; codes take
+    O(L d_model R) memory once per layer.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        n_sines: int = 5,
+        n_realisations: int = 64,
+        gated: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            d_model, n_heads, max_length, n_realisations=n_realisations, gated=gated, seed=seed
+        )
+        self.n_sines = _checks.count("n_sines", n_sines, minimum=1)
+        shape = (n_heads, self.d_head, self.n_sines)
+        low, high = math.log(1 / (2 * max(self.max_length, 3))), math.log(1 / 4)
+        start = torch.empty(shape).uniform_(low, high).exp()
+        self.frequency_logits = nn.Parameter((2 * start).logit())
+        self.gains = nn.Parameter(torch.full(shape, self.n_sines**-0.5))
+        self.phases = nn.Parameter(torch.zeros(shape))
+
+    @property
+    def omega(self) -> Tensor:
+        """Angular frequencies 2 pi f in (0, pi): (heads, d_head, n_sines)."""
+        return math.pi * self.frequency_logits.sigmoid()
+
+    def ungated_kernel(self, length: int) -> Tensor:
+        t = torch.arange(length, dtype=self.gains.dtype, device=self.gains.device)
+        lag = (t[:, None] - t)[..., None]
+        omega, phase = self.omega[:, :, None, None], self.phases[:, :, None, None]
+        return (self.gains.square()[:, :, None, None] * (omega * lag + phase).cos()).sum(-1)
+
+    def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
+        t = torch.arange(length, dtype=self.gains.dtype, device=self.gains.device)
+        angles = t[:, None] * self.omega[:, :, None, :]
+        noise = self.noise(self.n_heads, self.d_head, 2 * self.n_sines, self.n_realisations)
+        gains = self.gains.repeat(1, 1, 2)[..., None]
+        shifted = angles + self.phases[:, :, None, :]
+        q, k = (torch.cat((a.cos(), a.sin()), -1) for a in (shifted, angles))
+        return q @ (gains * noise), k @ (gains * noise)
+
+
+class ConvSPE(StochasticPosition):
+    """Kernels that two learned filters span (Liutkus et al. 2021, Eq. 19-22).
+
+    White noise z is filtered by phi_Q for the queries and phi_K for the keys, of length P:
+    qbar(m) = sum_p phi_Q(p) z(m - p), so P_d(m, n) = sum_p phi_Q(p) phi_K(p - (m - n)), zero for
+    |m - n| >= P. The noise is convolved, never the tokens. Both filters start constant with norm
+    1, where the kernel is the triangle 1 - |m - n| / P. "Conv" is short for convolutional, "SPE"
+    for stochastic positional encoding; a survey (Irani and Metsis 2025, Table 1) calls it
+    "convolutional sinusoidal", though it has no sinusoids, and prints the same formula in 3.8.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, n_realisations, gated, seed
+        As for `StochasticPosition`.
+    kernel_size : int
+        P, at least 1.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: `2 * kernel_size * d_model`, and `d_model` with `gated`.
+    Cost: O(L d_model R) per layer and batch row, and O(L d_model R P) once per layer, in time;
+    codes take O(L d_model R) memory once per layer.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        kernel_size: int = 32,
+        n_realisations: int = 64,
+        gated: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            d_model, n_heads, max_length, n_realisations=n_realisations, gated=gated, seed=seed
+        )
+        self.kernel_size = _checks.count("kernel_size", kernel_size, minimum=1)
+        shape = (2, n_heads, self.d_head, self.kernel_size)
+        self.filters = nn.Parameter(torch.full(shape, self.kernel_size**-0.5))
+
+    def ungated_kernel(self, length: int) -> Tensor:
+        size = self.kernel_size
+        phi_q, phi_k = self.filters
+        padded = nn.functional.pad(phi_k, (size - 1, size - 1))
+        # entry s of the correlation belongs to the lag m - n = size - 1 - s
+        correlation = (padded.unfold(-1, size, 1) * phi_q[..., None, :]).sum(-1).flip(-1)
+        lag = torch.arange(length, device=phi_q.device)
+        lag = lag[:, None] - lag
+        index = (lag + size - 1).clamp(0, 2 * size - 2)
+        return correlation[..., index] * (lag.abs() < size)
+
+    def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
+        size = self.kernel_size
+        n_blocks = -(-length // size)
+        noise = self.noise(self.d_model, (n_blocks + 1) * size - 1, self.n_realisations)
+        # a block of outputs needs 2 P - 1 steps of noise, so one product does all blocks
+        seen = noise.unfold(1, 2 * size - 1, size).permute(0, 3, 1, 2).flatten(2)
+        codes = (_band(self.filters) @ seen).unflatten(-1, (n_blocks, -1))
+        codes = codes.transpose(2, 3).flatten(2, 3)[:, :, :length]
+        q, k = codes.unflatten(1, (self.n_heads, self.d_head))
+        return q, k
+
+
+def _band(filters: Tensor) -> Tensor:
+    """Return the (2, d_model, P, 2 P - 1) matrices whose row m holds the filter, reversed, at m."""
+    size = filters.shape[-1]
+    padded = nn.functional.pad(filters.flatten(1, 2).flip(-1), (size - 1, size - 1))
+    return padded.unfold(-1, 2 * size - 1, 1).flip(-2)
+
+
+@torch.compiler.disable
+def _fixed_noise(shape: tuple[int, ...], seed: int) -> Tensor:
+    """Return the same normal noise on every call; not torch's, so that `vmap` accepts it."""
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape))

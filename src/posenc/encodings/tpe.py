@@ -1,0 +1,71 @@
+"""Temporal positional encoding: sinusoids in every layer and a kernel of token similarity."""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.encodings.sinusoidal import Sinusoidal
+
+
+class TPE(Sinusoidal):
+    """Sinusoids added in every layer and a similarity term on the scores (Zhang et al. 2024).
+
+    The geometric part is the sinusoidal encoding, added to the input of every layer because its
+    trace fades with depth. The semantic part is S(i, j) = exp(-|x_i - x_j|^2 / (2 sigma^2)), a
+    function of the tokens that the layer sees, added to the scores. A survey (Irani and Metsis
+    2025, section 3.9) prints PE(i) + S(i, j), a vector plus a scalar, which has no meaning as it
+    stands; its text, "adjusts attention scores", is what is done here.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `Sinusoidal`. Any length is served.
+    sigma : float or None
+        Width of the kernel in the units of the tokens, above 0. None means sqrt(d_model), the
+        size of a token with entries of variance 1, as neither source fixes it.
+    similarity : bool
+        Whether the semantic part is used.
+    learn_sigma : bool
+        Whether the width is learned.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: 0, or 1 with `learn_sigma`, and 1 more with
+    `scale="learned"`. Cost: O(L^2 d_model) per layer and batch row.
+    """
+
+    embed_every_layer = True
+    shared = False
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        base: float = 10_000.0,
+        scale: str = "paper",
+        sigma: float | None = None,
+        similarity: bool = True,
+        learn_sigma: bool = False,
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, base=base, scale=scale)
+        self.similarity = similarity
+        start = self.d_model**0.5 if sigma is None else _checks.positive("sigma", sigma)
+        width = torch.tensor(start, dtype=torch.get_default_dtype()).log()
+        if learn_sigma:
+            self.log_sigma = nn.Parameter(width)
+        else:
+            self.register_buffer("log_sigma", width)
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
+        if not self.similarity:
+            return None
+        # |a - b|^2 = |a|^2 + |b|^2 - 2 a b, from tokens centred for the sake of rounding
+        x = x - x.mean(1, keepdim=True)
+        square = x.square().sum(-1)
+        product = x @ x.transpose(1, 2)
+        distance = (square[:, :, None] + square[:, None, :] - 2 * product).clamp(min=0)
+        return (distance * (-0.5 * (-2 * self.log_sigma).exp())).exp().unsqueeze(1)

@@ -1,0 +1,76 @@
+"""Untied positional encoding: position attends to position, content to content."""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from posenc.attention import Position
+
+
+class TUPE(Position):
+    """Scores of content and of position from separate projections (Ke et al. 2021, Eq. 10-12).
+
+    The score of (i, j) is (q_i k_j + (p_i U_Q)(p_j U_K)) / sqrt(2 d_head), where the learned
+    positions p and the projections U_Q, U_K are shared by all layers. With a class token at
+    position 0 its row and column of the position part are reset to one learned scalar each, per
+    head (`theta`), so that it is tied to no place. A survey (Irani and Metsis 2025, section 3.7)
+    prints the same with d for the width; here, as in the authors' text, it is that of a head.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. An input longer than `max_length` is an error.
+    cls_reset : bool
+        Whether position 0 is a class token. A model that adds one switches this on.
+
+    Notes
+    -----
+    Parameters to learn, for the whole model: `max_length * d_model + 2 * d_model**2`, and
+    `2 * n_heads` with `cls_reset`. The positions start standard normal, which is the size that
+    the layer norm in the authors' program gives them. Cost: O(d_model L^2) once per forward pass.
+    """
+
+    shared = True
+    position_only = True
+
+    def __init__(
+        self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.vectors = nn.Parameter(torch.randn(max_length, d_model))
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        for projection in (self.query, self.key):
+            nn.init.xavier_uniform_(projection.weight)
+        self.theta: nn.Parameter | None = None
+        if cls_reset:
+            self.expect_class_token()
+
+    def expect_class_token(self) -> None:
+        if self.theta is None:
+            self.theta = nn.Parameter(self.vectors.new_zeros(2, self.n_heads, 1, 1))
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        # attention divides by sqrt(d_head); content and position share the variance
+        return q * math.sqrt(0.5), k
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        self.check_length(x.shape[1])
+        positions = self.vectors[: x.shape[1]]
+        pq, pk = (self._heads(project(positions)) for project in (self.query, self.key))
+        scores = pq @ pk.transpose(-2, -1) * (2 * self.d_head) ** -0.5
+        return scores if self.theta is None else self._reset(scores)
+
+    def _heads(self, projected: Tensor) -> Tensor:
+        """(length, d_model) to (heads, length, d_head)."""
+        return projected.unflatten(-1, (self.n_heads, self.d_head)).transpose(0, 1)
+
+    def _reset(self, scores: Tensor) -> Tensor:
+        """Return the scores with row 0 set to theta_1 and the rest of column 0 to theta_2."""
+        from_cls, to_cls = self.theta.to(scores.dtype).unbind(0)
+        length = scores.shape[-1]
+        body = torch.cat((to_cls.expand(-1, length - 1, 1), scores[:, 1:, 1:]), -1)
+        return torch.cat((from_cls.expand(-1, 1, length), body), -2)

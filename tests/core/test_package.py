@@ -1,0 +1,81 @@
+"""What the package promises as a whole: light imports, lower bounds, documented names."""
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import posenc
+
+ROOT = Path(__file__).parents[2]
+MODULES = ["faithfulness", "fourier", "frequencies", "precision", "returns", "rotation", "tables"]
+PROMISED = {
+    "frequencies": ["geometric", "harmonic", "length_scaled"],
+    "tables": ["encode", "index", "digits", "binary", "normalized", "sinusoidal", "dft", "tape"],
+    "rotation": ["shift_matrix"],
+    "fourier": ["basis", "analyse", "synthesise", "frequency_density", "reconstruct"],
+    "faithfulness": ["separation", "numerical_rank", "decode"],
+}
+
+
+def test_import_brings_neither_torch_nor_matplotlib():
+    code = "import posenc, sys; print(*sorted(m.split('.')[0] for m in sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    loaded = set(run.stdout.split())
+    assert "posenc" in loaded
+    assert not loaded & {"torch", "matplotlib", "pandas", "sympy", "aeon", "pooch"}
+
+
+def test_dependencies_are_lower_bounds_only():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = []
+    for requirement in project["dependencies"]:
+        match = re.fullmatch(r"([a-z]+)>=\d+(\.\d+)*", requirement)
+        assert match, f"{requirement} is more than a lower bound"
+        names.append(match[1])
+    assert sorted(names) == ["numpy", "scipy"]
+    assert {"torch", "book", "bench"} <= set(project["optional-dependencies"])
+    assert project["version"] == posenc.__version__
+
+
+@pytest.mark.parametrize("module", PROMISED)
+def test_promised_names_are_there(module):
+    for name in PROMISED[module]:
+        assert callable(getattr(getattr(posenc, module), name))
+
+
+def public_functions():
+    for module in MODULES:
+        for name, function in inspect.getmembers(
+            import_module(f"posenc.{module}"), inspect.isfunction
+        ):
+            if not name.startswith("_") and function.__module__ == f"posenc.{module}":
+                yield pytest.param(function, id=f"{module}.{name}")
+
+
+@pytest.mark.parametrize("function", list(public_functions()))
+def test_public_functions_are_typed_and_documented(function):
+    signature = inspect.signature(function)
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, parameter
+        assert re.search(rf"\b{parameter.name}\b.* :", function.__doc__), parameter
+    for heading in ("Returns\n", "Raises\n", "Parameters\n"):
+        assert heading in function.__doc__
+    assert max(map(len, inspect.getsource(function).splitlines())) <= 100
+
+
+def test_positional_and_keyword_arguments_stand_as_promised():
+    assert posenc.tables.sinusoidal(3, 4, 10.0, dtype=np.float32).dtype == np.float32
+    with pytest.raises(TypeError):
+        posenc.tables.sinusoidal(3, 4, 10.0, np.float32)
+    with pytest.raises(TypeError):
+        posenc.tables.dft(3, 4, "error")

@@ -1,0 +1,195 @@
+"""Names, search order, provenance, the command line, and what an import costs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from datafiles import TINY_TRAIN
+
+from posenc import data
+from posenc.data import checksums, folders, registry
+from posenc.data.__main__ import main
+from posenc.data.synthetic import FAMILIES
+
+SURVEY = {
+    "Sleep",
+    "ElectricDevices",
+    "FaceDetection",
+    "MelbournePedestrian",
+    "SharePriceIncrease",
+    "LSST",
+    "RacketSports",
+    "SelfRegulationSCP1",
+    "UniMiB-SHAR",
+    "RoomOccupancy",
+    "EMGGestures",
+}
+
+
+def test_names_hold_every_promised_set():
+    names = data.names()
+    assert {*SURVEY, "SMD", "MSL", "elevator", "range_probe"} <= set(names)
+    assert {"BasicMotions", "ItalyPowerDemand", "GunPoint"} <= set(names)
+    assert len(names) == len(set(names))
+    assert {one.name for one in registry.ENTRIES.values() if one.printed} == SURVEY
+
+
+def test_every_entry_says_where_to_get_it():
+    for entry in registry.ENTRIES.values():
+        assert entry.sources
+        assert all(str(part).startswith("http") for source in entry.sources for part in source)
+        assert entry.page.startswith("http")
+        assert entry.terms
+
+
+def test_unknown_names_suggest_close_ones():
+    with pytest.raises(data.UnknownDatasetError, match=r"did you mean .*Chinatown"):
+        data.load("Chinatwon", "train")
+    with pytest.raises(data.UnknownDatasetError, match="names"):
+        data.load("q9", "train")
+
+
+@pytest.mark.parametrize("name", ["../LSST", "/etc", "", "a b", None, "x\n"])
+def test_names_cannot_be_paths(name):
+    with pytest.raises(data.UnknownDatasetError, match="name must be"):
+        data.load(name, "train")
+
+
+def test_split_and_options_are_checked():
+    with pytest.raises(ValueError, match="split must be"):
+        data.load("elevator", "validation")
+    with pytest.raises(ValueError, match="takes no options"):
+        data.load("BasicMotions", "train", n=3)
+
+
+def test_any_archive_name_that_aeon_knows_is_found_out_about(monkeypatch):
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+    with pytest.raises(data.MissingDataError, match=r"zenodo.org/records/\d+ or https"):
+        data.load("Adiac", "train")
+
+
+def test_search_order(tiny_folder, monkeypatch, own_cache):
+    first = tiny_folder.parent
+    second = own_cache / "sets" / "Tiny"
+    second.mkdir(parents=True)
+    for part in ("TRAIN", "TEST"):
+        (second / f"Tiny_{part}.ts").write_text(TINY_TRAIN.replace("1,2,3", "5,2,3"))
+    assert data.load("Tiny", "train").x[0, 0, 0] == 5
+    monkeypatch.setenv("POSENC_DATA", str(first))
+    assert data.load("Tiny", "train").x[0, 0, 0] == 1
+    (first / "Tiny" / "Tiny_TEST.ts").unlink()  # an incomplete set does not count
+    assert data.load("Tiny", "train").x[0, 0, 0] == 5
+
+
+def test_bundled_sets_need_no_network(monkeypatch):
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+    motions = data.load("BasicMotions", "train")
+    assert motions.x.shape == (40, 100, 6)
+    vowels = data.load("JapaneseVowels", "test")
+    assert vowels.x.shape == (370, 29, 12)
+    assert vowels.mask.any(axis=1).all()
+
+
+def test_splits_are_padded_to_one_length():
+    parts = [data.load("JapaneseVowels", split) for split in ("train", "test")]
+    assert parts[0].length == parts[1].length == 29
+    longest = [int(part.mask.sum(axis=1).max()) for part in parts]
+    assert longest == [26, 29]
+
+
+def test_packed_and_fresh_loads_are_equal():
+    fresh, again = (data.load("JapaneseVowels", "train") for _ in range(2))
+    assert fresh.classes == again.classes
+    assert fresh.provenance == again.provenance
+    for field in ("x", "y", "mask"):
+        np.testing.assert_array_equal(getattr(fresh, field), getattr(again, field))
+        assert getattr(fresh, field).dtype == getattr(again, field).dtype
+
+
+def test_provenance_says_what_is_unknown_or_different(tiny_folder, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    assert "2 unknown to this book" in data.load("Tiny", "train").provenance
+    fake = tiny_folder.parent / "LSST"
+    tiny_folder.rename(fake)
+    for path in fake.iterdir():
+        path.rename(fake / path.name.replace("Tiny", "LSST"))
+    provenance = data.load("LSST", "train").provenance
+    assert "2 DIFFERENT from the copies this book used (LSST/LSST_TRAIN.ts" in provenance
+
+
+def test_mismatched_train_and_test(tiny_folder, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    test = tiny_folder / "Tiny_TEST.ts"
+    test.write_text(TINY_TRAIN.replace("Up down", "down Up"))
+    with pytest.raises(data.FileFormatError, match=r"Tiny_TEST.ts: classes .* differ"):
+        data.load("Tiny", "train")
+
+
+def test_checksums_cover_plain_and_gzipped_files():
+    known = checksums.known()
+    assert all(len(digest) == 64 for digest in known.values())
+    assert {"LSST/LSST_TRAIN.ts", "LSST/LSST_TRAIN.ts.gz"} <= known.keys()
+
+
+def test_cache_folder(monkeypatch):
+    monkeypatch.delenv("POSENC_CACHE")
+    import pooch
+
+    assert folders.cache() == pooch.os_cache("posenc")
+
+
+def test_import_brings_neither_torch_nor_aeon():
+    code = (
+        "import sys, posenc.data; posenc.data.load('range_probe', 'train');"
+        "print({'torch', 'aeon', 'pooch', 'matplotlib', 'pandas'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in data.names())
+    assert "made by a simulator" in listed
+
+
+def test_fetch(register, server, tiny_zip, capsys):
+    from posenc.data.download import Url
+
+    register(Url(server.put("Tiny.zip", tiny_zip)))
+    assert main(["fetch", "Tiny", "elevator"]) == 0
+    assert main(["fetch", "Tiny"]) == 0
+    assert len(server.hits) == 1
+    assert "Tiny: cache:" in capsys.readouterr().out
+    assert main(["fetch", "Tinny"]) == 1
+    assert "no data set 'Tinny'" in capsys.readouterr().err
+
+
+def test_verify(tiny_folder, monkeypatch, capsys):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    assert main(["verify", "Tiny", "elevator"]) == 0
+    assert "Tiny: 0 agree, 2 unknown, 0 differ" in capsys.readouterr().out
+    fake = tiny_folder.parent / "LSST"
+    fake.mkdir()
+    (fake / "LSST_TRAIN.ts").write_text(TINY_TRAIN)
+    (fake / "LSST_TEST.ts").write_text(TINY_TRAIN)
+    assert main(["verify", "LSST"]) == 1
+    assert "differs: LSST/LSST_TRAIN.ts" in capsys.readouterr().out
+    assert main(["verify", "Sleep"]) == 1
+
+
+def test_info_shows_printed_and_counted_numbers(capsys):
+    assert main(["info", "BasicMotions", "elevator"]) == 0
+    shown = capsys.readouterr().out
+    assert "Badminton: 10 + 10" in shown
+    assert "synthetic" in shown
+    rows = data.facts("BasicMotions").table()
+    assert rows[0] == ("train", None, 40, None)
+
+
+def test_families_are_labelled_synthetic():
+    for name in FAMILIES:
+        for split in ("train", "test"):
+            assert data.load(name, split, n=4).provenance.startswith("synthetic")

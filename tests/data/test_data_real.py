@@ -1,0 +1,177 @@
+"""The real bytes: counts against the sources, values against aeon, and the speed of a load."""
+
+import gzip
+import time
+
+import numpy as np
+import pytest
+
+from posenc import data
+from posenc.data import registry
+from posenc.data.sets import archive, msl, smd
+
+# (train, test, length, channels, classes), counted in the files by other means
+COUNTS = {
+    "LSST": (2459, 2466, 36, 6, 14),
+    "RacketSports": (151, 152, 30, 6, 4),
+    "MelbournePedestrian": (1194, 2439, 24, 1, 10),
+    "SharePriceIncrease": (965, 966, 60, 1, 2),
+    "FingerMovements": (316, 100, 50, 28, 2),
+    "Epilepsy": (137, 138, 206, 3, 4),
+    "UWaveGestureLibrary": (120, 320, 315, 3, 8),
+    "BasicMotions": (40, 40, 100, 6, 4),
+    "NATOPS": (180, 180, 51, 24, 6),
+    "ArticularyWordRecognition": (275, 300, 144, 9, 25),
+    "SmallKitchenAppliances": (375, 375, 720, 1, 3),
+    "ItalyPowerDemand": (67, 1029, 24, 1, 2),
+    "Chinatown": (20, 343, 24, 1, 2),
+}
+
+
+@pytest.fixture(scope="module")
+def shared_cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def use_real(real, shared_cache, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(real))
+    monkeypatch.setenv("POSENC_CACHE", str(shared_cache))
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name):
+    train, test = data.load(name, "train"), data.load(name, "test")
+    assert (len(train), len(test), train.length, train.n_channels, train.n_classes) == COUNTS[name]
+    assert test.x.shape[1:] == train.x.shape[1:]
+    assert set(train.y) == set(range(train.n_classes))
+    for part in (train, test):
+        assert np.isfinite(part.x).all()
+        assert "2 equal to the copies this book used" in part.provenance
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_values_equal_those_of_aeon(name, real, tmp_path):
+    from aeon.datasets import load_from_arff_file, load_from_ts_file
+
+    for split, path in zip(("train", "test"), archive.find(real / name, name), strict=True):
+        plain = tmp_path / path.name.removesuffix(".gz")
+        plain.write_bytes(gzip.decompress(path.read_bytes()))
+        reader = load_from_ts_file if plain.suffix == ".ts" else load_from_arff_file
+        values, labels = reader(str(plain))
+        ours = data.load(name, split)
+        names = [ours.classes[label].lower() for label in ours.y]
+        assert names == [label.lower() for label in labels]
+        for i, theirs in enumerate(values):
+            steps = np.asarray(theirs, dtype=np.float32).T
+            real_steps = ~np.isnan(steps).any(axis=1)
+            mine = ours.x[i, : len(steps)]
+            np.testing.assert_array_equal(mine[real_steps], steps[real_steps])
+            if ours.mask is not None:
+                np.testing.assert_array_equal(ours.mask[i, : len(steps)], real_steps)
+                assert not ours.mask[i, len(steps) :].any()
+
+
+def test_melbourne_missing_values_and_short_series():
+    train, test = (
+        data.load("MelbournePedestrian", "train"),
+        data.load("MelbournePedestrian", "test"),
+    )
+    assert (~train.mask).sum() == 82
+    assert (~train.mask).any(axis=1).sum() == 56
+    assert (~test.mask).sum() == 153 + (24 - 9) + (24 - 21)
+    assert (~test.mask).any(axis=1).sum() == 120
+    assert train.mask.all(axis=1).sum() == 1138
+    assert test.mask.all(axis=1).sum() == 2319
+
+
+def test_survey_table():
+    agree = {
+        name: {quantity for quantity, _, _, same in data.facts(name).table() if same}
+        for name in ("LSST", "RacketSports", "MelbournePedestrian", "SharePriceIncrease")
+    }
+    whole = {"train", "test", "length", "n_classes", "n_channels"}
+    assert agree["LSST"] == agree["RacketSports"] == agree["MelbournePedestrian"] == whole
+    assert agree["SharePriceIncrease"] == whole - {"test"}
+    room, emg = data.facts("RoomOccupancy"), data.facts("EMGGestures")
+    assert {row[0] for row in room.table() if not row[3]} == {"train", "test", "n_channels"}
+    assert {row[0] for row in emg.table() if row[3]} == {"length"}
+
+
+def test_room_windows():
+    train, test = data.load("RoomOccupancy", "train"), data.load("RoomOccupancy", "test")
+    assert train.x.shape[1:] == (30, 16)
+    assert set(train.y) == set(test.y) == {0, 1, 2, 3}
+    # 10129 readings give at most 337 windows; borders of days, pauses and blocks cost some
+    assert 300 < len(train) + len(test) <= 337
+    assert not set(train.groups) & {*range(test.groups.min() + 1, test.groups.max())}
+
+
+def test_emg_windows():
+    train, test = data.load("EMGGestures", "train"), data.load("EMGGestures", "test")
+    assert (len(train), len(test)) == (35180, 7992)
+    assert set(test.groups) == {5, 10, 15, 20, 25, 35}
+    assert set(train.groups) | set(test.groups) == set(range(1, 37)) - {11, 13, 30}
+    assert "64 of 72 recordings" in train.provenance
+    changes = (np.diff(train.x, axis=1) != 0).any(axis=2).sum(axis=1)
+    assert np.median(1 + changes) == 4  # distinct readings in a window, as the notes say
+
+
+def test_smd_windows(real):
+    train, test = data.load("SMD", "train"), data.load("SMD", "test")
+    assert train.x.shape[1:] == test.x.shape[1:] == (50, 38)
+    assert not set(train.groups) & set(test.groups)
+    assert min(train.y.mean(), test.y.mean()) > 0.05
+    files = smd.find(real / "SMD", "SMD")
+    shares = {}
+    for pair in zip(files[::2], files[1::2], strict=True):
+        one = smd.read(*pair)
+        shares[one.name] = round(100 * one.anomalous.mean(), 2)
+    assert len(shares) == 11
+    assert shares["machine-1-6"] == 15.65
+    assert shares["machine-3-10"] == 4.42
+
+
+def test_msl_windows(real):
+    train, test = data.load("MSL", "train"), data.load("MSL", "test")
+    assert (len(np.unique(train.groups)), len(np.unique(test.groups))) == (18, 9)
+    files = msl.find(real / "MSL", "MSL")
+    segments = msl.read_segments(files[0])
+    recordings = [msl.read(path, *segments[path.name.partition(".")[0]]) for path in files[1:]]
+    assert len(recordings) == 27
+    assert sum(len(one.values) for one in recordings) == 73729
+    assert sum(len(pairs) for pairs, _ in segments.values()) == 36
+    anomalous = np.concatenate([one.anomalous for one in recordings])
+    assert round(100 * anomalous.mean(), 2) == 10.53
+
+
+@pytest.mark.parametrize("name", ["LSST", "RoomOccupancy", "SMD", "MSL", "MelbournePedestrian"])
+def test_prepared_parts_share_no_group_and_hold_every_class(name):
+    parts = data.prepare(name, seed=0)
+    every = set(range(parts.train.n_classes))
+    assert set(parts.train.y) == every
+    if parts.train.groups is not None:
+        groups = [set(part.groups) for part in (parts.train, parts.validation)]
+        assert not groups[0] & groups[1]
+    for part in (parts.train, parts.validation, parts.test):
+        assert np.isfinite(part.x).all()
+
+
+def test_lsst_loads_fast_from_a_warm_cache():
+    data.load("LSST", "train")
+    started = time.perf_counter()
+    for split in ("train", "test"):
+        data.load("LSST", split)
+    assert time.perf_counter() - started < 2
+
+
+def test_every_set_at_hand_verifies():
+    from posenc.data.verify import verify
+
+    for name, entry in registry.ENTRIES.items():
+        report = verify(name)
+        if report.found:
+            assert report.good, str(report)
+            assert report.unknown == 0, name
+            assert entry.terms in data.load(name, "train").provenance
