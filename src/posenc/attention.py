@@ -103,8 +103,9 @@ class Position(nn.Module):
         """Return the same as `bias` in short, or None if it has no such form.
 
         That is (batch, heads, length, 2 r + 1): for each query i one score per offset j - i,
-        clipped to -r..r. Where it helps, attention takes this instead of `bias`, and needs no
-        (length, length) tensor at all. A pure shortcut: `bias` alone is always enough.
+        clipped to -r..r; or (1, heads, 1, 2 r + 1) where it is the same for all queries. Where it
+        helps, attention takes this instead of `bias`, and needs no (length, length) tensor at
+        all. A pure shortcut: `bias` alone is always enough.
         """
         return None
 
@@ -215,15 +216,23 @@ class SelfAttention(nn.Module):
         A `bias` that was computed before takes the place of the encoding's own.
         """
         q, k, v = self._project(x)
+        short = None
+        if bias is None and prefers_blocks(q, self._rate()):
+            short = self.position.bias_by_offset(q)
+        if bias is None and short is None:
+            bias = self.position.bias(x, q, k)
         mix = self.position.mix(x)
         if callable(mix):
             weights = self._dropped(self._softmax(x, q, k, bias, mask))
             heads = weights @ v + mix(weights)
+        elif short is not None:
+            padding = None if mask is None else _merge(q.new_zeros(1), mask, q)
+            heads = blocked_attention(q * self.scale, k, v, padding, short.to(q.dtype))
         else:
-            heads = self._fused(x, q, k, v, bias, mask)
-            if mix is not None:
-                # adding to the weights is adding to the output, so the fused kernel still serves
-                heads = heads + _apply_weights(mix.to(v.dtype), _zero_padded(v, mask))
+            heads = fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
+        if isinstance(mix, Tensor):
+            # adding to the weights is adding to the output, so the fused kernel still serves
+            heads = heads + _apply_weights(mix.to(v.dtype), _zero_padded(v, mask))
         return self.out(heads.transpose(1, 2).flatten(2))
 
     def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -255,25 +264,6 @@ class SelfAttention(nn.Module):
         qkv = self.qkv(x).unflatten(-1, (3, self.n_heads, self.d_head))
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         return *self.position.rotate(q, k), v
-
-    def _fused(
-        self,
-        x: Tensor,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        bias: Tensor | None,
-        mask: Tensor | None,
-    ) -> Tensor:
-        """Return the heads' outputs without forming the weights where that is possible."""
-        if bias is None and prefers_blocks(q, self._rate()):
-            by_offset = self.position.bias_by_offset(q)
-            if by_offset is not None:
-                additive = None if mask is None else _merge(q.new_zeros(1), mask, q)
-                return blocked_attention(q * self.scale, k, v, additive, by_offset)
-        if bias is None:
-            bias = self.position.bias(x, q, k)
-        return fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
 
     def _softmax(
         self, x: Tensor, q: Tensor, k: Tensor, bias: Tensor | None, mask: Tensor | None

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, encodings
+from posenc._fused import in_transform, prefers_blocks
 from posenc.attention import Position, SelfAttention, check_mask, check_position
 
 PositionLike = str | Position | Callable[[int, int, int], Position]
@@ -212,19 +213,23 @@ class _Classifier(nn.Module):
             x, mask = self._with_class_token(x, mask)
         first = self.position
         x = self.dropout(first.embed(x))
-        bias = first.bias(x, x, x) if self._bias_is_common else None
+        bias = self._common_bias(x)
         for i, layer in enumerate(self.layers):
             if i and first.embed_every_layer:
                 x = layer.attention.position.embed(x)
             x = layer(x, mask, bias)
         return self.final_norm(x, mask), mask
 
-    @property
-    def _bias_is_common(self) -> bool:
+    def _common_bias(self, x: Tensor) -> Tensor | None:
+        """Return the bias of all layers and batch rows, if there is one and it is wanted whole."""
         first = self.position
-        return first.position_only and all(
-            layer.attention.position is first for layer in self.layers
-        )
+        attention = [layer.attention for layer in self.layers]
+        if not first.position_only or any(a.position is not first for a in attention):
+            return None
+        blocks = all(prefers_blocks(x, a.dropout if self.training else 0.0) for a in attention)
+        if blocks and first.bias_by_offset(x) is not None:
+            return None
+        return first.bias(x, x, x)
 
     def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)
@@ -482,7 +487,7 @@ def _build(
 
 def _check_finite(x: Tensor) -> None:
     """Raise ValueError if a value is NaN or infinite, where looking is possible and cheap."""
-    if torch.compiler.is_compiling() or torch._C._functorch.peek_interpreter_stack() is not None:
+    if torch.compiler.is_compiling() or in_transform():
         return
     # one sum catches everything; only if it is suspicious are the single values looked at
     if x.is_meta or bool(x.detach().sum().isfinite()):

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 WIDTH = 7.2  # inches; the text column of the site
-DPI = 160
+DPI = 140
 
 # Colours that differ in lightness too, each with its own dash: they survive greyscale printing.
 COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]

@@ -103,3 +103,12 @@ def test_range_probe_says_nothing_through_one_event():
 def test_range_probe_refuses_impossible_distances(distance):
     with pytest.raises(ValueError, match="distance must"):
         data.load("range_probe", "train", distance=distance, length=32)
+
+
+def test_elevator_door_is_closed_while_the_car_moves_and_opens_afterwards():
+    rides = data.load("elevator", "train", n=40, fault_share=0, noise=0)
+    door = rides.x[:, :, CHANNELS.index("door_position")]
+    moving = rides.x[:, :, CHANNELS.index("speed_m_s")] != 0
+    assert (door[:, 0] == 1).all()
+    assert (door[moving] == 0).all()
+    assert (door[:, -1] > 0.9).all()

@@ -17,7 +17,8 @@ from posenc.data.errors import (
 )
 from posenc.data.formats.ts import read_ts
 from posenc.data.info import Facts, facts
-from posenc.data.load import load, names
+from posenc.data.load import is_here, load, names
+from posenc.data.measure import recorded, recorded_facts
 from posenc.data.protocols import (
     Prepared,
     channel_statistics,
@@ -38,10 +39,13 @@ __all__ = [
     "UnknownDatasetError",
     "channel_statistics",
     "facts",
+    "is_here",
     "load",
     "names",
     "prepare",
     "read_ts",
+    "recorded",
+    "recorded_facts",
     "split_validation",
     "standardise",
 ]

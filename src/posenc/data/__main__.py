@@ -1,11 +1,13 @@
-"""Command line: python -m posenc.data list | fetch NAME ... | verify [NAME ...] | info NAME ..."""
+"""Command line: python -m posenc.data list | fetch | verify | info | measure, see --help."""
 
 import argparse
 import sys
+from pathlib import Path
 
 from posenc.data.errors import DataError
 from posenc.data.info import facts
 from posenc.data.load import fetch, find, find_entry, names
+from posenc.data.measure import RECORD, write
 from posenc.data.registry import ENTRIES
 from posenc.data.synthetic import FAMILIES
 from posenc.data.verify import verify
@@ -22,7 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
         ("info", "+", "count what is in a set, beside what the survey printed"),
     ):
         commands.add_parser(command, help=purpose).add_argument("names", nargs=many, metavar="NAME")
+    measuring = commands.add_parser("measure", help="count every set here, measure leakage")
+    measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     options = parser.parse_args(arguments)
+    if options.command == "measure":
+        return _measure(options.path)
     if options.command == "list":
         return _list()
     return max([_run(options.command, name) for name in options.names or _present()], default=0)
@@ -71,6 +77,16 @@ def _verify(name: str) -> int:
     report = verify(name)
     print(report)
     return 0 if report.good else 1
+
+
+def _measure(path: Path) -> int:
+    try:
+        write(path)
+    except DataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"written: {path}")
+    return 0
 
 
 def _info(name: str) -> int:

@@ -158,7 +158,7 @@ def _sensors(
     time = np.arange(LENGTH) / RATE
     moving = (time >= start - 0.3) & (time <= stop + 0.3)
     closing, opening = (start - 0.5 - time) / 2, (time - stop - 1) / 2
-    door = np.clip(np.minimum(1, closing) + np.maximum(0, opening), 0, 1)
+    door = np.clip(closing, 0, 1) + np.clip(opening, 0, 1)
     force = (CAR + load - COUNTERWEIGHT) * GRAVITY + (CAR + load + COUNTERWEIGHT) * acceleration
     torque = np.where(moving, force * SHEAVE, 0.0)
     motor_speed = speed / SHEAVE

@@ -67,6 +67,11 @@ def load(name: str, split: str, **options) -> Dataset:
     return data
 
 
+def is_here(name: str) -> bool:
+    """Return whether `load` would answer for `name` without a download."""
+    return name in FAMILIES or find(find_entry(name)) is not None
+
+
 def find_entry(name: str) -> Entry:
     """Return the registry's entry for `name`, or one made up for a set of the archives."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):

@@ -34,7 +34,8 @@ class T5Bias(Position):
     Notes
     -----
     Parameters to learn: `n_buckets * n_heads` for the whole model. They start normal with
-    standard deviation d_model**-0.5, as in T5. Cost: O(n_heads L^2) once per forward pass.
+    standard deviation d_model**-0.5, as in T5. Cost: O(n_heads L^2) once per forward pass, or
+    no such tensor at all where attention goes by offset.
     """
 
     shared = True
@@ -59,7 +60,15 @@ class T5Bias(Position):
         self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        return toeplitz(self.values[:, self.bucket(offsets(x.shape[1], x.device))])
+        return toeplitz(self._by_offset(offsets(x.shape[1], x.device)))
+
+    def bias_by_offset(self, q: Tensor) -> Tensor:
+        # from max_distance on, all offsets of one sign share a bucket
+        reach = min(q.shape[-2] - 1, self.max_distance)
+        return self._by_offset(offsets(reach + 1, q.device))[None, :, None]
+
+    def _by_offset(self, offset: Tensor) -> Tensor:
+        return self.values[:, self.bucket(offset)]
 
     def bucket(self, offset: Tensor) -> Tensor:
         """Return the bucket, 0 to n_buckets - 1, of each integer offset j - i."""
@@ -88,7 +97,8 @@ class ALiBi(Position):
 
     Notes
     -----
-    Parameters to learn: 0. Cost: O(n_heads L^2) once per forward pass.
+    Parameters to learn: 0. Cost: O(n_heads L^2) once per forward pass, or
+    no such tensor at all where attention goes by offset.
     """
 
     shared = True
@@ -99,8 +109,13 @@ class ALiBi(Position):
         self.register_exact("slopes", np.array(_slopes(n_heads)))
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        distance = offsets(x.shape[1], x.device).abs()
-        return toeplitz(-self.slopes[:, None] * distance)
+        return toeplitz(self._by_offset(x.shape[1], x.device))
+
+    def bias_by_offset(self, q: Tensor) -> Tensor:
+        return self._by_offset(q.shape[-2], q.device)[None, :, None]
+
+    def _by_offset(self, length: int, device: torch.device) -> Tensor:
+        return -self.slopes[:, None] * offsets(length, device).abs()
 
 
 def _slopes(n_heads: int) -> list[float]:

@@ -16,7 +16,7 @@ class StochasticPosition(Position, ABC):
 
     For every head and dimension d, codes qbar_d(m, r) and kbar_d(n, r) are drawn for R
     realisations such that their covariance is a kernel P_d(m, n) of m - n. Then
-    q_m -> sum_d q_md qbar_d(m, :) / R^(1/4), and likewise k, which makes R-dimensional queries
+    q_m -> sum_d q_md qbar_d(m, :) / sqrt(R), and likewise k, which makes R-dimensional queries
     and keys whose product tends to sum_d q_md P_d(m, n) k_nd as R grows.
 
     New noise is drawn in every forward pass while training, from torch's generator, once for the
@@ -73,7 +73,8 @@ class StochasticPosition(Position, ABC):
         if self.gate is None:
             return q, k
         gate = self.gate.sigmoid()[:, :, None, None]
-        constant = gate.sqrt() * self.noise(self.n_heads, self.d_head, 1, self.n_realisations)
+        shape = (self.n_heads, self.d_head, 1, self.n_realisations)
+        constant = gate.sqrt() * self.noise(*shape, stream=1)
         keep = (1 - gate).sqrt()
         return constant + keep * q, constant + keep * k
 
@@ -81,18 +82,21 @@ class StochasticPosition(Position, ABC):
         codes_q, codes_k = self.codes(q.shape[-2])
         return self._meet(q, codes_q), self._meet(k, codes_k)
 
-    def noise(self, *shape: int) -> Tensor:
-        """Return standard normal noise: new while training, fixed by `seed` in evaluation."""
+    def noise(self, *shape: int, stream: int = 0) -> Tensor:
+        """Return standard normal noise: new while training, fixed by `seed` in evaluation.
+
+        Different streams are independent of one another in evaluation too.
+        """
         like = next(self.parameters())
         if self.training:
             return torch.randn(shape, dtype=like.dtype, device=like.device)
-        return _fixed_noise(shape, self.seed).to(like)
+        return _fixed_noise(shape, self.seed, stream).to(like)
 
     def _meet(self, x: Tensor, codes: Tensor) -> Tensor:
         """(batch, heads, length, d_head) with codes to (batch, heads, length, realisations)."""
         # one product of (batch, d_head) and (d_head, R) per head and position
         met = x.permute(1, 2, 0, 3) @ codes.transpose(1, 2).to(x.dtype)
-        return met.permute(2, 0, 1, 3) * self.n_realisations**-0.25
+        return met.permute(2, 0, 1, 3) * self.n_realisations**-0.5
 
 
 class SineSPE(StochasticPosition):
@@ -233,6 +237,6 @@ def _band(filters: Tensor) -> Tensor:
 
 
 @torch.compiler.disable
-def _fixed_noise(shape: tuple[int, ...], seed: int) -> Tensor:
+def _fixed_noise(shape: tuple[int, ...], seed: int, stream: int) -> Tensor:
     """Return the same normal noise on every call; not torch's, so that `vmap` accepts it."""
-    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape))
+    return torch.from_numpy(np.random.default_rng([seed, stream]).standard_normal(shape))

@@ -36,15 +36,20 @@ def find(folder: Path, name: str) -> list[Path]:
 
 def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     """Return the windows of the training channels and of the test channels."""
+    channels = read_channels(paths)
+    order = sorted(read_segments(paths[0]))
+    is_test = [order.index(one.name) % 3 == 2 for one in channels]
+    note = f"{PROTOCOL}; {len(channels)} of {ALL_CHANNELS} channels present"
+    return by_recording(channels, is_test, name, note)
+
+
+def read_channels(paths: list[Path]) -> list[Recording]:
+    """Return the labelled recordings of MSL that lie beside the table, `paths[0]`."""
     segments = read_segments(paths[0])
     present = [path for path in paths[1:] if path.name.partition(".")[0] in segments]
-    recordings = [read(path, *segments[path.name.partition(".")[0]]) for path in present]
-    if not recordings:
+    if not present:
         raise FileFormatError(paths[0], None, "none of its MSL channels lies beside it")
-    order = sorted(segments)
-    is_test = [order.index(one.name) % 3 == 2 for one in recordings]
-    note = f"{PROTOCOL}; {len(recordings)} of {ALL_CHANNELS} channels present"
-    return by_recording(recordings, is_test, name, note)
+    return [read(path, *segments[path.name.partition(".")[0]]) for path in present]
 
 
 def read(path: Path, segments: list[tuple[int, int]], n_rows: int) -> Recording:

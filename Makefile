@@ -1,0 +1,77 @@
+# `make book` and `make test` need Python 3.11 or newer and nothing else; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+JOBS ?= 2
+NOTEBOOKS := $(wildcard book/*.ipynb)
+
+# One thread a process: faster for these sizes, and results repeat bit for bit.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help:  ## list what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- environments: one folder, filled as far as each target needs
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Name another one with: make PYTHON=python3.13 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%-installed: requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -e ".[$*]"
+	@touch $@
+
+# --- the book
+
+.PHONY: book
+book: $(VENV)/.book-installed  ## build the site into _build/html
+	@rm -rf _build
+	$(BIN)/jupyter-book build . -W -n --keep-going --quiet
+	@echo
+	@echo "The book is built. Open this page in a browser:"
+	@echo "  file://$(CURDIR)/_build/html/index.html"
+
+.PHONY: serve
+serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
+	$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1 $(PORT)
+
+.PHONY: notebooks
+notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store their outputs (ONLY=name,name)
+	$(BIN)/python tools/notebooks.py $(if $(ONLY),--only $(ONLY))
+
+# --- the checks, quickest first; the first that fails ends the run
+
+.PHONY: test
+test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, browser
+	@echo "== style"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@echo "== units"
+	$(BIN)/python -m pytest tests --ignore=tests/site/test_pages.py --ignore=tests/site/test_browser.py
+	@echo "== notebooks: every cell runs again and gives the stored output"
+	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
+	@echo "== site: warnings are errors"
+	$(MAKE) --no-print-directory book
+	@echo "== pages and browser"
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest tests/site/test_pages.py tests/site/test_browser.py -n $(JOBS)
+
+# --- the rest
+
+.PHONY: repository
+repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)
+	@$(if $(URL),,$(error name the new address: make repository URL=https://github.com/owner/name))
+	$(BIN)/python tools/repository.py $(URL)
+
+.PHONY: clean
+clean:  ## remove what was built, keep the environment
+	rm -rf _build build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean  ## remove the environment too
+	rm -rf $(VENV) src/*.egg-info

@@ -1,0 +1,32 @@
+"""Side-by-side timing: every contestant runs once per round, so that all see the same weather."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+
+def interleaved(
+    contestants: dict[str, Callable[[], object]], rounds: int
+) -> dict[str, list[float]]:
+    """Return the seconds of every contestant in every round, after one round to warm up."""
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    for round_number in range(rounds + 1):
+        for name, call in contestants.items():
+            start = time.perf_counter()
+            result = call()
+            elapsed = time.perf_counter() - start
+            del result  # freeing the memory belongs to nobody's time
+            if round_number:
+                seconds[name].append(elapsed)
+    return seconds
+
+
+def median_ratio(numerator: list[float], denominator: list[float]) -> float:
+    """Return the median over rounds of the ratio of two contestants."""
+    return median(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table, first column to the left, the others to the right."""
+    rule = [":--", *["--:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, rule, *rows))

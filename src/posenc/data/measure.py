@@ -1,0 +1,179 @@
+"""What was counted and measured in the real sets, kept in `measured.json` beside this file.
+
+The book shows these numbers on machines that do not have the sets. `python -m posenc.data measure`
+writes the file anew; the tests recompute it wherever the sets are at hand.
+"""
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.data.dataset import Dataset
+from posenc.data.errors import MissingDataError
+from posenc.data.formats.table import read_table
+from posenc.data.info import Facts, facts
+from posenc.data.load import find, find_entry, load
+from posenc.data.registry import ENTRIES
+from posenc.data.sets import anomaly, emg, msl, room
+
+RECORD = Path(__file__).with_name("measured.json")
+LEAKAGE_SETS = ("MSL", "SMD", "RoomOccupancy", "EMGGestures")
+SEEDS = (0, 1, 2)
+N_TREES, MOST_WINDOWS = 100, 1000
+CLASSIFIER = (
+    f"random forest, {N_TREES} trees, each grown on at most {MOST_WINDOWS} windows; features: "
+    f"mean, standard deviation, minimum and maximum of every channel; score: balanced accuracy"
+)
+# MSL by time: the later 40 % of each channel are the test part, in blocks that divide no anomaly
+TIME_SHARE, TIME_BLOCK = 0.6, 500
+
+
+@cache
+def recorded() -> dict:
+    """Return the content of `measured.json`: versions, sets, absent, raw and leakage."""
+    return json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def recorded_facts(name: str) -> Facts:
+    """Return the facts of a real set as counted for the record, without the set.
+
+    Raises
+    ------
+    MissingDataError if the set was not at hand when the record was made.
+    """
+    entry, sets = find_entry(name), recorded()["sets"]
+    if name not in sets:
+        raise MissingDataError(f"{name} was not counted for this book; counted: {', '.join(sets)}")
+    kept = {key: value for key, value in sets[name].items() if key not in ("files", "sha256")}
+    kept["class_counts"] = {one: tuple(pair) for one, pair in kept["class_counts"].items()}
+    kept["masked_steps"] = tuple(kept["masked_steps"])
+    return Facts(name=name, printed=entry.printed, notes=entry.notes, **kept)
+
+
+def write(path: Path = RECORD) -> None:
+    """Count and measure everything and write it to `path` as JSON."""
+    text = json.dumps(_everything(), indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def count(name: str) -> dict:
+    """Return the counts of a real set, how many files they come from and one checksum of all."""
+    counted = asdict(facts(name))
+    for key in ("name", "printed", "notes"):  # these stand in the registry
+        del counted[key]
+    digests = find(find_entry(name)).digests()
+    listing = "".join(f"{path} {digest}\n" for path, digest in sorted(digests.items()))
+    sha256 = hashlib.sha256(listing.encode()).hexdigest()
+    return json.loads(json.dumps(counted | {"files": len(digests), "sha256": sha256}))
+
+
+def count_room() -> dict[str, int]:
+    """Return what RoomOccupancy's table holds before it is cut into windows."""
+    days, _, _, counts = room.read(_paths("RoomOccupancy")[0])
+    return {
+        "readings": len(days),
+        "columns_without_label": len(room.HEADER) - 1,
+        "sensor_columns": len(room.HEADER) - 3,
+        "labels": len(np.unique(counts)),
+        "longest_disjoint_cut": len(days) // room.LENGTH,
+    }
+
+
+def count_emg() -> dict[str, int | list[int]]:
+    """Return what the recordings of EMGGestures hold before they are cut into windows."""
+    tables = [read_table(path, 10, delimiter="\t", header=1) for path in _paths("EMGGestures")]
+    marks = np.unique(np.concatenate([np.unique(table[:, 9]) for table in tables]))
+    return {
+        "rows": sum(map(len, tables)),
+        "columns_without_label": tables[0].shape[1] - 1,
+        "sensor_columns": tables[0].shape[1] - 2,
+        "marks": marks.astype(int).tolist(),
+        "recordings": len(tables),
+        "all_recordings": emg.ALL_RECORDINGS,
+        "longest_disjoint_cut": sum(len(table) // emg.LENGTH for table in tables),
+    }
+
+
+def leakage(name: str, seed: int) -> dict[str, float]:
+    """Return the balanced accuracy of a random forest on each split of the set's windows.
+
+    "protocol" is the split of this package. "random" deals the same windows out at random, with a
+    test part of the same size. "time", for MSL, splits every channel by time.
+    """
+    train, test = load(name, "train"), load(name, "test")
+    scores = {
+        "protocol": _forest_score(train, test, seed),
+        "random": _forest_score(*deal_at_random(train, test, seed), seed),
+    }
+    if name == "MSL":
+        parts = anomaly.by_time(
+            msl.read_channels(_paths(name)), TIME_SHARE, TIME_BLOCK, name, "split by time"
+        )
+        scores["time"] = _forest_score(parts["train"], parts["test"], seed)
+    return scores
+
+
+def deal_at_random(train: Dataset, test: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """Return the windows of both parts dealt out anew, stratified, in parts of the same sizes."""
+    from sklearn.model_selection import train_test_split
+
+    both = Dataset(
+        np.concatenate([train.x, test.x]),
+        np.concatenate([train.y, test.y]),
+        train.classes,
+        train.name,
+        "windows dealt out at random",
+    )
+    rows = np.arange(len(both))
+    parts = train_test_split(rows, test_size=len(test), stratify=both.y, random_state=seed)
+    return both.take(parts[0]), both.take(parts[1])
+
+
+def window_statistics(x: NDArray) -> NDArray:
+    """Return mean, deviation, minimum and maximum over time: (n, 4 n_channels), blind to order."""
+    return np.concatenate([x.mean(axis=1), x.std(axis=1), x.min(axis=1), x.max(axis=1)], axis=1)
+
+
+def _forest_score(train: Dataset, test: Dataset, seed: int) -> float:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.metrics import balanced_accuracy_score
+
+    forest = RandomForestClassifier(
+        N_TREES, max_samples=min(MOST_WINDOWS, len(train)), random_state=seed
+    )
+    forest.fit(window_statistics(train.x), train.y)
+    guess = forest.predict(window_statistics(test.x))
+    return round(float(balanced_accuracy_score(test.y, guess)), 3)
+
+
+def _everything() -> dict:
+    here = [name for name, entry in ENTRIES.items() if find(entry)]
+    scores = {name: [leakage(name, seed) for seed in SEEDS] for name in LEAKAGE_SETS}
+    return {
+        "made_by": "python -m posenc.data measure",
+        "versions": {"python": platform.python_version()}
+        | {package: version(package) for package in ("posenc", "numpy", "scikit-learn")},
+        "sets": {name: count(name) for name in here},
+        "absent": [name for name in ENTRIES if name not in here],
+        "raw": {"RoomOccupancy": count_room(), "EMGGestures": count_emg()},
+        "leakage": {
+            "classifier": CLASSIFIER,
+            "seeds": list(SEEDS),
+            "scores": {
+                name: {split: [one[split] for one in runs] for split in runs[0]}
+                for name, runs in scores.items()
+            },
+        },
+    }
+
+
+def _paths(name: str) -> list[Path]:
+    load(name, "train")  # fetches the set, or says what to fetch
+    return list(find(find_entry(name)).paths)

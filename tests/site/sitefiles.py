@@ -1,0 +1,19 @@
+"""Where the book's files are: what the tests of repository, notebooks and site share."""
+
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+
+
+def toc_files() -> list[str]:
+    """Return the pages of _toc.yml in order, such as "book/intro"."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    return [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+
+
+def notebook_paths() -> list[Path]:
+    """Return the book's notebooks."""
+    return sorted((ROOT / "book").glob("*.ipynb"))

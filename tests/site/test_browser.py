@@ -1,0 +1,238 @@
+"""Every page in a real browser, with the network down."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from sitefiles import ROOT, toc_files
+
+pytestmark = pytest.mark.browser
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 800}
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# Messages on the console that are no fault of the page: (part of the message, reason).
+KNOWN_MESSAGES: list[tuple[str, str]] = []
+# Findings of axe that no style sheet or template of ours can mend: {rule: reason}.
+KNOWN_FINDINGS: dict[str, str] = {}
+CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+
+
+def source(name: str) -> str:
+    """Return the text of a page's source."""
+    return next(ROOT.glob(f"{name}.*")).read_text(encoding="utf-8")
+
+
+every_page = pytest.mark.parametrize("page_name", toc_files())
+both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
+
+
+def chromium() -> str | None:
+    """Return the path of a Chromium browser, or None."""
+    named = os.environ.get("CHROMIUM")
+    return named or next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser; where there is none the tests are skipped, unless one is required."""
+    path = chromium()
+    if path is None:
+        message = "no browser: install Chromium or name one in the variable CHROMIUM"
+        if os.environ.get("POSENC_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Opened:
+    """A page of the built site, opened from its file, and what it did on the way."""
+
+    def __init__(self, browser: Browser, site: Path, *, size: dict, theme: str = "light") -> None:
+        self.site = site
+        self.refused: list[str] = []
+        self.messages: list[str] = []
+        self.context = browser.new_context(viewport=size, color_scheme=theme)
+        self.context.set_default_timeout(30_000)
+        self.context.route("**/*", self._local_only)
+        self.page: Page = self.context.new_page()
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.messages.append(request.url))
+
+    def _local_only(self, route: Route) -> None:
+        if route.request.url.startswith(("file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.refused.append(route.request.url)
+            route.abort()
+
+    def _listen(self, message) -> None:
+        if message.type in ("error", "warning") and not any(
+            part in message.text for part, _ in KNOWN_MESSAGES
+        ):
+            self.messages.append(message.text)
+
+    def goto(self, name: str) -> Page:
+        """Open a page and wait until its equations are typeset."""
+        self.page.goto((self.site / f"{name}.html").as_uri())
+        self.page.wait_for_load_state("load")
+        self.page.evaluate(
+            """async () => {
+                if (window.MathJax?.startup) await window.MathJax.startup.promise;
+                await document.fonts.ready;
+            }"""
+        )
+        return self.page
+
+
+@pytest.fixture
+def opened(browser, site, request) -> Iterator[Opened]:
+    """A fresh window; the test's parameters choose theme and size."""
+    named = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    size = PHONE if "phone" in request.node.name else DESKTOP
+    window = Opened(browser, site, size=size, theme=named.get("theme", "light"))
+    yield window
+    window.context.close()
+
+
+@every_page
+def test_page_stands_alone(opened, page_name):
+    """No request leaves the machine, the console stays silent, every equation is typeset."""
+    page = opened.goto(page_name)
+    written = page.locator("article .math, article mjx-container").count()
+    typeset = page.locator("article mjx-container").count()
+    assert (typeset > 0) == (written > 0)
+    raw = page.evaluate(
+        r"""() => [...document.querySelectorAll('article .math')]
+            .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)"""
+    )
+    assert raw == []
+    assert page.locator("mjx-merror, [data-mjx-error], mjx-mtext[style*='red']").count() == 0
+    assert opened.refused == []
+    assert opened.messages == []
+
+
+@every_page
+@both_themes
+def test_axe_finds_nothing(opened, page_name, theme):
+    page = opened.goto(page_name)
+    assert page.locator("html").get_attribute("data-theme") == theme
+    findings = Axe().run(page).response["violations"]
+    told = [
+        f"{v['id']}: {node['target']} {node['failureSummary']}"
+        for v in findings
+        if v["id"] not in KNOWN_FINDINGS
+        for node in v["nodes"]
+    ]
+    assert told == []
+
+
+@every_page
+def test_phone_has_no_sideways_scroll(opened, page_name):
+    page = opened.goto(page_name)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.evaluate("window.scrollTo(10000, 0)")
+    assert page.evaluate("[window.scrollX, document.documentElement.scrollWidth]") == [0, 375]
+
+
+@every_page
+def test_keyboard_reaches_every_control(opened, page_name):
+    page = opened.goto(page_name)
+    visible = page.evaluate(
+        """selector => {
+            const shown = e => e.checkVisibility({visibilityProperty: true})
+                && !e.closest('dialog:not([open])') && !e.disabled;
+            const all = [...document.querySelectorAll(selector)].filter(shown);
+            all.forEach((e, i) => e.dataset.control = i);
+            return all.map(e => e.outerHTML.slice(0, 120));
+        }""",
+        CONTROLS,
+    )
+    reached = set()
+    for _ in range(3 * len(visible) + 100):
+        page.keyboard.press("Tab")
+        number = page.evaluate("document.activeElement?.dataset.control ?? null")
+        if number is not None:
+            reached.add(int(number))
+        if len(reached) == len(visible):
+            break
+    assert [visible[i] for i in range(len(visible)) if i not in reached] == []
+
+
+@every_page
+def test_figures_are_drawn(opened, page_name):
+    page = opened.goto(page_name)
+    empty = page.evaluate(
+        """async () => {
+            const all = [...document.querySelectorAll('article img')];
+            all.forEach(i => { i.loading = 'eager'; });
+            await Promise.all(all.map(i => i.decode().catch(() => {})));
+            return all.filter(i => i.naturalWidth === 0).map(i => i.src);
+        }"""
+    )
+    assert empty == []
+
+
+def test_keyboard_opens_search_and_finds_a_word(opened):
+    page = opened.goto(toc_files()[0])
+    page.keyboard.press("Control+k")
+    page.keyboard.type("permutation")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html*")
+    page.locator("#search-results ul.search li a").first.wait_for()
+    assert page.locator("#search-results ul.search li a").count() > 0
+    assert opened.refused == []
+
+
+def test_keyboard_switches_the_theme(opened):
+    page = opened.goto(toc_files()[0])
+    mode = page.locator("html")
+    switch = page.locator("button.theme-switch-button:visible").first
+    seen = set()
+    for _ in range(3):
+        switch.focus()
+        page.keyboard.press("Enter")
+        seen.add(mode.get_attribute("data-theme"))
+    assert seen == {"light", "dark"}
+
+
+@pytest.mark.parametrize("page_name", [n for n in toc_files() if ":class: dropdown" in source(n)])
+def test_keyboard_opens_every_solution(opened, page_name):
+    page = opened.goto(page_name)
+    folded = page.locator(".admonition.solution.dropdown")
+    assert folded.count() > 0
+    for i in range(folded.count()):
+        inside = folded.nth(i).locator("section").first
+        assert not inside.is_visible()
+        button = folded.nth(i).locator("button, summary").first
+        button.focus()
+        page.keyboard.press("Enter")
+        inside.wait_for(state="visible")
+
+
+@both_themes
+def test_figures_read_well_in_both_themes(opened, theme):
+    """A white picture on a dark page is turned round; on a light page it is left alone."""
+    name = next(n for n in toc_files() if "image/png" in source(n))
+    page = opened.goto(name)
+    filters = page.eval_on_selector_all(
+        "article div.cell_output img", "all => all.map(i => getComputedStyle(i).filter)"
+    )
+    assert filters
+    assert all(("invert" in f) == (theme == "dark") for f in filters)

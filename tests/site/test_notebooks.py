@@ -1,0 +1,161 @@
+"""The form of the notebooks. That their outputs are right is for nbval to say."""
+
+from statistics import median
+
+import nbformat
+import pytest
+from sitefiles import notebook_paths
+
+import notebooks
+
+MOST_LINES = 20  # of a code cell
+MEDIAN_LINES = 7  # over the cells of the whole book that the site shows open
+HIDDEN = {"hide-cell", "hide-input", "remove-cell"}
+OPT_OUT = {"nbval-ignore-output", "nbval-skip"}
+N_OPT_OUTS = 0  # raise it only together with a reason in the cell's metadata
+BOOK = {path.stem: nbformat.read(path, as_version=4) for path in notebook_paths()}
+
+every_notebook = pytest.mark.parametrize("name", BOOK)
+
+
+def code(name: str) -> list:
+    """Return the code cells of a notebook."""
+    return [cell for cell in BOOK[name].cells if cell.cell_type == "code"]
+
+
+def lines(cell) -> int:
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
+
+
+def images(cell) -> list:
+    """Return the outputs of a cell that hold an image."""
+    kinds = ("image/png", "image/svg+xml", "image/jpeg")
+    return [o for o in cell.outputs if any(kind in o.get("data", {}) for kind in kinds)]
+
+
+def test_there_are_notebooks():
+    assert BOOK
+
+
+@every_notebook
+def test_notebook_is_valid(name):
+    nbformat.validate(BOOK[name])
+
+
+@every_notebook
+def test_first_code_cell_is_the_set_up_cell(name):
+    first, *rest = code(name)
+    assert first.source == notebooks.setup_source()
+    assert first.metadata["tags"] == notebooks.SETUP_TAGS
+    assert not any(notebooks.is_setup(cell) for cell in rest)
+
+
+@every_notebook
+def test_starts_with_one_title(name):
+    titles = [c for c in BOOK[name].cells if c.cell_type == "markdown" and c.source[:2] == "# "]
+    assert titles == [BOOK[name].cells[0]]
+
+
+@every_notebook
+def test_ran_from_top_to_bottom_without_error(name):
+    counts = [cell.execution_count for cell in code(name)]
+    assert counts == list(range(1, len(counts) + 1))
+    assert not [o for cell in code(name) for o in cell.outputs if o.output_type == "error"]
+
+
+@every_notebook
+def test_stored_form_is_that_of_the_tool(name):
+    stored = nbformat.writes(BOOK[name])
+    notebook = nbformat.reads(stored, as_version=4)
+    notebooks.tidy(notebook)
+    assert nbformat.writes(notebook) == stored
+
+
+@every_notebook
+def test_cells_are_short(name):
+    sizes = [lines(cell) for cell in code(name)]
+    assert max(sizes) <= MOST_LINES
+
+
+def test_cells_of_the_book_are_short_in_the_median():
+    shown = [
+        cell
+        for name in BOOK
+        for cell in code(name)
+        if not HIDDEN & {*cell.metadata.get("tags", [])}
+    ]
+    assert median(map(lines, shown)) <= MEDIAN_LINES
+
+
+@every_notebook
+def test_every_image_is_described(name):
+    for cell in code(name):
+        for output in images(cell):
+            figure = output.metadata.get("posenc", {})
+            assert len(figure.get("alt", "").split()) >= 3, cell.source
+            assert figure["caption"], cell.source
+            assert cell.metadata["mystnb"]["image"]["alt"] == figure["alt"]
+            assert cell.metadata["mystnb"]["figure"]["caption"] == figure["caption"]
+            assert cell.metadata["mystnb"]["figure"]["name"] == figure["name"]
+
+
+def test_names_of_figures_are_unique():
+    shown = [cell for name in BOOK for cell in code(name) if "mystnb" in cell.metadata]
+    names = [cell.metadata["mystnb"]["figure"]["name"] for cell in shown]
+    assert len(names) == len(set(names))
+
+
+@every_notebook
+def test_no_output_holds_a_path_of_a_machine_or_a_warning(name):
+    for cell in code(name):
+        for output in cell.outputs:
+            text = str(output)
+            assert output.get("name") != "stderr", text
+            assert "Warning" not in text
+            assert "site-packages" not in text
+
+
+def test_cells_that_opt_out_of_comparison_are_counted_and_say_why():
+    cells = [c for name in BOOK for c in code(name) if OPT_OUT & set(c.metadata.get("tags", []))]
+    assert [c.source for c in cells if len(c.metadata.get("reason", "").split()) < 4] == []
+    assert len(cells) == N_OPT_OUTS
+
+
+def test_two_figures_in_one_cell_are_refused():
+    outputs = [
+        nbformat.v4.new_output("display_data", metadata={"posenc": {"name": name}})
+        for name in ("fig-one", "fig-two")
+    ]
+    cell = nbformat.v4.new_code_cell("", outputs=outputs)
+    with pytest.raises(ValueError, match="fig-two"):
+        notebooks.figure_metadata(cell)
+
+
+def test_running_a_notebook_twice_gives_the_same_bytes(tmp_path):
+    cells = [
+        nbformat.v4.new_markdown_cell("# Title"),
+        nbformat.v4.new_code_cell("print('one')\nprint('two')"),
+        nbformat.v4.new_code_cell("1 + 1"),
+    ]
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    notebooks.store(path)
+    once = path.read_bytes()
+    notebooks.store(path)
+    assert path.read_bytes() == once
+    assert "two" in once.decode()
+
+
+def test_a_cell_that_fails_is_reported_and_nothing_is_written(tmp_path):
+    path = tmp_path / "notebook.ipynb"
+    cells = [nbformat.v4.new_code_cell("raise RuntimeError('as expected')")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    before = path.read_bytes()
+    with pytest.raises(notebooks.CellExecutionError, match="as expected"):
+        notebooks.store(path)
+    assert path.read_bytes() == before
+
+
+def test_an_unknown_notebook_is_named():
+    with pytest.raises(ValueError, match="no-such-chapter"):
+        notebooks.chosen("no-such-chapter")

@@ -1,0 +1,160 @@
+"""The built HTML, read without a browser."""
+
+import posixpath
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from sitefiles import notebook_paths, toc_files
+
+import repository
+
+MOST_BYTES = 600_000  # of a page and its pictures, without the theme
+# sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
+REPEATED_IDS = re.compile(r"proof|[a-z]+-content")
+# Directives and roles of MyST that the site should have turned into something.
+MARKUP = re.compile(r":::|```|\{(?:eq|numref|ref|prf:ref|cite:?[tp]?|doc|term)\}")
+# Elements that make a browser load something by itself.
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+    "object": "data",
+    "link": "href",
+}
+
+every_page = pytest.mark.parametrize("page", toc_files())
+every_notebook = pytest.mark.parametrize("name", [path.stem for path in notebook_paths()])
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def remote(address: str) -> bool:
+    return address.startswith("//") or urlsplit(address).scheme in ("http", "https", "ftp")
+
+
+def article(site: Path, page: str) -> BeautifulSoup:
+    return parsed(site / f"{page}.html").find("article")
+
+
+def test_no_page_loads_anything_from_the_network(site):
+    loaded = []
+    for path in site.rglob("*.html"):
+        for tag, attribute in LOADED.items():
+            for element in parsed(path).find_all(tag, attrs={attribute: True}):
+                if element.get("rel") not in (["canonical"], ["next"], ["prev"]):
+                    loaded += [element[attribute]] * remote(element[attribute])
+    assert loaded == []
+
+
+def test_no_style_sheet_or_inline_script_loads_from_the_network(site):
+    in_styles = re.compile(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^)\"']+")
+    found = [m for p in site.rglob("*.css") for m in in_styles.findall(p.read_text())]
+    for path in site.rglob("*.html"):
+        for script in parsed(path).find_all("script", src=False):
+            found += re.findall(r"https?://[^\"'\s]*\.(?:js|css)\b", script.get_text())
+    assert found == []
+
+
+@every_page
+def test_internal_links_and_anchors_exist(site, page):
+    broken = []
+    for link in parsed(site / f"{page}.html").find_all("a", href=True):
+        target = urlsplit(link["href"])
+        if target.scheme or target.netloc or link["href"] == "#":
+            continue
+        relative = posixpath.join(posixpath.dirname(page), unquote(target.path))
+        path = site / (relative if target.path else f"{page}.html")
+        anchor = unquote(target.fragment)
+        if not path.is_file() or (anchor and not parsed(path).find(id=anchor)):
+            broken.append(link["href"])
+    assert broken == []
+
+
+@every_page
+def test_images_say_what_they_show(site, page):
+    silent = [i["src"] for i in parsed(site / f"{page}.html").find_all("img") if not i.get("alt")]
+    assert silent == []
+
+
+@every_page
+def test_ids_are_unique(site, page):
+    counts = Counter(element["id"] for element in parsed(site / f"{page}.html").find_all(id=True))
+    twice = [name for name, n in counts.items() if n > 1 and not REPEATED_IDS.fullmatch(name)]
+    assert twice == []
+
+
+@every_page
+def test_no_markup_is_left_unrendered(site, page):
+    text = BeautifulSoup(str(article(site, page)), "html.parser")
+    for element in text.select("pre, code, script, style"):
+        element.decompose()
+    assert MARKUP.findall(text.get_text()) == []
+
+
+@every_page
+def test_page_is_light(site, page):
+    text = article(site, page)
+    sources = {unquote(image["src"]) for image in text.find_all("img")}
+    pictures = [site / "book" / source for source in sources if "_images" in source]
+    assert len(str(text).encode()) + sum(p.stat().st_size for p in pictures) <= MOST_BYTES
+
+
+@every_page
+def test_page_can_be_left_in_both_directions(site, page):
+    pages = toc_files()
+    place = pages.index(page)
+    wanted = {"left-prev": pages[:place][-1:], "right-next": pages[place + 1 :][:1]}
+    for name, neighbour in wanted.items():
+        links = parsed(site / f"{page}.html").select(f"a.{name}")
+        found = [posixpath.normpath(posixpath.join("book", link["href"])) for link in links]
+        assert found == [f"{p}.html" for p in neighbour]
+
+
+@every_notebook
+def test_launch_buttons_open_this_notebook(site, name):
+    url = repository.address()
+    slug, branch = repository.slug(url), repository.branch()
+    links = {a["href"] for a in parsed(site / "book" / f"{name}.html").find_all("a", href=True)}
+    colab = "https://colab.research.google.com/github"
+    assert f"{colab}/{slug}/blob/{branch}/book/{name}.ipynb" in links
+    binder = f"https://mybinder.org/v2/gh/{slug}/{branch}?urlpath=lab/tree/book/{name}.ipynb"
+    assert binder in links
+    launching = [x for x in links if "mybinder" in x or "colab.research" in x]
+    assert len(launching) == 2
+    assert url in links
+
+
+@every_notebook
+def test_set_up_cell_is_not_shown(site, name):
+    assert "find_spec(" not in article(site, f"book/{name}").get_text()
+
+
+@every_notebook
+def test_every_figure_is_numbered_and_captioned(site, name):
+    pictures = article(site, f"book/{name}").select("div.cell_output img")
+    assert all(picture.find_parent("figure") for picture in pictures)
+    for picture in pictures:
+        number = picture.find_parent("figure").select_one("figcaption .caption-number")
+        assert number.get_text().startswith("Fig. ")
+
+
+def test_front_page_leads_to_the_introduction(site):
+    assert f"url={toc_files()[0]}.html" in (site / "index.html").read_text()
+
+
+def test_pages_are_those_of_this_tree(site):
+    built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
+    pages = {page for page in built if not page.startswith("_static/")}
+    assert pages - {"index", "search"} == set(toc_files())

@@ -1,0 +1,120 @@
+"""The papers' formulas written as loops over single numbers, in Python floats.
+
+Nothing here calls the library: a module's weights come in as nested lists.
+"""
+
+import math
+
+
+def matvec(matrix, vector, offset=None):
+    rows = [sum(w * x for w, x in zip(row, vector, strict=True)) for row in matrix]
+    return rows if offset is None else [r + o for r, o in zip(rows, offset, strict=True)]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def softmax(scores):
+    top = max(scores)
+    powers = [math.exp(s - top) for s in scores]
+    return [p / sum(powers) for p in powers]
+
+
+def project(attention, x):
+    """Return q, k, v as [batch][head][step][dimension] lists."""
+    weight, offset = attention.qkv.weight.tolist(), attention.qkv.bias.tolist()
+    d_model, n_heads = attention.d_model, attention.n_heads
+    d_head = d_model // n_heads
+    parts = []
+    for part in range(3):
+        rows = slice(part * d_model, (part + 1) * d_model)
+        heads = [
+            [
+                [
+                    matvec(weight[rows], token, offset[rows])[h * d_head : (h + 1) * d_head]
+                    for token in series
+                ]
+                for h in range(n_heads)
+            ]
+            for series in x
+        ]
+        parts.append(heads)
+    return parts
+
+
+def self_attention(attention, x, score=None, extra_weight=None, extra_value=None, real=None):
+    """Return the layer's output as [batch][step][dimension].
+
+    `score(b, h, i, j, q_i, k_j)` is the whole score, `extra_weight(h, i, j)` is added after the
+    softmax, `extra_value(i, j)` to the value of j as i sees it; `real[b][j]` says who is seen.
+    """
+    q, k, v = project(attention, x)
+    d_head = attention.d_model // attention.n_heads
+    score = score or (lambda b, h, i, j, a, c: dot(a, c) / math.sqrt(d_head))
+    result = []
+    for b, series in enumerate(x):
+        steps = range(len(series))
+        seen = [j for j in steps if real is None or real[b][j]]
+        outputs = []
+        for i in steps:
+            heads = []
+            for h in range(attention.n_heads):
+                scores = [score(b, h, i, j, q[b][h][i], k[b][h][j]) for j in seen]
+                for_head = [0.0] * d_head
+                for weight, j in zip(softmax(scores), seen, strict=True):
+                    total = weight + (extra_weight(h, i, j) if extra_weight else 0.0)
+                    shift = extra_value(i, j) if extra_value else [0.0] * d_head
+                    for d in range(d_head):
+                        for_head[d] += total * v[b][h][j][d] + weight * shift[d]
+                heads += for_head
+            outputs.append(
+                matvec(attention.out.weight.tolist(), heads, attention.out.bias.tolist())
+            )
+        result.append(outputs)
+    return result
+
+
+def sinusoid(t, d_model, base=10_000.0, stretch=1.0):
+    """Vaswani et al.: PE(t, 2i) = sin(t / base^(2i/d)), PE(t, 2i + 1) = cos(same)."""
+    row = []
+    for i in range(d_model // 2):
+        angle = t * stretch / base ** (2 * i / d_model)
+        row += [math.sin(angle), math.cos(angle)]
+    return row
+
+
+def dft(t, d_model, period):
+    """Idé et al.: coefficients of a one-hot vector at t, in the basis cos 0..K, sin 1..K, cos pi."""
+    k_max = d_model // 2 - 1
+    angle = 2 * math.pi * t / period
+    row = [1 / math.sqrt(d_model)]
+    row += [math.sqrt(2 / d_model) * math.cos(angle * k) for k in range(1, k_max + 1)]
+    row += [math.sqrt(2 / d_model) * math.sin(angle * k) for k in range(1, k_max + 1)]
+    return [*row, math.cos(angle * d_model / 2) / math.sqrt(d_model)]
+
+
+def turned(vector, t, pairs, base=10_000.0):
+    """Su et al.: each pair (a, b) of dimensions turned by t base^(-2i/d)."""
+    result = list(vector)
+    for i, (a, b) in enumerate(pairs):
+        angle = t * base ** (-2 * i / len(vector))
+        result[a] = vector[a] * math.cos(angle) - vector[b] * math.sin(angle)
+        result[b] = vector[a] * math.sin(angle) + vector[b] * math.cos(angle)
+    return result
+
+
+def t5_bucket(offset, n_buckets, max_distance):
+    """Raffel et al.: exact buckets near by, logarithmic ones further off, by whole numbers."""
+    half = n_buckets // 2
+    single = half // 2
+    side = half if offset > 0 else 0
+    distance = abs(offset)
+    if distance < single:
+        return side + distance
+    bucket = single
+    # step s is reached once (distance / single)^(half - single) >= (max_distance / single)^s
+    for s in range(1, half - single):
+        if distance ** (half - single) * single**s >= max_distance**s * single ** (half - single):
+            bucket = single + s
+    return side + bucket

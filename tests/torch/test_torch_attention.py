@@ -1,0 +1,296 @@
+"""Attention itself: loops, doors, masks, the blocked kernel, and errors."""
+
+import math
+
+import naive
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.autograd import gradcheck
+
+from posenc import _fused, encodings
+from posenc._fused import blocked_attention
+from posenc.attention import Position, SelfAttention
+
+TOLERANCE = {"rtol": 0, "atol": 1e-9}
+
+
+def make(position=Position, length=9, d_model=12, n_heads=3, **options):
+    torch.manual_seed(1)
+    attention = SelfAttention(d_model, n_heads, position(d_model, n_heads, length), **options)
+    return attention.double()
+
+
+def double(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 3, 4, 6, 12])
+def test_any_number_of_heads_equals_the_loops(n_heads):
+    attention = make(n_heads=n_heads)
+    x = double(2, 5, 12)
+    expected = torch.tensor(naive.self_attention(attention, x.tolist()), dtype=torch.float64)
+    torch.testing.assert_close(attention(x), expected, **TOLERANCE)
+
+
+def test_padded_tokens_are_not_seen():
+    attention = make()
+    x = double(3, 6, 12)
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 1]]).bool()
+    expected = naive.self_attention(attention, x.tolist(), real=mask.tolist())
+    torch.testing.assert_close(
+        attention(x, mask), torch.tensor(expected, dtype=torch.float64), **TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("length", [6, 300])
+def test_what_stands_at_padded_tokens_does_not_matter(name, length):
+    torch.manual_seed(0)
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, length)).double().eval()
+    x = double(2, length, 8)
+    mask = torch.ones(2, length, dtype=torch.bool)
+    mask[0, length // 2 :] = False
+    other = x.clone()
+    other[0, length // 2 :] = 99.0
+    if name == "tpe":
+        # the similarity of real tokens must not see the others either
+        assert attention.weights(other, mask)[0, :, :, length // 2 :].abs().max() < 1e-12
+    outputs = attention(x, mask), attention(other, mask)
+    torch.testing.assert_close(outputs[0][mask], outputs[1][mask], **TOLERANCE)
+    # a shorter input without padding gives the same
+    alone = attention(x[:1, : length // 2])
+    if name not in ("conv_spe", "sine_spe"):
+        torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
+
+
+def test_a_row_without_any_real_token_gives_no_nan():
+    for name in ("none", "t5", "relative", "erpe"):
+        attention = SelfAttention(8, 2, encodings.make(name, 8, 2, 300))
+        for length in (5, 300):
+            mask = torch.zeros(2, length, dtype=torch.bool)
+            out = attention(torch.randn(2, length, 8), mask)
+            out.sum().backward()
+            assert out.isfinite().all()
+            assert all(p.grad.isfinite().all() for p in attention.parameters())
+
+
+class Everything(Position):
+    """Uses all four doors, each with something simple."""
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x + 0.1 * torch.arange(x.shape[1], dtype=x.dtype)[:, None]
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return 2 * q, k.flip(-1)
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        step = torch.arange(x.shape[1], dtype=x.dtype)
+        return -0.3 * (step[:, None] - step).abs()
+
+    def mix(self, x: Tensor) -> Tensor:
+        return 0.05 * torch.eye(x.shape[1], dtype=x.dtype)
+
+
+def test_doors_compose_in_order():
+    assert Everything.doors() == ("embed", "rotate", "bias", "mix")
+    attention = make(Everything)
+    x = double(2, 7, 12)
+    shifted = x + 0.1 * torch.arange(7).double()[:, None]
+
+    def score(b, h, i, j, q, k):
+        return 2 * naive.dot(q, k[::-1]) / math.sqrt(4) - 0.3 * abs(i - j)
+
+    expected = naive.self_attention(
+        attention,
+        shifted.tolist(),
+        score=score,
+        extra_weight=lambda h, i, j: 0.05 if i == j else 0.0,
+    )
+    torch.testing.assert_close(
+        attention(x), torch.tensor(expected, dtype=torch.float64), **TOLERANCE
+    )
+    rows = attention.weights(x).sum(-1)
+    torch.testing.assert_close(rows, torch.full_like(rows, 1.05), **TOLERANCE)
+
+
+def test_doors_are_called_in_order_and_the_model_needs_no_names():
+    calls = []
+
+    class Spy(Position):
+        def embed(self, x):
+            calls.append("embed")
+            return x
+
+        def rotate(self, q, k):
+            calls.append("rotate")
+            return q, k
+
+        def bias(self, x, q, k):
+            calls.append("bias")
+            assert q.shape == k.shape == (2, 3, 5, 4)
+
+        def mix(self, x):
+            calls.append("mix")
+
+    make(Spy)(double(2, 5, 12))
+    assert calls == ["embed", "rotate", "bias", "mix"]
+
+
+def test_a_function_from_mix_gets_the_weights():
+    class Doubled(Position):
+        def mix(self, x):
+            return lambda weights: weights @ torch.ones(5, 4).double()
+
+    attention = make(Doubled)
+    plain = make()
+    plain.load_state_dict(attention.state_dict())
+    x = double(2, 5, 12)
+    expected = plain(x) + attention.out.weight.sum(1)  # rows of weights sum to 1
+    torch.testing.assert_close(attention(x), expected, **TOLERANCE)
+
+
+def test_a_readers_own_encoding_takes_a_few_lines():
+    class Recency(Position):
+        def __init__(self, d_model, n_heads, max_length):
+            super().__init__(d_model, n_heads, max_length)
+            self.rate = nn.Parameter(torch.zeros(n_heads, 1, 1))
+
+        def bias(self, x, q, k):
+            t = torch.arange(x.shape[1], dtype=x.dtype)
+            return -self.rate.exp() * (t[:, None] - t).abs()
+
+    attention = make(Recency)
+    attention(double(2, 5, 12)).sum().backward()
+    assert attention.position.rate.grad.abs().min() > 0
+
+
+def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
+    used = []
+    original = _fused.scaled_dot_product_attention
+
+    def spy(*args, **options):
+        used.append(True)
+        return original(*args, **options)
+
+    monkeypatch.setattr(_fused, "scaled_dot_product_attention", spy)
+    for name in encodings.names():
+        used.clear()
+        SelfAttention(8, 2, encodings.make(name, 8, 2, 5))(torch.randn(1, 5, 8))
+        assert used == [True], name
+    used.clear()
+    SelfAttention(8, 2, encodings.make("relative", 8, 2, 5, values=True))(torch.randn(1, 5, 8))
+    assert used == []
+
+
+# -- the blocked kernel ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(_fused, "_ROWS", 5)
+
+
+def reference(q, k, v, bias, offsets):
+    """The same by the plain formula."""
+    scores = q @ k.mT
+    if bias is not None:
+        scores = scores + bias
+    if offsets is not None:
+        reach, step = offsets.shape[-1] // 2, torch.arange(q.shape[-2])
+        index = (step - step[:, None]).clamp(-reach, reach) + reach
+        scores = scores + offsets.expand(*q.shape[:3], -1).gather(-1, index.expand_as(scores))
+    return scores.softmax(-1) @ v
+
+
+BIASES = [None, (2, 3, 17, 17), (1, 3, 17, 17), (2, 1, 17, 17), (1, 1, 1, 17), (2, 1, 1, 17)]
+OFFSETS = [None, (2, 3, 17, 1), (2, 3, 17, 7), (2, 3, 17, 61), (1, 3, 1, 7), (1, 3, 1, 61)]
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("offsets", OFFSETS)
+def test_blocked_attention_equals_the_plain_formula(bias, offsets):
+    torch.manual_seed(0)
+    inputs = [double(2, 3, 17, 4), double(2, 3, 17, 4), double(2, 3, 17, 6)]
+    inputs += [None if shape is None else double(*shape) for shape in (bias, offsets)]
+    inputs = [None if a is None else a.requires_grad_() for a in inputs]
+    out, expected = blocked_attention(*inputs), reference(*inputs)
+    torch.testing.assert_close(out, expected, **TOLERANCE)
+    given = [a for a in inputs if a is not None]
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, given, cotangent) for o in (out, expected))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, **TOLERANCE)
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_blocked_attention_passes_gradcheck():
+    q, k, v = (double(1, 2, 7, 3).requires_grad_() for _ in range(3))
+    bias, offsets = double(1, 2, 7, 7).requires_grad_(), double(1, 2, 7, 5).requires_grad_()
+    assert gradcheck(blocked_attention, (q, k, v, bias, offsets))
+
+
+@pytest.mark.parametrize("name", ["relative", "t5", "alibi", "tupe"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_long_inputs_give_what_the_explicit_weights_give(name, masked):
+    torch.manual_seed(0)
+    length = 300
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, length)).double()
+    with torch.no_grad():
+        for p in attention.parameters():
+            p += 0.2 * torch.randn_like(p)
+    x = double(2, length, 8)
+    mask = None
+    if masked:
+        mask = torch.ones(2, length, dtype=torch.bool)
+        mask[1, 200:] = False
+    weights = attention.weights(x, mask)
+    v = attention.qkv(x)[..., 16:].unflatten(-1, (2, 4)).transpose(1, 2)
+    expected = attention.out((weights @ v).transpose(1, 2).flatten(2))
+    out = attention(x, mask)
+    torch.testing.assert_close(out, expected, **TOLERANCE)
+    parameters = [p for p in attention.parameters()]
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, parameters, cotangent) for o in (out, expected))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def test_bad_arguments_are_named():
+    position = Position(12, 3, 5)
+    with pytest.raises(ValueError, match="n_heads must divide d_model = 12, got 5"):
+        SelfAttention(12, 5, position)
+    with pytest.raises(
+        ValueError, match="d_model = 12 and n_heads = 4, got one for .* n_heads = 3"
+    ):
+        SelfAttention(12, 4, position)
+    with pytest.raises(ValueError, match="position must be a posenc.attention.Position, got 'x'"):
+        SelfAttention(12, 3, "x")
+    with pytest.raises(ValueError, match="dropout must be a probability, .* got 1.0"):
+        SelfAttention(12, 3, position, dropout=1.0)
+    attention = SelfAttention(12, 3, position)
+    with pytest.raises(ValueError, match=r"x must have shape .*d_model = 12\), got \(5, 12\)"):
+        attention(torch.zeros(5, 12))
+    with pytest.raises(ValueError, match=r"x must have shape .*, got \(1, 5, 11\)"):
+        attention(torch.zeros(1, 5, 11))
+    x = torch.zeros(2, 5, 12)
+    with pytest.raises(ValueError, match="mask must be bool, True for real tokens, got dtype"):
+        attention(x, torch.ones(2, 5))
+    with pytest.raises(ValueError, match=r"mask must have shape .* = \(2, 5\), got \(5, 2\)"):
+        attention(x, torch.ones(5, 2, dtype=torch.bool))
+
+
+def test_dropout_acts_in_training_only():
+    attention = make(dropout=0.5)
+    x = double(2, 9, 12)
+    assert not torch.equal(attention(x), attention(x))
+    attention.eval()
+    assert torch.equal(attention(x), attention(x))
+    values = SelfAttention(
+        12, 3, encodings.make("relative", 12, 3, 9, values=True), dropout=0.5
+    ).double()
+    assert not torch.equal(values(x), values(x))

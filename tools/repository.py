@@ -1,0 +1,76 @@
+"""The repository's address: read it from _config.yml, and change it everywhere at once.
+
+python tools/repository.py                                 # print the address
+python tools/repository.py https://github.com/owner/name   # change it everywhere
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFIG = ROOT / "_config.yml"
+FORM = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)")
+HOLDERS = (
+    "README.md",
+    "CITATION.cff",
+    "LICENSE-text",
+    "pyproject.toml",
+    ".github/CONTRIBUTING.md",
+    "book/*.md",
+    "book/*.ipynb",
+    "_config.yml",
+)
+
+
+def address(config: Path = CONFIG) -> str:
+    """Return the address that `repository.url` in _config.yml holds."""
+    found = re.search(r"^repository:\n(?:[ ]+.*\n)*?[ ]+url: (\S+)$", config.read_text(), re.M)
+    if not found:
+        raise ValueError(f"{config.name}: no line `url: https://...` under `repository:`")
+    return found[1]
+
+
+def branch(config: Path = CONFIG) -> str:
+    """Return the branch that `repository.branch` in _config.yml holds."""
+    found = re.search(r"^repository:\n(?:[ ]+.*\n)*?[ ]+branch: (\S+)$", config.read_text(), re.M)
+    if not found:
+        raise ValueError(f"{config.name}: no line `branch: ...` under `repository:`")
+    return found[1]
+
+
+def slug(url: str) -> str:
+    """Return the `owner/name` of an address, which Colab and Binder links are made of."""
+    match = FORM.fullmatch(url)
+    if not match:
+        raise ValueError(f"address must look like https://github.com/owner/name, got {url!r}")
+    return f"{match['owner']}/{match['name']}"
+
+
+def pages(url: str) -> str:
+    """Return the address at which GitHub Pages publishes the repository's site."""
+    owner, name = slug(url).split("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
+def change(new: str, root: Path = ROOT) -> list[Path]:
+    """Write the new address into every file that holds the old one; return the files changed."""
+    old = address(root / "_config.yml")
+    swaps = {pages(old): pages(new), slug(old): slug(new)}
+    changed = []
+    for path in sorted({path for pattern in HOLDERS for path in root.glob(pattern)}):
+        text = before = path.read_text()
+        for was, becomes in swaps.items():
+            text = re.sub(re.escape(was) + r"(?![\w-])" * was[-1].isalnum(), becomes, text)
+        if text != before:
+            path.write_text(text)
+            changed.append(path)
+    return changed
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        print(address())
+    else:
+        for changed_file in change(sys.argv[1].rstrip("/")):
+            print(changed_file.relative_to(ROOT))
