@@ -110,8 +110,8 @@ def tidy(notebook: NotebookNode) -> None:
             kept.pop("mystnb", None)
             if figure := figure_metadata(cell):
                 kept["mystnb"] = figure
-            if shows_verdict(cell):
-                # the site shows the verdict; a click opens the code behind it
+            if figure or shows_verdict(cell):
+                # the site shows the figure or verdict; a click opens the code behind it
                 kept["tags"] = sorted({*kept.get("tags", []), "hide-input"})
         cell.metadata = nbformat.from_dict(kept)
 
