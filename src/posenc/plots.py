@@ -9,9 +9,10 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from PIL import Image
 
 WIDTH = 7.2  # inches; the text column of the site
-DPI = 140
+DPI = 150
 
 # Colours that differ in lightness too, each with its own dash: they survive greyscale printing.
 COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]
@@ -108,11 +109,9 @@ def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
         raise ValueError(f"name must start with 'fig-', such as 'fig-digits', got {name!r}")
     from IPython.display import publish_display_data
 
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=DPI, metadata={"Software": None})
     width = round(figure.get_figwidth() * 100)
+    encoded = base64.b64encode(_png(figure)).decode()
     plt.close(figure)
-    encoded = base64.b64encode(image.getvalue()).decode()
     publish_display_data(
         {
             "image/png": encoded,
@@ -123,3 +122,12 @@ def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
             "posenc": {"name": name, "caption": caption, "alt": alt},
         },
     )
+
+
+def _png(figure: Figure) -> bytes:
+    """Return the figure as a PNG of at most 256 colours, a third of the usual size."""
+    drawn, stored = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI)
+    picture = Image.open(drawn).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(stored, format="png", optimize=True)
+    return stored.getvalue()

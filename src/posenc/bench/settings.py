@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
 
 from posenc import _checks
 
@@ -29,11 +28,13 @@ class Settings:
         Name of the profile that the other values come from.
     encoding_options : mapping
         Options of the encoding, handed to its constructor.
+    dataset_options : mapping
+        Options of a synthetic data set.
     encoding_source : str
         Fingerprint of a reader's own encoding, so that an edited one is trained anew.
     scale : str
-        Scale of added encodings: "paper" (as defined), "unit" (rows of norm 1) or
-        "learned" (unit rows times one trained gain). No effect on the others.
+        Scale of added encodings: "paper" (as their authors define them), "unit" (rows of
+        norm 1) or "learned" (one trained gain). No effect on encodings that have no such option.
     d_model, n_heads, n_layers, d_ff, patch : int
         Size of the model; `patch` is read by the patch model only.
     dropout : float
@@ -67,6 +68,7 @@ class Settings:
     seed: int = 0
     profile: str = "laptop"
     encoding_options: Mapping[str, object] = field(default_factory=dict)
+    dataset_options: Mapping[str, object] = field(default_factory=dict)
     encoding_source: str = ""
     scale: str = "paper"
     d_model: int = 64
@@ -92,15 +94,15 @@ class Settings:
             _checks.count(name, getattr(self, name), minimum=1)
         for name in ("seed", "split_seed", "max_cases"):
             _checks.count(name, getattr(self, name))
-        for name, bound in (("dropout", 1), ("validation", 1), ("warmup", 1)):
-            _share(name, getattr(self, name), bound)
+        for name in ("dropout", "validation", "warmup"):
+            _checks.probability(name, getattr(self, name))
         _checks.positive("learning_rate", self.learning_rate)
-        _share("weight_decay", self.weight_decay, float("inf"))
-        known("scale", self.scale, SCALES)
-        known("optimizer", self.optimizer, OPTIMIZERS)
-        known("precision", self.precision, PRECISIONS)
-        if self.d_model % self.n_heads:
-            raise ValueError(f"n_heads must divide d_model={self.d_model}, got {self.n_heads}")
+        if self.weight_decay != 0:
+            _checks.positive("weight_decay", self.weight_decay)
+        _checks.choice("scale", self.scale, SCALES)
+        _checks.choice("optimizer", self.optimizer, OPTIMIZERS)
+        _checks.choice("precision", self.precision, PRECISIONS)
+        _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:
                 object.__setattr__(self, item.name, float(getattr(self, item.name)))
@@ -141,17 +143,6 @@ PROFILES: dict[str, dict[str, object]] = {
 }
 
 
-def known(name: str, value: str, choices: object) -> str:
-    """Return `value`, or raise ValueError that lists `choices` and the nearest of them."""
-    choices = list(choices)
-    if value in choices:
-        return value
-    near = get_close_matches(str(value), choices, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(choices)
-    raise ValueError(f"{name} must be one of {listed}; got {value!r}{hint}")
-
-
 def profile(name: str) -> dict[str, object]:
     """Return the settings of a profile: "smoke", "laptop" or "full".
 
@@ -160,9 +151,5 @@ def profile(name: str) -> dict[str, object]:
     ValueError
         If there is no such profile.
     """
-    return {**PROFILES[known("profile", name, PROFILES)], "profile": name}
+    return {**PROFILES[_checks.choice("profile", name, PROFILES)], "profile": name}
 
-
-def _share(name: str, value: float, bound: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < bound:
-        raise ValueError(f"{name} must be at least 0 and below {bound}, got {value!r}")

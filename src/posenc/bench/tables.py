@@ -11,7 +11,15 @@ from posenc.bench import store
 from posenc.bench.statistics import Interval, interval
 
 # Settings in which cells of one table may differ: they are what the table compares.
-COMPARED = ("encoding", "model", "dataset", "seed", "encoding_options", "encoding_source")
+COMPARED = (
+    "encoding",
+    "encoding_options",
+    "encoding_source",
+    "model",
+    "dataset",
+    "dataset_options",
+    "seed",
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     check_equal_settings(rows)
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
-        cells[row["dataset"], label(row)][row["seed"]] = row["metrics"][metric]
+        cells[label(row, "dataset"), label(row, "encoding")][row["seed"]] = row["metrics"][metric]
     ordered = {k: np.array([v[s] for s in sorted(v)]) for k, v in cells.items()}
     datasets, encodings = (tuple(dict.fromkeys(names)) for names in zip(*cells, strict=True))
     return Scores(model, metric, datasets, encodings, ordered)
@@ -85,11 +93,10 @@ def finished(records: Iterable[dict]) -> list[dict]:
     return [r for r in store.unique(iter(records)) if "error" not in r]
 
 
-def label(record: dict) -> str:
-    """Return the encoding's name with its options, such as "rotary(pairing=half)"."""
-    options = record["settings"].get("encoding_options") or {}
-    listed = ", ".join(f"{k}={v}" for k, v in sorted(options.items()))
-    return f"{record['encoding']}({listed})" if listed else record["encoding"]
+def label(record: dict, kind: str) -> str:
+    """Return an "encoding" or "dataset" with its options, such as "rotary:pairing=half"."""
+    options = record["settings"].get(f"{kind}_options") or {}
+    return ":".join([record[kind], *(f"{k}={v}" for k, v in sorted(options.items()))])
 
 
 def check_equal_settings(rows: list[dict]) -> None:

@@ -1,0 +1,95 @@
+"""From settings to a model, for the encodings of the book and for a reader's own."""
+
+import hashlib
+import importlib
+import inspect
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from posenc import _checks, encodings, models
+from posenc.attention import Position
+from posenc.bench.settings import Settings
+
+MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
+
+
+def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> nn.Module:
+    """Return the model of a cell, with the initial weights of its seed.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a size does not fit the encoding.
+    """
+    cls = MODELS[_checks.choice("model", settings.model, MODELS)]
+    options = {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        return cls(
+            n_channels,
+            n_classes,
+            length,
+            position=position(settings),
+            d_model=settings.d_model,
+            n_heads=settings.n_heads,
+            n_layers=settings.n_layers,
+            d_ff=settings.d_ff,
+            dropout=settings.dropout,
+            check_input=False,  # the data have been checked once, where they were read
+            **options,
+        )
+
+
+def n_tokens(settings: Settings, length: int) -> int:
+    """Return the number of tokens that attention sees."""
+    return length if settings.model == "time_series" else -(-length // settings.patch)
+
+
+def position(settings: Settings) -> Callable[[int, int, int], Position]:
+    """Return what makes the cell's encoding from (d_model, n_heads, max_length)."""
+    cls = find_class(settings.encoding)
+    options = dict(settings.encoding_options)
+    if "scale" in inspect.signature(cls).parameters:
+        options.setdefault("scale", settings.scale)
+    return partial(cls, **options)
+
+
+def find_class(name: str) -> type[Position]:
+    """Return the class of an encoding: a name of `encodings.names()`, or "module:Class".
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the module cannot be imported, or the class is no `Position`.
+    """
+    if ":" not in name:
+        return encodings.get(name)
+    module_name, _, class_name = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name, None)
+    except ImportError as error:
+        raise ValueError(
+            f"encoding {name!r}: cannot import {module_name!r} ({error}); start the command in "
+            "the folder of that module, or install it"
+        ) from error
+    if not (inspect.isclass(found) and issubclass(found, Position)):
+        raise ValueError(
+            f"encoding {name!r} must name a class derived from posenc.attention.Position, "
+            f"got {found!r}"
+        )
+    return found
+
+
+def source_file(name: str) -> Path | None:
+    """Return the file of a reader's own encoding; None for those of the book."""
+    return Path(inspect.getfile(find_class(name))) if ":" in name else None
+
+
+def fingerprint(name: str) -> str:
+    """Return a short hash of a reader's own encoding's file; empty for those of the book."""
+    path = source_file(name)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path else ""
