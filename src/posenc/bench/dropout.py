@@ -59,8 +59,10 @@ def draw(
 
     `p` is rounded to a multiple of 1/256.
     """
+    if not shapes:
+        return []
     sizes = [shape.numel() for shape in shapes]
-    dropped = round(p * 256)
+    dropped = min(round(p * 256), 255)
     bits = torch.empty(-(-sum(sizes) // 8), dtype=torch.int64, device=device)
     bits.random_(-(2**63), None, generator=generator)
     kept = bits.view(torch.int8)[: sum(sizes)] >= dropped - 128
