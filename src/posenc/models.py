@@ -36,8 +36,8 @@ class BatchNorm(nn.BatchNorm1d):
     def _remember(self, mean: Tensor, variance: Tensor) -> None:
         """Move the running statistics towards those of this batch."""
         self.num_batches_tracked.add_(1)
-        self.running_mean.lerp_(mean.to(self.running_mean), self.momentum)
-        self.running_var.lerp_(variance.to(self.running_var), self.momentum)
+        for running, new in ((self.running_mean, mean), (self.running_var, variance)):
+            running.mul_(1 - self.momentum).add_(self.momentum * new.to(running))
 
 
 class LayerNorm(nn.LayerNorm):

@@ -3,7 +3,7 @@
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -82,6 +82,13 @@ def find_class(name: str) -> type[Position]:
             f"got {found!r}"
         )
     return found
+
+
+def check_options(name: str, options: Mapping[str, object]) -> None:
+    """Raise ValueError unless the encoding exists and takes these options."""
+    takes = list(inspect.signature(find_class(name)).parameters)[3:]
+    for option in options:
+        _checks.choice(f"option of {name}", option, takes)
 
 
 def source_file(name: str) -> Path | None:

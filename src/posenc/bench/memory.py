@@ -1,5 +1,6 @@
 """Peak memory of one training."""
 
+import ctypes
 import re
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class PeakMemory:
             self._start = torch.cuda.memory_allocated(device)
             return
         try:
+            _give_back_freed()
             _RESET.write_text("5")  # lowers the kernel's high-water mark to the present size
             self._start = _resident("VmRSS")
         except OSError:
@@ -34,6 +36,13 @@ class PeakMemory:
         if self._device.type == "cuda":
             return torch.cuda.max_memory_allocated(self._device) - self._start
         return max(0, _resident("VmHWM") - self._start)
+
+
+def _give_back_freed() -> None:
+    """Return memory that an earlier training has freed, so that this one's shows."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc only
+    if trim is not None:
+        trim(0)
 
 
 def _resident(field: str) -> int:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.encodings.toeplitz import toeplitz
 
 
 class StochasticPosition(Position, ABC):
@@ -233,7 +234,7 @@ def _band(filters: Tensor) -> Tensor:
     """Return the (2, d_model, P, 2 P - 1) matrices whose row m holds the filter, reversed, at m."""
     size = filters.shape[-1]
     padded = nn.functional.pad(filters.flatten(1, 2).flip(-1), (size - 1, size - 1))
-    return padded.unfold(-1, 2 * size - 1, 1).flip(-2)
+    return toeplitz(padded, size)
 
 
 @torch.compiler.disable

@@ -3,35 +3,42 @@
 import torch
 from torch import Tensor
 
+from posenc._fused import in_transform
 
-def toeplitz(values: Tensor) -> Tensor:
-    """Return the (..., L, L) matrix whose entry (i, j) is `values[..., j - i + L - 1]`.
+
+def toeplitz(values: Tensor, n_rows: int | None = None) -> Tensor:
+    """Return the matrix whose entry (i, j) is `values[..., j - i + n_rows - 1]`.
 
     Parameters
     ----------
-    values : (..., 2 L - 1)
-        One value per offset, from -(L - 1) to L - 1.
+    values : (..., n_rows + n_columns - 1)
+        One value per offset j - i, from 1 - n_rows to n_columns - 1.
+    n_rows : int, optional
+        By default the matrix is square.
     """
-    length = (values.shape[-1] + 1) // 2
-    return values.unfold(-1, length, 1).flip(-2)
+    width = values.shape[-1]
+    n_rows = n_rows or (width + 1) // 2
+    if in_transform():
+        # the gradient of `unfold` cannot be batched
+        return skew(values.unsqueeze(-2).expand(*values.shape[:-1], n_rows, width))
+    return values.unfold(-1, width - n_rows + 1, 1).flip(-2)
 
 
 def skew(values: Tensor) -> Tensor:
-    """Return the (..., L, L) matrix whose entry (i, j) is `values[..., i, j - i + L - 1]`.
+    """Return the matrix whose entry (i, j) is `values[..., i, j - i + n_rows - 1]`.
 
-    Row i of the input lists the offsets from -(L - 1) to L - 1. The result is a view: read row
-    after row, each row of the result starts 2 L - 2 entries after the one before.
+    Row i of the input lists the offsets from 1 - n_rows to n_columns - 1. The result is a view:
+    read entry after entry, each of its rows starts width - 1 entries after the one before.
 
     Parameters
     ----------
-    values : (..., L, 2 L - 1)
+    values : (..., n_rows, n_rows + n_columns - 1)
     """
-    length = values.shape[-2]
-    if length == 1:
+    n_rows, width = values.shape[-2:]
+    if width == 1:
         return values
-    step = 2 * length - 2
-    flat = values.flatten(-2)[..., length - 1 : length - 1 + length * step]
-    return flat.unflatten(-1, (length, step))[..., :length]
+    flat = values.flatten(-2)[..., n_rows - 1 : n_rows - 1 + n_rows * (width - 1)]
+    return flat.unflatten(-1, (n_rows, width - 1))[..., : width - n_rows + 1]
 
 
 def offsets(length: int, device: torch.device) -> Tensor:

@@ -1,0 +1,82 @@
+"""The engine for more machines: an existing Dask scheduler, given by its address."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from posenc.bench.jobs import Job, died, run
+
+
+class DaskEngine:
+    """Runs jobs on the workers of a Dask scheduler; records come back to this driver's store.
+
+    Dask restarts a job whose worker died, and gives it up after three deaths: its cells are then
+    recorded as failed. Start workers with `--nthreads 1`, one per core or GPU.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://host:8786".
+    sources : sequence of path
+        Python files that the workers need: those of a reader's own encodings.
+
+    Raises
+    ------
+    ValueError
+        If `distributed` is not installed, or nobody answers at `address`.
+    """
+
+    def __init__(self, address: str, sources: Sequence[Path] = ()) -> None:
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise ValueError(
+                f"engine {address!r} needs the package distributed: pip install distributed"
+            ) from error
+        try:
+            self._client = Client(address, timeout="10s", set_as_default=False)
+        except OSError as error:
+            raise ValueError(f"engine {address!r}: no Dask scheduler answers there") from error
+        for path in sources:
+            self._client.upload_file(str(path))
+        self.running = 0
+
+    @property
+    def n_workers(self) -> int:
+        """Threads of all workers, which may come and go."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
+        """Yield each job with its records as it ends; few wait at the scheduler at any time."""
+        from distributed import as_completed
+
+        waiting, futures = as_completed(), {}
+        try:
+            self._fill(jobs, waiting, futures)
+            while futures:
+                future = next(waiting)
+                job = futures.pop(future)
+                self.running = sum(len(j.cells) for j in futures.values())
+                yield job, _records(future, job)
+                self._fill(jobs, waiting, futures)
+        finally:
+            self._client.cancel(list(futures), force=True)
+            self._client.close()
+
+    def _fill(self, jobs: Iterator[Job], waiting: object, futures: dict) -> None:
+        # twice the workers, so that none waits for this driver
+        while len(futures) < 2 * self.n_workers:
+            job = next(jobs, None)
+            if job is None:
+                return
+            future = self._client.submit(run, job, pure=False)
+            futures[future] = job
+            waiting.add(future)
+            self.running = sum(len(j.cells) for j in futures.values())
+
+
+def _records(future: object, job: Job) -> list[dict]:
+    if future.status == "finished":
+        return future.result()
+    error = future.exception()
+    why = f"{type(error).__name__}: {error}".split("\n")[0][:500]
+    return [died(cell, why, job.device) for cell in job.cells]

@@ -1,0 +1,146 @@
+"""From a grid to a file of results: whatever is not there yet is trained and appended."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from posenc.bench.grid import Grid
+from posenc.bench.jobs import Job
+from posenc.bench.locks import Claims
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store, StoreError
+
+
+class Engine(Protocol):
+    """What runs jobs somewhere."""
+
+    n_workers: int
+    running: int
+
+    def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
+        """Yield each job with its records as it ends."""
+
+
+class Listener(Protocol):
+    """What is told how far a run is."""
+
+    def skip(self, n: int) -> None:
+        """Count cells that need no training."""
+
+    def add(self, n: int, failed: int, running: int) -> None:
+        """Count cells that ended."""
+
+
+@dataclass
+class Summary:
+    """What a run did: cells trained, of these failed, found finished, and left to another run."""
+
+    trained: int = 0
+    failed: int = 0
+    skipped: int = 0
+    elsewhere: int = 0
+
+
+@dataclass
+class Driver:
+    """Trains what a results file lacks of a grid.
+
+    Memory does not grow with the grid: cells are made one group at a time, records are written
+    and forgotten, and of each finished cell only a number of 64 bits is kept.
+
+    Attributes
+    ----------
+    grid : Grid
+    store : Store
+    engine : Engine
+    stack : int
+        Most seeds that are trained together.
+    device : str
+    compile : bool
+    retry_failed : bool
+        Whether cells that failed before are tried again.
+    """
+
+    grid: Grid
+    store: Store
+    engine: Engine
+    stack: int = 1
+    device: str = "auto"
+    compile: bool = False
+    retry_failed: bool = False
+    summary: Summary = field(default_factory=Summary)
+
+    def run(self, listener: Listener) -> Summary:
+        """Train every cell that is neither in the store nor being trained by another driver.
+
+        Raises
+        ------
+        StoreError
+            If a result cannot be written. Results that were ready go to a file in the folder
+            for temporary files, which the message names.
+        """
+        claims = Claims(self.store.path)
+        try:
+            for job, records in self.engine.map(self._jobs(claims, listener)):
+                self._keep(records)
+                for cell in job.cells:
+                    claims.release(cell.key)
+                failed = sum("error" in record for record in records)
+                self.summary.trained += len(records)
+                self.summary.failed += failed
+                listener.add(len(records), failed, self.engine.running)
+        finally:
+            claims.close()
+        return self.summary
+
+    def _jobs(self, claims: Claims, listener: Listener) -> Iterator[Job]:
+        for group in self.grid.groups():
+            cells = self._free(group, claims)
+            listener.skip(len(group) - len(cells))
+            for start in range(0, len(cells), self.stack):
+                yield Job(tuple(cells[start : start + self.stack]), self.device, self.compile)
+
+    def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
+        """Return the cells that are left to do, claimed."""
+        self.store.refresh()
+        open_cells = [cell for cell in group if not self._done(cell)]
+        self.summary.skipped += len(group) - len(open_cells)
+        claimed = [cell for cell in open_cells if claims.take(cell.key)]
+        self.summary.elsewhere += len(open_cells) - len(claimed)
+        self.store.refresh()  # another driver may have finished one just before we claimed it
+        free = []
+        for cell in claimed:
+            if self._done(cell):
+                claims.release(cell.key)
+                self.summary.skipped += 1
+            else:
+                free.append(cell)
+        return free
+
+    def _done(self, cell: Settings) -> bool:
+        known = self.store.failed(cell.key) and not self.retry_failed
+        return known or self.store.finished(cell.key)
+
+    def _keep(self, records: list[dict]) -> None:
+        for i, record in enumerate(records):
+            try:
+                self.store.append(record)
+            except StoreError as error:
+                raise self._rescued(error, records[i:]) from error
+
+    def _rescued(self, error: StoreError, records: list[dict]) -> StoreError:
+        """Write what could not be stored elsewhere, and return an error that says where."""
+        handle, name = tempfile.mkstemp(prefix="posenc-rescued-", suffix=".jsonl")
+        Path(name).unlink()  # the store makes it anew, with its own rights
+        try:
+            for record in records:
+                Store(name).append(record)
+        except StoreError:
+            return error
+        finally:
+            import os
+
+            os.close(handle)
+        return StoreError(error.errno, f"{error.strerror}. {len(records)} ready: merge {name}")

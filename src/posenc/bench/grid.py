@@ -1,0 +1,132 @@
+"""Which cells a run has: names on the command line to settings, in an order kind to caches."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from posenc import _checks, data
+from posenc.bench import build
+from posenc.bench.settings import Settings, profile
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name with options, written "name" or "name:key=value,key=value"."""
+
+    name: str
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+def parse(text: str) -> Spec:
+    """Return the name and the options of a text such as "rotary:pairing=half".
+
+    Values are read as JSON where they are JSON (numbers, true, false), else as text. A reader's
+    own encoding keeps its colon: "mymodule:MyEncoding:gain=2".
+
+    Raises
+    ------
+    ValueError
+        If an option has no name or no value.
+    """
+    head, _, tail = text.rpartition(":")
+    if not head or "=" not in tail:
+        return Spec(text)
+    options = {}
+    for item in tail.split(","):
+        key, equals, value = item.partition("=")
+        if not (key.isidentifier() and equals and value):
+            raise ValueError(f"options must be written key=value,key=value; got {tail!r}")
+        options[key] = _value(value)
+    return Spec(head, options)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of data sets, models, encodings and seeds, all else equal.
+
+    Attributes
+    ----------
+    datasets, encodings : sequences of Spec
+    models : sequence of str
+        "time_series", "patch".
+    seeds : sequence of int
+    common : mapping
+        Settings that all cells share: a profile's, with changes.
+    """
+
+    datasets: Sequence[Spec]
+    encodings: Sequence[Spec]
+    models: Sequence[str]
+    seeds: Sequence[int]
+    common: Mapping[str, object]
+
+    def __len__(self) -> int:
+        return len(self.datasets) * len(self.encodings) * len(self.models) * len(self.seeds)
+
+    def groups(self) -> Iterator[list[Settings]]:
+        """Yield the cells that differ in their seed only, data set by data set."""
+        sources = {spec.name: build.fingerprint(spec.name) for spec in self.encodings}
+        for dataset in self.datasets:
+            for model in self.models:
+                for encoding in self.encodings:
+                    cell = Settings(
+                        encoding.name,
+                        model,
+                        dataset.name,
+                        encoding_options=encoding.options,
+                        encoding_source=sources[encoding.name],
+                        dataset_options=dataset.options,
+                        **self.common,
+                    )
+                    yield [cell.with_seed(seed) for seed in self.seeds]
+
+    def fetch(self) -> None:
+        """Make sure that every data set is on this machine before a worker asks for it."""
+        for spec in self.datasets:
+            if spec.options or not data.is_here(spec.name):
+                data.load(spec.name, "train", **spec.options)
+
+
+def make(
+    datasets: Sequence[str],
+    encodings: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    profile_name: str = "laptop",
+    **changes: object,
+) -> Grid:
+    """Return a grid, or raise ValueError that names what is wrong with it.
+
+    Parameters
+    ----------
+    datasets, encodings : sequences of str
+        As `parse` reads them.
+    models : sequence of str
+    seeds : sequence of int
+    profile_name : str
+        "smoke", "laptop" or "full".
+    **changes
+        Settings that take the place of the profile's.
+    """
+    lists = {"datasets": datasets, "encodings": encodings, "models": models, "seeds": seeds}
+    for name, values in lists.items():
+        if not values:
+            raise ValueError(f"{name} must name at least one, got none")
+        if len(set(values)) != len(values):
+            raise ValueError(f"{name} must not repeat, got {', '.join(map(str, values))}")
+    for model in models:
+        _checks.choice("model", model, build.MODELS)
+    specs = [parse(text) for text in encodings]
+    for spec in specs:
+        build.check_options(spec.name, spec.options)
+    common = {**profile(profile_name), **changes}
+    grid = Grid([parse(text) for text in datasets], specs, list(models), list(seeds), common)
+    next(grid.groups())  # checks the settings themselves
+    return grid
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,98 @@
+"""What a worker does: train some cells, and turn every outcome, good or bad, into a record."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posenc.bench import records
+from posenc.bench.settings import Settings
+
+# Stacked attention forms its scores; beyond this many tokens training one by one is faster.
+MOST_STACKED_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class Job:
+    """Cells that differ in their seed only, and how to run them (which changes no result).
+
+    Attributes
+    ----------
+    cells : tuple of Settings
+    device : str
+        "auto" takes a GPU where the worker has one.
+    compile : bool
+        Whether to compile the models.
+    """
+
+    cells: tuple[Settings, ...]
+    device: str = "auto"
+    compile: bool = False
+
+
+def run(job: Job) -> list[dict]:
+    """Return one record per cell. Never raises for what a cell does wrong."""
+    device = resolve_device(job.device)
+    try:
+        groups = [list(job.cells)] if _stackable(job, device) else [[c] for c in job.cells]
+    except Exception as error:
+        return [died(cell, _text(error), device_name(device)) for cell in job.cells]
+    return [record for group in groups for record in _run_group(group, job, device)]
+
+
+def resolve_device(device: str) -> str:
+    """Return "cuda" or "cpu" for "auto", else `device`."""
+    import torch
+
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def device_name(device: str) -> str:
+    """Return the device for the record, a GPU with its model."""
+    import torch
+
+    if device.startswith("cuda") and torch.cuda.is_available():
+        return f"{device} ({torch.cuda.get_device_name(device)})"
+    return device
+
+
+def died(cell: Settings, why: str, device: str) -> dict:
+    """Return the record of a cell whose worker could not finish it."""
+    return records.failed(cell, why, device=device, seconds=0.0)
+
+
+def _stackable(job: Job, device: str) -> bool:
+    import torch
+
+    from posenc.bench import build, parts
+
+    if len(job.cells) == 1:
+        return True
+    length = parts.load(job.cells[0], torch.device(device)).length
+    return build.n_tokens(job.cells[0], length) <= MOST_STACKED_TOKENS
+
+
+def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
+    from posenc.bench.train import TrainingError, train
+
+    start = time.perf_counter()
+    try:
+        outcomes = train(cells, device, compile=job.compile)
+    except Exception as error:
+        if len(cells) > 1:  # out of memory, or an encoding with random numbers of its own
+            return [r for cell in cells for r in _run_group([cell], job, device)]
+        outcomes = [error]
+    seconds = (time.perf_counter() - start) / len(cells)
+    where = {"device": device_name(device), "seconds": seconds}
+    return [
+        records.finished(cell, outcome, **where)
+        if isinstance(outcome, dict)
+        else records.failed(cell, _text(outcome, TrainingError), **where)
+        for cell, outcome in zip(cells, outcomes, strict=True)
+    ]
+
+
+def _text(error: Exception, plain: type[Exception] | tuple = ()) -> str:
+    message = str(error).strip().split("\n")[0][:500]
+    return message if isinstance(error, plain) else f"{type(error).__name__}: {message}"
