@@ -15,6 +15,9 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 _ROWS = 128
 """Query rows in a block: 128 rows of 1024 float32 scores take half a megabyte."""
 
+_LOWEST = -60.0
+"""Below this, logarithms of weights do not count."""
+
 _LONG = 256
 """From this length on, blocks beat the plain formula."""
 
@@ -61,8 +64,8 @@ def blocked_attention(
         Queries are scaled already.
     bias : optional, broadcasts to (batch, heads, length, length)
     offsets : (batch, heads, length, 2 r + 1), optional
-        Further scores of query i, one for each offset j - i clipped to -r..r. With a length of 1
-        they serve all queries, and batch and heads may be 1 too.
+        Further scores of query i, one for each offset j - i clipped to -r..r. With (1, heads or 1,
+        1, 2 r + 1) they serve all queries.
     """
     return _Blocked.apply(q, k, v, bias, offsets)
 
@@ -78,16 +81,19 @@ class _Blocked(torch.autograd.Function):
         # the layout that the next reshape wants, so that merging the heads is free
         out = v.new_empty(batch, length, heads, v.shape[-1]).transpose(1, 2)
         log_sum = q.new_empty(batch, heads, length, 1)
-        queries, keys, values = q.contiguous(), k.contiguous(), v.contiguous()
+        queries, outputs, logs = (_cut(a) for a in (q.contiguous(), out, log_sum))
+        keys, values = (_heads(a) for a in (k, v))
         terms = _terms(bias, c, length)
-        for b, h, rows in _blocks(q):
-            p = queries[b, h, rows] @ keys[b, h].T
+        low = any(term.is_low for term in terms)
+        room = q.new_empty(min(_ROWS, length), length)
+        for b, h, n, rows in _blocks(q):
+            p = torch.mm(queries[b][h][n], keys[b][h].T, out=room[: rows.stop - rows.start])
             for term in terms:
                 term.add_to(p, b, h, rows)
             largest = p.amax(-1, keepdim=True)
-            total = p.sub_(largest).exp_().sum(-1, keepdim=True)
-            out[b, h, rows] = (p @ values[b, h]).div_(total)
-            log_sum[b, h, rows] = total.log_().add_(largest)
+            total = _exp(p.sub_(largest), low).sum(-1, keepdim=True)
+            torch.div(p @ values[b][h], total, out=outputs[b][h][n])
+            torch.add(total.log_(), largest, out=logs[b][h][n])
         ctx.save_for_backward(q, k, v, bias, c, out, log_sum)
         return out
 
@@ -95,36 +101,68 @@ class _Blocked(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, bias, c, out, log_sum = ctx.saved_tensors
-        queries, keys, values, d_out = (a.contiguous() for a in (q, k, v, d_out))
         delta = (out * d_out).sum(-1, keepdim=True)
+        # one more column makes the products subtract the row sums' logarithms, and delta
+        queries, queries_1, d_rows, d_rows_1 = (
+            _cut(a.contiguous())
+            for a in (q, torch.cat((q, -log_sum), -1), d_out, torch.cat((d_out, -delta), -1))
+        )
+        keys, keys_1, values_1 = (_heads(a) for a in (k, _with_ones(k), _with_ones(v)))
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
         terms = _terms(bias, c, q.shape[-2])
         learned = [t for t, need in zip(terms, _needed(ctx, bias, c), strict=True) if need]
-        for b, h, rows in _blocks(q):
-            p = queries[b, h, rows] @ keys[b, h].T
+        low = any(term.is_low for term in terms)
+        rooms = q.new_empty(2, min(_ROWS, q.shape[-2]), q.shape[-2])
+        dq_rows, dk_heads, dv_heads = _cut(dq), _heads(dk), _heads(dv)
+        for b, h, n, rows in _blocks(q):
+            p, ds = rooms[:, : rows.stop - rows.start]
+            torch.mm(queries_1[b][h][n], keys_1[b][h].T, out=p)
             for term in terms:
                 term.add_to(p, b, h, rows)
-            p.sub_(log_sum[b, h, rows]).exp_()
-            dv[b, h].addmm_(p.T, d_out[b, h, rows])
-            ds = torch.addmm(delta[b, h, rows], d_out[b, h, rows], values[b, h].T, beta=-1)
-            ds.mul_(p)
-            dq[b, h, rows] = ds @ keys[b, h]
-            dk[b, h].addmm_(ds.T, queries[b, h, rows])
+            _exp(p, low)
+            dv_heads[b][h].addmm_(p.T, d_rows[b][h][n])
+            torch.mm(d_rows_1[b][h][n], values_1[b][h].T, out=ds).mul_(p)
+            torch.mm(ds, keys[b][h], out=dq_rows[b][h][n])
+            dk_heads[b][h].addmm_(ds.T, queries[b][h][n])
             for term in learned:
                 term.collect(ds, b, h, rows)
         gradients = {id(t.source): t.gradient() for t in learned}
         return dq, dk, dv, gradients.get(id(bias)), gradients.get(id(c))
 
 
-def _blocks(q: Tensor) -> list[tuple[int, int, slice]]:
-    """Return (batch, head, rows), heads outermost: what is added may be common to the batch."""
+def _blocks(q: Tensor) -> list[tuple[int, int, int, slice]]:
+    """Return (batch, head, block, rows), batch innermost: a bias may be common to the batch."""
     batch, heads, length, _ = q.shape
     return [
-        (b, h, slice(start, min(start + _ROWS, length)))
+        (b, h, n, slice(start, min(start + _ROWS, length)))
         for h in range(heads)
+        for n, start in enumerate(range(0, length, _ROWS))
         for b in range(batch)
-        for start in range(0, length, _ROWS)
     ]
+
+
+def _heads(x: Tensor) -> list[tuple[Tensor, ...]]:
+    """Return (length, width) views by batch and head: cheaper than an index for every block."""
+    return [series.unbind() for series in x.contiguous().unbind()]
+
+
+def _cut(x: Tensor) -> list[list[tuple[Tensor, ...]]]:
+    """Return (n_rows, width) views by batch, head and block."""
+    return [[head.split(_ROWS) for head in series.unbind()] for series in x.unbind()]
+
+
+def _with_ones(x: Tensor) -> Tensor:
+    """Return `x` with one more column, of ones."""
+    return torch.cat((x, torch.ones_like(x[..., :1])), -1)
+
+
+def _exp(x: Tensor, low: bool) -> Tensor:
+    """Return the exponentials of numbers up to 0, in place.
+
+    Where very low numbers are to be expected, they are raised to -60: numbers that are not normal
+    in float32 slow everything down tenfold, and exp(-60) = 1e-26 is as good as nothing.
+    """
+    return (x.clamp_(min=_LOWEST) if low else x).exp_()
 
 
 def _terms(
@@ -148,6 +186,7 @@ class _Dense:
 
     def __init__(self, source: Tensor) -> None:
         self.source = source
+        self.is_low = True  # it may hold a padding mask, and to look would take as long
         self.total: Tensor | None = None
 
     def add_to(self, scores: Tensor, b: int, h: int, rows: slice) -> None:
@@ -180,6 +219,7 @@ class _PerQuery:
     def __init__(self, source: Tensor, length: int) -> None:
         self.source = source
         self.length = length
+        self.is_low = False
         self.reach = source.shape[-1] // 2
         self.total: Tensor | None = None
 
@@ -217,27 +257,30 @@ class _PerQuery:
 
 
 class _PerOffset:
-    """Scores per clipped offset alone, (batch or 1, heads or 1, 1, 2 r + 1).
+    """Scores per clipped offset alone, (1, heads or 1, 1, 2 r + 1).
 
-    The matrix of one head is constant along its diagonals, so that a few rows of it, made once,
-    hold every block as a slice of their columns.
+    The matrix of one head is constant along its diagonals, so that a few rows of it, made once
+    and longer than need be, hold every block as a slice of their columns.
     """
 
     def __init__(self, source: Tensor, length: int) -> None:
         self.source = source
         self.length = length
+        self.is_low = bool(source.min() < _LOWEST / 2)
         self.rows = min(_ROWS, length)
         self.width = 2 * length - 1
-        self.key: tuple[int, int] | None = None
+        self.head: int | None = None
         self.total = torch.zeros(source.shape, dtype=source.dtype)
         self.sums: Tensor | None = None
 
-    def add_to(self, scores: Tensor, b: int, h: int, rows: slice) -> None:
+    def add_to(self, scores: Tensor, b: int, h: int, rows: slice) -> None:  # noqa: ARG002
         """Add the scores of some rows of one head to what is there, (n_rows, length)."""
-        self._turn_to(b, h)
+        if h != self.head:
+            self._close()
+            self.head, self.matrix = h, self._matrix(self.source[0, self._index(h)])
         scores += self._slice(self.matrix, rows)
 
-    def collect(self, ds: Tensor, b: int, h: int, rows: slice) -> None:
+    def collect(self, ds: Tensor, b: int, h: int, rows: slice) -> None:  # noqa: ARG002
         """Take the gradient of those scores."""
         if self.sums is None:
             self.sums = torch.zeros_like(self.matrix)
@@ -248,43 +291,37 @@ class _PerOffset:
         self._close()
         return self.total
 
+    def _index(self, h: int) -> int:
+        return h if self.source.shape[1] > 1 else 0
+
+    def _close(self) -> None:
+        """Bring in the gradient of the head that was at work."""
+        if self.sums is not None:
+            flat = pad(self.sums.flatten(), (0, self.rows))
+            line = flat.view(self.rows, -1).sum(0)[: self.width]
+            self._fold(line, self.total[0, self._index(self.head), 0])
+        self.sums = None
+
     def _slice(self, matrix: Tensor, rows: slice) -> Tensor:
         start = self.length - 1 - rows.start
         return matrix[: rows.stop - rows.start, start : start + self.length]
 
-    def _turn_to(self, b: int, h: int) -> None:
-        """Make the matrix of another head, if it is another: (r, c) holds offset c - r."""
-        batch, heads = self.source.shape[:2]
-        key = b if batch > 1 else 0, h if heads > 1 else 0
-        if key == self.key:
-            return
-        self._close()
-        self.key = key
-        line = pad(self._resized(self.source[key]), (0, self.rows)).squeeze(0)
-        # each row starts one entry later in the repeated line, that is, one column further right
-        flat = line.repeat(self.rows)[: self.rows * (len(line) - 1)]
-        self.matrix = flat.view(self.rows, -1)
-
-    def _resized(self, c: Tensor) -> Tensor:
-        """Return one score per offset from 1 - length to length - 1, the outer ones clipped."""
+    def _matrix(self, c: Tensor) -> Tensor:
+        """Return the matrix whose entry (i, j) holds the offset j - i, counted from 1 - length."""
         missing = (self.width - c.shape[-1]) // 2
-        return pad(c, (missing, missing), mode="replicate")
+        line = pad(pad(c, (missing, missing), mode="replicate"), (0, self.rows)).squeeze(0)
+        # each row starts one entry later in the repeated line, that is, one column further right
+        return line.repeat(self.rows)[: self.rows * (len(line) - 1)].view(self.rows, -1)
 
-    def _close(self) -> None:
-        """Add the sums along the diagonals to the gradient of the head that was at work."""
-        if self.sums is None:
-            return
-        flat = pad(self.sums.flatten(), (0, self.rows))
-        line = flat.view(self.rows, -1).sum(0)[: self.width]
-        spare = (self.width - self.source.shape[-1]) // 2
-        total = self.total[self.key][0]
+    def _fold(self, line: Tensor, total: Tensor) -> None:
+        """Add one sum per offset to the clipped ones."""
+        spare = (self.width - len(total)) // 2
         if spare <= 0:
             total[-spare : -spare + self.width] += line
-        else:
-            total += line[spare:-spare]
-            total[0] += line[:spare].sum()
-            total[-1] += line[-spare:].sum()
-        self.sums = None
+            return
+        total += line[spare:-spare]
+        total[0] += line[:spare].sum()
+        total[-1] += line[-spare:].sum()
 
 
 def _plain_attention(

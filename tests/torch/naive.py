@@ -85,7 +85,7 @@ def sinusoid(t, d_model, base=10_000.0, stretch=1.0):
 
 
 def dft(t, d_model, period):
-    """Idé et al.: coefficients of a one-hot vector at t, in the basis cos 0..K, sin 1..K, cos pi."""
+    """Idé et al.: coefficients of a one-hot vector, in the order cos 0..K, sin 1..K, cos pi."""
     k_max = d_model // 2 - 1
     angle = 2 * math.pi * t / period
     row = [1 / math.sqrt(d_model)]

@@ -244,7 +244,7 @@ def test_values_that_are_not_finite_are_named(cls, bad):
     x = series()
     x[2, 7, 1] = bad
     with pytest.raises(
-        ValueError, match="x must be finite, got -?(nan|inf) at batch row 2, step 7"
+        ValueError, match=r"x must be finite, got -?(nan|inf) at batch row 2, step 7"
     ):
         net(x)
     with pytest.raises(ValueError, match=r"channel 1 \(1 such values\)"):

@@ -67,7 +67,7 @@ def find_class(name: str) -> type[Position]:
         If the name is unknown, the module cannot be imported, or the class is no `Position`.
     """
     if ":" not in name:
-        return encodings.get(name)
+        return encodings.get(_checks.choice("encoding", name, encodings.names()))
     module_name, _, class_name = name.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), class_name, None)

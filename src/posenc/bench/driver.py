@@ -132,15 +132,11 @@ class Driver:
 
     def _rescued(self, error: StoreError, records: list[dict]) -> StoreError:
         """Write what could not be stored elsewhere, and return an error that says where."""
-        handle, name = tempfile.mkstemp(prefix="posenc-rescued-", suffix=".jsonl")
-        Path(name).unlink()  # the store makes it anew, with its own rights
+        rescue = Store(Path(tempfile.mkdtemp(prefix="posenc-rescued-")) / "results.jsonl")
         try:
             for record in records:
-                Store(name).append(record)
+                rescue.append(record)
         except StoreError:
             return error
-        finally:
-            import os
-
-            os.close(handle)
-        return StoreError(error.errno, f"{error.strerror}. {len(records)} ready: merge {name}")
+        what = f"{len(records)} results that were ready are in {rescue.path}: merge them"
+        return StoreError(error.errno, f"{error.strerror}; {what}")

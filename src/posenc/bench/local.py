@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -83,10 +83,8 @@ class LocalEngine:
 
     def _send(self, worker: _Worker, job: Job, attempt: int = 1) -> None:
         worker.job, worker.attempt = job, attempt
-        try:
+        with suppress(OSError):  # where it has died, the pipe is at its end: `_collect` sees that
             worker.pipe.send(job)
-        except OSError:
-            pass  # it has died; the pipe is at its end, and `_collect` sees that
 
     def _collect(self, worker: _Worker) -> tuple[Job, list[dict]] | None:
         job = worker.job

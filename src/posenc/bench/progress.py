@@ -25,7 +25,6 @@ class Progress:
         """Count cells that need no training; they do not speed the estimate up."""
         self._bar.initial += n
         self._bar.n += n
-        self._bar.refresh()
 
     def add(self, n: int, failed: int, running: int) -> None:
         """Count `n` cells that ended, `failed` of them with an error."""

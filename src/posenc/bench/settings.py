@@ -152,4 +152,3 @@ def profile(name: str) -> dict[str, object]:
         If there is no such profile.
     """
     return {**PROFILES[_checks.choice("profile", name, PROFILES)], "profile": name}
-

@@ -51,7 +51,8 @@ def interval(scores: ArrayLike, *, level: float = 0.95, n_resamples: int = 5000)
     rng = np.random.default_rng(0)
     means = scores[rng.integers(scores.size, size=(n_resamples, scores.size))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(scores.mean()), float(low), float(high), scores.size)
+    mean, low, high = np.clip([scores.mean(), low, high], scores.min(), scores.max())
+    return Interval(float(mean), float(low), float(high), scores.size)
 
 
 def ranks(scores: ArrayLike) -> NDArray[np.float64]:

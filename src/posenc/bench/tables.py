@@ -30,7 +30,7 @@ class Scores:
     ----------
     model, metric : str
     datasets, encodings : tuple of str
-        Rows and columns, in the order of their first record.
+        Rows and columns, by name; "none" comes first.
     cells : mapping
         (dataset, encoding) to the array of scores over seeds, in the order of the seeds.
     """
@@ -84,8 +84,8 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     for row in rows:
         cells[label(row, "dataset"), label(row, "encoding")][row["seed"]] = row["metrics"][metric]
     ordered = {k: np.array([v[s] for s in sorted(v)]) for k, v in cells.items()}
-    datasets, encodings = (tuple(dict.fromkeys(names)) for names in zip(*cells, strict=True))
-    return Scores(model, metric, datasets, encodings, ordered)
+    datasets, encodings = (sorted(set(names), key=_order) for names in zip(*cells, strict=True))
+    return Scores(model, metric, tuple(datasets), tuple(encodings), ordered)
 
 
 def finished(records: Iterable[dict]) -> list[dict]:
@@ -97,6 +97,10 @@ def label(record: dict, kind: str) -> str:
     """Return an "encoding" or "dataset" with its options, such as "rotary:pairing=half"."""
     options = record["settings"].get(f"{kind}_options") or {}
     return ":".join([record[kind], *(f"{k}={v}" for k, v in sorted(options.items()))])
+
+
+def _order(name: str) -> tuple[bool, str]:
+    return name != "none", name.lower()
 
 
 def check_equal_settings(rows: list[dict]) -> None:

@@ -210,7 +210,7 @@ class _Run:
             rows = slice(start, start + size)
             mask = None if part.mask is None else part.mask[rows]
             with self._precision():
-                chunks.append(self.group.predict(part.x[rows], mask).float())
+                chunks.append(self.group.predict(part.x[rows], mask))
         return torch.cat(chunks, 1)
 
     def _precision(self) -> AbstractContextManager:
@@ -245,7 +245,10 @@ def _optimizer(
 
 def _losses(logits: Tensor, y: Tensor) -> Tensor:
     """Return the mean cross-entropy of every seed, (n_seeds,)."""
-    each = functional.cross_entropy(logits.flatten(0, 1).float(), y.flatten(), reduction="none")
+    logits = logits.flatten(0, 1)
+    if logits.dtype.itemsize < 4:
+        logits = logits.float()
+    each = functional.cross_entropy(logits, y.flatten(), reduction="none")
     return each.view(y.shape).mean(1)
 
 

@@ -1,0 +1,189 @@
+"""The command line: `python -m posenc.bench run | status | merge | report`."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from posenc.bench import store as stores
+from posenc.bench.settings import PROFILES, Settings
+from posenc.bench.store import Store
+
+# What the grid or an option of its own sets already.
+_NAMED = {"encoding", "model", "dataset", "seed", "profile", "encoding_source"}
+_NAMED |= {"encoding_options", "dataset_options"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except (ValueError, OSError) as error:
+        print(f"posenc.bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("posenc.bench: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(prog="python -m posenc.bench", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="train what a results file lacks"))
+    status = commands.add_parser("status", help="count what a results file holds")
+    status.add_argument("file", type=Path)
+    status.set_defaults(command=_status)
+    merge = commands.add_parser("merge", help="gather several results files in one")
+    merge.add_argument("sources", nargs="+", type=Path, metavar="FILE")
+    merge.add_argument("--out", type=Path, help="target; by default the first file")
+    merge.set_defaults(command=_merge)
+    report = commands.add_parser("report", help="write tables, tests and figures")
+    report.add_argument("file", type=Path)
+    report.add_argument("--out", type=Path, help="folder; by default beside the file")
+    report.add_argument("--metric", default="accuracy")
+    report.add_argument(
+        "--where", nargs="*", default=[], metavar="SETTING=VALUE", help="take only these records"
+    )
+    report.set_defaults(command=_report)
+    return top
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--datasets", nargs="+", required=True, metavar="NAME[:KEY=VALUE]")
+    run.add_argument(
+        "--encodings", "--encoding", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or MOD:CLASS"
+    )
+    run.add_argument("--models", nargs="+", metavar="NAME", help="time_series, patch (both)")
+    run.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 to N - 1")
+    run.add_argument("--profile", default="laptop", help=", ".join(PROFILES))
+    run.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    run.add_argument("--workers", type=int, help="processes; by default one per core, or one a GPU")
+    run.add_argument(
+        "--engine", default="local", help="local, serial, or a Dask scheduler's tcp://HOST:PORT"
+    )
+    run.add_argument("--out", type=Path, default=Path("results/bench.jsonl"))
+    run.add_argument("--stack", type=int, help="seeds trained together; 1 on a CPU, 16 on a GPU")
+    run.add_argument("--compile", action="store_true", help="compile the models")
+    run.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    for item in fields(Settings):  # every other setting can be changed by its own option
+        if item.name not in _NAMED:
+            run.add_argument("--" + item.name.replace("_", "-"), type=item.type, dest=item.name)
+    run.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from posenc import _checks, encodings
+    from posenc.bench import grid as grids
+    from posenc.bench import jobs
+    from posenc.bench.build import MODELS
+    from posenc.bench.driver import Driver
+    from posenc.bench.progress import Progress
+
+    device = options.device if options.engine not in ("local", "serial") else None
+    device = device or jobs.resolve_device(options.device)
+    changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in _NAMED}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if device.startswith("cuda"):
+        changes.setdefault("precision", "bfloat16")
+    n_seeds = _checks.count("seeds", options.seeds, minimum=1)
+    grid = grids.make(
+        options.datasets,
+        options.encodings or encodings.names(),
+        options.models or list(MODELS),
+        range(n_seeds),
+        options.profile,
+        **changes,
+    )
+    grid.fetch()
+    stack = options.stack or (16 if device.startswith("cuda") else 1)
+    driver = Driver(
+        grid,
+        Store(options.out),
+        _engine(options, device, grid),
+        stack=_checks.count("stack", stack, minimum=1),
+        device=device,
+        compile=options.compile,
+        retry_failed=options.retry_failed,
+    )
+    progress = Progress(len(grid))
+    try:
+        summary = driver.run(progress)
+    finally:
+        progress.close()
+    print(
+        f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
+        f"there, {summary.elsewhere} are being trained by another run; results in {options.out}"
+    )
+    return 1 if summary.failed else 0
+
+
+def _engine(options: argparse.Namespace, device: str, grid: object) -> object:
+    from posenc import _checks
+    from posenc.bench import build, local
+
+    if options.engine == "serial":
+        return local.SerialEngine()
+    if options.engine == "local":
+        on_gpu = device.startswith("cuda")
+        return local.LocalEngine(options.workers or (1 if on_gpu else None))
+    if "://" not in options.engine:
+        known = ("local", "serial", "tcp://HOST:PORT")
+        _checks.choice("engine", options.engine, known)
+    from posenc.bench.cluster import DaskEngine
+
+    sources = [build.source_file(spec.name) for spec in grid.encodings]
+    return DaskEngine(options.engine, [path for path in sources if path])
+
+
+def _status(options: argparse.Namespace) -> int:
+    records = stores.unique(iter(Store(_existing(options.file))))
+    failed = [r for r in records if "error" in r]
+    seconds = sum(r["seconds"] for r in records)
+    print(f"{options.file}: {len(records) - len(failed)} finished, {len(failed)} failed")
+    print(f"{seconds / 3600:.2f} hours of training")
+    for kind in ("profile", "dataset", "model", "encoding"):
+        counts = Counter(r[kind] for r in records)
+        print(f"{kind}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
+    for r in failed:
+        print(f"failed: {r['encoding']} {r['model']} {r['dataset']} seed {r['seed']}: {r['error']}")
+    return 0
+
+
+def _merge(options: argparse.Namespace) -> int:
+    target = options.out or options.sources[0]
+    sources = [path for path in options.sources if path != target]
+    print(f"{stores.merge(sources, target)} cells added to {target}")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from posenc.bench import report
+
+    records = [r for r in Store(_existing(options.file)) if _fits(r, options.where)]
+    folder = options.out or options.file.with_suffix("")
+    print(f"written: {report.write(records, folder, options.metric)}")
+    return 0
+
+
+def _fits(record: dict, conditions: Sequence[str]) -> bool:
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not equals or name not in record["settings"]:
+            raise ValueError(f"where must be SETTING=VALUE with a known setting, got {condition!r}")
+        if str(record["settings"][name]) != value:
+            return False
+    return True
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError(f"there is no results file {path}")
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import pytest
+
+from posenc.bench.grid import make, parse
+from posenc.bench.settings import PROFILES, Settings, profile
+
+
+def test_key_is_the_same_on_every_machine_and_in_every_process():
+    code = "from posenc.bench.settings import *; print(Settings('none', 'patch', 'LSST').key)"
+    keys = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+        for _ in range(2)
+    }
+    assert keys == {Settings("none", "patch", "LSST").key}
+    assert all(len(key) == 32 and int(key, 16) for key in keys)
+
+
+def test_every_setting_changes_the_key():
+    base = Settings("none", "patch", "LSST")
+    other = {
+        "encoding": "tape",
+        "model": "time_series",
+        "dataset": "SMD",
+        "profile": "full",
+        "encoding_options": {"a": 1},
+        "dataset_options": {"a": 1},
+        "encoding_source": "x",
+        "scale": "unit",
+        "optimizer": "radam",
+        "precision": "bfloat16",
+        "n_heads": 8,
+        "dropout": 0.2,
+        "learning_rate": 2e-3,
+        "weight_decay": 0.0,
+        "warmup": 0.2,
+        "validation": 0.3,
+    }
+    changed = {n: replace(base, **{n: other.get(n, getattr(base, n))}) for n in asdict(base)}
+    for name, value in asdict(base).items():
+        if name not in other:  # counts
+            step = base.n_heads if name == "d_model" else 1
+            changed[name] = replace(base, **{name: value + step})
+    keys = [base.key, *(item.key for item in changed.values())]
+    assert len(set(keys)) == len(asdict(base)) + 1
+
+
+def test_one_and_one_point_zero_are_one_cell():
+    a, b = (Settings("none", "patch", "LSST", learning_rate=x) for x in (1, 1.0))
+    assert a.key == b.key
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"d_model": 0}, "d_model must be an integer of at least 1, got 0"),
+        ({"n_heads": 5}, "n_heads must divide d_model = 64, got 5"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"dropout": 1.0}, "dropout must be a probability"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number above 0"),
+        ({"weight_decay": -1}, "weight_decay must be"),
+        ({"optimizer": "adam"}, "did you mean 'radam'|did you mean 'adamw'"),
+        ({"scale": "units"}, "did you mean 'unit'"),
+    ],
+)
+def test_bad_values_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        Settings("none", "patch", "LSST", **change)
+
+
+def test_profiles_are_valid_and_named():
+    for name in PROFILES:
+        assert Settings("none", "patch", "LSST", **profile(name)).profile == name
+    assert profile("smoke")["epochs"] == 2
+    with pytest.raises(ValueError, match="did you mean 'laptop'"):
+        profile("labtop")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "options"),
+    [
+        ("rotary", "rotary", {}),
+        ("rotary:pairing=half", "rotary", {"pairing": "half"}),
+        ("t5:n_buckets=8,bidirectional=true", "t5", {"n_buckets": 8, "bidirectional": True}),
+        ("mine:Mine", "mine:Mine", {}),
+        ("mine:Mine:gain=0.5", "mine:Mine", {"gain": 0.5}),
+    ],
+)
+def test_parse(text, name, options):
+    spec = parse(text)
+    assert (spec.name, spec.options) == (name, options)
+
+
+def test_grid_makes_every_combination_once():
+    grid = make(["BasicMotions", "range_probe"], ["none", "tape"], ["patch"], range(3), "smoke")
+    groups = list(grid.groups())
+    cells = [cell for group in groups for cell in group]
+    assert len(cells) == len(grid) == 12 == len({cell.key for cell in cells})
+    assert all(len({c.with_seed(0).key for c in group}) == 1 for group in groups)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["x"], ["rotory"], ["patch"], [0]), "did you mean 'rotary'"),
+        ((["x"], ["none"], ["ptch"], [0]), "did you mean 'patch'"),
+        ((["x"], ["rotary:paring=half"], ["patch"], [0]), "did you mean 'pairing'"),
+        ((["x"], ["none", "none"], ["patch"], [0]), "encodings must not repeat"),
+        (([], ["none"], ["patch"], [0]), "datasets must name at least one"),
+        ((["x"], ["nowhere:Mine"], ["patch"], [0]), "cannot import 'nowhere'"),
+        ((["x"], ["posenc:tables"], ["patch"], [0]), "derived from posenc.attention.Position"),
+    ],
+)
+def test_bad_grids_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make(*arguments)
+
+
+def test_million_cells_are_planned_in_constant_memory():
+    import itertools
+    import tracemalloc
+
+    grid = make(["a", "b"], ["none"], ["patch", "time_series"], range(10))
+    grid = replace(grid, datasets=[grid.datasets[0]] * 25_000)
+    tracemalloc.start()
+    n = sum(len(group) for group in itertools.islice(grid.groups(), 5000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(grid) == 500_000
+    assert n == 50_000
+    assert peak < 2**20

@@ -1,0 +1,251 @@
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from posenc.bench import records
+from posenc.bench.locks import Claims
+from posenc.bench.store import Store, StoreError, merge, unique
+
+WRITER = """
+import sys
+from pathlib import Path
+from posenc.bench import records
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store
+path, first, n, text = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), "x" * int(sys.argv[4])
+store = Store(path)
+print("ready", flush=True)
+for seed in range(first, first + n):
+    cell = Settings("none", "patch", "LSST", seed=seed)
+    store.append(records.finished(cell, {"text": text}, device="cpu", seconds=1.0))
+    print(cell.key, flush=True)
+"""
+
+
+def start_writer(path, first, n, size=10, **options):
+    command = [sys.executable, "-c", WRITER, str(path), str(first), str(n), str(size)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+@pytest.fixture
+def record(cell):
+    def make(seed=0, error="", **metrics):
+        if error:
+            return records.failed(cell(seed=seed), error, device="cpu", seconds=1.0)
+        return records.finished(cell(seed=seed), metrics, device="cpu", seconds=1.0)
+
+    return make
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "results" / "run.jsonl"
+
+
+def whole_lines(path):
+    text = path.read_bytes()
+    assert text.endswith(b"\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_line_has_exactly_the_promised_fields(path, record):
+    Store(path).append(record(accuracy=0.5))
+    Store(path).append(record(seed=1, error="broken"))
+    fields = "key encoding model dataset seed profile metrics settings versions device seconds"
+    good, bad = whole_lines(path)
+    assert list(good) == fields.split()
+    assert list(bad) == [*fields.split(), "error"]
+    assert good["metrics"] == {"accuracy": 0.5}
+    assert (bad["metrics"], bad["error"]) == ({}, "broken")
+    assert {"python", "torch", "numpy", "posenc"} <= set(good["versions"])
+
+
+def test_what_is_appended_is_read_and_known(path, record):
+    store = Store(path)
+    store.append(record(0))
+    store.append(record(1, error="nan"))
+    store.refresh()
+    done, broken, absent = (record(seed)["key"] for seed in range(3))
+    assert [store.finished(k) for k in (done, broken, absent)] == [True, False, False]
+    assert [store.failed(k) for k in (done, broken, absent)] == [False, True, False]
+    store.append(record(1))
+    store.refresh()
+    assert store.finished(broken)
+    assert not store.failed(broken)
+    assert len(list(store)) == 3
+
+
+def test_another_writers_lines_are_seen_after_refresh(path, record):
+    ours, theirs = Store(path), Store(path)
+    ours.refresh()
+    theirs.append(record(0))
+    assert not ours.finished(record(0)["key"])
+    ours.refresh()
+    assert ours.finished(record(0)["key"])
+
+
+def test_a_torn_last_line_is_not_read_and_the_next_append_removes_it(path, record):
+    store = Store(path)
+    store.append(record(0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + json.dumps(record(1)).encode()[:-20])
+    assert [r["seed"] for r in Store(path)] == [0]
+    store.append(record(2))
+    assert [r["seed"] for r in whole_lines(path)] == [0, 2]
+
+
+def test_a_long_torn_line_is_removed_too(path, record):
+    path.parent.mkdir()
+    path.write_bytes(b'{"a": "' + b"x" * 300_000)
+    Store(path).append(record(0))
+    assert [r["seed"] for r in whole_lines(path)] == [0]
+
+
+def test_a_last_line_that_lacks_only_its_newline_is_kept(path, record):
+    path.parent.mkdir()
+    path.write_text(json.dumps(record(0)))
+    store = Store(path)
+    store.refresh()
+    assert store.finished(record(0)["key"])
+    store.append(record(1))
+    store.refresh()
+    assert [r["seed"] for r in whole_lines(path)] == [0, 1]
+    assert store.finished(record(1)["key"])
+
+
+@pytest.mark.parametrize("line", [b"{broken\n", b"[1, 2]\n", b'{"key": "1"}\n', b"\xff\xfe\n"])
+def test_a_foreign_line_in_the_middle_is_named(path, record, line):
+    store = Store(path)
+    store.append(record(0))
+    place = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(line)
+    with path.open("ab") as file:
+        file.write((json.dumps(record(1)) + "\n").encode())
+    with pytest.raises(ValueError, match=rf"run\.jsonl, byte {place}: not a record"):
+        list(Store(path))
+
+
+def test_nan_is_refused_and_nothing_is_written(path, record):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Store(path).append(record(accuracy=float("nan")))
+    assert not path.exists()
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="out must be a file"):
+        Store(tmp_path)
+
+
+def test_unique_prefers_the_first_that_finished(record):
+    a, b, c = record(0, error="nan"), record(0, accuracy=1), record(0, accuracy=0)
+    d, e = record(1, error="first"), record(1, error="last")
+    assert unique(iter([a, b, c, d, e])) == [b, e]
+
+
+def test_merge_adds_what_is_missing(tmp_path, record):
+    one, two, target = (tmp_path / f"{n}.jsonl" for n in "abc")
+    Store(one).append(record(0, accuracy=1))
+    Store(one).append(record(1, error="nan"))
+    Store(two).append(record(0, accuracy=0))
+    Store(two).append(record(1, accuracy=1))
+    Store(two).append(record(2, error="nan"))
+    assert merge([one, two], target) == 3
+    assert merge([one, two], target) == 0
+    found = {r["seed"]: r for r in Store(target)}
+    assert found[0]["metrics"] == {"accuracy": 1}
+    assert "error" not in found[1]
+    assert "error" in found[2]
+    with pytest.raises(ValueError, match="needs existing files"):
+        merge([tmp_path / "absent.jsonl"], target)
+
+
+def test_many_writers_at_once_lose_nothing_and_tear_nothing(path):
+    writers = [start_writer(path, 100 * i, 25, 20_000) for i in range(4)]
+    for writer in writers:
+        _, err = writer.communicate(timeout=60)
+        assert writer.returncode == 0, err
+    seeds = sorted(r["seed"] for r in whole_lines(path))
+    assert seeds == [100 * i + j for i in range(4) for j in range(25)]
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_lines_and_all_that_it_acknowledged(path):
+    acknowledged = set()
+    for attempt in range(4):
+        writer = start_writer(path, 1000 * attempt, 1000, 200_000)
+        assert writer.stdout.readline() == "ready\n"
+        time.sleep(0.03 + 0.02 * attempt)
+        os.kill(writer.pid, signal.SIGKILL)
+        out, _ = writer.communicate()
+        assert writer.returncode == -signal.SIGKILL
+        acknowledged |= {key for key in out.split("\n")[:-1] if len(key) == 32}
+    found = {r["key"] for r in Store(path)}
+    assert acknowledged
+    assert acknowledged <= found
+    survivor = start_writer(path, 9000, 1)
+    survivor.communicate(timeout=60)
+    assert {r["key"] for r in whole_lines(path)} >= acknowledged
+
+
+def test_a_full_disk_keeps_every_line_and_says_what_to_do(path):
+    limit = 100_000
+
+    def full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    writer = start_writer(path, 0, 100, 5000, preexec_fn=full_disk)
+    out, err = writer.communicate(timeout=60)
+    assert writer.returncode == 1
+    assert "Finished cells are safe" in err
+    assert "StoreError" in err
+    keys = [r["key"] for r in whole_lines(path)]
+    assert keys == out.split("\n")[1:-1]
+    assert 10 < len(keys) < 20
+    assert path.stat().st_size <= limit
+    start_writer(path, 50, 1).communicate(timeout=60)  # there is room again
+    assert len(whole_lines(path)) == len(keys) + 1
+
+
+def test_a_failed_flush_leaves_the_file_as_it_was(path, record, monkeypatch):
+    store = Store(path)
+    store.append(record(0))
+    before = path.read_bytes()
+
+    def fail(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StoreError, match="Input/output error"):
+        store.append(record(1))
+    assert path.read_bytes() == before
+
+
+def test_claims_of_a_killed_process_become_free(tmp_path):
+    results = tmp_path / "run.jsonl"
+    code = (
+        "import sys, time; from pathlib import Path; from posenc.bench.locks import Claims\n"
+        "claims = Claims(Path(sys.argv[1])); print(claims.take('ab' * 16), flush=True)\n"
+        "time.sleep(60)"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(results)], stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "True\n"
+    claims = Claims(results)
+    assert not claims.take("ab" * 16)
+    assert claims.take("cd" * 16)
+    other.kill()
+    other.communicate()
+    assert claims.take("ab" * 16)
+    claims.close()
+    assert not list(Path(tmp_path).iterdir())

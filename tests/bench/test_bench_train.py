@@ -1,0 +1,248 @@
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from posenc import data, encodings
+from posenc.bench import build, dropout, parts
+from posenc.bench.settings import Settings, profile
+from posenc.bench.train import TrainingError, learning_rate, train
+
+STOCHASTIC = {"sine_spe", "conv_spe"}
+STEADY = [name for name in encodings.names() if name not in STOCHASTIC]
+TIMES = {"seconds_per_step", "peak_memory", "seeds_together"}
+
+
+def results(outcome):
+    return {name: value for name, value in outcome.items() if name not in TIMES}
+
+
+@pytest.fixture
+def float64(monkeypatch):
+    """Train in float64, so that two ways to the same sum agree to many digits."""
+    load = parts.load
+
+    def wide(*arguments):
+        found = load(*arguments)
+        three = {n: getattr(found, n) for n in ("train", "validation", "test")}
+        return replace(found, **{n: replace(p, x=p.x.double()) for n, p in three.items()})
+
+    monkeypatch.setattr("posenc.bench.train.parts.load", wide)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("float64")
+@pytest.mark.parametrize("model", ["time_series", "patch"])
+@pytest.mark.parametrize("encoding", STEADY)
+def test_seeds_trained_together_are_what_they_are_alone(cell, encoding, model):
+    cells = [cell(encoding, model, seed=seed, dropout=0.3, patch=3, epochs=3) for seed in (0, 7)]
+    together = train(cells)
+    assert [t["seeds_together"] for t in together] == [2, 2]
+    for one, own in zip(together, [train([c])[0] for c in cells], strict=True):
+        assert one["train_loss"] == pytest.approx(own["train_loss"], rel=1e-9)
+        for name in ("accuracy", "macro_f1", "best_epoch", "validation_accuracy", "parameters"):
+            assert one[name] == own[name]
+    assert together[0]["train_loss"] != pytest.approx(together[1]["train_loss"], rel=1e-3)
+
+
+def test_together_as_alone_in_float32_up_to_rounding(cell):
+    cells = [cell("rotary", seed=seed, dropout=0.3) for seed in range(3)]
+    for one, own in zip(train(cells), [train([c])[0] for c in cells], strict=True):
+        assert one["train_loss"] == pytest.approx(own["train_loss"], rel=1e-5)
+
+
+def test_random_encodings_cannot_be_stacked_and_say_so(cell):
+    with pytest.raises(RuntimeError, match="random"):
+        train([cell("sine_spe", seed=seed) for seed in (0, 1)])
+
+
+@pytest.mark.parametrize("encoding", ["learnable", "sine_spe"])
+def test_a_seed_repeats_bit_for_bit_whatever_ran_before(cell, encoding):
+    first = train([cell(encoding)])[0]
+    torch.rand(3)
+    train([cell(encoding, seed=1)])
+    assert results(train([cell(encoding)])[0]) == results(first)
+
+
+def test_training_leaves_the_global_generator_alone(cell):
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    torch.manual_seed(3)
+    train([cell("sine_spe")])
+    assert torch.equal(torch.rand(4), expected)
+
+
+def test_the_test_part_decides_nothing(cell, monkeypatch):
+    chosen = cell(epochs=6)
+    honest = train([chosen])[0]
+    load = parts.load
+
+    def shuffled(*arguments):
+        found = load(*arguments)
+        return replace(found, test=replace(found.test, x=-found.test.x, y=1 - found.test.y))
+
+    monkeypatch.setattr("posenc.bench.train.parts.load", shuffled)
+    other = train([chosen])[0]
+    for name in ("best_epoch", "validation_accuracy", "train_loss", "epochs"):
+        assert other[name] == honest[name]
+    assert other["accuracy"] != honest["accuracy"]
+
+
+def test_the_best_validation_epoch_is_what_is_scored(cell, monkeypatch):
+    """With the test part replaced by the validation part, both accuracies must agree."""
+    load = parts.load
+
+    def same(*arguments):
+        found = load(*arguments)
+        return replace(found, test=found.validation)
+
+    monkeypatch.setattr("posenc.bench.train.parts.load", same)
+    for outcome in train([cell(seed=s, epochs=12, learning_rate=0.03) for s in range(4)]):
+        assert outcome["accuracy"] == pytest.approx(outcome["validation_accuracy"])
+
+
+def test_early_stopping_stops(cell):
+    outcome = train([cell(epochs=60, patience=3, learning_rate=1e-9)])[0]
+    assert outcome["epochs"] < 60
+    assert outcome["epochs"] - outcome["best_epoch"] == 3
+
+
+def test_a_stack_goes_on_for_the_slowest_and_keeps_the_others(cell):
+    cells = [cell(seed=s, epochs=30, patience=2) for s in range(4)]
+    together = train(cells)
+    alone = [train([c])[0] for c in cells]
+    assert {o["epochs"] for o in together} == {max(o["epochs"] for o in alone)}
+    assert [o["best_epoch"] for o in together] == [o["best_epoch"] for o in alone]
+
+
+def test_a_loss_that_is_not_finite_fails_its_own_seed_only(cell, monkeypatch):
+    original = build.model
+
+    def broken(settings, *sizes):
+        model = original(settings, *sizes)
+        if settings.seed == 1:
+            with torch.no_grad():
+                model.head.weight.fill_(math.nan)
+        return model
+
+    monkeypatch.setattr("posenc.bench.train.build.model", broken)
+    good, bad, also_good = train([cell(seed=s) for s in range(3)])
+    assert isinstance(bad, TrainingError)
+    assert "loss became nan in epoch 1" in str(bad)
+    assert good["train_loss"] == pytest.approx(train([cell()])[0]["train_loss"], rel=1e-5)
+    assert math.isfinite(also_good["train_loss"][-1])
+
+
+def test_longer_training_learns_what_needs_no_position():
+    chosen = Settings(
+        "sinusoidal",
+        "time_series",
+        "BasicMotions",
+        **profile("smoke") | {"epochs": 30, "patience": 30, "learning_rate": 3e-3},
+    )
+    assert train([chosen])[0]["accuracy"] > 0.6  # chance is 0.25
+
+
+def test_position_is_learnt_where_it_is_needed(cell):
+    def accuracy(encoding):
+        options = {"length": 16, "n": 512, "distance": 2, "noise": 0.01}
+        changes = {"epochs": 30, "patience": 30, "learning_rate": 5e-3, "max_cases": 0}
+        return train([cell(encoding, dataset_options=options, d_model=32, **changes)])[0]
+
+    assert accuracy("relative")["accuracy"] > 0.8
+    assert accuracy("none")["accuracy"] < 0.65
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # the compiler's own import
+def test_compiled_training_gives_the_same(cell):
+    plain, compiled = train([cell()])[0], train([cell()], compile=True)[0]
+    assert compiled["train_loss"] == pytest.approx(plain["train_loss"], rel=1e-4)
+
+
+def test_radam_trains_and_bfloat16_needs_a_gpu(cell):
+    assert train([cell(optimizer="radam")])[0]["epochs"] == 2
+    with pytest.raises(ValueError, match="precision 'bfloat16' needs device 'cuda', got 'cpu'"):
+        train([cell(precision="bfloat16")])
+
+
+def test_cells_that_differ_in_more_than_the_seed_are_refused(cell):
+    with pytest.raises(ValueError, match="differ in their seed only"):
+        train([cell(), cell("tape")])
+    with pytest.raises(ValueError, match="at least one Settings"):
+        train([])
+
+
+def test_scale_reaches_the_added_encodings_only(cell):
+    made = {s: build.position(cell("sinusoidal", scale=s))(16, 2, 12) for s in ("paper", "unit")}
+    norms = {s: p.rows(12).norm(dim=1) for s, p in made.items()}
+    torch.testing.assert_close(norms["paper"], torch.full((12,), math.sqrt(8)))
+    torch.testing.assert_close(norms["unit"], torch.ones(12))
+    assert train([cell("rotary", scale="unit")])[0]["parameters"] > 0
+
+
+def test_learning_rate_rises_then_falls_to_zero(cell):
+    settings = cell(learning_rate=0.1, warmup=0.2)
+    rates = [learning_rate(step, 100, settings) for step in range(100)]
+    assert rates[:20] == pytest.approx([0.1 * (i + 1) / 20 for i in range(20)])
+    assert all(a > b for a, b in pairwise(rates[20:]))
+    assert 0 < rates[-1] < 1e-3
+
+
+def test_parts_are_normalised_on_training_only_and_capped_by_class(cell):
+    found = parts.load(cell(max_cases=0), torch.device("cpu"))
+    steps = found.train.x.flatten(0, 1)
+    torch.testing.assert_close(steps.mean(0), torch.zeros(2), atol=1e-5, rtol=0)
+    torch.testing.assert_close(steps.std(0, correction=0), torch.ones(2), atol=1e-4, rtol=0)
+    assert found.validation.x.flatten(0, 1).mean(0).abs().max() > 1e-6
+    small = parts.load(cell(max_cases=24), torch.device("cpu"))
+    assert len(small.train) + len(small.validation) == len(small.test) == 24
+    assert small.test.y.bincount().tolist() == [12, 12]
+    whole = data.load("range_probe", "test", length=12, n=48, distance=3)
+    assert len(whole) == 48
+
+
+def test_missing_steps_reach_the_model_as_a_mask(monkeypatch, cell):
+    load = data.load
+
+    def shortened(name, split, **options):
+        found = load(name, split, **options)
+        mask = np.ones(found.x.shape[:2], bool)
+        mask[::2, 8:] = False
+        x = np.where(mask[:, :, None], found.x, 0).astype(np.float32)
+        return replace(found, x=x, mask=mask)
+
+    monkeypatch.setattr("posenc.bench.parts.data.load", shortened)
+    parts._load.cache_clear()
+    try:
+        cells = [cell("rotary", seed=s) for s in (0, 1)]
+        together, alone = train(cells), train(cells[:1])
+    finally:
+        parts._load.cache_clear()
+    assert together[0]["train_loss"] == pytest.approx(alone[0]["train_loss"], rel=1e-5)
+
+
+def test_masks_drop_the_share_asked_for_and_keep_the_mean():
+    generator = torch.Generator().manual_seed(0)
+    shapes = [torch.Size([50, 40]), torch.Size([1001])]
+    masks = dropout.draw(shapes, 0.1, generator, torch.device("cpu"))
+    assert [m.shape for m in masks] == shapes
+    values = torch.cat([m.flatten() for m in masks])
+    assert (values == 0).float().mean().item() == pytest.approx(26 / 256, abs=0.02)
+    assert values.max().item() == pytest.approx(256 / 230)
+    again = dropout.draw(shapes, 0.1, generator, torch.device("cpu"))
+    assert not torch.equal(masks[0], again[0])
+    columns = masks[0].eq(0).float()
+    assert columns.mean(0).std() < 0.1
+    assert dropout.draw([], 0.1, generator, torch.device("cpu")) == []
+
+
+def test_every_dropout_of_a_model_is_replaced(cell):
+    model = build.model(cell(dropout=0.2), 2, 2, 12)
+    dropout.replace_dropout(model)
+    assert not [m for m in model.modules() if isinstance(m, torch.nn.Dropout)]
+    assert [m for m in model.modules() if isinstance(m, dropout.GivenDropout)]
