@@ -13,7 +13,7 @@ from posenc.encodings.toeplitz import toeplitz
 
 
 class StochasticPosition(Position, ABC):
-    """Queries and keys meet through sampled codes (Liutkus et al. 2021, section 2).
+    """Queries and keys meet through sampled codes (Liutkus et al. 2021).
 
     For every head and dimension d, codes qbar_d(m, r) and kbar_d(n, r) are drawn for R
     realisations such that their covariance is a kernel P_d(m, n) of m - n. Then
@@ -22,7 +22,8 @@ class StochasticPosition(Position, ABC):
 
     New noise is drawn in every forward pass while training, from torch's generator, once for the
     whole batch. In evaluation the noise is fixed by `seed`, the same on every device, so that
-    outputs repeat. `torch.vmap` over training passes needs `randomness="different"` (or "same").
+    outputs repeat; drawing it breaks the graph of `torch.compile` in evaluation, not in training.
+    `torch.vmap` over training passes needs `randomness="different"` (or "same").
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class StochasticPosition(Position, ABC):
         R, at least 1.
     gated : bool
         Whether a learned gate per head and dimension blends the kernel with a constant:
-        P_d -> g_d + (1 - g_d) P_d, so that a dimension may ignore position (section 2.4).
+        P_d -> g_d + (1 - g_d) P_d, so that a dimension may ignore position.
     seed : int
         Of the noise in evaluation.
     """
@@ -101,7 +102,7 @@ class StochasticPosition(Position, ABC):
 
 
 class SineSPE(StochasticPosition):
-    """Kernels that are sums of K cosines of the offset (Liutkus et al. 2021, Eq. 14-18).
+    """Kernels that are sums of K cosines of the offset (Liutkus et al. 2021, sineSPE).
 
     P_d(m, n) = sum_k gain_dk^2 cos(2 pi f_dk (m - n) + theta_dk), with frequencies f in (0, 1/2),
     gains and phases learned per head and dimension. The frequencies start log-uniform between
@@ -116,9 +117,9 @@ class SineSPE(StochasticPosition):
 
     Notes
     -----
-    Parameters to learn, in every layer: `3 * n_sines * d_model`, and `d_model` with `gated`. The
-    authors share the codes of one layer with all others to save memory; a model does that with
-    `share_position=True`. Cost: O(L d_model R) per layer and batch row, in time; codes take
+    Parameters to learn, in every layer: `3 * n_sines * d_model`, and `d_model` with `gated`. One
+    encoding may serve all layers of a model, with `share_position=True`; each layer still draws
+    noise of its own. Cost: O(L d_model R) per layer and batch row, in time; codes take
     O(L d_model R) memory once per layer.
     """
 
@@ -166,7 +167,7 @@ class SineSPE(StochasticPosition):
 
 
 class ConvSPE(StochasticPosition):
-    """Kernels that two learned filters span (Liutkus et al. 2021, Eq. 19-22).
+    """Kernels that two learned filters span (Liutkus et al. 2021, convSPE).
 
     White noise z is filtered by phi_Q for the queries and phi_K for the keys, of length P:
     qbar(m) = sum_p phi_Q(p) z(m - p), so P_d(m, n) = sum_p phi_Q(p) phi_K(p - (m - n)), zero for

@@ -11,7 +11,7 @@ from posenc.attention import Position
 
 
 class TUPE(Position):
-    """Scores of content and of position from separate projections (Ke et al. 2021, Eq. 10-12).
+    """Scores of content and of position from separate projections (Ke et al. 2021, section 3).
 
     The score of (i, j) is (q_i k_j + (p_i U_Q)(p_j U_K)) / sqrt(2 d_head), where the learned
     positions p and the projections U_Q, U_K are shared by all layers. With a class token at
