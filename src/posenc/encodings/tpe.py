@@ -13,10 +13,11 @@ class TPE(Sinusoidal):
     """Sinusoids added in every layer and a similarity term on the scores (Zhang et al. 2024).
 
     The geometric part is the sinusoidal encoding, added to the input of every layer because its
-    trace fades with depth. The semantic part, in the form that the survey below prints, is S(i, j) = exp(-|x_i - x_j|^2 / (2 sigma^2)), a
-    function of the tokens that the layer sees, added to the scores. A survey (Irani and Metsis
-    2025, section 3.9) prints PE(i) + S(i, j), a vector plus a scalar, which has no meaning as it
-    stands; its text, "adjusts attention scores", is what is done here.
+    trace fades with depth. The semantic part is a function of the tokens that the layer sees,
+    added to the scores: S(i, j) = exp(-|x_i - x_j|^2 / (2 sigma^2)), in the form that a survey
+    gives it (Irani and Metsis 2025, section 3.9). The survey also prints PE(i) + S(i, j), a vector
+    plus a scalar, which has no meaning as it stands; its text, "adjusts attention scores", is what
+    is done here.
 
     Parameters
     ----------
