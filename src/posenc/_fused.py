@@ -33,6 +33,28 @@ def prefers_blocks(q: Tensor, dropout: float) -> bool:
     return not plain and q.device.type == "cpu" and q.shape[-2] >= _LONG
 
 
+def prefers_fourier(v: Tensor) -> bool:
+    """Return whether `convolve` is worth while for these values."""
+    return v.shape[-2] >= _LONG and not torch.compiler.is_compiling()
+
+
+def convolve(line: Tensor, v: Tensor) -> Tensor:
+    """Return the sum over j of `line[:, j - i + length - 1] v_j` in O(length log length).
+
+    Parameters
+    ----------
+    line : (heads or 1, 2 length - 1)
+    v : (batch, heads, length, width)
+    """
+    length = v.shape[-2]
+    # what wraps around falls on entries that are not wanted, from 2 length - 1 points on
+    n = 1 << (2 * length - 2).bit_length()
+    precise = torch.promote_types(v.dtype, torch.float32)
+    wave = torch.fft.rfft(line.flip(-1).to(precise), n)[..., None]
+    summed = torch.fft.irfft(wave * torch.fft.rfft(v.to(precise), n, -2), n, -2)
+    return summed[..., length - 1 : 2 * length - 1, :].to(v.dtype)
+
+
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, scale: float
 ) -> Tensor:

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc._fused import blocked_attention, fused_attention, prefers_blocks
+from posenc._fused import (
+    blocked_attention,
+    convolve,
+    fused_attention,
+    prefers_blocks,
+    prefers_fourier,
+)
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
@@ -116,6 +122,14 @@ class Position(nn.Module):
         function gets the weights (batch, heads, length, length) and returns what is added to the
         heads' output (batch, heads, length, d_head); that is for terms which the weights select,
         such as the relative values of Shaw et al., and it costs the fused kernel.
+        """
+        return None
+
+    def mix_by_offset(self, x: Tensor) -> Tensor | None:
+        """Return the same as `mix` in short, or None if it has no such form.
+
+        That is (heads or 1, 2 length - 1): one weight per offset j - i, from 1 - length on. For
+        long inputs attention takes this instead of `mix` and convolves. A pure shortcut, too.
         """
         return None
 
@@ -221,7 +235,8 @@ class SelfAttention(nn.Module):
             short = self.position.bias_by_offset(q)
         if bias is None and short is None:
             bias = self.position.bias(x, q, k)
-        mix = self.position.mix(x)
+        line = self.position.mix_by_offset(x) if prefers_fourier(v) else None
+        mix = self.position.mix(x) if line is None else None
         if callable(mix):
             weights = self._dropped(self._softmax(x, q, k, bias, mask))
             heads = weights @ v + mix(weights)
@@ -230,8 +245,10 @@ class SelfAttention(nn.Module):
             heads = blocked_attention(q * self.scale, k, v, padding, short.to(q.dtype))
         else:
             heads = fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
-        if isinstance(mix, Tensor):
-            # adding to the weights is adding to the output, so the fused kernel still serves
+        # adding to the weights is adding to the output, so the fused kernel still serves
+        if line is not None:
+            heads = heads + convolve(line, _zero_padded(v, mask))
+        elif isinstance(mix, Tensor):
             heads = heads + _apply_weights(mix.to(v.dtype), _zero_padded(v, mask))
         return self.out(heads.transpose(1, 2).flatten(2))
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 from posenc.bench.settings import Settings, profile
 
@@ -20,6 +21,15 @@ def own_cache(tmp_path_factory):
             del os.environ[name]
         else:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Two threads that spin while they wait make tests on a shared machine ten times slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

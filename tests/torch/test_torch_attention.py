@@ -233,11 +233,11 @@ def test_blocked_attention_passes_gradcheck():
     assert gradcheck(blocked_attention, (q, k, v, bias, offsets))
 
 
-@pytest.mark.parametrize("name", ["relative", "t5", "alibi", "tupe"])
+@pytest.mark.parametrize("name", ["relative", "t5", "alibi", "tupe", "erpe"])
+@pytest.mark.parametrize("length", [256, 257, 300])
 @pytest.mark.parametrize("masked", [False, True])
-def test_long_inputs_give_what_the_explicit_weights_give(name, masked):
+def test_long_inputs_give_what_the_explicit_weights_give(name, length, masked):
     torch.manual_seed(0)
-    length = 300
     attention = SelfAttention(8, 2, encodings.make(name, 8, 2, length)).double()
     with torch.no_grad():
         for p in attention.parameters():

@@ -124,7 +124,10 @@ class LocalEngine:
 
 
 class SerialEngine:
-    """Runs jobs in this process, one after the other: for notebooks and for debugging."""
+    """Runs jobs in this process, one after the other: for notebooks and for debugging.
+
+    Like the workers it uses one thread while it trains.
+    """
 
     n_workers = 1
 
@@ -133,10 +136,17 @@ class SerialEngine:
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records."""
+        import torch
+
         for job in jobs:
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)
             self.running = len(job.cells)
-            records = run(job)
-            self.running = 0
+            try:
+                records = run(job)
+            finally:
+                torch.set_num_threads(threads)
+                self.running = 0
             yield job, records
 
 

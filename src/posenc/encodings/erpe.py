@@ -28,8 +28,9 @@ class ERPE(Position):
     Notes
     -----
     Parameters to learn, in every layer: `(2 * max_length - 1) * n_heads`, or `2 * max_length - 1`
-    without `per_head` (the survey's Table 2 counts L^2 + L). Cost: O(L^2 d_model) per layer, as
-    the scalars meet the values in a product of their own, beside the fused kernel.
+    without `per_head` (the survey's Table 2 counts L^2 + L). Cost: the scalars meet the
+    values beside the fused kernel, in O(L^2 d_model) per layer and batch row, or by Fourier
+    transforms in O(L log(L) d_model) where the input is long.
     """
 
     def __init__(
@@ -47,7 +48,10 @@ class ERPE(Position):
         self.values = nn.Parameter(torch.randn(shape) * self.std)
 
     def mix(self, x: Tensor) -> Tensor:
+        return toeplitz(self.mix_by_offset(x))
+
+    def mix_by_offset(self, x: Tensor) -> Tensor:
         length = x.shape[1]
         self.check_length(length)
         centre = self.max_length - 1
-        return toeplitz(self.values[:, centre - length + 1 : centre + length])
+        return self.values[:, centre - length + 1 : centre + length]

@@ -29,7 +29,8 @@ class Relative(Position):
         Whether values get vectors too. The paper has both and finds those of the keys to be
         enough; with them the weights have to be formed, so the fused kernel is out.
     per_head : bool
-        Whether each head has vectors of its own. The paper shares them among heads.
+        Whether each head has vectors of its own, as in the paper's experiments. Sharing them among
+        heads, the default, is what its section 3.3 describes to save memory.
 
     Notes
     -----

@@ -1,0 +1,219 @@
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+from posenc import encodings
+from posenc.bench import records, report, tables
+from posenc.bench.settings import Settings, profile
+from posenc.bench.store import Store
+
+TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smoke"]
+
+
+def fake(encoding, dataset, seed, accuracy, model="patch", **changes):
+    cell = Settings(encoding, model, dataset, seed, **{**profile("smoke"), **changes})
+    metrics = {"accuracy": accuracy, "parameters": 10, "seconds_per_step": 0.01}
+    return records.finished(cell, metrics | {"peak_memory": None}, device="cpu", seconds=2.0)
+
+
+@pytest.fixture
+def results(tmp_path):
+    path = tmp_path / "results" / "run.jsonl"
+    store = Store(path)
+    rng = np.random.default_rng(0)
+    for i, encoding in enumerate(["tape", "none", "rotary"]):
+        for dataset in ["A", "B", "C", "D"]:
+            for seed in range(3):
+                store.append(fake(encoding, dataset, seed, 0.5 + 0.1 * i + rng.random() / 50))
+    store.append(records.failed(Settings("t5", "patch", "A"), "boom", device="cpu", seconds=1))
+    return path
+
+
+def test_smoke_profile_over_every_encoding_and_both_models(run, tmp_path):
+    out = tmp_path / "smoke.jsonl"
+    arguments = ["--datasets", "BasicMotions", "--profile", "smoke", "--seeds", 1]
+    code, text, err = run("run", *arguments, "--device", "cpu", "--out", out)
+    assert code == 0, err
+    assert text.startswith("32 cells trained, 0 of them failed; 0 were there")
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {(r["encoding"], r["model"]) for r in found} == {
+        (e, m) for e in encodings.names() for m in ("time_series", "patch")
+    }
+    for r in found:
+        metrics = r["metrics"]
+        assert list(r) == list(records.FIELDS)
+        assert all(0 <= metrics[m] <= 1 for m in ("accuracy", "balanced_accuracy", "macro_f1"))
+        assert metrics["parameters"] > 0
+        assert metrics["seconds_per_step"] > 0
+        assert metrics["epochs"] == 2
+        assert Settings(**r["settings"]).key == r["key"]
+    code, text, _ = run("report", out)
+    assert code == 0
+    assert (tmp_path / "smoke" / "heatmap-patch.png").stat().st_size > 10_000
+
+
+def test_run_status_merge(run, tmp_path):
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    common = ["run", *TINY, "--encodings", "none", "rotary:pairing=half", "--models", "patch"]
+    assert run(*common, "--seeds", 1, "--engine", "serial", "--out", one)[0] == 0
+    assert run(*common, "--seeds", 2, "--engine", "serial", "--epochs", 1, "--out", two)[0] == 0
+    code, text, _ = run("status", one)
+    assert code == 0
+    assert "2 finished, 0 failed" in text
+    assert "encoding: none 1, rotary 1" in text
+    code, text, _ = run("merge", one, two)
+    assert "4 cells added" in text
+    code, text, err = run("report", one)
+    assert code == 2
+    assert "the records differ in epochs" in err
+    assert run("report", one, "--where", "epochs=1")[0] == 0
+    assert "rotary:pairing=half" in (tmp_path / "one" / "report.md").read_text()
+
+
+def test_a_readers_own_encoding_runs(run, tmp_path):
+    (tmp_path / "mymodule.py").write_text(
+        "from posenc.attention import Position\n"
+        "class MyEncoding(Position):\n"
+        "    def embed(self, x):\n"
+        "        return x + 1\n"
+    )
+    out = tmp_path / "mine.jsonl"
+    code, _, err = run(
+        "run", *TINY, "--encoding", "mymodule:MyEncoding", "--seeds", 1, "--out", out
+    )
+    assert code == 0, err
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {r["encoding"] for r in found} == {"mymodule:MyEncoding"}
+    assert all(re.fullmatch("[0-9a-f]{12}", r["settings"]["encoding_source"]) for r in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets", "BasicMotion"], "did you mean BasicMotions"),
+        (["--encodings", "rotery"], "did you mean 'rotary'"),
+        (["--models", "pach"], "did you mean 'patch'"),
+        (["--profile", "smok"], "did you mean 'smoke'"),
+        (["--engine", "lokal"], "did you mean 'local'"),
+        (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
+        (["--d-model", "15"], "n_heads must divide d_model = 15"),
+        (["--scale", "units"], "did you mean 'unit'"),
+        (["--out", "."], "out must be a file"),
+    ],
+)
+def test_wrong_arguments_are_named_without_a_traceback(run, arguments, message):
+    code, _, err = run("run", *TINY, *arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_failing_run_says_so_by_its_exit_code(run, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "from posenc.attention import Position\n"
+        "class Bad(Position):\n    def embed(self, x):\n        raise OSError('no')\n"
+    )
+    arguments = [*TINY, "--encodings", "bad:Bad", "--models", "patch", "--seeds", 1]
+    code, text, _ = run("run", *arguments, "--engine", "serial", "--out", tmp_path / "r.jsonl")
+    assert code == 1
+    assert "1 cells trained, 1 of them failed" in text
+    assert (
+        "failed: bad:Bad patch range_probe seed 0: OSError: no"
+        in run("status", tmp_path / "r.jsonl")[1]
+    )
+
+
+def test_progress_names_running_failed_and_the_time_left():
+    import io
+
+    from posenc.bench.progress import Progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    progress = Progress(10, stream)
+    progress.skip(4)
+    progress.add(2, 1, 3)
+    progress.close()
+    last = stream.getvalue().split("\r")[-1]
+    assert "6/10" in last
+    assert "running=3" in last
+    assert "failed=1" in last
+    assert re.search(r"<\d\d:\d\d", last)
+
+
+def test_scores_tabulate_means_over_seeds(results):
+    scores = tables.scores(Store(results), "patch")
+    assert scores.datasets == ("A", "B", "C", "D")
+    assert scores.encodings == ("none", "rotary", "tape")
+    mine = [r for r in Store(results) if (r["encoding"], r["dataset"]) == ("tape", "B")]
+    expected = np.mean([r["metrics"]["accuracy"] for r in mine])
+    assert scores.mean()[1, 2] == pytest.approx(expected)
+    assert scores.interval("B", "tape").n == 3
+    assert scores.interval("B", "t5") is None
+
+
+def test_only_data_sets_that_all_finished_are_compared(results):
+    Store(results).append(fake("none", "E", 0, 0.5))
+    scores = tables.scores(Store(results), "patch")
+    assert scores.datasets == ("A", "B", "C", "D", "E")
+    assert np.isnan(scores.mean()[4, 1:]).all()
+    assert scores.complete().datasets == ("A", "B", "C", "D")
+
+
+def test_unlike_settings_are_not_compared(results):
+    Store(results).append(fake("none", "A", 9, 0.5, learning_rate=0.5))
+    with pytest.raises(ValueError, match="differ in learning_rate: compare like with like"):
+        tables.scores(Store(results), "patch")
+
+
+def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
+    path = report.write(Store(results), tmp_path / "report")
+    text = path.read_text()
+    assert "36 finished trainings, 1 failed" in text
+    assert "- failed 1×: t5, patch, A: boom" in text
+    assert "| average rank (4) | 2.000 | 1.000 | 3.000 |" in text
+    assert re.search(r"Friedman: chi-square 8\.000, p = 0\.0183", text)
+    assert "| rotary – none | +0." in text
+    images = re.findall(r"!\[([^]]{20,})\]\(([^)]+)\)", text)
+    assert [name for _, name in images] == [
+        "heatmap-patch.png",
+        "ranks-patch.png",
+        "critical-difference-patch.png",
+    ]
+    assert all((path.parent / name).stat().st_size > 5000 for _, name in images)
+    assert "Average ranks from best to worst: rotary 1.00, none 2.00, tape 3.00." in text
+    with (path.parent / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 36
+    assert float(rows[0]["accuracy"]) == next(iter(Store(results)))["metrics"]["accuracy"]
+
+
+def test_reports_are_the_same_every_time(results, tmp_path):
+    first, second = (report.write(Store(results), tmp_path / n).parent for n in "ab")
+    for file in first.iterdir():
+        assert file.read_bytes() == (second / file.name).read_bytes()
+
+
+def test_a_report_of_nothing_is_refused(tmp_path, run):
+    with pytest.raises(ValueError, match="no finished record among 0"):
+        report.write([], tmp_path)
+    code, _, err = run("report", tmp_path / "absent.jsonl")
+    assert (code, "Traceback" in err) == (2, False)
+
+
+def test_reading_results_needs_no_torch():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from posenc.bench import settings, statistics, store, tables\n"
+        "print('torch' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False False\n"

@@ -1,0 +1,406 @@
+"""Engines and driver, in real processes that are really killed."""
+
+import json
+import os
+import resource
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from posenc.bench import grid as grids
+from posenc.bench.cluster import DaskEngine
+from posenc.bench.driver import Driver
+from posenc.bench.jobs import Job, run
+from posenc.bench.local import LocalEngine, SerialEngine
+from posenc.bench.store import Store
+
+ENCODINGS = """
+import os, signal, sys, time
+from pathlib import Path
+import torch
+from posenc.attention import Position
+
+
+class Mine(Position):
+    def __init__(self, d_model, n_heads, max_length, gain=1.0):
+        super().__init__(d_model, n_heads, max_length)
+        self.gain = torch.nn.Parameter(torch.tensor(gain))
+
+    def embed(self, x):
+        return x + self.gain * torch.arange(x.shape[1])[:, None] / x.shape[1]
+
+
+class Slow(Mine):
+    def embed(self, x):
+        time.sleep(0.05)
+        return super().embed(x)
+
+
+class Broken(Mine):
+    def embed(self, x):
+        raise ArithmeticError("this encoding\\nnever works")
+
+
+class Nan(Mine):
+    def embed(self, x):
+        return super().embed(x) * float("nan")
+
+
+class Hungry(Mine):
+    def embed(self, x):
+        return x + torch.empty(2**46)[:1]
+
+
+class Deadly(Mine):
+    def embed(self, x):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DeadlyOnce(Mine):
+    def embed(self, x):
+        mark = Path(sys.modules[type(self).__module__].__file__).with_suffix(".died")
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().embed(x)
+"""
+TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--models", "time_series"]
+TINY += ["--profile", "smoke", "--device", "cpu"]
+
+
+class Silent:
+    def __init__(self):
+        self.skipped = self.added = 0
+
+    def skip(self, n):
+        self.skipped += n
+
+    def add(self, n, failed, running):
+        self.added += n
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(ENCODINGS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    import sys
+
+    sys.modules.pop("mine", None)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "results" / "run.jsonl"
+
+
+@pytest.fixture
+def drive(out):
+    def go(encodings, engine, seeds=2, **options):
+        data = ["range_probe:length=12,n=48,distance=3"]
+        grid = grids.make(data, encodings, ["time_series"], range(seeds), "smoke")
+        listener = Silent()
+        summary = Driver(grid, Store(out), engine, device="cpu", **options).run(listener)
+        assert listener.skipped + listener.added == len(grid)
+        return summary
+
+    return go
+
+
+def lines(path):
+    """Return all lines as records; a half line fails here."""
+    text = path.read_text()
+    assert text == "" or text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def results(records):
+    return {r["key"]: (r["metrics"]["accuracy"], r["metrics"]["train_loss"]) for r in records}
+
+
+def test_engines_give_the_same_results(drive, out):
+    first = drive(["none", "mine:Mine"], SerialEngine())
+    assert (first.trained, first.failed, first.skipped) == (4, 0, 0)
+    serial = results(lines(out))
+    out.unlink()
+    drive(["none", "mine:Mine"], LocalEngine(2))
+    assert results(lines(out)) == serial
+
+
+def test_finished_cells_are_skipped_and_failed_ones_on_request_retried(drive):
+    assert drive(["none", "mine:Broken"], SerialEngine()).failed == 2
+    again = drive(["none", "mine:Broken"], SerialEngine())
+    assert (again.trained, again.skipped) == (0, 4)
+    assert drive(["none", "mine:Broken"], SerialEngine(), retry_failed=True).trained == 2
+
+
+def test_an_edited_encoding_is_trained_anew(drive, tmp_path):
+    drive(["none", "mine:Mine"], SerialEngine(), seeds=1)
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("# edited\n")
+    again = drive(["none", "mine:Mine"], SerialEngine(), seeds=1)
+    assert (again.trained, again.skipped) == (1, 1)
+
+
+def test_failing_cells_are_recorded_and_the_rest_goes_on(drive, out):
+    names = ["mine:Broken", "mine:Nan", "mine:Hungry", "none"]
+    summary = drive(names, LocalEngine(2), seeds=1)
+    assert (summary.trained, summary.failed) == (4, 3)
+    found = {r["encoding"]: r for r in lines(out)}
+    assert found["mine:Broken"]["error"] == "ArithmeticError: this encoding"
+    assert "loss became nan in epoch 1" in found["mine:Nan"]["error"]
+    assert "memory" in found["mine:Hungry"]["error"]
+    assert "error" not in found["none"]
+
+
+def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):
+    records = run(Job((cell("sine_spe"), cell("sine_spe", seed=1)), "cpu"))
+    assert [r["metrics"]["seeds_together"] for r in records] == [1, 1]
+    records = run(Job((cell("rotary"), cell("rotary", seed=1)), "cpu"))
+    assert [r["metrics"]["seeds_together"] for r in records] == [2, 2]
+
+
+def test_a_job_whose_worker_dies_once_is_done_by_the_next(drive, out):
+    summary = drive(["mine:DeadlyOnce", "none"], LocalEngine(2), seeds=1)
+    assert (summary.trained, summary.failed) == (2, 0)
+    assert len(lines(out)) == 2
+
+
+def test_a_job_that_kills_its_workers_is_given_up_and_the_rest_goes_on(drive, out):
+    summary = drive(["mine:Deadly", "none"], LocalEngine(1), seeds=1)
+    assert (summary.trained, summary.failed) == (2, 1)
+    found = {r["encoding"]: r for r in lines(out)}
+    assert found["mine:Deadly"]["error"] == "the worker died 2 times, at last with code -9"
+
+
+def test_a_worker_killed_from_outside_loses_no_cell(drive, out):
+    engine = LocalEngine(2)
+
+    def kill_one():
+        wait_for(lambda: out.exists() and lines(out))
+        os.kill(engine._workers[0].process.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    summary = drive(["mine:Slow"], engine, seeds=8)
+    killer.join()
+    assert (summary.trained, summary.failed) == (8, 0)
+    assert sorted(r["seed"] for r in lines(out)) == list(range(8))
+
+
+def children(pid):
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_killed_driver_loses_no_finished_cell_and_the_next_goes_on(command, run, out):
+    arguments = ["run", *TINY, "--encodings", "mine:Slow", "--seeds", 8, "--out", out]
+    driver = command(*arguments, "--workers", 2)
+    wait_for(lambda: out.exists() and len(lines(out)) >= 2)
+    workers = children(driver.pid)
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    before = lines(out)
+    assert 2 <= len(before) < 8
+    wait_for(lambda: not any(alive(pid) for pid in workers), 20)
+    code, text, err = run(*arguments, "--workers", 2)
+    assert code == 0, err
+    assert f"{8 - len(before)} cells trained, 0 of them failed; {len(before)} were there" in text
+    assert lines(out)[: len(before)] == before
+    assert Counter(r["seed"] for r in lines(out)) == dict.fromkeys(range(8), 1)
+
+
+def test_a_resumed_run_gives_what_an_unbroken_one_gives(run, out, tmp_path):
+    common = ["run", *TINY, "--encodings", "learnable", "--engine", "serial"]
+    run(*common, "--seeds", 1, "--out", out)
+    run(*common, "--seeds", 3, "--out", out)
+    whole = tmp_path / "whole.jsonl"
+    run(*common, "--seeds", 3, "--out", whole)
+    assert results(lines(out)) == results(lines(whole))
+
+
+def test_two_drivers_share_the_work_and_do_nothing_twice(command, out):
+    arguments = ["run", *TINY, "--encodings", "mine:Slow", "--seeds", 10, "--out", out]
+    drivers = [command(*arguments, "--workers", 1) for _ in range(2)]
+    texts = [driver.communicate(timeout=120) for driver in drivers]
+    assert [driver.returncode for driver in drivers] == [0, 0], texts
+    assert Counter(r["seed"] for r in lines(out)) == dict.fromkeys(range(10), 1)
+    trained = [int(text.split()[0]) for text, _ in texts]
+    assert sum(trained) == 10
+    assert min(trained) > 0
+
+
+def test_a_full_disk_stops_the_run_and_loses_nothing(command, run, out):
+    arguments = ["run", *TINY, "--encodings", "none", "--seeds", 8, "--engine", "serial"]
+
+    def full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+
+    full = command(*arguments, "--out", out, preexec_fn=full_disk)
+    _, err = full.communicate(timeout=60)
+    assert full.returncode == 2
+    assert "Finished cells are safe" in err
+    assert "Traceback" not in err
+    before = lines(out)
+    assert 1 <= len(before) < 8
+    rescued = Path(err.split("are in ")[1].split(": merge")[0])
+    assert [r["seed"] for r in lines(rescued)] == [len(before)]
+    assert run("merge", out, rescued)[0] == 0
+    rescued.unlink()
+    rescued.parent.rmdir()
+    code, text, err = run(*arguments, "--out", out)
+    assert code == 0, err
+    assert f"{7 - len(before)} cells trained" in text
+    assert lines(out)[: len(before)] == before
+
+
+def test_interrupting_a_run_stops_its_workers(command, out):
+    arguments = ["run", *TINY, "--encodings", "mine:Slow", "--seeds", 8, "--out", out]
+    driver = command(*arguments, "--workers", 2)
+    wait_for(lambda: out.exists() and lines(out))
+    workers = children(driver.pid)
+    driver.send_signal(signal.SIGINT)
+    _, err = driver.communicate(timeout=30)
+    assert driver.returncode == 130
+    assert "the same command goes on from here" in err
+    wait_for(lambda: not any(alive(pid) for pid in workers), 10)
+
+
+def test_workers_have_one_thread_that_does_not_spin(tmp_path):
+    seen = tmp_path / "seen.json"
+    (tmp_path / "spy.py").write_text(
+        "import json, os, torch\nfrom posenc.attention import Position\n"
+        "class Spy(Position):\n    def embed(self, x):\n"
+        f"        names = 'OMP_NUM_THREADS', 'OMP_WAIT_POLICY'\n"
+        f"        found = [torch.get_num_threads(), *(os.environ[n] for n in names)]\n"
+        f"        open({str(seen)!r}, 'w').write(json.dumps(found))\n        return x\n"
+    )
+    before = dict(os.environ)
+    grid = grids.make(["range_probe"], ["spy:Spy"], ["patch"], [0], "smoke")
+    Driver(grid, Store(tmp_path / "r.jsonl"), LocalEngine(1), device="cpu").run(Silent())
+    assert json.loads(seen.read_text()) == [1, "1", "PASSIVE"]
+    assert dict(os.environ) == before
+
+
+def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
+    """What a driver keeps of 4000 cells more must be less than 200 bytes a cell."""
+    import tracemalloc
+
+    from posenc.bench import records
+    from posenc.bench.settings import profile
+
+    class Instant:
+        n_workers, running = 1, 0
+
+        def map(self, jobs):
+            for job in jobs:
+                yield (
+                    job,
+                    [
+                        records.finished(c, {"accuracy": 0.5}, device="cpu", seconds=0.0)
+                        for c in job.cells
+                    ],
+                )
+
+    def peak(n):
+        one = grids.Grid(
+            [grids.Spec("range_probe")] * 1,
+            [grids.Spec("none")],
+            ["patch"],
+            range(n),
+            profile("smoke"),
+        )
+        # one seed a group, as the grid of many data sets and encodings has
+        one = Many(one, n)
+        store = Store(tmp_path / f"{n}.jsonl")
+        tracemalloc.start()
+        Driver(one, store, Instant()).run(Silent())
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    peak(10)
+    small, large = peak(200), peak(2200)
+    assert (large - small) / 2000 < 200
+
+
+class Many:
+    """A grid whose groups hold one cell each."""
+
+    def __init__(self, grid, n):
+        self.cell, self.n = next(grid.groups())[0], n
+
+    def __len__(self):
+        return self.n
+
+    def groups(self):
+        for seed in range(self.n):
+            yield [self.cell.with_seed(seed)]
+
+
+@pytest.fixture
+def scheduler():
+    """Return the address of a Dask scheduler with two worker processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of the cluster's own shutdown
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_dask_gives_the_same_results_in_the_same_store(drive, out, scheduler):
+    drive(["none", "mine:Mine", "mine:Broken"], SerialEngine())
+    good = results(r for r in lines(out) if "error" not in r)
+    out.unlink()
+    sources = [Path(str(out)).parent.parent / "mine.py"]
+    engine = DaskEngine(scheduler.scheduler_address, sources)
+    assert engine.n_workers == 2
+    summary = drive(["none", "mine:Mine", "mine:Broken"], engine)
+    assert (summary.trained, summary.failed) == (6, 2)
+    assert results(r for r in lines(out) if "error" not in r) == good
+    again = drive(["none"], DaskEngine(scheduler.scheduler_address))
+    assert again.trained == 0
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler):
+    def kill_one():
+        wait_for(lambda: out.exists() and lines(out))
+        os.kill(next(iter(scheduler.workers.values())).pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    sources = [Path(str(out)).parent.parent / "mine.py"]
+    summary = drive(["mine:Slow"], DaskEngine(scheduler.scheduler_address, sources), seeds=8)
+    killer.join()
+    assert (summary.trained, summary.failed) == (8, 0)
+    assert sorted(r["seed"] for r in lines(out)) == list(range(8))
+
+
+def test_an_absent_scheduler_is_named(run, out):
+    arguments = ["run", *TINY, "--encodings", "none", "--out", out]
+    code, _, err = run(*arguments, "--engine", "tcp://127.0.0.1:9")
+    assert code == 2
+    assert "no Dask scheduler answers" in err
