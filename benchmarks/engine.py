@@ -263,7 +263,12 @@ def reference_model(path: Path) -> tuple[dict[str, str], Callable]:
         raise SystemExit(f"--reference must be a checkout with a folder src, got {path}")
     sys.path.insert(0, os.fspath(path.resolve()))
     encoder = importlib.import_module("src.models.TSTransformerEncoder").TSTransformerEncoder
-    names = {"fixed": "sinusoidal", "learned": "learnable", "tape": "tape", "absolute": "sinusoidal"}
+    names = {
+        "fixed": "sinusoidal",
+        "learned": "learnable",
+        "tape": "tape",
+        "absolute": "sinusoidal",
+    }
 
     def model(name: str) -> Callable:
         return lambda cell, *sizes: ReferenceClassifier(encoder, name, cell, *sizes)

@@ -7,6 +7,7 @@ import sys
 import pytest
 import torch
 
+from posenc.bench.__main__ import main
 from posenc.bench.settings import Settings, profile
 
 
@@ -75,5 +76,18 @@ def run(command):
         process = command(*arguments, **options)
         out, err = process.communicate(timeout=200)
         return process.returncode, out, err
+
+    return finish
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Return a function like `run` that needs no new process, for what is not about processes."""
+    monkeypatch.chdir(tmp_path)
+
+    def finish(*arguments):
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
 
     return finish

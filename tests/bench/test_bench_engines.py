@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from posenc.bench import grid as grids
+from posenc.bench import records
 from posenc.bench.cluster import DaskEngine
 from posenc.bench.driver import Driver
 from posenc.bench.jobs import Job, run
 from posenc.bench.local import LocalEngine, SerialEngine
+from posenc.bench.settings import Settings
 from posenc.bench.store import Store
 
 ENCODINGS = """
@@ -80,6 +82,8 @@ class Silent:
         self.skipped += n
 
     def add(self, n, failed, running):
+        assert 0 <= failed <= n
+        assert running >= 0
         self.added += n
 
 
@@ -228,12 +232,12 @@ def test_a_killed_driver_loses_no_finished_cell_and_the_next_goes_on(command, ru
     assert Counter(r["seed"] for r in lines(out)) == dict.fromkeys(range(8), 1)
 
 
-def test_a_resumed_run_gives_what_an_unbroken_one_gives(run, out, tmp_path):
+def test_a_resumed_run_gives_what_an_unbroken_one_gives(call, out, tmp_path):
     common = ["run", *TINY, "--encodings", "learnable", "--engine", "serial"]
-    run(*common, "--seeds", 1, "--out", out)
-    run(*common, "--seeds", 3, "--out", out)
+    call(*common, "--seeds", 1, "--out", out)
+    call(*common, "--seeds", 3, "--out", out)
     whole = tmp_path / "whole.jsonl"
-    run(*common, "--seeds", 3, "--out", whole)
+    call(*common, "--seeds", 3, "--out", whole)
     assert results(lines(out)) == results(lines(whole))
 
 
@@ -248,7 +252,7 @@ def test_two_drivers_share_the_work_and_do_nothing_twice(command, out):
     assert min(trained) > 0
 
 
-def test_a_full_disk_stops_the_run_and_loses_nothing(command, run, out):
+def test_a_full_disk_stops_the_run_and_loses_nothing(command, call, out):
     arguments = ["run", *TINY, "--encodings", "none", "--seeds", 8, "--engine", "serial"]
 
     def full_disk():
@@ -263,10 +267,10 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(command, run, out):
     assert 1 <= len(before) < 8
     rescued = Path(err.split("are in ")[1].split(": merge")[0])
     assert [r["seed"] for r in lines(rescued)] == [len(before)]
-    assert run("merge", out, rescued)[0] == 0
+    assert call("merge", out, rescued)[0] == 0
     rescued.unlink()
     rescued.parent.rmdir()
-    code, text, err = run(*arguments, "--out", out)
+    code, text, err = call(*arguments, "--out", out)
     assert code == 0, err
     assert f"{7 - len(before)} cells trained" in text
     assert lines(out)[: len(before)] == before
@@ -304,9 +308,6 @@ def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
     """What a driver keeps of 4000 cells more must be less than 200 bytes a cell."""
     import tracemalloc
 
-    from posenc.bench import records
-    from posenc.bench.settings import profile
-
     class Instant:
         n_workers, running = 1, 0
 
@@ -321,15 +322,7 @@ def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
                 )
 
     def peak(n):
-        one = grids.Grid(
-            [grids.Spec("range_probe")] * 1,
-            [grids.Spec("none")],
-            ["patch"],
-            range(n),
-            profile("smoke"),
-        )
-        # one seed a group, as the grid of many data sets and encodings has
-        one = Many(one, n)
+        one = Many(n)
         store = Store(tmp_path / f"{n}.jsonl")
         tracemalloc.start()
         Driver(one, store, Instant()).run(Silent())
@@ -345,8 +338,8 @@ def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
 class Many:
     """A grid whose groups hold one cell each."""
 
-    def __init__(self, grid, n):
-        self.cell, self.n = next(grid.groups())[0], n
+    def __init__(self, n):
+        self.cell, self.n = Settings("none", "patch", "range_probe"), n
 
     def __len__(self):
         return self.n
@@ -399,8 +392,9 @@ def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler):
     assert sorted(r["seed"] for r in lines(out)) == list(range(8))
 
 
-def test_an_absent_scheduler_is_named(run, out):
+def test_an_absent_scheduler_is_named(call, out, monkeypatch):
+    monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 0.5)
     arguments = ["run", *TINY, "--encodings", "none", "--out", out]
-    code, _, err = run(*arguments, "--engine", "tcp://127.0.0.1:9")
+    code, _, err = call(*arguments, "--engine", "tcp://127.0.0.1:9")
     assert code == 2
     assert "no Dask scheduler answers" in err

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from posenc.bench.jobs import Job, died, run
 
+TIMEOUT = 10.0  # seconds to wait for the scheduler
+
 
 class DaskEngine:
     """Runs jobs on the workers of a Dask scheduler; records come back to this driver's store.
@@ -33,7 +35,7 @@ class DaskEngine:
                 f"engine {address!r} needs the package distributed: pip install distributed"
             ) from error
         try:
-            self._client = Client(address, timeout="10s", set_as_default=False)
+            self._client = Client(address, timeout=TIMEOUT, set_as_default=False)
         except OSError as error:
             raise ValueError(f"engine {address!r}: no Dask scheduler answers there") from error
         for path in sources:
@@ -49,7 +51,7 @@ class DaskEngine:
         """Yield each job with its records as it ends; few wait at the scheduler at any time."""
         from distributed import as_completed
 
-        waiting, futures = as_completed(), {}
+        waiting, futures = as_completed(loop=self._client.loop), {}
         try:
             self._fill(jobs, waiting, futures)
             while futures:

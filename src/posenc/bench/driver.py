@@ -97,10 +97,13 @@ class Driver:
 
     def _jobs(self, claims: Claims, listener: Listener) -> Iterator[Job]:
         for group in self.grid.groups():
-            cells = self._free(group, claims)
-            listener.skip(len(group) - len(cells))
-            for start in range(0, len(cells), self.stack):
-                yield Job(tuple(cells[start : start + self.stack]), self.device, self.compile)
+            # no more is claimed than one job takes, so that other drivers find work
+            for start in range(0, len(group), self.stack):
+                some = group[start : start + self.stack]
+                cells = self._free(some, claims)
+                listener.skip(len(some) - len(cells))
+                if cells:
+                    yield Job(tuple(cells), self.device, self.compile)
 
     def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""
