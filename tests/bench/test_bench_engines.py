@@ -284,7 +284,11 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(command, call, out):
 
 def test_interrupting_a_run_stops_its_workers(command, out):
     arguments = ["run", *TINY, "--encodings", "mine:Slow", "--seeds", 8, "--out", out]
-    driver = command(*arguments, "--workers", 2)
+
+    def listen():  # a shell's background jobs start with this signal ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    driver = command(*arguments, "--workers", 2, preexec_fn=listen)
     wait_for(lambda: out.exists() and lines(out))
     workers = children(driver.pid)
     driver.send_signal(signal.SIGINT)
