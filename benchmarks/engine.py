@@ -95,6 +95,7 @@ def against_plain(options: argparse.Namespace) -> str:
                 f"{AIM_PLAIN.get(length, 0):g}×",
             ]
         )
+        print("measured:", *rows[-1], file=sys.stderr, flush=True)
     head = ["(a) L", "plain loop, s per training", "posenc.bench, s", "ratio", "aim"]
     return markdown(head, rows)
 

@@ -79,3 +79,11 @@ def test_positional_and_keyword_arguments_stand_as_promised():
         posenc.tables.sinusoidal(3, 4, 10.0, np.float32)
     with pytest.raises(TypeError):
         posenc.tables.dft(3, 4, "error")
+
+
+def test_every_package_is_installed_and_the_results_with_them():
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    source = ROOT / "src"
+    found = {".".join(p.parent.relative_to(source).parts) for p in source.rglob("__init__.py")}
+    assert set(setuptools["packages"]) == {*found, "posenc.results"}
+    assert (ROOT / setuptools["package-dir"]["posenc.results"]).is_dir()
