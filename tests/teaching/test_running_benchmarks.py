@@ -18,10 +18,22 @@ COMMANDS = re.findall(
 )
 
 
-def test_the_class_of_the_page_enters_a_model():
-    [source] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+def run_block(text):
+    """Run the page's Python block that holds `text`, and return its names."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    [source] = [block for block in blocks if text in block]
     names = {}
     exec(source, names)
+    return names
+
+
+def test_the_books_results_are_read_as_the_page_says():
+    names = run_block("results.load")
+    assert 0 < names["accuracy"].interval("RacketSports", "rotary").mean < 1
+
+
+def test_the_class_of_the_page_enters_a_model():
+    names = run_block("class Nearby")
     torch.manual_seed(0)
     model = TimeSeriesTransformer(3, 2, 10, position=names["Nearby"], d_model=16, n_heads=2)
     x = torch.randn(4, 10, 3)
