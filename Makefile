@@ -44,6 +44,10 @@ serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store their outputs (ONLY=name,name)
 	$(BIN)/python tools/notebooks.py $(if $(ONLY),--only $(ONLY))
 
+.PHONY: ledger
+ledger: $(VENV)/.book-installed  ## gather the notebooks' verdicts in book/claims.yml
+	$(BIN)/python tools/ledger.py
+
 # --- the checks, quickest first; the first that fails ends the run
 
 .PHONY: test

@@ -14,7 +14,8 @@ CONDITION = "confirmed with a condition"
 REFUTED = "refuted"
 UNTESTABLE = "not testable here"
 
-_LOOK = {
+# verdict -> (symbol, class in the style sheet)
+LOOK = {
     CONFIRMED: ("✓", "confirmed"),
     CONDITION: ("◐", "condition"),
     REFUTED: ("✗", "refuted"),
@@ -44,7 +45,7 @@ class Verdict:
     condition: str = ""
 
     def __str__(self) -> str:
-        symbol, _ = _LOOK[self.verdict]
+        symbol, _ = LOOK[self.verdict]
         parts = [f"{symbol} {self.id} {self.verdict}", self.measured, self.condition]
         return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
@@ -53,7 +54,7 @@ class Verdict:
         return {"text/plain": str(self), "text/html": self._html(), MIME: asdict(self)}
 
     def _html(self) -> str:
-        symbol, look = _LOOK[self.verdict]
+        symbol, look = LOOK[self.verdict]
         badge = f'<span class="posenc-badge"><span aria-hidden="true">{symbol}</span> '
         badge += f"<strong>{html.escape(self.id)}</strong> {self.verdict}</span>"
         texts = [f"<span>{html.escape(t)}</span>" for t in (self.measured, self.condition) if t]

@@ -106,7 +106,7 @@ def measure(make_table: Callable[[int], NDArray], n_positions: int = 100) -> Sco
         repeatable=np.array_equal(table, make_table(n_positions)),
         offset_variation=_offset_variation([table] if longer is None else [table, longer]),
         row_change=np.inf if longer is None else _row_change(table, longer),
-        largest_step=_largest_step(table),
+        largest_step=largest_step(table),
     )
 
 
@@ -160,7 +160,7 @@ def _row_change(table: NDArray[np.float64], longer: NDArray[np.float64]) -> floa
     return float(np.abs(longer[: len(table)] - padded).max())
 
 
-def _largest_step(table: NDArray[np.float64]) -> float:
+def largest_step(table: NDArray[np.float64]) -> float:
     """Return the largest neighbour distance over the mean distance of two different rows."""
     n = len(table)
     squares = np.sum(table**2, axis=1)

@@ -10,6 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 from sitefiles import ROOT, toc_files
 
+import ledger
+
 pytestmark = pytest.mark.browser
 
 DESKTOP = {"width": 1280, "height": 900}
@@ -32,7 +34,8 @@ CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
 
 def source(name: str) -> str:
     """Return the text of a page's source."""
-    return next(ROOT.glob(f"{name}.*")).read_text(encoding="utf-8")
+    paths = [ROOT / f"{name}{ending}" for ending in (".ipynb", ".md")]
+    return next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
 
 
 every_page = pytest.mark.parametrize("page_name", toc_files())
@@ -236,3 +239,71 @@ def test_figures_read_well_in_both_themes(opened, theme):
     )
     assert filters
     assert all(("invert" in f) == (theme == "dark") for f in filters)
+
+
+ROWS = "table.posenc-ledger tbody tr:visible"
+
+
+def expected(**wanted: str) -> list[str]:
+    """Return the ids of the claims whose fields are as wanted."""
+    return [c["id"] for c in ledger.read() if wanted.items() <= c.items()]
+
+
+def shown(page: Page) -> list[str]:
+    """Return the ids of the visible rows, once the reader was told their number."""
+    ids = page.locator(f"{ROWS} th").all_inner_texts()
+    told = page.locator(".posenc-filter [role=status]").inner_text()
+    assert told == f"{len(ids)} of {len(ledger.read())} claims shown"
+    return ids
+
+
+def test_ledger_filters_by_every_control(opened):
+    page = opened.goto("book/claims")
+    assert shown(page) == expected()
+    page.get_by_label("Source", exact=True).select_option("Faithful encoding")
+    assert shown(page) == expected(source="F")
+    page.get_by_label("Verdict", exact=True).select_option("refuted")
+    assert shown(page) == expected(source="F", verdict="refuted")
+    page.get_by_label("Chapter", exact=True).select_option("faithfulness")
+    in_chapter = [i for i in expected(source="F") if f"faithfulness.ipynb#claim-{i}" in anchors()]
+    assert shown(page) == [i for i in in_chapter if i in expected(verdict="refuted")]
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function("document.querySelector('.posenc-filter select').value === ''")
+    assert shown(page) == expected()
+
+
+def anchors() -> set[str]:
+    return {claim["anchor"] for claim in ledger.read()}
+
+
+def test_ledger_finds_words_by_keyboard_on_a_phone(opened):
+    page = opened.goto("book/claims")
+    page.get_by_label("Words").focus()
+    page.keyboard.type("HARMONIC precision")
+    assert "F18" in shown(page)
+    assert len(shown(page)) < 5
+    page.keyboard.type(" nosuchword")
+    assert shown(page) == []
+
+
+def test_ledger_opens_filtered_from_its_address(opened):
+    page = opened.goto("book/claims")
+    page.goto(f"{page.url}?verdict=refuted&source=S")
+    assert shown(page) == expected(verdict="refuted", source="S")
+    assert page.get_by_label("Verdict", exact=True).input_value() == "refuted"
+
+
+def test_ledger_link_opens_the_cell(opened):
+    page = opened.goto("book/claims")
+    page.locator("#ledger-F12 a").click()
+    page.wait_for_url("**/faithfulness.html#claim-F12")
+    assert "F12" in page.locator("#claim-F12").inner_text()
+
+
+def test_ledger_reads_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "book" / "claims.html").as_uri())
+    assert page.locator(f"{ROWS} th").all_inner_texts() == expected()
+    assert not page.locator("form.posenc-filter").is_visible()
+    context.close()

@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sitefiles import notebook_paths, toc_files
 
+import ledger
 import repository
 
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
@@ -148,6 +149,24 @@ def test_every_figure_is_numbered_and_captioned(site, name):
     for picture in pictures:
         number = picture.find_parent("figure").select_one("figcaption .caption-number")
         assert number.get_text().startswith("Fig. ")
+
+
+def test_ledger_shows_every_claim_and_leads_to_its_cell(site):
+    claims = [claim["id"] for claim in ledger.read()]
+    rows = article(site, "book/claims").select("table.posenc-ledger tbody tr")
+    assert [row.th.get_text() for row in rows] == claims
+    for claim_id, row in zip(claims, rows, strict=True):
+        page, anchor = row.a["href"].split("#")
+        cell = parsed(site / "book" / page).find(id=anchor)
+        assert cell.select_one(".posenc-badge strong").get_text() == claim_id
+        assert f"{claim_id} {row['data-verdict']} " in cell.get_text()
+
+
+def test_ledger_is_whole_without_scripts(site):
+    """The controls are hidden until a script serves them; no row is."""
+    text = article(site, "book/claims")
+    assert text.select_one("form.posenc-filter").has_attr("hidden")
+    assert text.select("table.posenc-ledger [hidden]") == []
 
 
 def test_front_page_leads_to_the_introduction(site):

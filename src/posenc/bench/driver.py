@@ -1,7 +1,7 @@
 """From a grid to a file of results: whatever is not there yet is trained and appended."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +61,8 @@ class Driver:
     compile : bool
     retry_failed : bool
         Whether cells that failed before are tried again.
+    probe : callable, optional
+        A further test of each fitted model, see `jobs.Job`.
     """
 
     grid: Grid
@@ -70,6 +72,7 @@ class Driver:
     device: str = "auto"
     compile: bool = False
     retry_failed: bool = False
+    probe: Callable | None = None
     summary: Summary = field(default_factory=Summary)
 
     def run(self, listener: Listener) -> Summary:
@@ -103,7 +106,7 @@ class Driver:
                 cells = self._free(some, claims)
                 listener.skip(len(some) - len(cells))
                 if cells:
-                    yield Job(tuple(cells), self.device, self.compile)
+                    yield Job(tuple(cells), self.device, self.compile, self.probe)
 
     def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""

@@ -1,7 +1,7 @@
 """What a worker does: train some cells, and turn every outcome, good or bad, into a record."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from posenc.bench import records
@@ -22,11 +22,15 @@ class Job:
         "auto" takes a GPU where the worker has one.
     compile : bool
         Whether to compile the models.
+    probe : callable, optional
+        A further test of each fitted model, see `train.train`. It must be a function of a module,
+        so that workers can import it; what it tests must be part of the cells' settings.
     """
 
     cells: tuple[Settings, ...]
     device: str = "auto"
     compile: bool = False
+    probe: Callable | None = None
 
 
 def run(job: Job) -> list[dict]:
@@ -78,7 +82,7 @@ def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
 
     start = time.perf_counter()
     try:
-        outcomes = train(cells, device, compile=job.compile)
+        outcomes = train(cells, device, compile=job.compile, probe=job.probe)
     except Exception as error:
         if len(cells) > 1:  # out of memory, or an encoding with random numbers of its own
             return [r for cell in cells for r in _run_group([cell], job, device)]

@@ -5,12 +5,12 @@ The checkpoint is chosen on the validation part; the test part is used once, at 
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from posenc.bench import build, dropout, ensemble, metrics, parts
@@ -18,6 +18,9 @@ from posenc.bench.ensemble import Ensemble
 from posenc.bench.memory import PeakMemory
 from posenc.bench.parts import Part, Parts
 from posenc.bench.settings import Settings
+
+Probe = Callable[[Settings, nn.Module], dict[str, object]]
+"""A further test of a fitted model: what it returns joins the scores of that cell."""
 
 
 @dataclass
@@ -40,7 +43,11 @@ class TrainingError(RuntimeError):
 
 
 def train(
-    cells: Sequence[Settings], device: str = "cpu", *, compile: bool = False
+    cells: Sequence[Settings],
+    device: str = "cpu",
+    *,
+    compile: bool = False,
+    probe: Probe | None = None,
 ) -> list[dict[str, float] | TrainingError]:
     """Train cells that differ in their seed only, together, and score them on the test part.
 
@@ -53,13 +60,16 @@ def train(
         "cpu", "cuda", "cuda:1", "mps".
     compile : bool
         Whether to compile the model; pays for long trainings only.
+    probe : callable, optional
+        Called at the end with each cell and its fitted model, which is in evaluation mode.
 
     Returns
     -------
     list of dict or TrainingError, one per cell
         Test scores of `metrics.score` and costs: `parameters`, `seconds_per_step` (of one seed),
         `peak_memory` (bytes, all seeds; None where unknown), `steps`, `epochs`, `best_epoch`,
-        `validation_accuracy`, `train_loss` (first and last epoch), `seeds_together`.
+        `validation_accuracy`, `train_loss` (first and last epoch), `seeds_together`; and what
+        `probe` returns.
 
     Raises
     ------
@@ -81,6 +91,9 @@ def train(
         run = _Run(first, cells, group, data, where)
         run.fit()
         scores = run.test()
+        if probe is not None:
+            fitted = zip(cells, scores, _fitted(models, group), strict=True)
+            scores = [score | probe(cell, model) for cell, score, model in fitted]
     costs = {
         "parameters": n_parameters,
         "seconds_per_step": run.seconds / max(1, run.step) / len(cells),
@@ -228,6 +241,17 @@ def _alike(cells: Sequence[Settings]) -> Settings:
     if any(cell.with_seed(first.seed) != first for cell in cells):
         raise ValueError("cells that are trained together must differ in their seed only")
     return first
+
+
+@torch.no_grad()
+def _fitted(models: list[nn.Module], group: Ensemble) -> list[nn.Module]:
+    """Return the models with the weights that the group has now, in evaluation mode."""
+    state = group.state()
+    for i, model in enumerate(models):
+        for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+            tensor.copy_(state[name][i])
+        model.eval()
+    return models
 
 
 def _generator(seed: int, device: torch.device | str) -> torch.Generator:

@@ -1,0 +1,155 @@
+"""Exact tests for small tables of scores, such as those that papers print.
+
+Everything here shuffles or counts, so that ties and small samples need no approximation.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from posenc import _checks
+from posenc.bench import statistics
+
+
+def concordance(scores: ArrayLike) -> float:
+    """Return Kendall's W: 1 if all data sets order the methods alike, about 1/n by chance.
+
+    Parameters
+    ----------
+    scores : array of shape (n_datasets, n_methods)
+
+    It is Friedman's statistic divided by n_datasets (n_methods - 1).
+    """
+    n_datasets, n_methods = np.shape(scores)
+    return statistics.friedman(scores).statistic / (n_datasets * (n_methods - 1))
+
+
+def signed_rank_p(differences: ArrayLike) -> float:
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test, ties included.
+
+    Every pattern of signs is tried. Differences are compared after rounding to nine decimals.
+
+    Parameters
+    ----------
+    differences : array of shape (n_datasets,), at most 18 of them
+
+    Raises
+    ------
+    ValueError
+        If there are more than 18 differences: the patterns would be too many.
+    """
+    differences = _checks.finite_array("differences", differences, ndim=1).round(9)
+    if not 1 <= differences.size <= 18:
+        raise ValueError(f"differences must be 1 to 18 numbers, got {differences.size}")
+    weights = stats.rankdata(np.abs(differences))
+    found = abs(np.sign(differences) @ weights)
+    return float((np.abs(_signs(differences.size) @ weights) >= found - 1e-9).mean())
+
+
+def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return exact signed-rank p-values of all pairs of methods, adjusted by Holm.
+
+    Returns
+    -------
+    array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
+    """
+    table = _checks.finite_array("scores", scores, ndim=2)
+    pairs = list(combinations(range(table.shape[1]), 2))
+    raw = np.array([signed_rank_p(table[:, i] - table[:, j]) for i, j in pairs])
+    p_values = np.ones((table.shape[1], table.shape[1]))
+    for (i, j), p in zip(pairs, statistics.holm(raw), strict=True):
+        p_values[i, j] = p_values[j, i] = p
+    return p_values
+
+
+def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float, float]:
+    """Return Spearman's rank correlation and its two-sided p-value from shuffling `x`.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+    n_shuffles : int
+        Random orders, drawn with a fixed seed.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or all values of `x` or of `y` are equal.
+    """
+    x = _checks.finite_array("x", x, ndim=1)
+    y = _checks.finite_array("y", y, ndim=1)
+    if x.size != y.size or min(np.ptp(x), np.ptp(y)) == 0:
+        raise ValueError(f"x and y must pair up and vary, got {x.tolist()} and {y.tolist()}")
+    a, b = (stats.zscore(stats.rankdata(values)) for values in (x, y))
+    shuffled = np.random.default_rng(0).permuted(np.tile(a, (n_shuffles, 1)), axis=1)
+    rho, others = float((a * b).mean()), shuffled @ b / b.size
+    return rho, float((1 + (np.abs(others) >= abs(rho) - 1e-9).sum()) / (1 + n_shuffles))
+
+
+def higher_mean(members: NDArray, others: NDArray) -> float:
+    """Return by how much the mean of the members exceeds that of the others."""
+    return float(members.mean() - others.mean())
+
+
+def smaller_spread(members: NDArray, others: NDArray) -> float:
+    """Return by how much the standard deviation of the members falls below that of the others."""
+    return float(others.std(ddof=1) - members.std(ddof=1))
+
+
+def group_test(
+    values: ArrayLike,
+    members: ArrayLike,
+    statistic: Callable[[NDArray, NDArray], float] = higher_mean,
+) -> tuple[float, float]:
+    """Return a statistic of a group against the rest, and its exact one-sided p-value.
+
+    Every way to choose a group of that size is tried.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    members : bool array of shape (n,)
+        The group.
+    statistic : callable (members' values, others' values) -> float
+
+    Raises
+    ------
+    ValueError
+        If the group or the rest is empty.
+    """
+    values = _checks.finite_array("values", values, ndim=1)
+    members = np.asarray(members, dtype=bool)
+    if members.shape != values.shape or members.all() or not members.any():
+        raise ValueError(f"members must mark some but not all values, got {members.tolist()}")
+    found = statistic(values[members], values[~members])
+    hits = []
+    for rows in combinations(range(values.size), int(members.sum())):
+        chosen = np.isin(np.arange(values.size), rows)
+        hits.append(statistic(values[chosen], values[~chosen]) >= found - 1e-9)
+    return found, float(np.mean(hits))
+
+
+def components(cells: ArrayLike) -> tuple[float, float]:
+    """Return the standard deviation between seeds, and that between encodings without their luck.
+
+    Parameters
+    ----------
+    cells : array of shape (n_encodings, n_seeds)
+        Scores on one data set.
+
+    The mean of n seeds carries 1/n of the seeds' variance, which is subtracted from the variance
+    of the means; a negative rest counts as 0 (one-way random effects).
+    """
+    cells = _checks.finite_array("cells", cells, ndim=2)
+    within = cells.var(axis=1, ddof=1).mean()
+    between = cells.mean(axis=1).var(ddof=1) - within / cells.shape[1]
+    return float(np.sqrt(within)), float(np.sqrt(max(0.0, between)))
+
+
+@cache
+def _signs(n: int) -> NDArray[np.int8]:
+    return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)

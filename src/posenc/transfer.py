@@ -1,0 +1,36 @@
+"""From one length to another: the weights of a module in one that is built for more tokens."""
+
+import torch
+from torch import nn
+
+
+@torch.no_grad()
+def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
+    """Return `target` with the weights of `source`.
+
+    Constants that follow from the length, such as a sinusoidal table, are no weights: `target`
+    keeps its own.
+
+    Parameters
+    ----------
+    source, target : nn.Module
+        Of one class; a model or an encoding.
+
+    Raises
+    ------
+    ValueError
+        If a weight has another shape in `target`, as a table with one row per position has. Some
+        weights may have been copied by then.
+    """
+    weights, places = source.state_dict(), target.state_dict()
+    if weights.keys() != places.keys():
+        differing = ", ".join(sorted(weights.keys() ^ places.keys()))
+        raise ValueError(f"target must have the weights of source, they differ in {differing}")
+    for name, place in places.items():
+        if place.shape != weights[name].shape:
+            raise ValueError(
+                f"{name} has shape {tuple(weights[name].shape)} in the fitted module and "
+                f"{tuple(place.shape)} in the new one"
+            )
+        place.copy_(weights[name])
+    return target

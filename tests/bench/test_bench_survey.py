@@ -1,0 +1,203 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from posenc import data
+from posenc.bench import audit, printed, statistics, survey
+from posenc.bench.tables import Scores
+
+NAMES = ("none", *(name for names in printed.OURS.values() for name in names))
+SETS = ("LSST", "RacketSports", "RoomOccupancy", "Chinatown")
+
+
+def made(level, sigma=0.0, sets=SETS, model="patch"):
+    """Scores whose mean is `level(dataset, encoding)`, with five seeds."""
+    rng = np.random.default_rng(0)
+    cells = {(d, e): level(d, e) + sigma * rng.normal(size=5) for d in sets for e in NAMES}
+    return Scores(model, "accuracy", tuple(sets), NAMES, cells)
+
+
+def as_printed(dataset, encoding):
+    """The printed accuracy where there is one; conv_spe just below all others."""
+    column = next((c for c, names in printed.OURS.items() if encoding == names[0]), None)
+    if column is None or dataset not in printed.DATASETS:
+        return 0.4
+    return survey.theirs("patch", [dataset])[0, printed.COLUMNS.index(column)]
+
+
+def record(encoding, seconds, together=1, dataset="LSST", **more):
+    metrics = {"accuracy": 0.5, "seconds_per_step": seconds, "seeds_together": together}
+    fields = {"encoding": encoding, "model": "patch", "dataset": dataset, "device": "cpu"}
+    return {"key": f"{encoding}{together}{seconds}", **fields, "metrics": metrics, **more}
+
+
+def test_only_sets_with_all_seeds_of_all_encodings_are_whole():
+    scores = made(as_printed)
+    cells = dict(scores.cells)
+    cells["LSST", "tupe"] = cells["LSST", "tupe"][:4]
+    del cells["Chinatown", "none"]
+    partly = Scores("patch", "accuracy", SETS, NAMES, cells)
+    assert survey.whole(scores).datasets == SETS
+    assert survey.whole(partly).datasets == ("RacketSports", "RoomOccupancy")
+    assert list(survey.gaps([], [partly])) == [
+        "not complete: patch, Chinatown: none",
+        "not complete: patch, LSST: tupe",
+    ]
+    text = "\n".join(survey.coverage([partly]))
+    assert "LSST                          36  49 of 50 cells" in text
+    assert "Sleep                             absent" in text
+    assert "Epilepsy                     206  not run" in text
+
+
+def test_failed_cells_are_named():
+    failed = {**record("t5", 1), "seed": 3, "error": "boom"}
+    assert list(survey.gaps([failed], [])) == ["failed: patch, LSST, t5, seed 3: boom"]
+
+
+def test_scores_equal_to_the_printed_ones_agree_with_them():
+    scores = made(as_printed)
+    assert survey.common(scores) == ["LSST", "RacketSports", "RoomOccupancy"]
+    table = survey.in_columns(scores, "sine_spe", survey.common(scores))
+    assert np.allclose(table, survey.theirs("patch", survey.common(scores)))
+    with pytest.raises(ValueError, match="'spe_sine'"):
+        survey.columns("spe_sine")
+
+
+def test_agreement_of_all_sets_with_the_printed_order_is_perfect_and_of_its_reverse_is_not():
+    scores = made(as_printed, sets=printed.DATASETS)
+    found = survey.agreement(scores, "sine_spe")
+    assert (found.tau, found.spe, found.tupe) == (pytest.approx(1), 1, 2)
+    assert str(found).startswith("tau +1.00 (p 0.00), SPE in place 1 and TUPE in place 2")
+    assert found.repeats
+    assert survey.first_three(scores, "sine_spe") == "SPE, TUPE, T-PE"
+    assert survey.agreement(scores, "conv_spe").spe == 8
+    assert not survey.agreement(scores, "conv_spe").repeats
+    low, high = survey.redrawn_tau(scores, "sine_spe", n_draws=5)
+    assert (low, high) == (pytest.approx(1), pytest.approx(1))  # seeds without spread
+    backwards = made(lambda d, e: 1 - as_printed(d, e), sets=printed.DATASETS)
+    assert survey.agreement(backwards, "sine_spe").tau == pytest.approx(-1)
+
+
+def test_seeds_make_tau_uncertain():
+    low, high = survey.redrawn_tau(made(as_printed, 0.05), "sine_spe", n_draws=50)
+    assert low < high < 1
+
+
+def test_a_run_without_noise_is_as_regular_as_printed_and_noise_makes_it_less_so():
+    quiet, loud = made(as_printed), made(as_printed, 0.05)
+    regular = audit.concordance(survey.theirs("patch", survey.common(quiet)))
+    assert survey.redrawn_concordance(quiet, 3) == pytest.approx([regular] * 3)
+    assert np.median(survey.redrawn_concordance(loud, 50)) < regular - 0.2
+
+
+def test_gain_pairs_of_the_printed_scores_lie_on_the_diagonal():
+    pairs = survey.gain_pairs(made(as_printed))
+    assert pairs.shape == (3 * 8, 4)
+    mine = np.array([name != "conv_spe" for _ in range(3) for _, name in survey.PAIRS[1:]])
+    assert np.allclose(pairs[mine, 0], pairs[mine, 1])
+    assert np.allclose(pairs[:, 2], 0)
+    error = survey.gain_pairs(made(as_printed, 0.05))[0, 2]
+    assert 0.5 < error < 8  # points: about 5 * sqrt(2 / 5)
+
+
+def test_advanced_gain_by_hand():
+    level = {"sine_spe": 0.7, "conv_spe": 0.5, "tupe": 0.8, "sinusoidal": 0.5}
+    scores = made(lambda d, e: level.get(e, 0.1))
+    assert survey.advanced_gain(scores) == pytest.approx([(10 + 30) / 2] * 4)
+    assert survey.advanced_gain(scores, relative=True) == pytest.approx([40] * 4)
+    assert survey.advanced_gain(scores, reduce=np.median) == pytest.approx([20] * 4)
+
+
+def test_cost_is_compared_like_with_like():
+    records = [record("none", 2.0), record("tupe", 3.0), record("none", 1.0, together=5)]
+    records += [record("learnable", 4.0, together=5), record("sine_spe", 9.0, together=16)]
+    cost = survey.relative_cost(records, made(as_printed), "seconds_per_step")
+    assert (cost["none"], cost["tupe"], cost["learnable"]) == (1, 1.5, 4)
+    assert np.isnan(cost["sine_spe"])
+
+
+def test_tables_in_text_have_all_rows():
+    scores = made(as_printed, 0.01)
+    rows = list(survey.beside(scores))
+    assert len(rows) == 1 + 2 * 3
+    numbers = [float(n) for n in rows[1].split()[1:]]
+    assert numbers == [57.3, 58.2, 59.6, 58.4, 61.1, 60.2, 60.1, 60.1, 59.5]
+    assert len(rows[2].split("±")) == 10
+    lines = list(survey.duels(scores))
+    assert len(lines) == 1 + len(NAMES)
+    assert lines[1].split()[0] == survey.ranked(scores)[0]
+    own = next(line for line in lines if line.startswith("sinusoidal"))
+    assert own.count("/") == 4  # against none only
+    found = survey.against(scores, "none")
+    assert set(found) == set(NAMES) - {"none"}
+    mean = {e: [scores.cells[d, e].mean() for d in SETS] for e in ("tupe", "none")}
+    assert found["tupe"] == statistics.compare(mean["tupe"], mean["none"])
+    with pytest.raises(ValueError, match="'nothing'"):
+        survey.against(scores, "nothing")
+
+
+def test_the_order_is_that_of_average_ranks():
+    means = {name: stats.rankdata(NAMES)[i] / 100 for i, name in enumerate(NAMES)}
+    scores = made(lambda d, e: means[e])
+    assert survey.ranked(scores) == sorted(NAMES, reverse=True)
+
+
+def test_regularity_of_the_printed_scores_is_that_of_the_printed_table():
+    found = survey.regularity(made(as_printed))
+    assert found["here, means"] == pytest.approx(found["printed"])
+    assert found["here, one seed"] == pytest.approx([found["printed"][0]] * 5)
+    assert found["printed, run again"].shape == (2000,)
+    noisy = survey.regularity(made(as_printed, 0.1))
+    assert noisy["here, one seed"].mean() < found["printed"][0] - 0.2
+
+
+def test_the_largest_class_of_chinatown():
+    assert survey.largest_class("Chinatown") == 249 / (94 + 249)
+
+
+def test_two_results_are_ranked_again_on_what_they_share():
+    first, second = made(as_printed), made(lambda d, e: 1 - as_printed(d, e), sets=SETS[:2])
+    assert survey.rank_again(first, first).startswith(
+        "patch, LSST, RacketSports, RoomOccupancy, Chinatown: tau +1.00 (p 0.00)"
+    )
+    assert "patch, LSST, RacketSports: tau -1.00" in survey.rank_again(first, second)
+    elsewhere = made(as_printed, sets=("NATOPS",))
+    assert survey.rank_again(first, elsewhere) == "patch: no data set and two encodings in common"
+
+
+def test_differences_are_in_points():
+    first = made(lambda d, e: 0.5, sets=("LSST",))
+    second = made(lambda d, e: 0.4 if e == "tupe" else 0.6)
+    lines = list(survey.differences(first, second))
+    assert lines[NAMES.index("tupe")] == "patch, tupe: LSST +10.0"
+    assert lines[NAMES.index("none")] == "patch, none: LSST -10.0"
+    none = list(survey.differences(first, made(as_printed, sets=("NATOPS",))))
+    assert none[0] == "patch, none: nothing in common"
+
+
+def test_trends_find_a_gain_that_grows_with_length():
+    sets = ("Chinatown", "RacketSports", "LSST", "FingerMovements", "NATOPS", "UWaveGestureLibrary")
+    length = {d: data.recorded_facts(d).length for d in sets}
+    gain = {"tupe": 0.0005, "sine_spe": 0.0005, "conv_spe": 0.0005}
+    scores = made(lambda d, e: 0.5 + gain.get(e, 0) * length[d], sets=sets)
+    found = survey.trends(scores)
+    assert set(found) == {"length", "channels", "two classes"}
+    assert survey.facts(scores, "length").tolist() == [24, 30, 36, 50, 51, 315]
+    assert found["length"].value == pytest.approx(1)
+    assert found["length"].holds
+    assert str(found["length"]).startswith("+1.00 (p 0.0")
+    two = [0, 3]  # Chinatown and FingerMovements have two classes
+    relative = [0.1 * length[d] for d in sets]
+    others = np.delete(relative, two).mean()
+    assert found["two classes"].value == pytest.approx(np.mean([relative[i] for i in two]) - others)
+    assert not found["two classes"].holds
+    assert not survey.Trend(0.5, 0.01, -0.1).holds
+
+
+def test_spreads_tell_seeds_from_encodings():
+    level = {name: i / 20 for i, name in enumerate(NAMES)}
+    found = survey.spreads(made(lambda d, e: level[e] if d == "LSST" else 0.5, 0.01))
+    assert found["LSST"].encodings > 5 * found["LSST"].seeds
+    assert found["LSST"].p_value < 0.01
+    assert found["Chinatown"].p_value > 0.01
+    assert survey.spreads(made(lambda d, e: 0.5))["LSST"] == survey.Spread(0, 0, 1)
