@@ -13,27 +13,6 @@ def test_concordance_is_one_for_equal_orders_and_follows_from_the_rank_sums():
     assert audit.concordance(scores) == pytest.approx(by_hand)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_signed_rank_equals_scipy_where_there_are_no_ties(seed):
-    differences = np.random.default_rng(seed).normal(0.5, 1, size=9)
-    expected = stats.wilcoxon(differences, method="exact").pvalue
-    assert audit.signed_rank_p(differences) == pytest.approx(expected)
-
-
-def test_signed_rank_by_hand_and_with_ties():
-    assert audit.signed_rank_p([3.0, 1.0, 2.0]) == 2 / 8
-    assert audit.signed_rank_p([3.0, -1.0, 2.0]) == 4 / 8
-    assert audit.signed_rank_p([0.1, 0.1, 0.1 + 1e-15, 0.1]) == 2 / 16
-    assert audit.signed_rank_p([0.0, 0.0]) == 1
-    with pytest.raises(ValueError, match="1 to 18 numbers, got 19"):
-        audit.signed_rank_p(np.ones(19))
-
-
-def test_wilcoxon_holm_is_that_of_the_statistics_without_ties():
-    scores = np.random.default_rng(3).random((9, 4)) + np.array([0, 0, 0.3, 0.9])
-    assert audit.wilcoxon_holm(scores) == pytest.approx(statistics.wilcoxon_holm(scores))
-
-
 def test_spearman_has_scipys_correlation_and_a_fair_p_value():
     rng = np.random.default_rng(1)
     x, y = rng.random(11), rng.integers(4, size=11)

@@ -90,6 +90,29 @@ def test_wilcoxon_is_exact_and_adjusted():
     assert np.array_equal(p, p.T)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_signed_rank_equals_scipy_where_there_are_no_ties(seed):
+    differences = np.random.default_rng(seed).normal(0.5, 1, size=9)
+    expected = stats.wilcoxon(differences, method="exact").pvalue
+    assert statistics.signed_rank_p(differences) == pytest.approx(expected)
+
+
+def test_signed_rank_by_hand_with_ties_and_zeros():
+    assert statistics.signed_rank_p([3.0, 1.0, 2.0]) == 2 / 8
+    assert statistics.signed_rank_p([3.0, -1.0, 2.0]) == 4 / 8
+    assert statistics.signed_rank_p([0.1, 0.1, 0.1 + 1e-15, 0.1]) == 2 / 16
+    assert statistics.signed_rank_p([0.0, 1.0, 2.0, 3.0]) == 2 / 8
+    assert statistics.signed_rank_p([0.0, 0.0]) == 1
+    with pytest.raises(ValueError, match="differences"):
+        statistics.signed_rank_p([])
+
+
+def test_many_differences_fall_back_to_the_normal_form():
+    differences = np.random.default_rng(4).normal(0.4, 1, size=30)
+    exact = stats.wilcoxon(differences, method="exact").pvalue
+    assert statistics.signed_rank_p(differences) == pytest.approx(exact, abs=0.005)
+
+
 def test_wilcoxon_stands_ties_zeros_and_equality():
     p = statistics.wilcoxon_holm(SCORES)
     assert np.isfinite(p).all()

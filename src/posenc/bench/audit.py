@@ -4,8 +4,7 @@ Everything here shuffles or counts, so that ties and small samples need no appro
 """
 
 from collections.abc import Callable
-from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,44 +25,6 @@ def concordance(scores: ArrayLike) -> float:
     """
     n_datasets, n_methods = np.shape(scores)
     return statistics.friedman(scores).statistic / (n_datasets * (n_methods - 1))
-
-
-def signed_rank_p(differences: ArrayLike) -> float:
-    """Return the exact two-sided p-value of Wilcoxon's signed-rank test, ties included.
-
-    Every pattern of signs is tried. Differences are compared after rounding to nine decimals.
-
-    Parameters
-    ----------
-    differences : array of shape (n_datasets,), at most 18 of them
-
-    Raises
-    ------
-    ValueError
-        If there are more than 18 differences: the patterns would be too many.
-    """
-    differences = _checks.finite_array("differences", differences, ndim=1).round(9)
-    if not 1 <= differences.size <= 18:
-        raise ValueError(f"differences must be 1 to 18 numbers, got {differences.size}")
-    weights = stats.rankdata(np.abs(differences))
-    found = abs(np.sign(differences) @ weights)
-    return float((np.abs(_signs(differences.size) @ weights) >= found - 1e-9).mean())
-
-
-def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return exact signed-rank p-values of all pairs of methods, adjusted by Holm.
-
-    Returns
-    -------
-    array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
-    """
-    table = _checks.finite_array("scores", scores, ndim=2)
-    pairs = list(combinations(range(table.shape[1]), 2))
-    raw = np.array([signed_rank_p(table[:, i] - table[:, j]) for i, j in pairs])
-    p_values = np.ones((table.shape[1], table.shape[1]))
-    for (i, j), p in zip(pairs, statistics.holm(raw), strict=True):
-        p_values[i, j] = p_values[j, i] = p
-    return p_values
 
 
 def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float, float]:
@@ -148,8 +109,3 @@ def components(cells: ArrayLike) -> tuple[float, float]:
     within = cells.var(axis=1, ddof=1).mean()
     between = cells.mean(axis=1).var(ddof=1) - within / cells.shape[1]
     return float(np.sqrt(within)), float(np.sqrt(max(0.0, between)))
-
-
-@cache
-def _signs(n: int) -> NDArray[np.int8]:
-    return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)

@@ -6,13 +6,17 @@ Benavoli et al. (2014, 2017) for the Bayesian signed-rank test; Kerby (2014) for
 """
 
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc import _checks
+
+# Differences up to which all 2**n patterns of signs are tried.
+MOST_EXACT = 18
 
 
 @dataclass(frozen=True)
@@ -130,11 +134,41 @@ def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
     table = _table(scores)
     n_methods = table.shape[1]
     pairs = list(combinations(range(n_methods), 2))
-    raw = np.array([_wilcoxon(table[:, i] - table[:, j]) for i, j in pairs])
+    raw = np.array([signed_rank_p(table[:, i] - table[:, j]) for i, j in pairs])
     p_values = np.ones((n_methods, n_methods))
     for (i, j), p in zip(pairs, holm(raw), strict=True):
         p_values[i, j] = p_values[j, i] = p
     return p_values
+
+
+def signed_rank_p(differences: ArrayLike) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test.
+
+    Up to 18 differences every pattern of signs is tried, so that the value is exact with ties as
+    well; beyond that it is the normal approximation. Differences are compared after rounding to
+    nine decimals, and zeros are ranked but have no sign (Pratt 1959).
+
+    Parameters
+    ----------
+    differences : array of shape (n_datasets,)
+
+    Raises
+    ------
+    ValueError
+        If there is no difference, or one is not finite.
+    """
+    differences = _checks.finite_array("differences", differences, ndim=1).round(9)
+    if not differences.size:
+        raise ValueError("differences must hold at least one number, got none")
+    if not differences.any():
+        return 1.0
+    if differences.size > MOST_EXACT:
+        test = stats.wilcoxon(differences, zero_method="pratt", method="approx")
+        return float(test.pvalue)
+    signs = np.sign(differences)
+    weights = stats.rankdata(np.abs(differences)) * np.abs(signs)
+    sums = np.abs(_signs(differences.size) @ weights)
+    return float((sums >= abs(signs @ weights) - 1e-9).mean())
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -242,13 +276,10 @@ def bayesian_signed_rank(
     return tuple(float(s) for s in share)
 
 
-def _wilcoxon(difference: NDArray) -> float:
-    if not np.any(difference):
-        return 1.0
-    # exact for up to 50 untied differences, else the normal form; zeros share their ranks
-    exact = difference.size <= 50 and np.unique(np.abs(difference)).size == difference.size
-    method = "exact" if exact and np.all(difference) else "approx"
-    return float(stats.wilcoxon(difference, zero_method="zsplit", method=method).pvalue)
+@cache
+def _signs(n: int) -> NDArray[np.int8]:
+    """Return every pattern of n signs, (2**n, n)."""
+    return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)
 
 
 def _rank_error(n_datasets: int, n_methods: int) -> float:
