@@ -110,7 +110,7 @@ def test_signed_rank_by_hand_with_ties_and_zeros():
 def test_many_differences_fall_back_to_the_normal_form():
     differences = np.random.default_rng(4).normal(0.4, 1, size=30)
     exact = stats.wilcoxon(differences, method="exact").pvalue
-    assert statistics.signed_rank_p(differences) == pytest.approx(exact, abs=0.005)
+    assert statistics.signed_rank_p(differences) == pytest.approx(exact, rel=0.1)
 
 
 def test_wilcoxon_stands_ties_zeros_and_equality():
