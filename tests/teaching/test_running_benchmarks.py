@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from posenc.bench import extrapolation
 from posenc.bench.__main__ import parser
 from posenc.bench.settings import PROFILES
 from posenc.models import TimeSeriesTransformer
@@ -45,6 +46,11 @@ def test_the_class_of_the_page_enters_a_model():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_of_the_page_are_understood(command):
     parser().parse_args(shlex.split(command.replace("\\\n", " ")))
+
+
+def test_the_command_on_longer_series_is_understood():
+    [command] = re.findall(r"python -m posenc\.bench\.extrapolation (.*)", PAGE)
+    assert extrapolation._parser().parse_args(shlex.split(command)).seeds == 3
 
 
 def test_the_page_shows_commands():
