@@ -117,13 +117,14 @@ def render(cards: dict[str, Scorecard]) -> str:
     ----------
     cards : dict from an encoding's name to its scorecard.
     """
-    head = f"{'encoding':<16}" + "".join(f"{wish:>13}" for wish in _COLUMNS)
+    width = max([16, *(len(name) + 1 for name in cards)])
+    head = f"{'encoding':<{width}}" + "".join(f"{wish:>13}" for wish in _COLUMNS)
     lines = [head, "-" * len(head)]
     for name, card in cards.items():
         numbers = [_number(getattr(card, field)) for field in _COLUMNS.values()]
         marks = [" *" if met else "  " for met in card.wishes.values()]
         cells = "".join(f"{n + m:>13}" for n, m in zip(numbers, marks, strict=True))
-        lines.append(f"{name:<16}{cells}")
+        lines.append(f"{name:<{width}}{cells}")
     return "\n".join([*lines, "* the wish is met"])
 
 
