@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from posenc.claims import MIME
 from repository import ROOT, address, branch
 
 BOOK = ROOT / "book"
@@ -30,7 +31,6 @@ from importlib.util import find_spec
 if find_spec("posenc") is None:  # on Colab: add the package, touch nothing that is there
     %pip install --quiet --no-deps "posenc @ git+{address}@{branch}"
 """
-VERDICT = "application/vnd.posenc.claim+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"},
@@ -95,7 +95,7 @@ def figure_metadata(cell: NotebookNode) -> dict | None:
 
 def shows_verdict(cell: NotebookNode) -> bool:
     """Say whether a cell ends with the verdict on a claim."""
-    return any(VERDICT in output.get("data", {}) for output in cell.outputs)
+    return any(MIME in output.get("data", {}) for output in cell.outputs)
 
 
 def tidy(notebook: NotebookNode) -> None:

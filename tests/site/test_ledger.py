@@ -204,4 +204,4 @@ def test_the_same_claims_give_the_same_bytes(tmp_path):
 def test_the_notebook_tool_and_the_ledger_look_for_the_same_data():
     import notebooks
 
-    assert notebooks.VERDICT == MIME
+    assert notebooks.MIME == MIME
