@@ -29,7 +29,7 @@ class Settings:
     encoding_options : mapping
         Options of the encoding, handed to its constructor.
     dataset_options : mapping
-        Options of a synthetic data set.
+        Options of a synthetic data set, or what a real one loses (`posenc.data.lost_samples`).
     encoding_source : str
         Fingerprint of a reader's own encoding, so that an edited one is trained anew.
     scale : str

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from posenc import _checks
 from posenc.data import checksums, download, folders, lock, packed
 from posenc.data.dataset import Dataset
 from posenc.data.errors import DataError, DownloadError, MissingDataError, UnknownDatasetError
 from posenc.data.formats import ts
+from posenc.data.lost_samples import lose_samples
 from posenc.data.registry import ENTRIES, Entry, from_archive
 from posenc.data.sets import archive
 from posenc.data.synthetic import FAMILIES
@@ -45,22 +47,28 @@ def load(name: str, split: str, **options) -> Dataset:
     Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
     cache folder), then among the sets that come with aeon, and then downloaded, unless
     POSENC_OFFLINE is set. `options` are the parameters of a synthetic family, see
-    `posenc.data.synthetic`.
+    `posenc.data.synthetic`. From a real set they take steps away: `lost`, `clock` and `seed`, see
+    `posenc.data.lost_samples`.
 
     Raises
     ------
-    UnknownDatasetError, MissingDataError or FileFormatError, all of them ValueErrors.
+    UnknownDatasetError, MissingDataError or FileFormatError, all of them ValueErrors; ValueError
+    for options that the set does not take.
     """
     if split not in SPLITS:
         raise ValueError(f'split must be "train" or "test", got {split!r}')
     if name in FAMILIES:
         return FAMILIES[name](split, **options)
-    entry = find_entry(name)
-    if options:
-        raise ValueError(f"{name} is a set of recordings and takes no options, got {options}")
+    for option in options:
+        _checks.choice(f"option of {name}, a set of recordings,", option, ("lost", "clock", "seed"))
+    data = _load_recordings(find_entry(name), split)
+    return lose_samples(data, split, **options) if options else data
+
+
+def _load_recordings(entry: Entry, split: str) -> Dataset:
     found = find(entry) or fetch(entry)
     digests = found.digests()
-    path = packed.location(name, digests)
+    path = packed.location(entry.name, digests)
     data = packed.read(path, split)
     if data is None:
         data = _read_and_pack(entry, found, digests, path)[split]
