@@ -59,8 +59,12 @@ def test_names_cannot_be_paths(name):
 def test_split_and_options_are_checked():
     with pytest.raises(ValueError, match="split must be"):
         data.load("elevator", "validation")
-    with pytest.raises(ValueError, match=r"recordings, must be one of lost, clock, seed, got 'n'"):
+    with pytest.raises(ValueError, match="option of BasicMotions must be one of clock, lost, seed"):
         data.load("BasicMotions", "train", n=3)
+    with pytest.raises(ValueError, match="option of range_probe must be one of distance"):
+        data.load("range_probe", "train", lost=0.5)
+    with pytest.raises(ValueError, match="option lost must say which share"):
+        data.load("BasicMotions", "train", seed=1)
 
 
 def test_any_archive_name_that_aeon_knows_is_found_out_about(monkeypatch):

@@ -54,7 +54,7 @@ def test_series_of_equal_length_need_no_mask_when_counted():
 def test_other_seeds_and_splits_lose_other_steps():
     whole = stack([np.ones((50, 1))] * 4, np.zeros(4, dtype=np.int64), ("a",), "ones")
     masks = [
-        lose_samples(whole, split, seed=seed).mask
+        lose_samples(whole, split, lost=0.5, seed=seed).mask
         for split, seed in (("train", 0), ("train", 0), ("test", 0), ("train", 1))
     ]
     np.testing.assert_array_equal(masks[0], masks[1])
@@ -76,4 +76,4 @@ def test_a_registered_set_takes_the_options():
 @pytest.mark.parametrize("options", [{"lost": 1}, {"lost": -0.1}, {"clock": "time"}, {"seed": 0.5}])
 def test_wrong_arguments(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must"):
-        data.load("BasicMotions", "train", **options)
+        data.load("BasicMotions", "train", **{"lost": 0.5, **options})

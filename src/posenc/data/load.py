@@ -1,8 +1,10 @@
 """Find a data set by name, fetch it if need be, read it once, keep the arrays."""
 
 import difflib
+import inspect
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from posenc.data.sets import archive
 from posenc.data.synthetic import FAMILIES
 
 SPLITS = ("train", "test")
+LOSSES = ("lost", "clock", "seed")
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ def load(name: str, split: str, **options) -> Dataset:
     Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
     cache folder), then among the sets that come with aeon, and then downloaded, unless
     POSENC_OFFLINE is set. `options` are the parameters of a synthetic family, see
-    `posenc.data.synthetic`. From a real set they take steps away: `lost`, `clock` and `seed`, see
-    `posenc.data.lost_samples`.
+    `posenc.data.synthetic`. From a real set they take steps away: `lost`, and with it `clock` and
+    `seed`, see `posenc.data.lost_samples`.
 
     Raises
     ------
@@ -58,11 +61,20 @@ def load(name: str, split: str, **options) -> Dataset:
     if split not in SPLITS:
         raise ValueError(f'split must be "train" or "test", got {split!r}')
     if name in FAMILIES:
+        _check_options(
+            name, options, inspect.signature(FAMILIES[name]).parameters.keys() - {"split"}
+        )
         return FAMILIES[name](split, **options)
-    for option in options:
-        _checks.choice(f"option of {name}, a set of recordings,", option, ("lost", "clock", "seed"))
+    _check_options(name, options, LOSSES)
+    if options and "lost" not in options:
+        raise ValueError(f"option lost must say which share of the steps to lose, got {options}")
     data = _load_recordings(find_entry(name), split)
     return lose_samples(data, split, **options) if options else data
+
+
+def _check_options(name: str, options: Mapping[str, object], known: Iterable[str]) -> None:
+    for option in options:
+        _checks.choice(f"option of {name}", option, sorted(known))
 
 
 def _load_recordings(entry: Entry, split: str) -> Dataset:

@@ -5,6 +5,7 @@ when. With the clock "times" every step that is left stands where it was recorde
 are masked. With "indices" the steps that are left are moved together and merely counted.
 """
 
+import numbers
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ CLOCKS = ("times", "indices")
 
 
 def lose_samples(
-    data: Dataset, split: str, *, lost: float = 0.5, clock: str = "times", seed: int = 0
+    data: Dataset, split: str, *, lost: float, clock: str = "times", seed: int = 0
 ) -> Dataset:
     """Return the series of a split without a random share of their real steps.
 
@@ -28,7 +29,7 @@ def lose_samples(
     split : {"train", "test"}
         Other splits of the same seed lose other steps.
     lost : float
-        Share of the real steps of each series that is lost, in [0, 1); one step is always left.
+        Share of the real steps of each series that is lost, in [0, 1); at least one of them stays.
     clock : {"times", "indices"}
         Whether the steps that are left keep their places. The values are the same in both.
     seed : int
@@ -39,7 +40,8 @@ def lose_samples(
     ValueError
         If an argument is out of range.
     """
-    _checks.probability("lost", lost)
+    if isinstance(lost, bool) or not isinstance(lost, numbers.Real) or not 0 <= lost < 1:
+        raise ValueError(f"lost must be a share, at least 0 and below 1, got {lost!r}")
     _checks.choice("clock", clock, CLOCKS)
     kept = _kept(data, lost, generator(split, seed))
     place = "their places" if clock == "times" else "only their order"
