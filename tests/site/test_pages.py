@@ -18,7 +18,9 @@ MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
 REPEATED_IDS = re.compile(r"proof|[a-z]+-content")
 # Directives and roles of MyST that the site should have turned into something.
-MARKUP = re.compile(r":::|```|\{(?:eq|numref|ref|prf:ref|cite:?[tp]?|doc|term)\}")
+MARKUP = re.compile(
+    r":::|```|\{(?:eq|numref|ref|prf:ref|cite:?[tp]?|doc|term)\}|^\| .* \|", flags=re.MULTILINE
+)
 # Elements that make a browser load something by itself.
 LOADED = {
     "script": "src",
