@@ -1,0 +1,148 @@
+"""What both transformers share: everything between the tokens and the logits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc._fused import prefers_blocks
+from posenc.attention import Position, check_mask
+from posenc.models.inputs import check_finite
+from posenc.models.layer import EncoderLayer
+from posenc.models.norms import NORMS, NoNorm
+from posenc.models.pooling import POOLINGS, pool
+from posenc.models.positions import PositionLike, for_layers
+
+
+class Classifier(nn.Module):
+    """Tokens, position, layers, pooling, head; derived classes say how a series becomes tokens."""
+
+    def __init__(
+        self,
+        n_channels: int,
+        n_classes: int,
+        length: int,
+        n_steps: int,
+        position: PositionLike,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        d_ff: int,
+        dropout: float,
+        *,
+        norm: str,
+        norm_first: bool,
+        pooling: str,
+        head: str,
+        attention_dropout: float,
+        position_options: Mapping[str, Any] | None,
+        share_position: bool | None,
+        check_input: bool,
+    ) -> None:
+        super().__init__()
+        self.n_channels = _checks.count("n_channels", n_channels, minimum=1)
+        self.n_classes = _checks.count("n_classes", n_classes, minimum=1)
+        self.length = length
+        self.d_model = _checks.count("d_model", d_model, minimum=1)
+        self.pooling = _checks.choice("pooling", pooling, POOLINGS)
+        self.check_input = check_input
+        _checks.count("n_layers", n_layers, minimum=1)
+        _checks.count("d_ff", d_ff, minimum=1)
+        _checks.divisor("n_heads", n_heads, "d_model", d_model)
+        _checks.probability("dropout", dropout)
+        _checks.choice("norm", norm, NORMS)
+        _checks.choice("head", head, ("linear", "mlp"))
+        self.n_tokens = n_steps + (pooling == "cls")
+        self.class_token = nn.Parameter(torch.randn(d_model) * 0.02) if pooling == "cls" else None
+        positions = for_layers(
+            position,
+            d_model,
+            n_heads,
+            self.n_tokens,
+            n_layers,
+            class_token=pooling == "cls",
+            shared=share_position,
+            options=position_options,
+        )
+        self.layers = nn.ModuleList(
+            EncoderLayer(each, d_ff, dropout, attention_dropout, norm, norm_first)
+            for each in positions
+        )
+        self.final_norm = NORMS[norm](d_model) if norm_first else NoNorm()
+        self.dropout = nn.Dropout(dropout)
+        width = d_model * (self.n_tokens if pooling == "flatten" else 1)
+        self.head = nn.Linear(width, n_classes)
+        if head == "mlp":
+            hidden = nn.Linear(width, d_ff)
+            self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
+
+    @property
+    def position(self) -> Position:
+        """The encoding that meets the tokens first."""
+        return self.layers[0].attention.position
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return the logits, (batch, n_classes).
+
+        Parameters
+        ----------
+        x : (batch, length, n_channels)
+        mask : (batch, length) bool, optional
+            True marks a real step; what stands at the others, NaN included, is not looked at.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a real value is not finite, or the series is too long for the
+            encoding. Values are not checked under `torch.compile` and `torch.func` transforms.
+        """
+        tokens, mask = self.encode(x, mask)
+        return self.head(pool(self.pooling, tokens, mask, self.n_tokens))
+
+    def encode(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Return the tokens behind the last layer, (batch, n_tokens, d_model), and their mask."""
+        self._check(x, mask)
+        if mask is not None:
+            x = x.where(mask.unsqueeze(-1), 0)
+        if self.check_input:
+            check_finite(x)
+        x, mask = self._tokens(x, mask)
+        if self.class_token is not None:
+            x, mask = self._with_class_token(x, mask)
+        first = self.position
+        x = self.dropout(first.embed(x))
+        bias = self._common_bias(x)
+        for i, layer in enumerate(self.layers):
+            if i and first.embed_every_layer:
+                x = layer.attention.position.embed(x)
+            x = layer(x, mask, bias)
+        return self.final_norm(x, mask), mask
+
+    def _common_bias(self, x: Tensor) -> Tensor | None:
+        """Return the bias of all layers and batch rows, if there is one and it is wanted whole."""
+        first = self.position
+        attention = [layer.attention for layer in self.layers]
+        if not first.position_only or any(a.position is not first for a in attention):
+            return None
+        blocks = all(prefers_blocks(x, a.dropout if self.training else 0.0) for a in attention)
+        if blocks and first.bias_by_offset(x) is not None:
+            return None
+        return first.bias(x, x, x)
+
+    def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)
+        if mask is not None:
+            mask = nn.functional.pad(mask, (1, 0), value=True)
+        return torch.cat((token, x), 1), mask
+
+    def _check(self, x: Tensor, mask: Tensor | None) -> None:
+        if x.ndim != 3 or x.shape[-1] != self.n_channels:
+            raise ValueError(
+                f"x must have shape (batch, length, n_channels = {self.n_channels}), "
+                f"got {tuple(x.shape)}"
+            )
+        if x.shape[1] < 1:
+            raise ValueError(f"x must have at least one step, got shape {tuple(x.shape)}")
+        check_mask(mask, x)

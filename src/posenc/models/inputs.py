@@ -1,0 +1,23 @@
+"""What a model asks of its input, and says if it does not get it."""
+
+import torch
+from torch import Tensor
+
+from posenc._fused import in_transform
+
+
+def check_finite(x: Tensor) -> None:
+    """Raise ValueError if a value is NaN or infinite, where looking is possible and cheap."""
+    if torch.compiler.is_compiling() or in_transform():
+        return
+    # one sum catches everything; only if it is suspicious are the single values looked at
+    if x.is_meta or bool(x.detach().sum().isfinite()):
+        return
+    bad = (~x.isfinite()).nonzero()
+    if len(bad):
+        batch, step, channel = bad[0].tolist()
+        raise ValueError(
+            f"x must be finite, got {x[batch, step, channel].item()} at batch row {batch}, "
+            f"step {step}, channel {channel} ({len(bad)} such values); drop or fill them, or mark "
+            "missing steps False in mask"
+        )

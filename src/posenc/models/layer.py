@@ -1,0 +1,44 @@
+"""One layer of a transformer encoder."""
+
+from torch import Tensor, nn
+
+from posenc.attention import Position, SelfAttention
+from posenc.models.norms import NORMS
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention and a feed-forward network, each with a residual path and a norm."""
+
+    def __init__(
+        self,
+        position: Position,
+        d_ff: int,
+        dropout: float,
+        attention_dropout: float,
+        norm: str,
+        norm_first: bool,
+    ) -> None:
+        super().__init__()
+        d_model = position.d_model
+        self.attention = SelfAttention(d_model, position.n_heads, position, attention_dropout)
+        self.expand = nn.Linear(d_model, d_ff)
+        self.contract = nn.Linear(d_ff, d_model)
+        self.attention_norm = NORMS[norm](d_model)
+        self.feed_forward_norm = NORMS[norm](d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
+        if self.norm_first:
+            x = x + self._attend(self.attention_norm(x, mask), mask, bias)
+            return x + self._feed_forward(self.feed_forward_norm(x, mask))
+        x = self.attention_norm(x + self._attend(x, mask, bias), mask)
+        return self.feed_forward_norm(x + self._feed_forward(x), mask)
+
+    def _attend(self, x: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        return self.dropout(self.attention.attend(x, mask, bias))
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        hidden = self.dropout(nn.functional.gelu(self.expand(x)))
+        return self.dropout(self.contract(hidden))

@@ -1,0 +1,108 @@
+"""The transformer with one token per patch of time steps."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.models.classifier import Classifier
+from posenc.models.positions import PositionLike
+
+
+class PatchTransformer(Classifier):
+    """One token per patch of steps (Irani and Metsis 2025, Algorithm 2; Dosovitskiy et al. 2021).
+
+    A one-dimensional convolution makes the patches; position enters; layers of attention and
+    feed-forward network follow, without batch norm; a linear map to `d_ff` and one to the
+    classes end it, with a GELU between them, as two linear maps in a row would be one.
+
+    Parameters
+    ----------
+    n_channels, n_classes, length, position, d_model, n_heads, n_layers, d_ff, dropout
+        As for `TimeSeriesTransformer`, but the encoding is made for the number of patches,
+        1 + ceil((length - patch) / stride), one more with `pooling="cls"`.
+    patch : int
+        Steps in a patch, at least 1.
+    stride : int, optional
+        Steps between the starts of neighbouring patches, 1 <= stride <= patch. The survey calls
+        the patches overlapping but counts length / patch of them, which is the default,
+        `stride = patch`.
+    norm, norm_first, pooling, head, attention_dropout, position_options, share_position
+        As for `TimeSeriesTransformer`. The algorithm names no norm, and transformer layers have
+        layer norm; "none" follows the letter.
+    check_input : bool
+        As for `TimeSeriesTransformer`.
+
+    Notes
+    -----
+    A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
+    steps are.
+    """
+
+    def __init__(
+        self,
+        n_channels: int,
+        n_classes: int,
+        length: int,
+        position: PositionLike = "sinusoidal",
+        d_model: int = 128,
+        n_heads: int = 8,
+        n_layers: int = 4,
+        d_ff: int = 256,
+        dropout: float = 0.1,
+        *,
+        patch: int = 8,
+        stride: int | None = None,
+        norm: str = "layer",
+        norm_first: bool = False,
+        pooling: str = "mean",
+        head: str = "mlp",
+        attention_dropout: float = 0.0,
+        position_options: Mapping[str, Any] | None = None,
+        share_position: bool | None = None,
+        check_input: bool = True,
+    ) -> None:
+        length = _checks.count("length", length, minimum=1)
+        steps = _checks.count("patch", patch, minimum=1)
+        shift = _checks.count("stride", patch if stride is None else stride, minimum=1)
+        if shift > steps:
+            raise ValueError(
+                f"stride must be at most patch = {patch}, or steps are skipped, got {stride}"
+            )
+        super().__init__(
+            n_channels,
+            n_classes,
+            length,
+            1 + _missing_patches(length, steps, shift),
+            position,
+            d_model,
+            n_heads,
+            n_layers,
+            d_ff,
+            dropout,
+            norm=norm,
+            norm_first=norm_first,
+            pooling=pooling,
+            head=head,
+            attention_dropout=attention_dropout,
+            position_options=position_options,
+            share_position=share_position,
+            check_input=check_input,
+        )
+        self.patch, self.stride = steps, shift
+        self.patches = nn.Conv1d(n_channels, d_model, steps, shift)
+
+    def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        length = x.shape[1]
+        whole = self.patch + _missing_patches(length, self.patch, self.stride) * self.stride
+        x = nn.functional.pad(x, (0, 0, 0, whole - length))
+        if mask is not None:
+            mask = nn.functional.pad(mask, (0, whole - length))
+            mask = mask.unfold(1, self.patch, self.stride).any(-1)
+        return self.patches(x.transpose(1, 2)).transpose(1, 2), mask
+
+
+def _missing_patches(length: int, patch: int, stride: int) -> int:
+    """Return how many patches a series needs besides the first."""
+    return -(-max(length - patch, 0) // stride)

@@ -1,0 +1,104 @@
+"""The transformer with one token per time step."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.models.classifier import Classifier
+from posenc.models.norms import NORMS
+from posenc.models.positions import PositionLike
+
+
+class TimeSeriesTransformer(Classifier):
+    """One token per time step (Irani and Metsis 2025, Algorithm 1; Zerveas et al. 2021).
+
+    A linear map of the channels and batch norm make the tokens; position enters; each layer has
+    batch norm behind attention and behind the feed-forward network; a linear map classifies.
+
+    Parameters
+    ----------
+    n_channels, n_classes, length : int
+        Channels, classes and time steps of the data.
+    position : str, Position, or callable
+        A name (`posenc.encodings.names()`), an encoding made for these sizes, or a class or
+        function that makes one from (d_model, n_heads, max_length). The model has `length`
+        tokens, one more with `pooling="cls"`.
+    d_model, n_heads, n_layers, d_ff : int
+        Width, heads, layers, width of the feed-forward network.
+    dropout : float
+        On the embedded tokens, in the feed-forward network and on both residual branches.
+    norm : {"batch", "layer", "none"}
+        Batch norm is the papers'; its statistics leave padded steps out.
+    norm_first : bool
+        Whether the norm comes before each branch rather than behind the sum, which is the papers'
+        place.
+    pooling : {"mean", "max", "last", "cls", "flatten"}
+        The algorithm does not say how tokens become one vector. Mean pooling is blind to order,
+        so order counts only through the encoding. "flatten" is Zerveas et al.'s: the head then
+        sees each step at its own place, encoding or not. "cls" puts a learned token in front.
+    head : {"linear", "mlp"}
+        A linear map, or one hidden layer of width `d_ff`.
+    attention_dropout : float
+        On attention weights; above 0 it costs the fused kernel on CPUs.
+    position_options : mapping, optional
+        Options for the encoding, if `position` is a name, class or function.
+    share_position : bool, optional
+        Whether all layers share one encoding; by default as its authors have it.
+    check_input : bool
+        Whether to look for values that are not finite.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+    """
+
+    def __init__(
+        self,
+        n_channels: int,
+        n_classes: int,
+        length: int,
+        position: PositionLike = "sinusoidal",
+        d_model: int = 128,
+        n_heads: int = 8,
+        n_layers: int = 4,
+        d_ff: int = 256,
+        dropout: float = 0.1,
+        *,
+        norm: str = "batch",
+        norm_first: bool = False,
+        pooling: str = "mean",
+        head: str = "linear",
+        attention_dropout: float = 0.0,
+        position_options: Mapping[str, Any] | None = None,
+        share_position: bool | None = None,
+        check_input: bool = True,
+    ) -> None:
+        length = _checks.count("length", length, minimum=1)
+        super().__init__(
+            n_channels,
+            n_classes,
+            length,
+            length,
+            position,
+            d_model,
+            n_heads,
+            n_layers,
+            d_ff,
+            dropout,
+            norm=norm,
+            norm_first=norm_first,
+            pooling=pooling,
+            head=head,
+            attention_dropout=attention_dropout,
+            position_options=position_options,
+            share_position=share_position,
+            check_input=check_input,
+        )
+        self.project = nn.Linear(n_channels, d_model)
+        self.input_norm = NORMS[norm](d_model)
+
+    def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        return self.input_norm(self.project(x), mask), mask
