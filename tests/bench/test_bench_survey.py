@@ -175,6 +175,28 @@ def test_differences_are_in_points():
     assert none[0] == "patch, none: nothing in common"
 
 
+def test_deviations_from_the_mean_are_paired_by_set_and_encoding():
+    first = made(lambda d, e: 0.8 if e == "tupe" else 0.4)
+    second = made(lambda d, e: 0.5 if e == "tupe" else 0.6)
+    pairs = survey.deviation_pairs(first, second, ["LSST", "Chinatown"])
+    assert pairs.shape == (2 * len(NAMES), 4)
+    tupe = pairs[NAMES.index("tupe")]
+    others = len(NAMES) - 1
+    assert tupe == pytest.approx([-10 * others / len(NAMES), 40 * others / len(NAMES), 0, 0])
+    assert np.allclose([pairs[pairs[:, 3] == k, :2].sum(axis=0) for k in (0, 1)], 0)
+    assert pairs[len(NAMES) :, 3].tolist() == [1] * len(NAMES)
+
+
+def test_what_carries_over_is_measured_against_what_seeds_allow():
+    level = {name: 0.3 + i / 40 for i, name in enumerate(NAMES)}
+    first, second = made(lambda d, e: level[e], 0.001), made(lambda d, e: 1 - level[e], 0.001)
+    (line,) = survey.carried_over(first, second, ["LSST"])
+    assert line.startswith("patch       LSST               accuracy 0.")
+    assert "correlation -1.00, at most 1.00 expected" in line
+    (line,) = survey.carried_over(made(lambda d, e: 0.5), second, ["LSST"])
+    assert line.endswith("seeds 0.0 and 0.1; correlation +nan, at most 0.00 expected")
+
+
 def test_trends_find_a_gain_that_grows_with_length():
     sets = ("Chinatown", "RacketSports", "LSST", "FingerMovements", "NATOPS", "UWaveGestureLibrary")
     length = {d: data.recorded_facts(d).length for d in sets}

@@ -19,7 +19,7 @@ from posenc.bench.survey.ours import (
     theirs,
     whole,
 )
-from posenc.bench.survey.profiles import differences, rank_again
+from posenc.bench.survey.profiles import carried_over, deviation_pairs, differences, rank_again
 from posenc.bench.survey.ranks import (
     Agreement,
     agreement,
@@ -41,10 +41,12 @@ __all__ = [
     "against",
     "agreement",
     "beside",
+    "carried_over",
     "cells",
     "columns",
     "common",
     "coverage",
+    "deviation_pairs",
     "differences",
     "duels",
     "facts",
