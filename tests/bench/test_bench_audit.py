@@ -49,4 +49,7 @@ def test_components_recover_what_was_put_in():
     cells = rng.normal(0, 0.03, (3000, 16, 1)) + rng.normal(0, 0.02, (3000, 16, 5))
     found = np.sqrt(np.mean([np.square(audit.components(one)) for one in cells], axis=0))
     assert found == pytest.approx([0.02, 0.03], rel=0.02)
+    shared = rng.normal(0, 0.04, (3000, 1, 5))
+    found = np.sqrt(np.mean([np.square(audit.components(one)) for one in cells + shared], axis=0))
+    assert found == pytest.approx([np.hypot(0.02, 0.04), 0.03], rel=0.02)
     assert audit.components([[0.1, 0.3], [0.3, 0.1]]) == (pytest.approx(np.sqrt(0.02)), 0)

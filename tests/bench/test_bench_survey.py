@@ -43,10 +43,14 @@ def test_only_sets_with_all_seeds_of_all_encodings_are_whole():
         "not complete: patch, Chinatown: none",
         "not complete: patch, LSST: tupe",
     ]
-    text = "\n".join(survey.coverage([partly]))
-    assert "LSST                          36  49 of 50 cells" in text
-    assert "Sleep                             absent" in text
-    assert "Epilepsy                     206  not run" in text
+    states = survey.coverage([partly])
+    assert states.loc["LSST", ["steps", "patch"]].tolist() == [36, "49 of 50 cells"]
+    assert states.loc["Sleep", ["steps", "patch"]].tolist() == ["–", "absent"]
+    assert states.loc["Epilepsy", ["steps", "patch"]].tolist() == [206, "not run"]
+    assert states.loc["RacketSports", ["role", "patch"]].tolist() == ["survey", "complete"]
+    stand_ins = survey.stand_ins()
+    assert list(stand_ins) == states.index[states["role"] == "stand-in"].tolist()
+    assert all(text.startswith("stands in for ") for text in stand_ins.values())
 
 
 def test_failed_cells_are_named():
@@ -116,18 +120,28 @@ def test_cost_is_compared_like_with_like():
     assert np.isnan(cost["sine_spe"])
 
 
-def test_tables_in_text_have_all_rows():
+def test_printed_and_measured_levels_stand_beside_each_other():
     scores = made(as_printed, 0.01)
-    rows = list(survey.beside(scores))
-    assert len(rows) == 1 + 2 * 3
-    numbers = [float(n) for n in rows[1].split()[1:]]
+    found = survey.beside(scores)
+    assert found.shape == (2 * 3, 9)
+    assert found.index.tolist() == ["LSST", "here", "RacketSports", "here", "RoomOccupancy", "here"]
+    numbers = [float(n) for n in found.iloc[0]]
     assert numbers == [57.3, 58.2, 59.6, 58.4, 61.1, 60.2, 60.1, 60.1, 59.5]
-    assert len(rows[2].split("±")) == 10
-    lines = list(survey.duels(scores))
-    assert len(lines) == 1 + len(NAMES)
-    assert lines[1].split()[0] == survey.ranked(scores)[0]
-    own = next(line for line in lines if line.startswith("sinusoidal"))
-    assert own.count("/") == 4  # against none only
+    assert all(len(text.split("±")) == 2 for text in found.iloc[1])
+    assert survey.levels(scores).to_numpy() == pytest.approx(100 * scores.mean().T)
+
+
+def test_every_encoding_is_compared_with_every_control():
+    scores = made(as_printed, 0.01)
+    table = survey.duels(scores)
+    assert table.index.tolist() == survey.ranked(scores)
+    own = table.loc["sinusoidal"].tolist()
+    assert own[0].startswith(("+", "-"))
+    assert own[4:] == [""] * 4  # against none only
+    assert table.columns.tolist()[::4] == ["over none", "over sinusoidal"]
+    alone = survey.duels(scores, ["none"])
+    assert "none" not in alone.index
+    assert alone.shape == (len(NAMES) - 1, 4)
     found = survey.against(scores, "none")
     assert set(found) == set(NAMES) - {"none"}
     mean = {e: [scores.cells[d, e].mean() for d in SETS] for e in ("tupe", "none")}
@@ -168,11 +182,10 @@ def test_two_results_are_ranked_again_on_what_they_share():
 def test_differences_are_in_points():
     first = made(lambda d, e: 0.5, sets=("LSST",))
     second = made(lambda d, e: 0.4 if e == "tupe" else 0.6)
-    lines = list(survey.differences(first, second))
-    assert lines[NAMES.index("tupe")] == "patch, tupe: LSST +10.0"
-    assert lines[NAMES.index("none")] == "patch, none: LSST -10.0"
-    none = list(survey.differences(first, made(as_printed, sets=("NATOPS",))))
-    assert none[0] == "patch, none: nothing in common"
+    found = survey.differences(first, second)
+    assert found.shape == (len(NAMES), 1)
+    assert found.loc[["tupe", "none"], "LSST"].tolist() == [10, -10]
+    assert survey.differences(first, made(as_printed, sets=("NATOPS",))).empty
 
 
 def test_deviations_from_the_mean_are_paired_by_set_and_encoding():
@@ -190,11 +203,14 @@ def test_deviations_from_the_mean_are_paired_by_set_and_encoding():
 def test_what_carries_over_is_measured_against_what_seeds_allow():
     level = {name: 0.3 + i / 40 for i, name in enumerate(NAMES)}
     first, second = made(lambda d, e: level[e], 0.001), made(lambda d, e: 1 - level[e], 0.001)
-    (line,) = survey.carried_over(first, second, ["LSST"])
-    assert line.startswith("patch       LSST               accuracy 0.")
-    assert "correlation -1.00, at most 1.00 expected" in line
-    (line,) = survey.carried_over(made(lambda d, e: 0.5), second, ["LSST"])
-    assert line.endswith("seeds 0.0 and 0.1; correlation +nan, at most 0.00 expected")
+    row = survey.carried_over(first, second, ["LSST"], ("full", "laptop")).loc["LSST"]
+    means = [float(row[f"accuracy, {name}"]) for name in ("full", "laptop")]
+    assert means == pytest.approx([100 * np.mean(list(level.values())), 58.75], abs=0.1)
+    assert row[["correlation", "if they agreed"]].tolist() == ["-1.00", "1.00"]
+    flat = made(lambda d, e: 0.5)
+    row = survey.carried_over(flat, second, ["LSST"], ("full", "laptop")).loc["LSST"]
+    assert row["encodings / seeds, full"] == "0.0 / 0.0"
+    assert row[["correlation", "if they agreed"]].tolist() == ["+nan", "0.00"]
 
 
 def test_trends_find_a_gain_that_grows_with_length():

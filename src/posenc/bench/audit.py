@@ -100,12 +100,16 @@ def components(cells: ArrayLike) -> tuple[float, float]:
     Parameters
     ----------
     cells : array of shape (n_encodings, n_seeds)
-        Scores on one data set.
+        Scores on one data set; a seed is the same for all encodings.
 
-    The mean of n seeds carries 1/n of the seeds' variance, which is subtracted from the variance
-    of the means; a negative rest counts as 0 (one-way random effects).
+    What a seed does to all encodings alike (the order of the batches is common to them) moves all
+    means together. Only the rest of the seeds' variance blurs the differences: 1/n of it is
+    subtracted from the variance of the means of n seeds. A negative difference counts as 0 (two-way
+    random effects without replication).
     """
     cells = _checks.finite_array("cells", cells, ndim=2)
-    within = cells.var(axis=1, ddof=1).mean()
-    between = cells.mean(axis=1).var(ddof=1) - within / cells.shape[1]
-    return float(np.sqrt(within)), float(np.sqrt(max(0.0, between)))
+    rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
+    n_encodings, n_seeds = cells.shape
+    unshared = np.square(rest).sum() / ((n_encodings - 1) * (n_seeds - 1))
+    between = cells.mean(axis=1).var(ddof=1) - unshared / n_seeds
+    return float(np.sqrt(cells.var(axis=1, ddof=1).mean())), float(np.sqrt(max(0.0, between)))

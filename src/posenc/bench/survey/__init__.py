@@ -6,6 +6,8 @@
 from posenc.bench.survey.comparisons import against, duels
 from posenc.bench.survey.cost import relative_cost
 from posenc.bench.survey.gains import Trend, advanced_gain, gain_pairs, trends
+from posenc.bench.survey.levels import beside, levels
+from posenc.bench.survey.missing import coverage, gaps, stand_ins
 from posenc.bench.survey.ours import (
     N_SEEDS,
     PAIRS,
@@ -29,7 +31,6 @@ from posenc.bench.survey.ranks import (
     regularity,
 )
 from posenc.bench.survey.spread import Spread, spreads
-from posenc.bench.survey.text import beside, coverage, gaps
 
 __all__ = [
     "N_SEEDS",
@@ -55,6 +56,7 @@ __all__ = [
     "gaps",
     "in_columns",
     "largest_class",
+    "levels",
     "rank_again",
     "ranked",
     "redrawn_concordance",
@@ -62,6 +64,7 @@ __all__ = [
     "regularity",
     "relative_cost",
     "spreads",
+    "stand_ins",
     "theirs",
     "trends",
     "whole",

@@ -1,6 +1,8 @@
 """Every encoding against a control, over the data sets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+
+import pandas as pd
 
 from posenc import _checks
 from posenc.bench import statistics
@@ -23,21 +25,25 @@ def against(
 
 def duels(
     scores: Scores, controls: Sequence[str] = ("none", "sinusoidal"), *, rope: float = 0.01
-) -> Iterator[str]:
-    """Yield a table in text: every encoding against each control.
+) -> pd.DataFrame:
+    """Return every encoding against each control: four columns for each, best average rank first.
 
-    Points of difference, sets won/tied/lost, rank-biserial correlation, and the probabilities of
-    better/equal/worse.
+    Mean difference in points, sets won/tied/lost, rank-biserial correlation, and the Bayesian
+    probabilities of better/equal/worse.
     """
-    found = [against(scores, control, rope=rope) for control in controls]
-    yield f"{scores.model:21}" + "".join(f"{'against ' + c:38}" for c in controls).rstrip()
-    for e in ranked(scores):
-        yield f"{e:21}{''.join(f'{_duel(one.get(e)):38}' for one in found)}".rstrip()
+    found = {c: against(scores, c, rope=rope) for c in controls}
+    names = [e for e in ranked(scores) if any(e in one for one in found.values())]
+    rows = [[text for one in found.values() for text in _duel(one.get(e))] for e in names]
+    heads = [f"{head}{c}" if head else tail for c in controls for head, tail in _HEADS]
+    return pd.DataFrame(rows, names, heads).rename_axis("encoding", axis="columns")
 
 
-def _duel(c: statistics.Comparison | None) -> str:
+_HEADS = [("over ", ""), ("", "sets"), ("", "effect"), ("", "better/equal/worse")]
+
+
+def _duel(c: statistics.Comparison | None) -> list[str]:
     if c is None:
-        return ""
-    won = f"{c.wins}/{c.ties}/{c.losses}"
+        return [""] * len(_HEADS)
+    points = round(100 * c.difference, 1) + 0.0  # never -0.0
     chances = f"{c.better:.2f}/{c.equal:.2f}/{c.worse:.2f}"
-    return f"{100 * c.difference:+5.1f} {won:>8} {c.rank_biserial:+.2f}  {chances}"
+    return [f"{points:+.1f}", f"{c.wins}/{c.ties}/{c.losses}", f"{c.rank_biserial:+.2f}", chances]

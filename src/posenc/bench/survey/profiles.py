@@ -1,12 +1,12 @@
 """Two sets of results of our own, beside each other."""
 
-from collections.abc import Iterator
-
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
 from posenc.bench import audit, statistics
+from posenc.bench.survey.levels import levels
 from posenc.bench.survey.ours import cells, whole
 from posenc.bench.tables import Scores
 
@@ -43,31 +43,38 @@ def deviation_pairs(first: Scores, second: Scores, datasets: list[str]) -> NDArr
     return np.concatenate(rows)
 
 
-def carried_over(first: Scores, second: Scores, datasets: list[str]) -> Iterator[str]:
-    """Yield a line per data set: levels, spreads, and how alike both rate the encodings.
+def carried_over(
+    first: Scores, second: Scores, datasets: list[str], names: tuple[str, str]
+) -> pd.DataFrame:
+    """Return levels and spreads of two sets of results, and how alike both rate the encodings.
 
-    The correlation of the means is limited by the luck of the seeds in both. With the variances
-    between encodings and seeds, the most that can be expected is the root of the product of both
-    shares that encodings have in the variance of the means; 0 if no such share is seen.
+    The correlation of the means is limited by the luck of the seeds in both. Results that agree
+    but for that luck would give the root of the product of both shares that encodings have in the
+    variance of the means, on average; 0 if no such share is seen.
     """
-    for d in datasets:
-        tables = [cells(one, d, first.encodings) for one in (first, second)]
-        found = [audit.components(table) for table in tables]
-        shares = [e**2 / max(e**2 + s**2 / tables[0].shape[1], 1e-12) for s, e in found]
-        means = [table.mean(axis=1) for table in tables]
-        r = float("nan") if min(map(np.ptp, means)) == 0 else np.corrcoef(means)[0, 1]
-        yield (
-            f"{first.model:12}{d:18} accuracy {means[0].mean():.2f} and {means[1].mean():.2f}; "
-            f"encodings {100 * found[0][1]:.1f} and {100 * found[1][1]:.1f} points, seeds "
-            f"{100 * found[0][0]:.1f} and {100 * found[1][0]:.1f}; correlation {r:+.2f}, at most "
-            f"{np.sqrt(np.prod(shares)):.2f} expected"
-        )
+    return pd.DataFrame.from_dict(
+        {d: _carried_over(first, second, d, names) for d in datasets}, orient="index"
+    ).rename_axis("data set", axis="columns")
 
 
-def differences(first: Scores, second: Scores) -> Iterator[str]:
-    """Yield a line per encoding of the first: its mean minus that of the second, in points."""
-    for e in first.encodings:
-        shared = [d for d in second.datasets if (d, e) in first.cells and (d, e) in second.cells]
-        points = [100 * (first.cells[d, e].mean() - second.cells[d, e].mean()) for d in shared]
-        listed = ", ".join(f"{d} {value:+.1f}" for d, value in zip(shared, points, strict=True))
-        yield f"{first.model}, {e}: {listed or 'nothing in common'}"
+def _carried_over(
+    first: Scores, second: Scores, dataset: str, names: tuple[str, str]
+) -> dict[str, str]:
+    tables = [cells(one, dataset, first.encodings) for one in (first, second)]
+    means = [table.mean(axis=1) for table in tables]
+    found = [audit.components(table) for table in tables]
+    shares = [e**2 / max(m.var(ddof=1), 1e-12) for (_, e), m in zip(found, means, strict=True)]
+    r = float("nan") if min(map(np.ptp, means)) == 0 else np.corrcoef(means)[0, 1]
+    row = {}
+    for name, mean, (seeds, encodings) in zip(names, means, found, strict=True):
+        row[f"accuracy, {name}"] = f"{100 * mean.mean():.1f}"
+        row[f"encodings / seeds, {name}"] = f"{100 * encodings:.1f} / {100 * seeds:.1f}"
+    return row | {"correlation": f"{r:+.2f}", "if they agreed": f"{np.sqrt(np.prod(shares)):.2f}"}
+
+
+def differences(first: Scores, second: Scores) -> pd.DataFrame:
+    """Return the means of the first minus those of the second, in points, encodings by sets."""
+    names = [e for e in first.encodings if e in second.encodings]
+    sets = [d for d in first.datasets if d in second.datasets]
+    a, b = (levels(one).loc[names, sets] for one in (first, second))
+    return (a - b).round(1)
