@@ -118,6 +118,12 @@ def test_cost_is_compared_like_with_like():
     cost = survey.relative_cost(records, made(as_printed), "seconds_per_step")
     assert (cost["none"], cost["tupe"], cost["learnable"]) == (1, 1.5, 4)
     assert np.isnan(cost["sine_spe"])
+    slow = record("none", 8.0)  # a second seed, slowed down by other work
+    assert survey.relative_cost([*records, slow], made(as_printed), "seconds_per_step") == cost | {
+        "sine_spe": pytest.approx(np.nan, nan_ok=True)
+    }
+    ratios = survey.cost_ratios(records, made(as_printed), "seconds_per_step")
+    assert (ratios["tupe"].tolist(), ratios["sine_spe"].size) == ([1.5], 0)
 
 
 def test_printed_and_measured_levels_stand_beside_each_other():

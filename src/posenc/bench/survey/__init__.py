@@ -4,7 +4,7 @@
 """
 
 from posenc.bench.survey.comparisons import against, duels
-from posenc.bench.survey.cost import relative_cost
+from posenc.bench.survey.cost import cost_ratios, relative_cost
 from posenc.bench.survey.gains import Trend, advanced_gain, gain_pairs, trends
 from posenc.bench.survey.levels import beside, levels
 from posenc.bench.survey.missing import coverage, gaps, stand_ins
@@ -46,6 +46,7 @@ __all__ = [
     "cells",
     "columns",
     "common",
+    "cost_ratios",
     "coverage",
     "deviation_pairs",
     "differences",

@@ -3,16 +3,20 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc.bench import tables
 from posenc.bench.tables import Scores
 
 
-def relative_cost(records: Iterable[dict], scores: Scores, metric: str) -> dict[str, float]:
-    """Return each encoding's cost relative to "none": medians over seeds, then over data sets.
+def cost_ratios(
+    records: Iterable[dict], scores: Scores, metric: str
+) -> dict[str, NDArray[np.float64]]:
+    """Return each encoding's cost relative to "none", one ratio a data set.
 
-    Only runs on the same kind of device and with the same number of seeds trained together are
-    compared; NaN where there is no such pair.
+    The smallest value over seeds is taken, as other work on a machine only ever adds time. Only
+    runs on the same kind of device and with the same number of seeds trained together are compared;
+    the array is empty where there is no such pair.
 
     Parameters
     ----------
@@ -22,14 +26,20 @@ def relative_cost(records: Iterable[dict], scores: Scores, metric: str) -> dict[
     metric : str
         "seconds_per_step", "parameters" or another number of the records.
     """
-    found: dict[tuple, list[float]] = {}
+    least: dict[tuple, float] = {}
     for r in tables.finished(records):
         if r["model"] == scores.model and r["dataset"] in scores.datasets:
             kind = (r["dataset"], r["device"], r["metrics"]["seeds_together"])
-            found.setdefault((r["encoding"], kind), []).append(r["metrics"][metric])
-    each = {key: float(np.median(values)) for key, values in found.items()}
+            key = (r["encoding"], kind)
+            least[key] = min(least.get(key, np.inf), r["metrics"][metric])
     ratios: dict[str, list[float]] = {e: [] for e in scores.encodings}
-    for (encoding, kind), value in each.items():
-        if ("none", kind) in each:
-            ratios[encoding].append(value / each["none", kind])
-    return {e: float(np.median(values)) if values else np.nan for e, values in ratios.items()}
+    for (encoding, kind), value in least.items():
+        if ("none", kind) in least:
+            ratios[encoding].append(value / least["none", kind])
+    return {e: np.array(values) for e, values in ratios.items()}
+
+
+def relative_cost(records: Iterable[dict], scores: Scores, metric: str) -> dict[str, float]:
+    """Return the median of `cost_ratios` over the data sets; NaN where there is none."""
+    found = cost_ratios(records, scores, metric)
+    return {e: float(np.median(values)) if values.size else np.nan for e, values in found.items()}
