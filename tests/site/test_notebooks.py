@@ -115,6 +115,16 @@ def test_no_output_holds_a_path_of_a_machine_or_a_warning(name):
             assert "site-packages" not in text
 
 
+@every_notebook
+def test_printed_lines_are_no_longer_than_lines_of_code(name):
+    for cell in code(name):
+        for output in cell.outputs:
+            shown = output.get("data", {})
+            text = shown.get("text/plain", "") if set(shown) == {"text/plain"} else ""
+            for line in (output.get("text", "") + text).splitlines():
+                assert len(line) <= 100, line
+
+
 def test_cells_that_opt_out_of_comparison_are_counted_and_say_why():
     cells = [c for name in BOOK for c in code(name) if OPT_OUT & set(c.metadata.get("tags", []))]
     assert [c.source for c in cells if len(c.metadata.get("reason", "").split()) < 4] == []
