@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sitefiles import notebook_paths, toc_files
 
+import lean_code
 import ledger
 import repository
 
@@ -104,6 +105,15 @@ def test_no_markup_is_left_unrendered(site, page):
     for element in text.select("pre, code, script, style"):
         element.decompose()
     assert MARKUP.findall(text.get_text()) == []
+
+
+def test_marks_that_are_left_out_of_code_have_the_colour_of_plain_text(site):
+    css = (site / "_static" / "pygments.css").read_text(encoding="utf-8")
+    for theme in ("light", "dark"):
+        start = f'html[data-theme="{theme}"] .highlight '
+        plain = re.search(re.escape(start) + r"{[^}]*\bcolor: (#\w+)", css)[1]
+        for mark in lean_code.PLAIN.values():
+            assert f"{start}.{mark} {{ color: {plain} }}" in css, (theme, mark)
 
 
 @every_page
