@@ -38,7 +38,7 @@ def duels(
     return pd.DataFrame(rows, names, heads).rename_axis("encoding", axis="columns")
 
 
-_HEADS = [("over ", ""), ("", "sets"), ("", "effect"), ("", "better/equal/worse")]
+_HEADS = [("over ", ""), ("", "sets"), ("", "effect"), ("", "better / equal / worse")]
 
 
 def _duel(c: statistics.Comparison | None) -> list[str]:
