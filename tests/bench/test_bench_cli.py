@@ -73,6 +73,22 @@ def test_run_status_merge(call, tmp_path):
     assert "rotary:pairing=half" in (tmp_path / "one" / "report.md").read_text()
 
 
+def test_short_trainings_are_named_with_what_helps(call, tmp_path):
+    out = tmp_path / "short.jsonl"
+    arguments = ["run", *TINY[:2], "--encodings", "none", "--models", "patch", "--seeds", 1]
+    arguments += ["--engine", "serial", "--d-model", 8, "--d-ff", 8, "--out", out]
+    code, text, _ = call(*arguments, "--epochs", 3)
+    assert code == 0
+    few = "Trained for fewer than 200 steps: range_probe:distance=3:length=12:n=48 (3)."
+    assert few in text
+    assert "more --epochs and --patience help" in text
+    assert few in report.overview([json.loads(line) for line in out.read_text().splitlines()])
+    assert tables.short_trainings(fake("none", "A", 0, 0.5) for _ in range(2)) == ""
+    enough = fake("none", "A", 0, 0.5)
+    enough["metrics"]["steps"] = 200
+    assert tables.short_trainings([enough]) == ""
+
+
 def test_a_readers_own_encoding_runs(call, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "mymodule.py").write_text(

@@ -118,7 +118,18 @@ def _run(options: argparse.Namespace) -> int:
         f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
         f"there, {summary.elsewhere} are being trained by another run; results in {options.out}"
     )
+    if options.profile != "smoke":
+        _warn_of_short_trainings(options.out, grid)
     return 1 if summary.failed else 0
+
+
+def _warn_of_short_trainings(path: Path, grid: object) -> None:
+    from posenc.bench import tables
+
+    keys = {cell.key for group in grid.groups() for cell in group}
+    note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)
+    if note:
+        print(note)
 
 
 def _engine(options: argparse.Namespace, device: str, grid: object) -> object:

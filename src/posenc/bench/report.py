@@ -56,12 +56,13 @@ def overview(records: list[dict]) -> str:
     profiles = ", ".join(sorted({r["profile"] for r in done}))
     lines = [
         f"{len(done)} finished trainings, {len(failed)} failed; profile {profiles}; {devices}; "
-        f"{hours:.2f} hours of training."
+        f"{hours:.2f} hours of training.",
+        tables.short_trainings(done),
     ]
     reasons = Counter((r["encoding"], r["model"], r["dataset"], r["error"]) for r in failed)
     for (encoding, model, dataset, error), n in reasons.items():
         lines.append(f"- failed {n}×: {encoding}, {model}, {dataset}: {error}")
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def score_table(scores: Scores) -> str:

@@ -20,6 +20,8 @@ COMPARED = (
     "dataset_options",
     "seed",
 )
+# Below this many training steps a reader of scores is warned.
+FEW_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,27 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
 def finished(records: Iterable[dict]) -> list[dict]:
     """Return the finished records, one per key."""
     return [r for r in store.unique(iter(records)) if "error" not in r]
+
+
+def most_steps(records: Iterable[dict]) -> dict[str, int]:
+    """Return the most training steps that a finished cell had, by data set."""
+    steps: dict[str, int] = {}
+    for r in finished(records):
+        name = label(r, "dataset")
+        steps[name] = max(steps.get(name, 0), r["metrics"].get("steps", 0))
+    return steps
+
+
+def short_trainings(records: Iterable[dict]) -> str:
+    """Return a sentence on the data sets with fewer than FEW_STEPS training steps, or ""."""
+    few = {d: n for d, n in most_steps(records).items() if 0 < n < FEW_STEPS}
+    if not few:
+        return ""
+    listed = ", ".join(f"{name} ({n})" for name, n in few.items())
+    return (
+        f"Trained for fewer than {FEW_STEPS} steps: {listed}. In so few steps a score says how "
+        "soon an encoding is of use rather than how much; more --epochs and --patience help."
+    )
 
 
 def label(record: dict, kind: str) -> str:
