@@ -46,6 +46,12 @@ def badge(verdict: str) -> str:
     return f'<span class="posenc-badge posenc-{look}">{inner}</span>'
 
 
+def words(claim: dict) -> str:
+    """Return the claim as a quotation with its source."""
+    source = f"{ledger.SOURCES[claim['source']]}, {claim['place']}"
+    return f'<p class="posenc-words">{escape(claim["claim"])} <small>{escape(source)}</small></p>'
+
+
 def bars(source: str, tally: Counter, top: int, longest: int) -> str:
     """Return the four bars of a source as SVG, below its name."""
     parts = [

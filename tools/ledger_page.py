@@ -2,8 +2,11 @@
 
 `{ledger-numbers}` is a sentence with the counts, `{ledger-picture}` a bar for each source and
 verdict, `{ledger-table}` a row for each claim behind a filter, and the role {claim}`B6` a link to
-the cell that gives the verdict on B6. All are made from the file when the site is built.
+the cell that gives the verdict on B6. Every verdict in a chapter gets the words of its claim above
+it. All are made from the file when the site is built.
 """
+
+import re
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -81,8 +84,20 @@ class ClaimRole(SphinxRole):
         return [nodes.raw("", html, format="html")], []
 
 
+def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:  # noqa: ARG001
+    """Put the words of the claim into the box of each verdict."""
+    by_id = {claim["id"]: claim for claim in decided()}
+    for node in list(doctree.findall(nodes.raw)):
+        found = re.match(r'<div class="posenc-claim[^>]* id="claim-(\w+)">', node.astext())
+        if found and found[1] in by_id:
+            words = ledger_html.words(by_id[found[1]])
+            html = found[0] + words + node.astext()[found.end() :]
+            node.replace_self(nodes.raw("", html, format="html"))
+
+
 def setup(app: Sphinx) -> dict:
-    """Register the directives and the role."""
+    """Register the directives, the role, and what is shown with each verdict."""
+    app.connect("doctree-resolved", show_claims)
     app.add_directive("ledger-numbers", Numbers)
     app.add_directive("ledger-picture", Picture)
     app.add_directive("ledger-table", Table)

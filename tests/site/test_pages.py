@@ -116,6 +116,16 @@ def test_marks_that_are_left_out_of_code_have_the_colour_of_plain_text(site):
             assert f"{start}.{mark} {{ color: {plain} }}" in css, (theme, mark)
 
 
+def test_every_verdict_stands_below_the_words_of_its_claim(site):
+    for claim in ledger.read():
+        chapter, anchor = claim["anchor"].split(".ipynb#")
+        box = article(site, f"book/{chapter}").find(id=anchor)
+        words, badge = box.find(class_="posenc-words"), box.find(class_="posenc-badge")
+        assert words.get_text().startswith(claim["claim"]), claim["id"]
+        assert claim["place"] in words.find("small").get_text()
+        assert badge.find_previous(class_="posenc-words") is words
+
+
 @every_page
 def test_page_is_light(site, page):
     text = article(site, page)
