@@ -10,6 +10,9 @@ from posenc.bench.survey.ours import ranked
 from posenc.bench.tables import Scores
 
 
+_MORE_HEADS = ("sets", "effect", "better / equal / worse")
+
+
 def against(
     scores: Scores, control: str, *, rope: float = 0.01
 ) -> dict[str, statistics.Comparison]:
@@ -34,16 +37,13 @@ def duels(
     found = {c: against(scores, c, rope=rope) for c in controls}
     names = [e for e in ranked(scores) if any(e in one for one in found.values())]
     rows = [[text for one in found.values() for text in _duel(one.get(e))] for e in names]
-    heads = [f"{head}{c}" if head else tail for c in controls for head, tail in _HEADS]
+    heads = [head for c in controls for head in (f"over {c}", *_MORE_HEADS)]
     return pd.DataFrame(rows, names, heads).rename_axis("encoding", axis="columns")
-
-
-_HEADS = [("over ", ""), ("", "sets"), ("", "effect"), ("", "better / equal / worse")]
 
 
 def _duel(c: statistics.Comparison | None) -> list[str]:
     if c is None:
-        return [""] * len(_HEADS)
+        return [""] * (1 + len(_MORE_HEADS))
     points = round(100 * c.difference, 1) + 0.0  # never -0.0
     chances = f"{c.better:.2f}/{c.equal:.2f}/{c.worse:.2f}"
     return [f"{points:+.1f}", f"{c.wins}/{c.ties}/{c.losses}", f"{c.rank_biserial:+.2f}", chances]

@@ -19,10 +19,10 @@ def rank_again(first: Scores, second: Scores) -> str:
         return f"{first.model}: no data set and two encodings in common"
     means = [[cells(one, d, names).mean(axis=1) for d in sets] for one in (first, second)]
     test = stats.kendalltau(*(statistics.average_ranks(table) for table in means))
-    levels = " and ".join(f"{np.mean(table):.3f}" for table in means)
+    accuracies = " and ".join(f"{np.mean(table):.3f}" for table in means)
     return (
         f"{first.model}, {', '.join(sets)}: tau {test.statistic:+.2f} (p {test.pvalue:.2f}), mean "
-        f"accuracy {levels}"
+        f"accuracy {accuracies}"
     )
 
 
