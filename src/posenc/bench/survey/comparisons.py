@@ -9,7 +9,6 @@ from posenc.bench import statistics
 from posenc.bench.survey.ours import ranked
 from posenc.bench.tables import Scores
 
-
 _MORE_HEADS = ("sets", "effect", "better / equal / worse")
 
 
