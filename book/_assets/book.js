@@ -19,7 +19,10 @@ function boxWideEquations() {
     equation.removeAttribute("tabindex");
     const column = equation.closest(".math")?.parentElement ?? equation.parentElement;
     const width = equation.firstElementChild?.getBoundingClientRect().width ?? 0;
-    if (width > column.clientWidth + 1 && !column.closest(".pst-scrollable-table-container")) {
+    // A display equation leaves room for its number, so its own box is narrower than the column.
+    const boxed = equation.getAttribute("display") && equation.scrollWidth > equation.clientWidth + 1;
+    const wide = boxed || width > column.clientWidth + 1;
+    if (wide && !column.closest(".pst-scrollable-table-container")) {
       equation.classList.add("wide");
       equation.tabIndex = 0;
     }
