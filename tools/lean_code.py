@@ -12,7 +12,7 @@ from pygments.token import Name, Punctuation, Text, Whitespace
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
-PLAIN = {Name: "n", Name.Namespace: "nn", Punctuation: "p", Whitespace: "w"}
+PLAIN = {Name, Name.Namespace, Punctuation, Whitespace}
 
 
 class LeanFormatter(HtmlFormatter):

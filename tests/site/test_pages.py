@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from pygments.token import STANDARD_TYPES
 from sitefiles import notebook_paths, toc_files
 
 import lean_code
@@ -112,7 +113,8 @@ def test_marks_that_are_left_out_of_code_have_the_colour_of_plain_text(site):
     for theme in ("light", "dark"):
         start = f'html[data-theme="{theme}"] .highlight '
         plain = re.search(re.escape(start) + r"{[^}]*\bcolor: (#\w+)", css)[1]
-        for mark in lean_code.PLAIN.values():
+        for kind in lean_code.PLAIN:
+            mark = STANDARD_TYPES[kind]
             assert f"{start}.{mark} {{ color: {plain} }}" in css, (theme, mark)
 
 
