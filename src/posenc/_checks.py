@@ -94,6 +94,13 @@ def divisor(name: str, value: int, of: str, total: int) -> int:
     return int(value)
 
 
+def flag(name: str, value: bool) -> bool:
+    """Return `value` as a bool, or raise ValueError unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def probability(name: str, value: float) -> float:
     """Return `value` as a float, or raise ValueError unless 0 <= value < 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < 1:

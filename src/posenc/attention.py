@@ -30,6 +30,7 @@ Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
 
 DOORS = ("embed", "rotate", "bias", "mix")
+_SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
 
 
 class Position(nn.Module):
@@ -65,6 +66,16 @@ class Position(nn.Module):
 
     embed_every_layer = False
     position_only = False
+    _stale: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        # a class that overrides a door must not be served by what its parent said of the old one
+        cls._stale = frozenset(
+            short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
+        )
+        if "bias" in vars(cls) and "position_only" not in vars(cls):
+            cls.position_only = False
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__()
@@ -111,7 +122,8 @@ class Position(nn.Module):
         That is (batch, heads, length, 2 r + 1): for each query i one score per offset j - i,
         clipped to -r..r; or (1, heads, 1, 2 r + 1) where it is the same for all queries. Where it
         helps, attention takes this instead of `bias`, and needs no (length, length) tensor at
-        all. A pure shortcut: `bias` alone is always enough.
+        all. A pure shortcut: `bias` alone is always enough, and a derived class that overrides
+        `bias` only is served by its `bias`.
         """
         return None
 
@@ -132,6 +144,10 @@ class Position(nn.Module):
         long inputs attention takes this instead of `mix` and convolves. A pure shortcut, too.
         """
         return None
+
+    def shortcut(self, name: str, x: Tensor) -> Tensor | None:
+        """Return `bias_by_offset` or `mix_by_offset`, or None if it belongs to another door."""
+        return None if name in self._stale else getattr(self, name)(x)
 
     def expect_class_token(self) -> None:
         """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
@@ -222,7 +238,7 @@ class SelfAttention(nn.Module):
             True marks a real token, False a padded one that nobody attends to.
         """
         self.check_input(x, mask)
-        return self.attend(self.position.embed(x), mask)
+        return self.attend(embedded(self.position, x), mask)
 
     def attend(self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
         """Return the attended tokens of an input that went through `embed` already.
@@ -232,11 +248,11 @@ class SelfAttention(nn.Module):
         q, k, v = self._project(x)
         short = None
         if bias is None and prefers_blocks(q, self._rate()):
-            short = self.position.bias_by_offset(q)
+            short = self.position.shortcut("bias_by_offset", q)
         if bias is None and short is None:
-            bias = self.position.bias(x, q, k)
-        line = self.position.mix_by_offset(x) if prefers_fourier(v) else None
-        mix = self.position.mix(x) if line is None else None
+            bias = self._bias(x, q, k)
+        line = self.position.shortcut("mix_by_offset", x) if prefers_fourier(v) else None
+        mix = self._mix(x, q) if line is None else None
         if callable(mix):
             weights = self._dropped(self._softmax(x, q, k, bias, mask))
             heads = weights @ v + mix(weights)
@@ -259,9 +275,9 @@ class SelfAttention(nn.Module):
         pass does not form them unless it must.
         """
         self.check_input(x, mask)
-        x = self.position.embed(x)
+        x = embedded(self.position, x)
         q, k, _ = self._project(x)
-        mix = self.position.mix(x)
+        mix = self._mix(x, q)
         weights = self._softmax(x, q, k, None, mask)
         if mix is None or callable(mix):
             return weights
@@ -280,7 +296,32 @@ class SelfAttention(nn.Module):
         """Return queries, keys and values, the first two behind the door `rotate`."""
         qkv = self.qkv(x).unflatten(-1, (3, self.n_heads, self.d_head))
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        return *self.position.rotate(q, k), v
+        turned = self.position.rotate(q, k)
+        if not (isinstance(turned, tuple) and len(turned) == 2):
+            raise ValueError(f"{self._door('rotate')} must return queries and keys, (q, k)")
+        return *turned, v
+
+    def _bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
+        bias = self.position.bias(x, q, k)
+        return bias if bias is None else self._checked("bias", bias, q)
+
+    def _mix(self, x: Tensor, q: Tensor) -> Mix | None:
+        mix = self.position.mix(x)
+        return self._checked("mix", mix, q) if isinstance(mix, Tensor) else mix
+
+    def _checked(self, door: str, added: Tensor, q: Tensor) -> Tensor:
+        """Return what a door adds, or raise ValueError unless it broadcasts to the weights."""
+        weights = (*q.shape[:3], q.shape[2])
+        sizes = zip(added.shape[::-1], weights[::-1], strict=False)
+        if added.ndim > 4 or any(size not in (1, whole) for size, whole in sizes):
+            raise ValueError(
+                f"{self._door(door)} must return a tensor that broadcasts to (batch, heads, "
+                f"length, length) = {tuple(weights)}, got shape {tuple(added.shape)}"
+            )
+        return added
+
+    def _door(self, name: str) -> str:
+        return f"{type(self.position).__name__}.{name}"
 
     def _softmax(
         self, x: Tensor, q: Tensor, k: Tensor, bias: Tensor | None, mask: Tensor | None
@@ -288,7 +329,7 @@ class SelfAttention(nn.Module):
         """Return the attention weights, formed explicitly."""
         scores = q @ k.transpose(-2, -1) * self.scale
         if bias is None:
-            bias = self.position.bias(x, q, k)
+            bias = self._bias(x, q, k)
         if bias is not None:
             scores = scores + bias.to(scores.dtype)
         if mask is not None:
@@ -301,6 +342,18 @@ class SelfAttention(nn.Module):
 
     def _dropped(self, weights: Tensor) -> Tensor:
         return nn.functional.dropout(weights, self.dropout, self.training)
+
+
+def embedded(position: Position, x: Tensor) -> Tensor:
+    """Return the tokens with position added, or raise ValueError if they changed their shape."""
+    tokens = position.embed(x)
+    if not isinstance(tokens, Tensor) or tokens.shape != x.shape:
+        got = f"shape {tuple(tokens.shape)}" if isinstance(tokens, Tensor) else repr(tokens)
+        raise ValueError(
+            f"{type(position).__name__}.embed must return tokens of the shape that it gets, "
+            f"{tuple(x.shape)}, got {got}"
+        )
+    return tokens
 
 
 def check_position(position: Position, d_model: int, n_heads: int) -> Position:
@@ -316,6 +369,11 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
             f"d_model = {position.d_model} and n_heads = {position.n_heads}"
         )
     return position
+
+
+def _depth(cls: type, name: str) -> int:
+    """Return how far up its ancestors a class finds an attribute; 0 is the class itself."""
+    return next(i for i, one in enumerate(cls.__mro__) if name in vars(one))
 
 
 def check_mask(mask: Tensor | None, x: Tensor) -> None:

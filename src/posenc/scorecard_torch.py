@@ -12,17 +12,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from posenc import _checks, encodings, scorecard
+from posenc import _checks, scorecard
 from posenc.attention import Position, SelfAttention
+from posenc.models import positions
 from posenc.scorecard import OFFSETS, Scorecard
 from posenc.transfer import transfer
 
 N_CONTENTS = 8  # tokens that are tried as the common content
 Make = Callable[[int], Position]
+Maker = Callable[[int, int, int], Position]
 
 
 def measure(
-    name: str,
+    position: str | Maker,
     *,
     d_model: int = 64,
     n_heads: int = 4,
@@ -34,8 +36,9 @@ def measure(
 
     Parameters
     ----------
-    name : str
-        One of `encodings.names()`.
+    position : str, class or callable
+        One of `encodings.names()`, or what makes an encoding from (d_model, n_heads, max_length),
+        such as a class of your own.
     d_model, n_heads : int
         As for `Position`.
     n_positions : int
@@ -72,12 +75,13 @@ def measure(
     def make(length: int) -> Position:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return encodings.make(name, d_model, n_heads, length, **options).double().eval()
+            made = positions.build(position, d_model, n_heads, length, options)
+            return made.double().eval()
 
-    position = make(n_positions)
-    if "embed" in position.doors():
-        return scorecard.measure(lambda n: _table(position, make, n), n_positions)
-    return _measure_doors(position, make, seed)
+    made = make(n_positions)
+    if "embed" in made.doors():
+        return scorecard.measure(lambda n: _table(made, make, n), n_positions)
+    return _measure_doors(made, make, seed)
 
 
 @torch.no_grad()
@@ -144,7 +148,8 @@ def _table(position: Position, make: Make, length: int) -> NDArray[np.float64]:
     """Return the rows that are added, at a longer length with the weights of `position`."""
     if length > position.max_length:
         position = transfer(position, make(length))
-    return position.rows(length).detach().numpy()
+    silence = torch.zeros(1, length, position.d_model, dtype=torch.float64)
+    return position.embed(silence)[0].detach().numpy()
 
 
 def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:

@@ -9,7 +9,7 @@ def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
     """Return `target` with the weights of `source`.
 
     Constants that follow from the length, such as a sinusoidal table, are no weights: `target`
-    keeps its own.
+    keeps its own. They must not be in the `state_dict` (`Position.register_exact`).
 
     Parameters
     ----------
@@ -30,7 +30,14 @@ def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
         if place.shape != weights[name].shape:
             raise ValueError(
                 f"{name} has shape {tuple(weights[name].shape)} in the fitted module and "
-                f"{tuple(place.shape)} in the new one"
+                f"{tuple(place.shape)} in the new one{_remedy(name, target)}"
             )
         place.copy_(weights[name])
     return target
+
+
+def _remedy(name: str, target: nn.Module) -> str:
+    """Return what to do about a buffer, which may be a constant that was stored as a weight."""
+    if name in dict(target.named_parameters()):
+        return ""
+    return "; if it is a constant, store it with register_exact, or with persistent=False"

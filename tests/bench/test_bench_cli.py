@@ -114,6 +114,8 @@ def test_a_readers_own_encoding_runs(call, tmp_path, monkeypatch):
         (["--models", "pach"], "did you mean 'patch'"),
         (["--profile", "smok"], "did you mean 'smoke'"),
         (["--engine", "lokal"], "did you mean 'local'"),
+        (["--device", "gpu"], "device must be auto, cpu, cuda, cuda:1 or mps, got 'gpu'"),
+        (["--stack", "0"], "stack must be an integer of at least 1, got 0"),
         (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
         (["--d-model", "15"], "n_heads must divide d_model = 15"),
         (["--scale", "units"], "did you mean 'unit'"),
@@ -127,6 +129,13 @@ def test_wrong_arguments_are_named_in_one_line(call, arguments, message):
     assert len(err.splitlines()) == 1
 
 
+def test_a_device_that_is_not_here_is_named(call, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    code, _, err = call("run", *TINY, "--device", "cuda:1")
+    assert code == 2
+    assert "device 'cuda:1' is not here; use --device auto or --device cpu" in err
+
+
 def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "bad.py").write_text(
@@ -137,6 +146,7 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     code, text, _ = call("run", *arguments, "--engine", "serial", "--out", tmp_path / "r.jsonl")
     assert code == 1
     assert "1 cells trained, 1 of them failed" in text
+    assert f"why they failed: python -m posenc.bench status {tmp_path / 'r.jsonl'}" in text
     assert (
         "failed: bad:Bad patch range_probe seed 0: OSError: no"
         in call("status", tmp_path / "r.jsonl")[1]
@@ -187,6 +197,24 @@ def test_unlike_settings_are_not_compared(results):
     Store(results).append(fake("none", "A", 9, 0.5, learning_rate=0.5))
     with pytest.raises(ValueError, match="differ in learning_rate: compare like with like"):
         tables.scores(Store(results), "patch")
+    with pytest.raises(
+        ValueError, match=r"36 of 37 have learning_rate=0\.001; take only those with"
+    ):
+        tables.scores(Store(results), "patch")
+
+
+def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_path):
+    for source, accuracies in (("old", [0.1, 0.2]), ("new", [0.9])):
+        for seed, accuracy in enumerate(accuracies):
+            line = fake("mine:Nearby", "A", seed, accuracy, encoding_source=source)
+            Store(results).append(line)
+    with pytest.raises(ValueError, match=r"several versions of an encoding; tables.latest keeps"):
+        tables.scores(Store(results), "patch")
+    latest = tables.scores(tables.latest(Store(results)), "patch")
+    assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])
+    text = report.write(Store(results), tmp_path / "report").read_text()
+    assert "2 trainings of earlier versions of an encoding are left out" in text
+    assert "0.900 [0.900, 0.900]" in text
 
 
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):

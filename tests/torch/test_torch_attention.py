@@ -286,6 +286,72 @@ def test_bad_arguments_are_named():
         attention(x, torch.ones(5, 2, dtype=torch.bool))
 
 
+class Loud(encodings.ALiBi):
+    def bias(self, x, q, k):
+        return 100 * super().bias(x, q, k)
+
+
+class LoudWeights(encodings.ERPE):
+    def mix(self, x):
+        return 100 * super().mix(x)
+
+
+class LoudVectors(encodings.Relative):
+    def bias(self, x, q, k):
+        return 100 * super().bias(x, q, k)
+
+
+@pytest.mark.parametrize("position", [Loud, LoudWeights, LoudVectors])
+@pytest.mark.parametrize("length", [20, 300])
+def test_a_door_that_a_derived_class_overrides_is_used_at_every_length(position, length):
+    attention = make(position, length).eval()
+    x = double(1, length, 12)
+    parent = make(position.__bases__[0], length).eval()
+    assert not torch.allclose(attention(x), parent(x), rtol=0, atol=1e-3)
+    mixed = attention.weights(x) @ attention._project(x)[2]
+    torch.testing.assert_close(
+        attention(x), attention.out(mixed.transpose(1, 2).flatten(2)), **TOLERANCE
+    )
+    assert not position.position_only
+
+
+class Turned(Position):
+    def rotate(self, q, k):
+        return q
+
+
+class Square(Position):
+    def bias(self, x, q, k):
+        return torch.zeros(7, 7)
+
+
+class Rows(Position):
+    def mix(self, x):
+        return torch.zeros(5, 4, dtype=x.dtype)
+
+
+class Silent(Position):
+    def embed(self, x):
+        x + 1
+
+
+@pytest.mark.parametrize(
+    ("position", "message"),
+    [
+        (Turned, r"Turned.rotate must return queries and keys"),
+        (Square, r"Square.bias must return .* = \(2, 3, 5, 5\), got shape \(7, 7\)"),
+        (Rows, r"Rows.mix must return .* = \(2, 3, 5, 5\), got shape \(5, 4\)"),
+        (Silent, r"Silent.embed must return tokens of the shape .* \(2, 5, 12\), got None"),
+    ],
+)
+def test_a_door_that_returns_something_else_is_named(position, message):
+    attention = make(position)
+    with pytest.raises(ValueError, match=message):
+        attention(double(2, 5, 12))
+    with pytest.raises(ValueError, match=message):
+        attention.weights(double(2, 5, 12))
+
+
 def test_dropout_acts_in_training_only():
     attention = make(dropout=0.5)
     x = double(2, 9, 12)

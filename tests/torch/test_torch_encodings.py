@@ -551,6 +551,14 @@ def test_unknown_names_list_the_known_and_the_nearest():
         ("tpe", (8, 2, 5), {"sigma": 0.0}, "sigma must be a finite number above 0"),
         ("erpe", (8, 2, 5), {"std": -1.0}, "std must be"),
         ("learnable", (8, 2, 5), {"std": 0.0}, "std must be a finite number above 0"),
+        ("erpe", (8, 2, 5), {"per_head": "False"}, "per_head must be True or False, got 'False'"),
+        ("relative", (8, 2, 5), {"per_head": 1}, "per_head must be True or False, got 1"),
+        ("relative", (8, 2, 5), {"values": "no"}, "values must be True or False, got 'no'"),
+        ("tpe", (8, 2, 5), {"similarity": "off"}, "similarity must be True or False, got 'off'"),
+        ("tpe", (8, 2, 5), {"learn_sigma": None}, "learn_sigma must be True or False, got None"),
+        ("sine_spe", (8, 2, 5), {"gated": "False"}, "gated must be True or False, got 'False'"),
+        ("tupe", (8, 2, 5), {"cls_reset": "x"}, "cls_reset must be True or False, got 'x'"),
+        ("rope", (8, 2, 5), {}, "position 'rope' has the name 'rotary' here"),
     ],
 )
 def test_bad_arguments_are_named(name, sizes, options, message):

@@ -297,6 +297,10 @@ def test_bad_inputs_are_named():
         net(torch.zeros(4, 0, 3))
     with pytest.raises(ValueError, match="mask must be bool"):
         net(series(), torch.ones(4, 20))
+    with pytest.raises(ValueError, match=r"x must be a torch.Tensor, got ndarray"):
+        net(series().numpy())
+    with pytest.raises(ValueError, match=r"x must be torch.float32 .* got torch.float64; x.to\("):
+        net(series().double())
     for stride in (0, 9):
         with pytest.raises(ValueError, match="stride must be"):
             build(PatchTransformer, patch=8, stride=stride)

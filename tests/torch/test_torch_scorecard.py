@@ -160,6 +160,13 @@ def test_options_reach_the_encoding_and_bad_sizes_are_named():
         measure("rotary", n_positions=20)
 
 
+def test_a_class_of_ones_own_is_measured_like_the_registered_ones():
+    assert measure(encodings.ALiBi, **SIZES) == measure("alibi", **SIZES)
+    assert measure(encodings.Sinusoidal, scale="unit", **SIZES) == measure(
+        "sinusoidal", scale="unit", **SIZES
+    )
+
+
 def test_the_numpy_scorecard_needs_no_torch():
     code = "import posenc.scorecard, sys; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -178,5 +185,10 @@ def test_transfer_copies_weights_and_leaves_tables_of_their_own_length():
 def test_transfer_names_what_does_not_fit():
     with pytest.raises(ValueError, match=r"vectors has shape \(24, 16\) in the fitted module"):
         transfer(make("learnable"), make("learnable", 40))
+    constants = [torch.nn.BatchNorm1d(n) for n in (2, 3)]
+    for module in constants:
+        del module.weight, module.bias
+    with pytest.raises(ValueError, match=r"running_mean has .* constant, .* register_exact"):
+        transfer(*constants)
     with pytest.raises(ValueError, match="they differ in vectors"):
         transfer(make("sinusoidal"), make("learnable"))

@@ -99,7 +99,8 @@ def _run(options: argparse.Namespace) -> int:
         **changes,
     )
     grid.fetch()
-    stack = options.stack or (16 if device.startswith("cuda") else 1)
+    usual = 16 if device.startswith("cuda") else 1
+    stack = usual if options.stack is None else options.stack
     driver = Driver(
         grid,
         Store(options.out),
@@ -118,6 +119,8 @@ def _run(options: argparse.Namespace) -> int:
         f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
         f"there, {summary.elsewhere} are being trained by another run; results in {options.out}"
     )
+    if summary.failed:
+        print(f"why they failed: python -m posenc.bench status {options.out}")
     if options.profile != "smoke":
         _warn_of_short_trainings(options.out, grid)
     return 1 if summary.failed else 0

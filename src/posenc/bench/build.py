@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from posenc import _checks, encodings, models
-from posenc.attention import Position
+from posenc.attention import DOORS, Position
 from posenc.bench.settings import Settings
 
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
@@ -66,9 +66,14 @@ def find_class(name: str) -> type[Position]:
     ValueError
         If the name is unknown, the module cannot be imported, or the class is no `Position`.
     """
-    if ":" not in name:
-        return encodings.get(_checks.choice("encoding", name, encodings.names()))
-    module_name, _, class_name = name.partition(":")
+    module_name, colon, class_name = name.partition(":")
+    if not colon:
+        if "." in name:
+            raise ValueError(f"encoding {name!r} must be written module:Class, as in mine:Nearby")
+        return encodings.get(name, argument="encoding")
+    if module_name in encodings.names():
+        raise ValueError(f"encoding {name!r}: options are written {module_name}:key=value")
+    module_name = module_name.removesuffix(".py")
     try:
         found = getattr(importlib.import_module(module_name), class_name, None)
     except ImportError as error:
@@ -81,14 +86,36 @@ def find_class(name: str) -> type[Position]:
             f"encoding {name!r} must name a class derived from posenc.attention.Position, "
             f"got {found!r}"
         )
+    if not found.doors():
+        raise ValueError(
+            f"encoding {name!r} overrides none of the doors {', '.join(DOORS)}, so it would train "
+            "as a model without position; look for a misspelt method"
+        )
     return found
 
 
 def check_options(name: str, options: Mapping[str, object]) -> None:
     """Raise ValueError unless the encoding exists and takes these options."""
     takes = list(inspect.signature(find_class(name)).parameters)[3:]
+    if options and not takes:
+        raise ValueError(f"{name} takes no options, got {', '.join(options)}")
     for option in options:
         _checks.choice(f"option of {name}", option, takes)
+
+
+def check_position(settings: Settings) -> None:
+    """Raise ValueError if an encoding of the book refuses the values of its options.
+
+    It is made for one token, as whether it serves the length of a data set is a result. A reader's
+    own encoding may have reasons to refuse that, so it is left to its first training.
+    """
+    if ":" in settings.encoding:
+        return
+    with torch.random.fork_rng(devices=[]):
+        try:
+            position(settings)(settings.d_model, settings.n_heads, 1)
+        except ValueError as error:
+            raise ValueError(f"encoding {settings.encoding!r}: {error}") from error
 
 
 def source_file(name: str) -> Path | None:

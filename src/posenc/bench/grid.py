@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from posenc import _checks, data
 from posenc.bench import build
@@ -20,8 +21,8 @@ class Spec:
 def parse(text: str) -> Spec:
     """Return the name and the options of a text such as "rotary:pairing=half".
 
-    Values are read as JSON where they are JSON (numbers, true, false), else as text. A reader's
-    own encoding keeps its colon: "mymodule:MyEncoding:gain=2".
+    Values are read as JSON or Python where they are that (numbers, true, False, null, None), else
+    as text. A reader's own encoding keeps its colon: "mymodule:MyEncoding:gain=2".
 
     Raises
     ------
@@ -121,11 +122,17 @@ def make(
         build.check_options(spec.name, spec.options)
     common = {**profile(profile_name), **changes}
     grid = Grid([parse(text) for text in datasets], specs, list(models), list(seeds), common)
-    next(grid.groups())  # checks the settings themselves
+    for cells in islice(grid.groups(), len(specs)):  # making cells checks the settings themselves
+        build.check_position(cells[0])
     return grid
 
 
+_PYTHON = {"True": True, "False": False, "None": None}
+
+
 def _value(text: str) -> object:
+    if text in _PYTHON:
+        return _PYTHON[text]
     try:
         return json.loads(text)
     except ValueError:

@@ -44,12 +44,28 @@ def run(job: Job) -> list[dict]:
 
 
 def resolve_device(device: str) -> str:
-    """Return "cuda" or "cpu" for "auto", else `device`."""
+    """Return "cuda" or "cpu" for "auto", else `device`.
+
+    Raises
+    ------
+    ValueError
+        If `device` is no name of a device, or this machine has none of that kind.
+    """
     import torch
 
-    if device != "auto":
-        return device
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    here = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if device == "auto":
+        return "cuda" if here["cuda"] else "cpu"
+    kind, colon, number = device.partition(":")
+    if kind not in here or (colon and not number.isdecimal()):
+        raise ValueError(f"device must be auto, cpu, cuda, cuda:1 or mps, got {device!r}")
+    if not here[kind]:
+        raise ValueError(f"device {device!r} is not here; use --device auto or --device cpu")
+    return device
 
 
 def device_name(device: str) -> str:

@@ -31,13 +31,17 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
         If no record has finished, or the records mix settings that must be equal.
     """
     records = unique(iter(records))
-    done = tables.finished(records)
+    finished = tables.finished(records)
+    done = tables.latest(finished)
     if not done:
         raise ValueError(f"no finished record among {len(records)}: nothing to report")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     models = list(dict.fromkeys(record["model"] for record in done))
     parts = ["# Benchmark of positional encodings", overview(records)]
+    if len(done) < len(finished):
+        n = len(finished) - len(done)
+        parts.append(f"{n} trainings of earlier versions of an encoding are left out.")
     for model in models:
         scores = tables.scores(done, model, metric)
         parts += [f"## Model `{model}`", *_model(scores, done, folder)]

@@ -1,6 +1,6 @@
 """Score tables from records: which cells there are, and one mean over seeds for each."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -76,12 +76,17 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     Raises
     ------
     ValueError
-        If no record fits, or the records mix settings that must be equal in a comparison.
+        If no record fits, or the records mix settings that must be equal in a comparison, or
+        versions of one encoding.
     """
     rows = [r for r in finished(records) if r["model"] == model and metric in r["metrics"]]
     if not rows:
         raise ValueError(f"no finished record has model {model!r} and metric {metric!r}")
     check_equal_settings(rows)
+    if len(latest(rows)) < len(rows):
+        raise ValueError(
+            "records hold several versions of an encoding; tables.latest keeps the last"
+        )
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
         cells[label(row, "dataset"), label(row, "encoding")][row["seed"]] = row["metrics"][metric]
@@ -93,6 +98,16 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
 def finished(records: Iterable[dict]) -> list[dict]:
     """Return the finished records, one per key."""
     return [r for r in store.unique(iter(records)) if "error" not in r]
+
+
+def latest(records: Iterable[dict]) -> list[dict]:
+    """Return the records without those of earlier versions of a reader's own encoding.
+
+    The version of the last record of an encoding counts as the latest.
+    """
+    records = list(records)
+    source = {label(r, "encoding"): r["settings"]["encoding_source"] for r in records}
+    return [r for r in records if r["settings"]["encoding_source"] == source[label(r, "encoding")]]
 
 
 def most_steps(records: Iterable[dict]) -> dict[str, int]:
@@ -135,8 +150,10 @@ def check_equal_settings(rows: list[dict]) -> None:
                 values[name].add(str(value))
     mixed = {name: sorted(found) for name, found in values.items() if len(found) > 1}
     if mixed:
-        name, found = next(iter(sorted(mixed.items())))
+        name = min(mixed)
+        most, n = Counter(str(row["settings"].get(name)) for row in rows).most_common(1)[0]
         raise ValueError(
-            f"the records differ in {', '.join(sorted(mixed))}: compare like with like, such as "
-            f"with --where {name}={found[0]}"
+            f"the records differ in {', '.join(sorted(mixed))}: compare like with like. {n} of "
+            f"{len(rows)} have {name}={most}; take only those with --where {name}={most}, or train "
+            f"the others anew with --{name.replace('_', '-')} {most}"
         )

@@ -61,14 +61,26 @@ _CLASSES: dict[str, type[Position]] = {
 }
 
 
+_ALSO_KNOWN_AS = {
+    "fixed": "sinusoidal",
+    "rope": "rotary",
+    "shaw": "relative",
+    "spe": "sine_spe",
+    "time2vec": "sine_linear",
+    "vanilla": "sinusoidal",
+}
+
+
 def names() -> list[str]:
     """Return the names that `make` knows."""
     return list(_CLASSES)
 
 
-def get(name: str) -> type[Position]:
+def get(name: str, *, argument: str = "position") -> type[Position]:
     """Return the class behind a name; an unknown one is a ValueError that lists all."""
-    return _CLASSES[_checks.choice("position", name, _CLASSES)]
+    if name in _ALSO_KNOWN_AS:
+        raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
+    return _CLASSES[_checks.choice(argument, name, _CLASSES)]
 
 
 def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:

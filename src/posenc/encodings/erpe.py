@@ -44,7 +44,8 @@ class ERPE(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.std = _checks.non_negative("std", std)
-        shape = (n_heads if per_head else 1, 2 * self.max_length - 1)
+        n_vectors = n_heads if _checks.flag("per_head", per_head) else 1
+        shape = (n_vectors, 2 * self.max_length - 1)
         self.values = nn.Parameter(torch.randn(shape) * self.std)
 
     def mix(self, x: Tensor) -> Tensor:

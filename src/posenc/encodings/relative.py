@@ -53,9 +53,10 @@ class Relative(Position):
         if max_distance is None:
             max_distance = max(self.max_length - 1, 1)
         self.max_distance = _checks.count("max_distance", max_distance, minimum=1)
-        shape = (n_heads if per_head else 1, 2 * self.max_distance + 1, self.d_head)
+        n_tables = n_heads if _checks.flag("per_head", per_head) else 1
+        shape = (n_tables, 2 * self.max_distance + 1, self.d_head)
         self.keys = nn.Parameter(torch.empty(shape))
-        self.values = nn.Parameter(torch.empty(shape)) if values else None
+        self.values = nn.Parameter(torch.empty(shape)) if _checks.flag("values", values) else None
         for vectors in self.parameters():
             for head in vectors:
                 nn.init.xavier_uniform_(head)

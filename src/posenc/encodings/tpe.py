@@ -53,10 +53,10 @@ class TPE(Sinusoidal):
         learn_sigma: bool = False,
     ) -> None:
         super().__init__(d_model, n_heads, max_length, base=base, scale=scale)
-        self.similarity = similarity
+        self.similarity = _checks.flag("similarity", similarity)
         start = self.d_model**0.5 if sigma is None else _checks.positive("sigma", sigma)
         width = torch.tensor(start, dtype=torch.get_default_dtype()).log()
-        if learn_sigma:
+        if _checks.flag("learn_sigma", learn_sigma):
             self.log_sigma = nn.Parameter(width)
         else:
             self.register_buffer("log_sigma", width)

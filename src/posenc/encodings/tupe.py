@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from posenc import _checks
 from posenc.attention import Position
 
 
@@ -46,7 +47,7 @@ class TUPE(Position):
         for projection in (self.query, self.key):
             nn.init.xavier_uniform_(projection.weight)
         self.theta: nn.Parameter | None = None
-        if cls_reset:
+        if _checks.flag("cls_reset", cls_reset):
             self.expect_class_token()
 
     def expect_class_token(self) -> None:

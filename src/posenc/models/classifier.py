@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc._fused import prefers_blocks
-from posenc.attention import Position, check_mask
-from posenc.models.inputs import check_finite
+from posenc.attention import Position, check_mask, embedded
+from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer
 from posenc.models.norms import NORMS, NoNorm
 from posenc.models.pooling import POOLINGS, pool
@@ -83,6 +83,11 @@ class Classifier(nn.Module):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
+    @property
+    def head_dtype(self) -> torch.dtype:
+        """The type of the weights that make the logits."""
+        return next(self.head.parameters()).dtype
+
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the logits, (batch, n_classes).
 
@@ -112,11 +117,11 @@ class Classifier(nn.Module):
         if self.class_token is not None:
             x, mask = self._with_class_token(x, mask)
         first = self.position
-        x = self.dropout(first.embed(x))
+        x = self.dropout(embedded(first, x))
         bias = self._common_bias(x)
         for i, layer in enumerate(self.layers):
             if i and first.embed_every_layer:
-                x = layer.attention.position.embed(x)
+                x = embedded(layer.attention.position, x)
             x = layer(x, mask, bias)
         return self.final_norm(x, mask), mask
 
@@ -127,7 +132,7 @@ class Classifier(nn.Module):
         if not first.position_only or any(a.position is not first for a in attention):
             return None
         blocks = all(prefers_blocks(x, a.dropout if self.training else 0.0) for a in attention)
-        if blocks and first.bias_by_offset(x) is not None:
+        if blocks and first.shortcut("bias_by_offset", x) is not None:
             return None
         return first.bias(x, x, x)
 
@@ -138,6 +143,7 @@ class Classifier(nn.Module):
         return torch.cat((token, x), 1), mask
 
     def _check(self, x: Tensor, mask: Tensor | None) -> None:
+        check_type(x, self.head_dtype)
         if x.ndim != 3 or x.shape[-1] != self.n_channels:
             raise ValueError(
                 f"x must have shape (batch, length, n_channels = {self.n_channels}), "

@@ -6,6 +6,14 @@ from torch import Tensor
 from posenc._fused import in_transform
 
 
+def check_type(x: Tensor, dtype: torch.dtype) -> None:
+    """Raise ValueError unless `x` is a tensor of the weights' type, or autocast converts it."""
+    if not isinstance(x, Tensor):
+        raise ValueError(f"x must be a torch.Tensor, got {type(x).__name__}; torch.as_tensor helps")
+    if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(f"x must be {dtype} as the model is, got {x.dtype}; x.to({dtype}) helps")
+
+
 def check_finite(x: Tensor) -> None:
     """Raise ValueError if a value is NaN or infinite, where looking is possible and cheap."""
     if torch.compiler.is_compiling() or in_transform():

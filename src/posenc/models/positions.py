@@ -45,13 +45,13 @@ def _make(
     options: Mapping[str, Any] | None,
 ) -> Position:
     """Return an encoding that knows whether the first token is the class token."""
-    made = _build(position, d_model, n_heads, n_tokens, dict(options or {}))
+    made = build(position, d_model, n_heads, n_tokens, dict(options or {}))
     if class_token:
         made.expect_class_token()
     return made
 
 
-def _build(
+def build(
     position: PositionLike, d_model: int, n_heads: int, n_tokens: int, options: dict[str, Any]
 ) -> Position:
     """Return an encoding for these sizes."""
