@@ -228,14 +228,15 @@ def test_trends_find_a_gain_that_grows_with_length():
     assert set(found) == {"length", "channels", "two classes"}
     assert survey.facts(scores, "length").tolist() == [24, 30, 36, 50, 51, 315]
     assert found["length"].value == pytest.approx(1)
-    assert found["length"].holds
+    assert found["length"].outcome(0.01) == "yes"
     assert str(found["length"]).startswith("+1.00 (p 0.0")
     two = [0, 3]  # Chinatown and FingerMovements have two classes
     relative = [0.1 * length[d] for d in sets]
     others = np.delete(relative, two).mean()
     assert found["two classes"].value == pytest.approx(np.mean([relative[i] for i in two]) - others)
-    assert not found["two classes"].holds
-    assert not survey.Trend(0.5, 0.01, -0.1).holds
+    assert found["two classes"].outcome(0.2) == "not told"
+    assert survey.Trend(0.5, 0.01, -0.1).outcome(0.01) == "not told"
+    assert survey.Trend(-0.5, 0.01, -0.1).outcome(0.01) == "the opposite"
 
 
 def test_spreads_tell_seeds_from_encodings():

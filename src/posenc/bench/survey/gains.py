@@ -50,10 +50,11 @@ class Trend:
     p_value: float
     by_medians: float
 
-    @property
-    def holds(self) -> bool:
-        """Whether both statistics are positive and the first is significant."""
-        return min(self.value, self.by_medians) > 0 and self.p_value < 0.05
+    def outcome(self, p_value: float) -> str:
+        """Return "yes" (it grows), "the opposite" or "not told", at a corrected p-value."""
+        if p_value >= 0.05 or self.value * self.by_medians <= 0:
+            return "not told"
+        return "yes" if self.value > 0 else "the opposite"
 
     def __str__(self) -> str:
         return f"{self.value:+.2f} (p {self.p_value:.2f}), by medians {self.by_medians:+.2f}"
