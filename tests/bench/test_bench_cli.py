@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.bench import records, report, tables
+from posenc.bench import build, records, report, tables
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
 
@@ -201,6 +201,18 @@ def test_unlike_settings_are_not_compared(results):
         ValueError, match=r"36 of 37 have learning_rate=0\.001; take only those with"
     ):
         tables.scores(Store(results), "patch")
+
+
+def test_another_norm_is_an_unlike_setting_and_reaches_the_model(results, call):
+    Store(results).append(fake("none", "A", 9, 0.5, norm="layer"))
+    with pytest.raises(ValueError, match="36 of 37 have norm=own"):
+        tables.scores(Store(results), "patch")
+    code, _, err = call("report", results, "--where", "norm=own")
+    assert code == 0, err
+    for norm, kind in (("own", "BatchNorm"), ("layer", "LayerNorm")):
+        cell = Settings("none", "time_series", "A", norm=norm)
+        model = build.model(cell, n_channels=2, n_classes=2, length=9)
+        assert type(model.input_norm).__name__ == kind
 
 
 def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from posenc.bench.grid import make, parse
-from posenc.bench.settings import PROFILES, Settings, profile
+from posenc.bench.settings import PROFILES, Settings, complete, profile
 
 
 def test_key_is_the_same_on_every_machine_and_in_every_process():
@@ -31,6 +31,7 @@ def test_every_setting_changes_the_key():
         "scale": "unit",
         "optimizer": "radam",
         "precision": "bfloat16",
+        "norm": "layer",
         "n_heads": 8,
         "dropout": 0.2,
         "learning_rate": 2e-3,
@@ -45,6 +46,13 @@ def test_every_setting_changes_the_key():
             changed[name] = replace(base, **{name: value + step})
     keys = [base.key, *(item.key for item in changed.values())]
     assert len(set(keys)) == len(asdict(base)) + 1
+
+
+def test_a_setting_that_came_later_leaves_old_keys_as_they_were():
+    cell = Settings("none", "patch", "LSST")
+    assert "norm" not in cell.stored()
+    assert complete(cell.stored())["norm"] == "own"
+    assert replace(cell, norm="layer").stored()["norm"] == "layer"
 
 
 def test_one_and_one_point_zero_are_one_cell():
@@ -63,6 +71,7 @@ def test_one_and_one_point_zero_are_one_cell():
         ({"weight_decay": -1}, "weight_decay must be"),
         ({"optimizer": "adam"}, "did you mean 'radam'|did you mean 'adamw'"),
         ({"scale": "units"}, "did you mean 'unit'"),
+        ({"norm": "bach"}, "did you mean 'batch'"),
     ],
 )
 def test_bad_values_are_named(change, message):

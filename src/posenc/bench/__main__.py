@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from posenc.bench import store as stores
-from posenc.bench.settings import PROFILES, Settings
+from posenc.bench.settings import PROFILES, Settings, complete
 from posenc.bench.store import Store
 
 # What the grid or an option of its own sets already.
@@ -186,9 +186,10 @@ def _report(options: argparse.Namespace) -> int:
 def _fits(record: dict, conditions: Sequence[str]) -> bool:
     for condition in conditions:
         name, equals, value = condition.partition("=")
-        if not equals or name not in record["settings"]:
+        stored = complete(record["settings"])
+        if not equals or name not in stored:
             raise ValueError(f"where must be SETTING=VALUE with a known setting, got {condition!r}")
-        if str(record["settings"][name]) != value:
+        if str(stored[name]) != value:
             return False
     return True
 

@@ -27,6 +27,8 @@ def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> n
     """
     cls = MODELS[_checks.choice("model", settings.model, MODELS)]
     options = {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
+    if settings.norm != "own":
+        options["norm"] = settings.norm
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         return cls(

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
@@ -37,7 +36,7 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
         Wall time of this training; seeds trained together share theirs equally.
     """
     record = {name: getattr(settings, name) for name in FIELDS[:6]}
-    record |= {"metrics": dict(metrics), "settings": asdict(settings), "versions": versions()}
+    record |= {"metrics": dict(metrics), "settings": settings.stored(), "versions": versions()}
     return record | {"device": device, "seconds": round(seconds, 4)}
 
 

@@ -10,6 +10,11 @@ from posenc import _checks
 SCALES = ("paper", "unit", "learned")
 OPTIMIZERS = ("adamw", "radam")
 PRECISIONS = ("float32", "bfloat16")
+NORMS = ("own", "batch", "layer", "none")
+
+# Settings that came after the first stored results. At these values they are left out of keys and
+# records, so that what was trained before keeps its key.
+_LATER = {"norm": "own"}
 
 _COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_size", "patience")
 
@@ -55,6 +60,9 @@ class Settings:
         Most series used of the training part and of the test part; 0 uses all.
     precision : str
         "float32", or "bfloat16" for mixed precision on a GPU.
+    norm : str
+        "batch", "layer" or "none" in either model; "own" is that of the model's algorithm, batch
+        norm in the time series model and layer norm in the patch model.
 
     Raises
     ------
@@ -88,6 +96,7 @@ class Settings:
     split_seed: int = 0
     max_cases: int = 1000
     precision: str = "float32"
+    norm: str = "own"
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -102,6 +111,7 @@ class Settings:
         _checks.choice("scale", self.scale, SCALES)
         _checks.choice("optimizer", self.optimizer, OPTIMIZERS)
         _checks.choice("precision", self.precision, PRECISIONS)
+        _checks.choice("norm", self.norm, NORMS)
         _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:
@@ -110,8 +120,12 @@ class Settings:
     @property
     def key(self) -> str:
         """Hash of all settings: 32 hexadecimal digits, the same on every machine."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(self.stored(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def stored(self) -> dict:
+        """Return the settings as records hold them."""
+        return {k: v for k, v in asdict(self).items() if k not in _LATER or v != _LATER[k]}
 
     def with_seed(self, seed: int) -> "Settings":
         """Return the same cell with another seed."""
@@ -141,6 +155,11 @@ PROFILES: dict[str, dict[str, object]] = {
         "max_cases": 0,
     },
 }
+
+
+def complete(stored: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings of a record with those that its time did not know yet."""
+    return {**_LATER, **stored}
 
 
 def profile(name: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.bench import store
+from posenc.bench import settings, store
 from posenc.bench.statistics import Interval, interval
 
 # Settings in which cells of one table may differ: they are what the table compares.
@@ -145,13 +145,14 @@ def check_equal_settings(rows: list[dict]) -> None:
     """Raise ValueError if records that are to be compared were trained differently."""
     values: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        for name, value in row["settings"].items():
+        for name, value in settings.complete(row["settings"]).items():
             if name not in COMPARED:
                 values[name].add(str(value))
     mixed = {name: sorted(found) for name, found in values.items() if len(found) > 1}
     if mixed:
         name = min(mixed)
-        most, n = Counter(str(row["settings"].get(name)) for row in rows).most_common(1)[0]
+        found = Counter(str(settings.complete(row["settings"]).get(name)) for row in rows)
+        most, n = found.most_common(1)[0]
         raise ValueError(
             f"the records differ in {', '.join(sorted(mixed))}: compare like with like. {n} of "
             f"{len(rows)} have {name}={most}; take only those with --where {name}={most}, or train "
