@@ -184,9 +184,9 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _fits(record: dict, conditions: Sequence[str]) -> bool:
+    stored = complete(record["settings"])
     for condition in conditions:
         name, equals, value = condition.partition("=")
-        stored = complete(record["settings"])
         if not equals or name not in stored:
             raise ValueError(f"where must be SETTING=VALUE with a known setting, got {condition!r}")
         if str(stored[name]) != value:

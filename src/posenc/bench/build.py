@@ -105,7 +105,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
         _checks.choice(f"option of {name}", option, takes)
 
 
-def check_position(settings: Settings) -> None:
+def check_option_values(settings: Settings) -> None:
     """Raise ValueError if an encoding of the book refuses the values of its options.
 
     It is made for one token, as whether it serves the length of a data set is a result. A reader's

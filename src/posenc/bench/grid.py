@@ -123,7 +123,7 @@ def make(
     common = {**profile(profile_name), **changes}
     grid = Grid([parse(text) for text in datasets], specs, list(models), list(seeds), common)
     for cells in islice(grid.groups(), len(specs)):  # making cells checks the settings themselves
-        build.check_position(cells[0])
+        build.check_option_values(cells[0])
     return grid
 
 

@@ -143,18 +143,17 @@ def _order(name: str) -> tuple[bool, str]:
 
 def check_equal_settings(rows: list[dict]) -> None:
     """Raise ValueError if records that are to be compared were trained differently."""
-    values: dict[str, set[str]] = defaultdict(set)
+    values: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         for name, value in settings.complete(row["settings"]).items():
             if name not in COMPARED:
-                values[name].add(str(value))
-    mixed = {name: sorted(found) for name, found in values.items() if len(found) > 1}
+                values[name][str(value)] += 1
+    mixed = sorted(name for name, found in values.items() if len(found) > 1)
     if mixed:
-        name = min(mixed)
-        found = Counter(str(settings.complete(row["settings"]).get(name)) for row in rows)
-        most, n = found.most_common(1)[0]
+        name = mixed[0]
+        most, n = values[name].most_common(1)[0]
         raise ValueError(
-            f"the records differ in {', '.join(sorted(mixed))}: compare like with like. {n} of "
+            f"the records differ in {', '.join(mixed)}: compare like with like. {n} of "
             f"{len(rows)} have {name}={most}; take only those with --where {name}={most}, or train "
             f"the others anew with --{name.replace('_', '-')} {most}"
         )

@@ -51,8 +51,8 @@ class StochasticPosition(Position, ABC):
         super().__init__(d_model, n_heads, max_length)
         self.n_realisations = _checks.count("n_realisations", n_realisations, minimum=1)
         self.seed = _checks.count("seed", seed)
-        _checks.flag("gated", gated)
-        self.gate = nn.Parameter(torch.zeros(n_heads, self.d_head)) if gated else None
+        gate = torch.zeros(n_heads, self.d_head)
+        self.gate = nn.Parameter(gate) if _checks.flag("gated", gated) else None
 
     @abstractmethod
     def ungated_kernel(self, length: int) -> Tensor:

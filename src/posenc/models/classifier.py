@@ -83,11 +83,6 @@ class Classifier(nn.Module):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
-    @property
-    def head_dtype(self) -> torch.dtype:
-        """The type of the weights that make the logits."""
-        return next(self.head.parameters()).dtype
-
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the logits, (batch, n_classes).
 
@@ -143,7 +138,7 @@ class Classifier(nn.Module):
         return torch.cat((token, x), 1), mask
 
     def _check(self, x: Tensor, mask: Tensor | None) -> None:
-        check_type(x, self.head_dtype)
+        check_type(x, next(self.head.parameters()).dtype)
         if x.ndim != 3 or x.shape[-1] != self.n_channels:
             raise ValueError(
                 f"x must have shape (batch, length, n_channels = {self.n_channels}), "
