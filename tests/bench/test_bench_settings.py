@@ -38,6 +38,8 @@ def test_every_setting_changes_the_key():
         "weight_decay": 0.0,
         "warmup": 0.2,
         "validation": 0.3,
+        "schedule": "constant",
+        "protocol": "x",
     }
     changed = {n: replace(base, **{n: other.get(n, getattr(base, n))}) for n in asdict(base)}
     for name, value in asdict(base).items():

@@ -174,7 +174,7 @@ def test_radam_trains_and_bfloat16_needs_a_gpu(cell):
 
 
 def test_cells_that_differ_in_more_than_the_seed_are_refused(cell):
-    with pytest.raises(ValueError, match="differ in their seed only"):
+    with pytest.raises(ValueError, match="differ in seed, split_seed and resample only"):
         train([cell(), cell("tape")])
     with pytest.raises(ValueError, match="at least one Settings"):
         train([])
@@ -198,13 +198,13 @@ def test_learning_rate_rises_then_falls_to_zero(cell):
 
 def test_parts_are_normalised_on_training_only_and_capped_by_class(cell):
     found = parts.load(cell(max_cases=0), torch.device("cpu"))
-    steps = found.train.x.flatten(0, 1)
+    steps = found.train.x[0].flatten(0, 1)
     torch.testing.assert_close(steps.mean(0), torch.zeros(2), atol=1e-5, rtol=0)
     torch.testing.assert_close(steps.std(0, correction=0), torch.ones(2), atol=1e-4, rtol=0)
-    assert found.validation.x.flatten(0, 1).mean(0).abs().max() > 1e-6
+    assert found.validation.x[0].flatten(0, 1).mean(0).abs().max() > 1e-6
     small = parts.load(cell(max_cases=24), torch.device("cpu"))
     assert len(small.train) + len(small.validation) == len(small.test) == 24
-    assert small.test.y.bincount().tolist() == [12, 12]
+    assert small.test.y[0].bincount().tolist() == [12, 12]
     whole = data.load("range_probe", "test", length=12, n=48, distance=3)
     assert len(whole) == 48
 
@@ -230,18 +230,29 @@ def test_missing_steps_reach_the_model_as_a_mask(monkeypatch, cell):
 
 
 def test_masks_drop_the_share_asked_for_and_keep_the_mean():
-    generator = torch.Generator().manual_seed(0)
+    noise = dropout.noise(0, torch.device("cpu"))
     shapes = [torch.Size([50, 40]), torch.Size([1001])]
-    masks = dropout.draw(shapes, 0.1, generator, torch.device("cpu"))
+    masks = dropout.draw(shapes, 0.1, noise)
     assert [m.shape for m in masks] == shapes
     values = torch.cat([m.flatten() for m in masks])
     assert (values == 0).float().mean().item() == pytest.approx(26 / 256, abs=0.02)
     assert values.max().item() == pytest.approx(256 / 230)
-    again = dropout.draw(shapes, 0.1, generator, torch.device("cpu"))
+    again = dropout.draw(shapes, 0.1, noise)
     assert not torch.equal(masks[0], again[0])
     columns = masks[0].eq(0).float()
     assert columns.mean(0).std() < 0.1
-    assert dropout.draw([], 0.1, generator, torch.device("cpu")) == []
+    assert dropout.draw([], 0.1, noise) == []
+
+
+def test_noise_is_a_stream_of_even_bytes_that_its_seed_fixes():
+    cpu = torch.device("cpu")
+    drawn = dropout.noise(3, cpu)(100_001)
+    assert drawn.dtype == torch.uint8
+    assert len(drawn) == 100_001
+    counts = drawn.to(torch.int64).bincount(minlength=256).double()
+    assert ((counts - len(drawn) / 256) ** 2 / (len(drawn) / 256)).sum() < 340  # chi-square, 0.9998
+    assert torch.equal(drawn, dropout.noise(3, cpu)(100_001))
+    assert not torch.equal(drawn, dropout.noise(4, cpu)(100_001))
 
 
 def test_every_dropout_of_a_model_is_replaced(cell):

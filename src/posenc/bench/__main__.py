@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m posenc.bench", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="train what a results file lacks"))
+    _add_protocol(commands.add_parser("protocol", help="train a tier of the book's own protocol"))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -73,6 +74,26 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         if item.name not in _NAMED:
             run.add_argument("--" + item.name.replace("_", "-"), type=item.type, dest=item.name)
     run.set_defaults(command=_run)
+
+
+def _add_protocol(protocol: argparse.ArgumentParser) -> None:
+    protocol.add_argument("--tier", type=int, default=1)
+    protocol.add_argument("--model", help="one model only")
+    protocol.add_argument("--datasets", nargs="+", metavar="NAME", help="these of the tier only")
+    protocol.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
+    protocol.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    protocol.add_argument("--workers", type=int, help="processes; by default one per core")
+    protocol.add_argument("--stack", type=int, help="resamples trained together; 1, or 16 on a GPU")
+    protocol.add_argument(
+        "--seconds", type=float, help="begin no training after so long; run again to go on"
+    )
+    protocol.set_defaults(command=_protocol)
+
+
+def _protocol(options: argparse.Namespace) -> int:
+    from posenc.bench import edition
+
+    return edition.run(options)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -1,12 +1,13 @@
 """From a grid to a file of results: whatever is not there yet is trained and appended."""
 
+import math
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from posenc.bench.grid import Grid
 from posenc.bench.jobs import Job
 from posenc.bench.locks import Claims
 from posenc.bench.settings import Settings
@@ -21,6 +22,15 @@ class Engine(Protocol):
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records as it ends."""
+
+
+class Cells(Protocol):
+    """What is to be trained: groups of cells that may be trained together."""
+
+    def __len__(self) -> int: ...
+
+    def groups(self) -> Iterable[list[Settings]]:
+        """Return the groups."""
 
 
 class Listener(Protocol):
@@ -52,7 +62,8 @@ class Driver:
 
     Attributes
     ----------
-    grid : Grid
+    grid : Cells
+        Anything with a length and `groups`, such as `grid.Grid`.
     store : Store
     engine : Engine
     stack : int
@@ -63,9 +74,11 @@ class Driver:
         Whether cells that failed before are tried again.
     probe : callable, optional
         A further test of each fitted model, see `jobs.Job`.
+    until : float, optional
+        Time (`time.monotonic`) after which no training is begun.
     """
 
-    grid: Grid
+    grid: Cells
     store: Store
     engine: Engine
     stack: int = 1
@@ -73,6 +86,7 @@ class Driver:
     compile: bool = False
     retry_failed: bool = False
     probe: Callable | None = None
+    until: float = math.inf
     summary: Summary = field(default_factory=Summary)
 
     def run(self, listener: Listener) -> Summary:
@@ -103,6 +117,8 @@ class Driver:
             # no more is claimed than one job takes, so that other drivers find work
             for start in range(0, len(group), self.stack):
                 some = group[start : start + self.stack]
+                if time.monotonic() > self.until:
+                    return
                 cells = self._free(some, claims)
                 listener.skip(len(some) - len(cells))
                 if cells:

@@ -1,11 +1,18 @@
 """Dropout whose masks are drawn outside the model, from one generator per seed.
 
 That is what makes a model trained in a stack see the same masks as one trained alone. It is also
-faster on a CPU: eight masks' entries come from one random 64-bit integer.
+faster on a CPU: eight masks' entries come from one random 64-bit integer, and NumPy draws and
+compares bytes several times faster than torch does there.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import torch
 from torch import Tensor, nn
+
+Noise = Callable[[int], Tensor]
+"""Gives that many random bytes, a tensor of type uint8 on its device."""
 
 
 class Masks:
@@ -52,9 +59,20 @@ def replace_dropout(model: nn.Module) -> Masks:
     return masks
 
 
-def draw(
-    shapes: list[torch.Size], p: float, generator: torch.Generator, device: torch.device
-) -> list[Tensor]:
+def noise(seed: int, device: torch.device) -> Noise:
+    """Return a stream of random bytes: the same for the same seed and kind of device."""
+    if device.type != "cpu":
+        generator = torch.Generator(device).manual_seed(seed)
+        return lambda n: torch.randint(
+            256, (n,), dtype=torch.uint8, device=device, generator=generator
+        )
+    rng = np.random.Generator(np.random.SFC64(seed))
+    return lambda n: torch.from_numpy(
+        rng.integers(0, 2**64, -(-n // 8), dtype=np.uint64).view(np.uint8)[:n]
+    )
+
+
+def draw(shapes: list[torch.Size], p: float, source: Noise) -> list[Tensor]:
     """Return masks of the given shapes: 0 with probability `p`, else one over the share kept.
 
     `p` is rounded to a multiple of 1/256.
@@ -63,9 +81,12 @@ def draw(
         return []
     sizes = [shape.numel() for shape in shapes]
     dropped = min(round(p * 256), 255)
-    bits = torch.empty(-(-sum(sizes) // 8), dtype=torch.int64, device=device)
-    bits.random_(-(2**63), None, generator=generator)
-    kept = bits.view(torch.int8)[: sum(sizes)] >= dropped - 128
-    # bytes become floats several times faster than truth values do
-    scaled = kept.view(torch.uint8).to(torch.float32).mul_(256 / (256 - dropped))
+    scaled = _scaled(source(sum(sizes)), dropped, 256 / (256 - dropped))
     return [flat.view(shape) for flat, shape in zip(scaled.split(sizes), shapes, strict=True)]
+
+
+def _scaled(noise: Tensor, dropped: int, scale: float) -> Tensor:
+    if noise.device.type == "cpu":  # compares bytes twenty times faster than torch
+        kept = np.greater_equal(noise.numpy(), dropped).astype(np.float32)
+        return torch.from_numpy(kept).mul_(scale)
+    return (noise >= dropped).to(torch.float32).mul_(scale)

@@ -27,7 +27,7 @@ class Ensemble(Protocol):
         """
 
     def predict(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Return logits (n_seeds, n, n_classes) of the same series (n, length, n_channels)."""
+        """Return logits (n_seeds, n, n_classes) of series (n_seeds or 1, n, length, n_channels)."""
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and buffers, each (n_seeds, ...), sharing the models' memory."""
@@ -63,7 +63,7 @@ class Alone:
 
     def predict(self, x: Tensor, mask: Tensor | None) -> Tensor:
         self._model.eval()
-        return self._model(x, mask).unsqueeze(0)
+        return self._model(x[0], None if mask is None else mask[0]).unsqueeze(0)
 
     def state(self) -> dict[str, Tensor]:
         return {name: t.detach().unsqueeze(0) for name, t in _tensors(self._model).items()}
@@ -104,7 +104,10 @@ class Stacked:
 
     def predict(self, x: Tensor, mask: Tensor | None) -> Tensor:
         self._model.eval()
-        call = vmap(self._one, in_dims=(0, 0, None, None, None), randomness="error")
+        x = x.expand(self.n_seeds, *x.shape[1:])
+        mask = None if mask is None else mask.expand(self.n_seeds, *mask.shape[1:])
+        dims = (0, 0, 0, None if mask is None else 0, None)
+        call = vmap(self._one, in_dims=dims, randomness="error")
         return call(self._parameters, self._buffers, x, mask, [])
 
     def state(self) -> dict[str, Tensor]:

@@ -1,5 +1,6 @@
 """The training, validation and test part of a data set as tensors on the device."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,18 +15,35 @@ from posenc.data import Dataset
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Series (n, length, n_channels), labels (n,) and, where steps are missing, a mask."""
+    """What the cells of a stack see: the same series for all, or those of each one's resample.
+
+    Attributes
+    ----------
+    x : Tensor of shape (n_cells or 1, n, length, n_channels)
+    y : Tensor of shape (n_cells or 1, n)
+    mask : Tensor of shape (n_cells or 1, n, length), or None where no step is missing
+    """
 
     x: Tensor
     y: Tensor
     mask: Tensor | None
 
     def __len__(self) -> int:
-        return len(self.y)
+        return self.y.shape[1]
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return series, labels and mask at `rows`, an index of any shape."""
-        return self.x[rows], self.y[rows], None if self.mask is None else self.mask[rows]
+        """Return series, labels and mask at `rows`, an index (n_cells, n_rows)."""
+        cell = torch.arange(len(self.y), device=rows.device)[:, None]
+        mask = None if self.mask is None else self.mask[cell, rows]
+        return self.x[cell, rows], self.y[cell, rows], mask
+
+    def rows(self, rows: slice) -> tuple[Tensor, Tensor | None]:
+        """Return series and mask of some rows, all cells."""
+        return self.x[:, rows], None if self.mask is None else self.mask[:, rows]
+
+    def first(self, n: int) -> tuple[Tensor, Tensor | None]:
+        """Return the first `n` series and masks of the first cell."""
+        return self.x[0, :n], None if self.mask is None else self.mask[0, :n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +59,12 @@ class Parts:
 
 
 def load(settings: Settings, device: torch.device) -> Parts:
-    """Return the parts that `settings` asks for; the last data set stays in memory."""
+    """Return the parts that `settings` asks for; the last few stay in memory."""
     options = tuple(sorted(settings.dataset_options.items()))
     return _load(
         settings.dataset,
         options,
+        settings.resample,
         settings.split_seed,
         settings.validation,
         settings.max_cases,
@@ -53,18 +72,47 @@ def load(settings: Settings, device: torch.device) -> Parts:
     )
 
 
-@lru_cache(maxsize=1)
+def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
+    """Return the parts of cells that are trained together, one behind the other if they differ.
+
+    Raises
+    ------
+    ValueError
+        If their resamples differ in size.
+    """
+    first = load(cells[0], device)
+    if all((c.resample, c.split_seed) == (cells[0].resample, cells[0].split_seed) for c in cells):
+        return first
+    every = [load(cell, device) for cell in cells]
+    joined = (_join([getattr(p, name) for p in every]) for name in ("train", "validation", "test"))
+    return Parts(*joined, first.length, first.n_channels, first.n_classes)
+
+
+def _join(parts: Sequence[Part]) -> Part:
+    if len({part.x.shape for part in parts}) > 1:
+        raise ValueError("resamples of different sizes cannot be trained together")
+    x, y = (torch.cat([getattr(part, name) for part in parts]) for name in ("x", "y"))
+    if all(part.mask is None for part in parts):
+        return Part(x, y, None)
+    real = torch.ones(parts[0].x.shape[:3], dtype=torch.bool, device=x.device)
+    return Part(x, y, torch.cat([real if p.mask is None else p.mask for p in parts]))
+
+
+@lru_cache(maxsize=8)
 def _load(
     name: str,
     options: tuple[tuple[str, object], ...],
+    resample: int,
     seed: int,
     validation: float,
     max_cases: int,
     device: str,
 ) -> Parts:
-    whole = data.load(name, "train", **dict(options))
+    whole, test = (data.load(name, split, **dict(options)) for split in ("train", "test"))
+    if resample:
+        whole, test = data.resample(whole, test, resample)
     train, held_out = data.split_validation(_some(whole, max_cases, seed), validation, seed)
-    test = _some(data.load(name, "test", **dict(options)), max_cases, seed)
+    test = _some(test, max_cases, seed)
     mean, deviation = data.channel_statistics(train)
     train, held_out, test = (
         data.standardise(part, mean, deviation) for part in (train, held_out, test)
@@ -86,5 +134,6 @@ def _some(part: Dataset, most: int, seed: int) -> Dataset:
 
 
 def _to_device(part: Dataset, device: str) -> Part:
-    mask = None if part.mask is None else torch.from_numpy(part.mask).to(device)
-    return Part(torch.from_numpy(part.x).to(device), torch.from_numpy(part.y).to(device), mask)
+    x, y = torch.from_numpy(part.x).to(device), torch.from_numpy(part.y).to(device)
+    mask = None if part.mask is None else torch.from_numpy(part.mask).to(device)[None]
+    return Part(x[None], y[None], mask)

@@ -7,14 +7,24 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from posenc import _checks
 
-SCALES = ("paper", "unit", "learned")
+SCALES = ("paper", "unit", "loud", "learned")
 OPTIMIZERS = ("adamw", "radam")
 PRECISIONS = ("float32", "bfloat16")
 NORMS = ("own", "batch", "layer", "none")
+SCHEDULES = ("cosine", "constant")
 
 # Settings that came after the first stored results. At these values they are left out of keys and
 # records, so that what was trained before keeps its key.
-_LATER = {"norm": "own"}
+_LATER = {
+    "norm": "own",
+    "steps": 0,
+    "least_steps": 0,
+    "patience_steps": 500,
+    "check_every": 50,
+    "schedule": "cosine",
+    "resample": 0,
+    "protocol": "",
+}
 
 _COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_size", "patience")
 
@@ -36,10 +46,11 @@ class Settings:
     dataset_options : mapping
         Options of a synthetic data set, or what a real one loses (`posenc.data.lost_samples`).
     encoding_source : str
-        Fingerprint of a reader's own encoding, so that an edited one is trained anew.
+        Fingerprint of the encoding's code, so that an edited one is trained anew.
     scale : str
         Scale of added encodings: "paper" (as their authors define them), "unit" (rows of
-        norm 1) or "learned" (one trained gain). No effect on encodings that have no such option.
+        norm 1), "loud" (of norm sqrt(d_model / 2)) or "learned" (one trained gain). No effect on
+        encodings that have no such option.
     d_model, n_heads, n_layers, d_ff, patch : int
         Size of the model; `patch` is read by the patch model only.
     dropout : float
@@ -63,6 +74,18 @@ class Settings:
     norm : str
         "batch", "layer" or "none" in either model; "own" is that of the model's algorithm, batch
         norm in the time series model and layer norm in the patch model.
+    steps : int
+        Most optimisation steps; above 0 it takes the place of `epochs` and `patience`, and small
+        sets are trained as long as large ones. 0 counts in epochs.
+    least_steps, patience_steps, check_every : int
+        In a course of steps: fewest steps, steps without progress before stopping, and steps
+        between two looks at the validation part; see `posenc.bench.course`.
+    schedule : str
+        After the rise, "cosine" falls to 0 over the most steps, "constant" stays.
+    resample : int
+        0 is the official split, 1 and up are `posenc.data.resample`.
+    protocol : str
+        Hash of the protocol that the training belongs to; empty for any other.
 
     Raises
     ------
@@ -97,11 +120,20 @@ class Settings:
     max_cases: int = 1000
     precision: str = "float32"
     norm: str = "own"
+    steps: int = 0
+    least_steps: int = 0
+    patience_steps: int = 500
+    check_every: int = 50
+    schedule: str = "cosine"
+    resample: int = 0
+    protocol: str = ""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
             _checks.count(name, getattr(self, name), minimum=1)
-        for name in ("seed", "split_seed", "max_cases"):
+        for name in ("patience_steps", "check_every"):
+            _checks.count(name, getattr(self, name), minimum=1)
+        for name in ("seed", "split_seed", "max_cases", "steps", "least_steps", "resample"):
             _checks.count(name, getattr(self, name))
         for name in ("dropout", "validation", "warmup"):
             _checks.probability(name, getattr(self, name))
@@ -112,6 +144,7 @@ class Settings:
         _checks.choice("optimizer", self.optimizer, OPTIMIZERS)
         _checks.choice("precision", self.precision, PRECISIONS)
         _checks.choice("norm", self.norm, NORMS)
+        _checks.choice("schedule", self.schedule, SCHEDULES)
         _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:
@@ -130,6 +163,14 @@ class Settings:
     def with_seed(self, seed: int) -> "Settings":
         """Return the same cell with another seed."""
         return replace(self, seed=seed)
+
+    def tuned_as(self, other: "Settings") -> "Settings":
+        """Return the same cell with the learning rate and scale of another one."""
+        return replace(self, learning_rate=other.learning_rate, scale=other.scale)
+
+    def like(self, other: "Settings") -> "Settings":
+        """Return the same cell with the seed, split and resample of another one."""
+        return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
 # Only what differs from the defaults above, which are the laptop's.

@@ -5,15 +5,15 @@ The checkpoint is chosen on the validation part; the test part is used once, at 
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from posenc.bench import build, dropout, ensemble, metrics, parts
+from posenc.bench.course import Best, learning_rate, plan
 from posenc.bench.ensemble import Ensemble
 from posenc.bench.memory import PeakMemory
 from posenc.bench.parts import Part, Parts
@@ -21,21 +21,6 @@ from posenc.bench.settings import Settings
 
 Probe = Callable[[Settings, nn.Module], dict[str, object]]
 """A further test of a fitted model: what it returns joins the scores of that cell."""
-
-
-@dataclass
-class Best:
-    """What one seed has reached so far: its best validation, and when it failed if it did."""
-
-    score: tuple[float, float] = (-math.inf, -math.inf)
-    epoch: int = 0
-    waiting: int = 0
-    losses: list[float] = field(default_factory=list)
-    error: str = ""
-
-    def done(self, patience: int) -> bool:
-        """Return whether further epochs cannot change this seed's result."""
-        return bool(self.error) or self.waiting >= patience
 
 
 class TrainingError(RuntimeError):
@@ -67,9 +52,10 @@ def train(
     -------
     list of dict or TrainingError, one per cell
         Test scores of `metrics.score` and costs: `parameters`, `seconds_per_step` (of one seed),
-        `peak_memory` (bytes, all seeds; None where unknown), `steps`, `epochs`, `best_epoch`,
-        `validation_accuracy`, `train_loss` (first and last epoch), `seeds_together`; and what
-        `probe` returns.
+        `peak_memory` (bytes, all seeds; None where unknown), `steps`, `epochs`,
+        `validation_accuracy` and `validation_loss` of the best check, `train_loss` at the first
+        and the last one, `seeds_together`; `best_epoch`, or in a course of steps `best_step` and
+        the whole `validation_curve`; and what `probe` returns.
 
     Raises
     ------
@@ -78,7 +64,7 @@ def train(
     """
     first = _alike(cells)
     where = torch.device(device)
-    data = parts.load(first, where)
+    data = parts.load_together(cells, where)
     memory = PeakMemory(where)
     with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         torch.manual_seed(first.seed)  # for encodings that draw noise in training
@@ -99,22 +85,13 @@ def train(
         "seconds_per_step": run.seconds / max(1, run.step) / len(cells),
         "peak_memory": memory.read(),
         "steps": run.step,
-        "epochs": run.epoch,
+        "epochs": run.step // run.n_batches,
         "seeds_together": len(cells),
     }
     return [
         TrainingError(best.error) if best.error else score | _course(best) | costs
         for best, score in zip(run.best, scores, strict=True)
     ]
-
-
-def learning_rate(step: int, n_steps: int, settings: Settings) -> float:
-    """Return the rate at `step` of `n_steps`: a linear rise, then half a cosine down to 0."""
-    rise = max(1, round(settings.warmup * n_steps))
-    if step < rise:
-        return settings.learning_rate * (step + 1) / rise
-    share = (step - rise) / max(1, n_steps - rise)
-    return settings.learning_rate * 0.5 * (1 + math.cos(math.pi * share))
 
 
 class _Run:
@@ -129,26 +106,25 @@ class _Run:
         device: torch.device,
     ) -> None:
         self.settings, self.group, self.data, self.device = settings, group, data, device
-        self.best = [Best() for _ in cells]
-        self.step, self.epoch, self.seconds = 0, 0, 0.0
+        self.best = [Best(cell) for cell in cells]
+        self.step, self.seconds = 0, 0.0
         n_cases = len(data.train)
         self.n_batches = max(1, n_cases // settings.batch_size)
         self.batch_size = n_cases // self.n_batches  # all batches alike; a few series wait
-        self.orders = [_generator(cell.seed, "cpu") for cell in cells]
-        self.noises = [_generator(cell.seed, device) for cell in cells]
-        x, _, mask = data.train.take(torch.arange(self.batch_size, device=device))
-        self.shapes = group.dropout_shapes(x, mask)
+        self.course = plan(settings, self.n_batches)
+        self.orders = [torch.Generator().manual_seed(cell.seed) for cell in cells]
+        self.noises = [dropout.noise(cell.seed, device) for cell in cells]
+        self.batches = self._batches()
+        self.shapes = group.dropout_shapes(*data.train.first(self.batch_size))
         torch.manual_seed(settings.seed)
         self.optimizer = _optimizer(group.parameters, settings, device)
         self.kept = {name: t.clone() for name, t in group.state().items()}
 
     def fit(self) -> None:
-        """Train until every seed has stopped, then go back to each seed's best epoch."""
-        while self.epoch < self.settings.epochs:
-            losses = self._train_epoch()
-            self.epoch += 1
-            self._judge(losses)
-            if all(best.done(self.settings.patience) for best in self.best):
+        """Train until every seed has stopped, then go back to each seed's best check."""
+        for number in range(1, self.course.most_rounds + 1):
+            self._judge(number, self._train_round())
+            if all(best.done(self.course) for best in self.best):
                 break
         with torch.no_grad():
             for name, tensor in self.group.state().items():
@@ -157,27 +133,32 @@ class _Run:
     def test(self) -> list[dict[str, float]]:
         """Return the scores of every seed on the test part."""
         predicted = self._logits(self.data.test).argmax(-1).cpu().numpy()
-        y = self.data.test.y.cpu().numpy()
-        return [metrics.score(y, one, self.data.n_classes) for one in predicted]
+        y = self.data.test.y.expand(self.group.n_seeds, -1).cpu().numpy()
+        pairs = zip(y, predicted, strict=True)
+        return [metrics.score(true, one, self.data.n_classes) for true, one in pairs]
 
-    def _train_epoch(self) -> list[float]:
-        start = time.perf_counter()
+    def _batches(self) -> Iterator[Tensor]:
+        """Yield the rows (n_seeds, batch) of one batch after the other, epoch after epoch."""
         n_cases = len(self.data.train)
-        order = torch.stack([torch.randperm(n_cases, generator=g) for g in self.orders])
-        order = order.to(self.device)
+        while True:
+            order = torch.stack([torch.randperm(n_cases, generator=g) for g in self.orders])
+            order = order[:, : self.n_batches * self.batch_size].to(self.device)
+            yield from order.split(self.batch_size, 1)
+
+    def _train_round(self) -> list[float]:
+        """Train up to the next check, and return each seed's mean loss."""
+        start = time.perf_counter()
         total = torch.zeros(self.group.n_seeds, device=self.device)
-        for batch in range(self.n_batches):
-            rows = order[:, batch * self.batch_size : (batch + 1) * self.batch_size]
-            total += self._train_step(rows)
-        losses = (total / self.n_batches).tolist()
+        for _ in range(self.course.round_steps):
+            total += self._train_step(next(self.batches))
+        losses = (total / self.course.round_steps).tolist()
         self.seconds += time.perf_counter() - start
         return losses
 
     def _train_step(self, rows: Tensor) -> Tensor:
         x, y, mask = self.data.train.take(rows)
-        n_steps = self.settings.epochs * self.n_batches
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.step, n_steps, self.settings)
+            group["lr"] = learning_rate(self.step, self.course.most_steps, self.settings)
         with self._precision():
             logits = self.group.forward(x, mask, self._masks())
             losses = _losses(logits, y)
@@ -189,12 +170,12 @@ class _Run:
 
     def _masks(self) -> list[Tensor]:
         rate = self.settings.dropout
-        drawn = [dropout.draw(self.shapes, rate, g, self.device) for g in self.noises]
+        drawn = [dropout.draw(self.shapes, rate, noise) for noise in self.noises]
         if len(drawn) == 1:
             return [mask.unsqueeze(0) for mask in drawn[0]]
         return [torch.stack(masks) for masks in zip(*drawn, strict=True)]
 
-    def _judge(self, train_losses: list[float]) -> None:
+    def _judge(self, number: int, train_losses: list[float]) -> None:
         """Note each seed's validation, and keep its weights where they are its best."""
         logits = self._logits(self.data.validation)
         y = self.data.validation.y
@@ -202,16 +183,9 @@ class _Run:
         losses = _losses(logits, y.expand(self.group.n_seeds, -1)).tolist()
         state = self.group.state()
         for i, best in enumerate(self.best):
-            if best.done(self.settings.patience):
+            if best.done(self.course):
                 continue
-            best.losses.append(train_losses[i])
-            if not math.isfinite(train_losses[i]):
-                best.error = f"the training loss became {train_losses[i]} in epoch {self.epoch}"
-                continue
-            score = (accuracies[i], -losses[i] if math.isfinite(losses[i]) else -math.inf)
-            best.waiting += 1
-            if score > best.score:
-                best.score, best.epoch, best.waiting = score, self.epoch, 0
+            if best.check(number, train_losses[i], accuracies[i], losses[i]):
                 for name, kept in self.kept.items():
                     kept[i].copy_(state[name][i])
 
@@ -220,10 +194,8 @@ class _Run:
         size = 4 * self.settings.batch_size
         chunks = []
         for start in range(0, len(part), size):
-            rows = slice(start, start + size)
-            mask = None if part.mask is None else part.mask[rows]
             with self._precision():
-                chunks.append(self.group.predict(part.x[rows], mask))
+                chunks.append(self.group.predict(*part.rows(slice(start, start + size))))
         return torch.cat(chunks, 1)
 
     def _precision(self) -> AbstractContextManager:
@@ -238,8 +210,10 @@ def _alike(cells: Sequence[Settings]) -> Settings:
     if not cells:
         raise ValueError("cells must hold at least one Settings, got none")
     first = cells[0]
-    if any(cell.with_seed(first.seed) != first for cell in cells):
-        raise ValueError("cells that are trained together must differ in their seed only")
+    if any(cell.like(first) != first for cell in cells):
+        raise ValueError(
+            "cells that are trained together must differ in seed, split_seed and resample only"
+        )
     return first
 
 
@@ -252,10 +226,6 @@ def _fitted(models: list[nn.Module], group: Ensemble) -> list[nn.Module]:
             tensor.copy_(state[name][i])
         model.eval()
     return models
-
-
-def _generator(seed: int, device: torch.device | str) -> torch.Generator:
-    return torch.Generator(device).manual_seed(seed)
 
 
 def _optimizer(
@@ -277,8 +247,13 @@ def _losses(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def _course(best: Best) -> dict[str, float | list[float]]:
-    return {
-        "best_epoch": best.epoch,
+    found = {
         "validation_accuracy": best.score[0],
+        "validation_loss": -best.score[1] if math.isfinite(best.score[1]) else None,
         "train_loss": [best.losses[0], best.losses[-1]],
     }
+    if not best.settings.steps:
+        return {"best_epoch": best.at, **found}
+    curve = [round(accuracy, 4) for accuracy in best.accuracies]
+    at = best.at * best.settings.check_every
+    return {"best_step": at, "validation_curve": curve, **found}

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Position
 
-SCALES = ("paper", "unit", "learned")
+SCALES = ("paper", "unit", "loud", "learned")
 
 
 class Added(Position, ABC):
@@ -20,11 +20,12 @@ class Added(Position, ABC):
     ----------
     d_model, n_heads, max_length : int
         As for `Position`.
-    scale : {"paper", "unit", "learned"}
+    scale : {"paper", "unit", "loud", "learned"}
         "paper" adds the rows as their authors define them, whose norms differ from method to
         method (sqrt(d_model / 2) for sinusoids, 1 for the DFT). "unit" divides each row by its
-        Euclidean norm, so that all methods add vectors of norm 1. "learned" multiplies the
-        paper's rows by one learned gain that starts at 1, and has one parameter more.
+        Euclidean norm, so that all methods add vectors of norm 1. "loud" gives each row the norm
+        of sinusoidal ones, sqrt(d_model / 2). "learned" multiplies the paper's rows by one
+        learned gain that starts at 1, and has one parameter more.
     """
 
     def __init__(
@@ -41,8 +42,9 @@ class Added(Position, ABC):
     def rows(self, length: int) -> Tensor:
         """Return the rows that are added: (length, d_model), in the chosen scale."""
         table = self.table(length)
-        if self.scale == "unit":
-            return nn.functional.normalize(table, dim=-1)
+        if self.scale in ("unit", "loud"):
+            norm = 1 if self.scale == "unit" else (self.d_model / 2) ** 0.5
+            return norm * nn.functional.normalize(table, dim=-1)
         return table if self.gain is None else self.gain * table
 
     def embed(self, x: Tensor) -> Tensor:

@@ -1,0 +1,196 @@
+"""Which code of an encoding a training used: a short hash that survives moves and comments.
+
+The fingerprint of one of the book's encodings covers its class, the classes it derives from up to
+`Position`, and every function and constant of `posenc` that they reach, without docstrings,
+comments and layout. A change of wording leaves it alone; a change of code does not.
+
+Code may also be written anew and compute the same. `results/fingerprints.json` lists for each
+encoding the versions that stored trainings used, each with a *probe*: numbers that the encoding
+gave. A later version whose probe agrees to six digits counts as the same one:
+
+    python -m posenc.bench.fingerprints
+"""
+
+import ast
+import hashlib
+import inspect
+import io
+import json
+import sys
+import textwrap
+import tokenize
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import torch
+
+from posenc import encodings
+from posenc.attention import Position, SelfAttention
+
+TOLERANCE = 1e-6
+_SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+}
+
+
+def of_code(cls: type[Position]) -> str:
+    """Return the fingerprint of a class as its code stands now: 12 hexadecimal digits."""
+    found: dict[str, str] = {}
+    for base in cls.__mro__:
+        if issubclass(base, Position) and base is not Position:
+            _collect(base, found)
+    text = "\n".join(f"{name}\n{code}" for name, code in sorted(found.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def of_name(name: str, known: Path | None = None) -> str:
+    """Return the fingerprint under which trainings of a book's encoding are stored.
+
+    That is the one of its code, or of an earlier version with the same probe, as listed in the
+    file `known`.
+    """
+    code = of_code(encodings.get(name))
+    for version in _versions(known).get(name, []):
+        if code in (version["code"], *version["same"]):
+            return version["code"]
+    return code
+
+
+def probe(name: str) -> list[float]:
+    """Return what the encoding computes at two lengths, with parameters that are set by a rule.
+
+    Outputs of self-attention in evaluation and the sums of its parameters' gradients, in float64,
+    and the spread of the initial parameters.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        position = encodings.make(name, 16, 2, 40)
+        spread = [float(p.detach().double().square().mean().sqrt()) for p in position.parameters()]
+        attention = SelfAttention(16, 2, position).double().eval()
+        with torch.no_grad():
+            for number, parameter in enumerate(attention.parameters()):
+                parameter.copy_(_wave(parameter.shape, number))
+        return [*np.round(spread, 2).tolist(), *_outputs(attention, 5), *_outputs(attention, 40)]
+
+
+def agree(one: list[float], other: list[float]) -> bool:
+    """Return whether two probes are the same to six digits."""
+    return len(one) == len(other) and np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+def register(path: Path) -> list[str]:
+    """Enter the present code of every encoding in the file; return what is new, in sentences."""
+    versions, news = _versions(path), []
+    for name in encodings.names():
+        code, now = of_code(encodings.get(name)), probe(name)
+        listed = versions.setdefault(name, [])
+        if any(code in (v["code"], *v["same"]) for v in listed):
+            continue
+        if listed and agree(listed[-1]["probe"], now):
+            listed[-1]["same"].append(code)
+            news.append(f"{name}: {code} computes what {listed[-1]['code']} did")
+        else:
+            listed.append({"code": code, "same": [], "probe": [round(x, 9) for x in now]})
+            news.append(f"{name}: {code} is new")
+    path.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
+    return news
+
+
+def _outputs(attention: SelfAttention, length: int) -> list[float]:
+    x = _wave((2, length, 16), 1)
+    attention.zero_grad()
+    out = attention(x)
+    out.square().sum().backward()
+    gradients = [float(p.grad.sum()) for p in attention.position.parameters() if p.grad is not None]
+    return [*out[:, :: length - 1, ::5].flatten().tolist(), *gradients]
+
+
+def _wave(shape: tuple[int, ...], number: int) -> torch.Tensor:
+    n = torch.arange(int(np.prod(shape)), dtype=torch.float64)
+    return (0.3 * torch.sin(1 + 0.7 * n + number) + 0.05).view(shape)
+
+
+@cache
+def _read(path: Path) -> dict[str, list[dict]]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _versions(path: Path | None) -> dict[str, list[dict]]:
+    from posenc.bench import results
+
+    path = path or results.folder() / "fingerprints.json"
+    return _read(path) if path.is_file() else {}
+
+
+def _collect(item: object, found: dict[str, str]) -> None:
+    """Add the code of a class or function and of what it reaches in `posenc`."""
+    name = f"{item.__qualname__}"
+    if name in found:
+        return
+    source = textwrap.dedent(inspect.getsource(item))
+    tree = ast.parse(source)
+    found[name] = _bare(source, tree)
+    space = vars(sys.modules[item.__module__])
+    for reached in _reached(tree, space):
+        is_code = inspect.isclass(reached) or inspect.isfunction(reached)
+        if is_code and _is_ours(reached.__module__):
+            _collect(reached, found)
+    for constant in _constants(tree, space):
+        found[constant] = repr(space[constant])
+
+
+def _reached(tree: ast.AST, space: dict) -> list[object]:
+    """Return the objects that names, and attributes of our modules, stand for."""
+    reached = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            reached.append(space.get(node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = space.get(node.value.id)
+            if isinstance(module, ModuleType) and _is_ours(module.__name__):
+                reached.append(getattr(module, node.attr, None))
+    return [item for item in reached if item is not None]
+
+
+def _constants(tree: ast.AST, space: dict) -> list[str]:
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return sorted(n for n in names if isinstance(space.get(n), int | float | str | tuple))
+
+
+def _is_ours(module: str) -> bool:
+    """Return whether a module's code decides what an encoding computes."""
+    apart = ("posenc.attention", "posenc._checks")
+    return module.startswith("posenc.") and not module.startswith(apart)
+
+
+def _bare(source: str, tree: ast.AST) -> str:
+    """Return the source without docstrings, comments and layout."""
+    dropped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                dropped.update(range(first.lineno, first.end_lineno + 1))
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    kept = (t.string for t in tokens if t.type not in _SKIPPED and t.start[0] not in dropped)
+    return "".join(kept)
+
+
+def main() -> int:
+    """Register the present code in the book's file, and say what is new."""
+    from posenc.bench import results
+
+    for line in register(results.folder() / "fingerprints.json") or ["nothing new"]:
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

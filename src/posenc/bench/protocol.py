@@ -1,0 +1,130 @@
+"""The training protocol of the benchmark's second edition, with its hash, and its cells.
+
+`TRAINING` holds all that decides a training. Its hash is stored with each record, so that results
+of another protocol never mix in. Encodings that come later are an appendix and change no hash.
+How the results are analysed is a second part with a hash of its own: `posenc.study.protocol`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from posenc import _checks, data
+from posenc.bench import fingerprints, tuning
+from posenc.bench.settings import Settings
+
+PROFILE = "second"
+
+UP_TO_100 = (
+    "PenDigits", "SmoothSubspace", "MelbournePedestrian", "ItalyPowerDemand", "Chinatown",
+    "RacketSports", "RoomOccupancy", "EMGGestures", "LSST", "Libras", "FingerMovements", "NATOPS",
+    "SyntheticControl", "SharePriceIncrease", "DistalPhalanxTW", "ProximalPhalanxTW",
+    "PhalangesOutlinesCorrect", "MedicalImages", "BasicMotions",
+)  # fmt: skip
+UP_TO_180 = (
+    "SwedishLeaf", "FaceAll", "ArticularyWordRecognition", "PowerCons", "Plane", "GunPointAgeSpan",
+    "Handwriting", "Adiac",
+)  # fmt: skip
+ABOVE_180 = (
+    "Epilepsy", "Strawberry", "WordSynonyms", "FiftyWords", "Trace", "CricketX",
+    "UWaveGestureLibrary", "OSULeaf", "Earthquakes", "Computers", "SmallKitchenAppliances",
+)  # fmt: skip
+DATASETS = UP_TO_100 + UP_TO_180 + ABOVE_180
+
+ENCODINGS = (
+    "none", "sinusoidal", "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe",
+    "rotary", "dft",
+)  # fmt: skip
+
+TRAINING: dict[str, object] = {
+    "edition": 2,
+    "datasets": DATASETS,
+    "encodings": ENCODINGS,
+    "resamples": 5,
+    "settings": {
+        "d_model": 64,
+        "n_heads": 4,
+        "n_layers": 2,
+        "d_ff": 128,
+        "patch": 8,
+        "dropout": 0.1,
+        "optimizer": "adamw",
+        "weight_decay": 0.01,
+        "schedule": "constant",
+        "warmup": 0.02,
+        "batch_size": 16,
+        "validation": 0.25,
+        "max_cases": 2000,
+        "precision": "float32",
+        "norm": "own",
+        "steps": 3000,
+        "least_steps": 500,
+        "patience_steps": 500,
+        "check_every": 50,
+    },
+    "tuning": {"rates": tuning.RATES, "trials": 4, "steps": tuning.STEPS},
+}
+
+
+def hashed(part: Mapping[str, object]) -> str:
+    """Return the hash of a part of the protocol: 12 hexadecimal digits."""
+    text = json.dumps(part, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+HASH = hashed(TRAINING)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One model on some data sets: a part of a tier that can be run by itself."""
+
+    model: str
+    datasets: tuple[str, ...]
+    encodings: tuple[str, ...] = ENCODINGS
+
+
+TIERS: dict[int, tuple[Block, ...]] = {
+    1: (Block("patch", DATASETS), Block("time_series", UP_TO_100)),
+    2: (Block("time_series", UP_TO_180),),
+    4: (Block("time_series", ABOVE_180),),
+}
+
+
+def cells(
+    dataset: str, model: str, encoding: str, *, resamples: int | None = None, **changes: object
+) -> list[Settings]:
+    """Return the cells of one encoding in one model on one data set, a cell a resample.
+
+    Resample and seed go together. A set that has its official split only gets as many seeds,
+    each with a validation part of its own.
+    """
+    n = TRAINING["resamples"] if resamples is None else resamples
+    only = data.official_only(dataset)
+    common = {**TRAINING["settings"], **changes}
+    source = fingerprints.of_name(encoding)
+    return [
+        Settings(
+            encoding,
+            model,
+            dataset,
+            seed=r,
+            split_seed=r,
+            resample=0 if only else r,
+            profile=PROFILE,
+            protocol=HASH,
+            encoding_source=source,
+            **common,
+        )
+        for r in range(_checks.count("resamples", n, minimum=1))
+    ]
+
+
+def blocks(tier: int, model: str | None = None) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield model, data set and encodings of a tier, in the order in which they are run."""
+    _checks.choice("tier", str(tier), map(str, TIERS))
+    for block in TIERS[tier]:
+        if model in (None, block.model):
+            for dataset in block.datasets:
+                yield block.model, dataset, block.encodings

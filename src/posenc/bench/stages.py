@@ -1,0 +1,56 @@
+"""Tuned trainings, stage by stage: three trials, a fourth, then the cells themselves."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from posenc.bench import tuning
+from posenc.bench.driver import Cells, Summary
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store, unique
+
+Run = Callable[[Cells, Store], Summary]
+"""Trains what a results file lacks of some cells."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where trials and results are stored."""
+
+    trials: Path
+    results: Path
+
+
+def beside(out: Path) -> Files:
+    """Return the files of a results file that is named by hand: its trials stand beside it."""
+    return Files(out.with_name(f"{out.stem}-tuning{out.suffix}"), out)
+
+
+def run(groups: Sequence[Sequence[Settings]], files: Files, train: Run) -> Iterator[Summary]:
+    """Tune each group of cells and train it, and yield what each stage did.
+
+    A group holds the resamples or seeds of one encoding, model and data set. Groups whose trials
+    have all failed are trained as they are, so that the failure is recorded.
+    """
+    trials = Store(files.trials)
+    yield train(tuning.Cells([tuning.first_trials(group[0]) for group in groups]), trials)
+    records = finished(files.trials)
+    last = [tuning.last_trial(group[0], records) for group in groups]
+    yield train(tuning.Cells([[trial] for trial in last if trial]), trials)
+    yield train(tuning.Cells(final(groups, files.trials)), Store(files.results))
+
+
+def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Settings]]:
+    """Return the groups with the learning rates and scales that their trials chose."""
+    records = finished(trials)
+    chosen = [tuning.tuned(group[0], records) for group in groups]
+    return [
+        [cell.tuned_as(best) if best else cell for cell in group]
+        for group, best in zip(groups, chosen, strict=True)
+    ]
+
+
+def finished(path: Path) -> dict[str, dict]:
+    """Return the finished records of a file by their keys; none if there is no file."""
+    records = unique(iter(Store(path))) if path.is_file() else []
+    return {record["key"]: record for record in records if "error" not in record}
