@@ -241,6 +241,16 @@ def test_msl_windows(real):
     assert round(100 * anomalous.mean(), 2) == 10.53
 
 
+def test_two_channels_of_msl_are_one_recording(real):
+    channels = {one.name: one for one in msl.read_channels(msl.find(real / "MSL", "MSL"))}
+    first, second = channels["P-10"], channels["P-14"]
+    assert len(first.values) == 6100
+    np.testing.assert_array_equal(first.values, second.values)
+    assert (first.anomalous != second.anomalous).sum() == 50
+    order = sorted(channels)
+    assert all(order.index(one) % 3 != 2 for one in ("P-10", "P-14"))
+
+
 @pytest.mark.parametrize("name", ["LSST", "RoomOccupancy", "SMD", "MSL", "MelbournePedestrian"])
 def test_prepared_parts_share_no_group_and_hold_every_class(name):
     parts = data.prepare(name, seed=0)

@@ -41,6 +41,7 @@ class Entry:
     page: str = "https://timeseriesclassification.com"
     printed: Printed | None = None
     notes: tuple[str, ...] = field(default=())
+    official_only: str | None = None  # why its series must not be dealt out anew, or None
 
 
 def from_archive(name: str, record: int | None, role: str = "archive", **more) -> Entry:
@@ -102,6 +103,8 @@ _SURVEY = (
         terms=UCI_TERMS,
         page="https://archive.ics.uci.edu/dataset/864/room+occupancy+estimation",
         printed=Printed(8103, 2026, 30, 4, 18),
+        official_only="its test part is the one whole day with all four counts, and windows next "
+        "to those of the other part are left out",
         notes=(
             room.PROTOCOL,
             "the survey's table counts readings (8103 + 2026 = 10129 rows) and counts date and "
@@ -143,6 +146,8 @@ _ANOMALY = (
         terms="MIT, NetManAIOps 2021",
         page="https://github.com/NetManAIOps/OmniAnomaly",
         notes=(smd.PROTOCOL,),
+        official_only="its parts are split by time, and windows next to those of the other part "
+        "are left out",
     ),
     Entry(
         "MSL",
@@ -160,21 +165,36 @@ _ANOMALY = (
         layout=msl,
         terms="Caltech (telemanom), a licence in the style of BSD",
         page="https://github.com/khundman/telemanom",
-        notes=(msl.PROTOCOL,),
+        notes=(
+            msl.PROTOCOL,
+            "channels P-10 and P-14, both in the training part, hold the same 6100 rows and mark "
+            "anomalies in them that differ by 50 rows",
+        ),
     ),
 )
 
+# sets of the archives that come split by person, without saying which series are whose
+_OTHER_PEOPLE = {
+    "Epilepsy": "the test part holds three other people than the training part, and the file does "
+    "not say which series are whose",
+    "PenDigits": "the test part was written by 14 other people than the training part "
+    "(https://archive.ics.uci.edu/dataset/81), and the file does not say which series are whose",
+}
+
 _STAND_INS = tuple(
     from_archive(
-        name, record, "stand-in", notes=(f"not in the survey; stands in for {what}", *more)
+        name,
+        record,
+        "stand-in",
+        notes=(f"not in the survey; stands in for {what}", *more),
+        official_only=_OTHER_PEOPLE.get(name),
     )
     for name, (record, what, *more) in {
         "FingerMovements": (11206220, "FaceDetection and SelfRegulationSCP1 (EEG)"),
         "Epilepsy": (
             11206204,
             "UniMiB-SHAR (tri-axial accelerometer); one training series occurs twice",
-            "three people are in the training part and three others in the test part; the file "
-            "does not say who is who",
+            _OTHER_PEOPLE["Epilepsy"],
         ),
         "UWaveGestureLibrary": (11206282, "UniMiB-SHAR, with longer series"),
         "BasicMotions": (11206179, "activity recognition, small"),
@@ -197,9 +217,13 @@ _OUTLINE = "steps are places along the outline of {}, not times"
 _BONES = "the sets of bone outlines here hold the same series under other labels"
 _SIMULATED = "made by a generator, not recorded"
 _ARCHIVE = tuple(
-    from_archive(name, record, notes=tuple(notes))
+    from_archive(name, record, notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
     for name, (record, *notes) in {
-        "PenDigits": (11206259, "eight points at equal distances along the pen's way, not in time"),
+        "PenDigits": (
+            11206259,
+            "eight points at equal distances along the pen's way, not in time",
+            _OTHER_PEOPLE["PenDigits"],
+        ),
         "SmoothSubspace": (11198271, _SIMULATED),
         "Libras": (11206239, "19 test series also stand in the training part"),
         "SyntheticControl": (11198330, _SIMULATED),
