@@ -10,6 +10,7 @@ from datafiles import TINY_TRAIN
 from posenc import data
 from posenc.data import checksums, folders, registry
 from posenc.data.__main__ import main
+from posenc.data.load import GROUPS
 from posenc.data.synthetic import FAMILIES
 
 SURVEY = {
@@ -33,6 +34,27 @@ def test_names_hold_every_promised_set():
     assert {"BasicMotions", "ItalyPowerDemand", "GunPoint"} <= set(names)
     assert len(names) == len(set(names))
     assert {one.name for one in registry.ENTRIES.values() if one.printed} == SURVEY
+
+
+def test_names_come_group_by_group():
+    groups = {group: data.names(group) for group in GROUPS}
+    assert set(groups) == {*registry.ROLES, "bundled", "synthetic"}
+    assert [name for listed in groups.values() for name in listed] == data.names()
+    assert set(groups["survey"]) == SURVEY
+    assert groups["anomaly"] == ["MSL", "SMD"]
+    assert (len(groups["stand-in"]), len(groups["archive"])) == (9, 23)
+    assert set(groups["synthetic"]) == set(FAMILIES)
+    assert "GunPoint" in groups["bundled"]
+    assert all(listed == sorted(listed, key=str.lower) for listed in groups.values())
+
+
+def test_names_of_an_unknown_group():
+    with pytest.raises(ValueError, match="group must be one of survey, anomaly"):
+        data.names("archives")
+
+
+def test_every_entry_has_a_role_that_is_explained():
+    assert {entry.role for entry in registry.ENTRIES.values()} == set(registry.ROLES)
 
 
 def test_every_entry_says_where_to_get_it():
@@ -70,7 +92,7 @@ def test_split_and_options_are_checked():
 def test_any_archive_name_that_aeon_knows_is_found_out_about(monkeypatch):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     with pytest.raises(data.MissingDataError, match=r"zenodo.org/records/\d+ or https"):
-        data.load("Adiac", "train")
+        data.load("Beef", "train")
 
 
 def test_search_order(tiny_folder, monkeypatch, own_cache):
@@ -152,9 +174,11 @@ def test_import_brings_neither_torch_nor_aeon():
     assert run.stdout == "set()\n"
 
 
-def test_list(capsys):
-    assert main(["list"]) == 0
+@pytest.mark.parametrize("command", [["list"], []])
+def test_list(command, capsys):
+    assert main(command) == 0
     listed = capsys.readouterr().out
+    assert all(f"{group}: {purpose}" in listed for group, purpose in GROUPS.items())
     assert all(name in listed for name in data.names())
     assert "made by a simulator" in listed
 

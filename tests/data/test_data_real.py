@@ -1,7 +1,10 @@
 """The real bytes: counts against the sources, values against aeon, and the speed of a load."""
 
 import gzip
+import os
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +28,39 @@ COUNTS = {
     "SmallKitchenAppliances": (375, 375, 720, 1, 3),
     "ItalyPowerDemand": (67, 1029, 24, 1, 2),
     "Chinatown": (20, 343, 24, 1, 2),
+    "PenDigits": (7494, 3498, 8, 2, 10),
+    "SmoothSubspace": (150, 150, 15, 1, 3),
+    "Libras": (180, 180, 45, 2, 15),
+    "SyntheticControl": (300, 300, 60, 1, 6),
+    "DistalPhalanxTW": (400, 139, 80, 1, 6),
+    "ProximalPhalanxTW": (400, 205, 80, 1, 6),
+    "PhalangesOutlinesCorrect": (1800, 858, 80, 1, 2),
+    "MedicalImages": (381, 760, 99, 1, 10),
+    "SwedishLeaf": (500, 625, 128, 1, 15),
+    "FaceAll": (560, 1690, 131, 1, 14),
+    "PowerCons": (180, 180, 144, 1, 2),
+    "Plane": (105, 105, 144, 1, 7),
+    "GunPointAgeSpan": (135, 316, 150, 1, 2),
+    "Handwriting": (150, 850, 152, 3, 26),
+    "Adiac": (390, 391, 176, 1, 37),
+    "Strawberry": (613, 370, 235, 1, 2),
+    "FiftyWords": (450, 455, 270, 1, 50),
+    "WordSynonyms": (267, 638, 270, 1, 25),
+    "Trace": (100, 100, 275, 1, 4),
+    "CricketX": (390, 390, 300, 1, 12),
+    "OSULeaf": (200, 242, 427, 1, 6),
+    "Earthquakes": (322, 139, 512, 1, 2),
+    "Computers": (250, 250, 720, 1, 2),
+}
+# series that repeat another: (inside train, inside test, test series that stand in train)
+REPEATS = {
+    "Epilepsy": (1, 0, 0),
+    "Libras": (6, 5, 19),
+    "MedicalImages": (0, 0, 1),
+    "SwedishLeaf": (0, 1, 2),
+    "FaceAll": (0, 2, 1),
+    "PowerCons": (35, 35, 67),
+    "Strawberry": (0, 0, 1),
 }
 
 
@@ -49,6 +85,65 @@ def test_counts(name):
     for part in (train, test):
         assert np.isfinite(part.x).all()
         assert "2 equal to the copies this book used" in part.provenance
+
+
+def test_every_ready_made_set_of_the_registry_is_counted():
+    ready = {name for name, entry in registry.ENTRIES.items() if entry.layout is archive}
+    assert set(COUNTS) == ready - set(data.recorded()["absent"])
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_repeated_series(name):
+    def lines(split):
+        path = archive.find(Path(os.environ["POSENC_DATA"]) / name, name)[split == "test"]
+        rows = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+        start = [row.lower().strip() for row in rows].index("@data")
+        cut = ":" if ".ts" in path.suffixes else ","
+        return [row.rpartition(cut)[0] for row in rows[start + 1 :] if row]
+
+    train, test = lines("train"), lines("test")
+    counted = tuple(len(part) - len(set(part)) for part in (train, test))
+    assert (*counted, sum(one in set(train) for one in test)) == REPEATS.get(name, (0, 0, 0))
+    assert data.recorded_facts(name).repeats == REPEATS.get(name, (0, 0, 0))
+
+
+def test_notes_count_the_test_series_that_stand_in_the_training_part():
+    said = {}
+    for name, entry in registry.ENTRIES.items():
+        for note in entry.notes:
+            if found := re.match(r"(\d+) .*stands? in the training part", note):
+                said[name] = int(found[1])
+    assert said == {name: counts[2] for name, counts in REPEATS.items() if counts[2]}
+
+
+def rows_of(name):
+    parts = [data.load(name, split) for split in ("train", "test")]
+    return {one.tobytes() for part in parts for one in part.x}
+
+
+def test_strawberry_holds_one_series_under_both_labels():
+    train, test = data.load("Strawberry", "train"), data.load("Strawberry", "test")
+    pairs = np.argwhere((train.x[:, None] == test.x[None]).all(axis=(2, 3)))
+    assert len(pairs) == 1
+    assert train.y[pairs[0, 0]] != test.y[pairs[0, 1]]
+
+
+def test_sets_that_hold_each_other():
+    assert rows_of("Chinatown") <= rows_of("MelbournePedestrian")
+    bones = rows_of("PhalangesOutlinesCorrect")
+    assert rows_of("DistalPhalanxTW") < bones
+    assert rows_of("ProximalPhalanxTW") < bones
+
+
+def test_word_synonyms_are_the_fifty_words_turned_round():
+    words, synonyms = (
+        np.concatenate([data.load(name, split).x[:, :, 0] for split in ("train", "test")])
+        for name in ("FiftyWords", "WordSynonyms")
+    )
+    turned = words[:, ::-1].astype(np.float64)
+    nearest = [((turned - one) ** 2).sum(axis=1).argmin() for one in synonyms]
+    assert sorted(nearest) == list(range(len(words)))
+    np.testing.assert_allclose(turned[nearest], synonyms, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -144,6 +239,16 @@ def test_msl_windows(real):
     assert sum(len(pairs) for pairs, _ in segments.values()) == 36
     anomalous = np.concatenate([one.anomalous for one in recordings])
     assert round(100 * anomalous.mean(), 2) == 10.53
+
+
+def test_two_channels_of_msl_are_one_recording(real):
+    channels = {one.name: one for one in msl.read_channels(msl.find(real / "MSL", "MSL"))}
+    first, second = channels["P-10"], channels["P-14"]
+    assert len(first.values) == 6100
+    np.testing.assert_array_equal(first.values, second.values)
+    assert (first.anomalous != second.anomalous).sum() == 50
+    order = sorted(channels)
+    assert all(order.index(one) % 3 != 2 for one in ("P-10", "P-14"))
 
 
 @pytest.mark.parametrize("name", ["LSST", "RoomOccupancy", "SMD", "MSL", "MelbournePedestrian"])

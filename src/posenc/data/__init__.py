@@ -26,6 +26,7 @@ from posenc.data.protocols import (
     split_validation,
     standardise,
 )
+from posenc.data.resamples import official_only, resample
 
 __all__ = [
     "ArchiveError",
@@ -42,10 +43,12 @@ __all__ = [
     "is_here",
     "load",
     "names",
+    "official_only",
     "prepare",
     "read_ts",
     "recorded",
     "recorded_facts",
+    "resample",
     "split_validation",
     "standardise",
 ]

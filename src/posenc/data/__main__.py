@@ -1,4 +1,4 @@
-"""Command line: python -m posenc.data list | fetch | verify | info | measure, see --help."""
+"""Command line: python -m posenc.data [list | fetch | verify | info | measure], see --help."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from posenc.data.errors import DataError
 from posenc.data.info import facts
-from posenc.data.load import fetch, find, find_entry, names
+from posenc.data.load import GROUPS, fetch, find, find_entry, names
 from posenc.data.measure import RECORD, write
 from posenc.data.registry import ENTRIES
 from posenc.data.synthetic import FAMILIES
@@ -16,8 +16,8 @@ from posenc.data.verify import verify
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return 0, or 1 where a set is missing, wrong or unknown."""
     parser = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every registered set and where it lies")
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("list", help="every set, group by group, and where it lies (the default)")
     for command, many, purpose in (
         ("fetch", "+", "download sets that are not on this machine"),
         ("verify", "*", "compare files with the checksums of the copies this book used"),
@@ -29,15 +29,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "measure":
         return _measure(options.path)
-    if options.command == "list":
+    if options.command in (None, "list"):
         return _list()
     return max([_run(options.command, name) for name in options.names or _present()], default=0)
 
 
 def _list() -> int:
-    for name in names():
-        role = "synthetic" if name in FAMILIES else find_entry(name).role
-        print(f"{name:26}{role:12}{_place(name)}")
+    for group, purpose in GROUPS.items():
+        listed = names(group)
+        print(f"{group}: {purpose} ({len(listed)})")
+        for name in listed:
+            print(f"  {name:26}{_place(name)}")
+        print()
     print("and every other set of the UCR and UEA archives, by its name there")
     return 0
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posenc.data import repeats
 from posenc.data.load import load
 from posenc.data.registry import ENTRIES, Printed
 from posenc.data.synthetic import FAMILIES
@@ -21,6 +22,7 @@ class Facts:
     n_channels: int
     class_counts: dict[str, tuple[int, int]]  # class: (train, test)
     masked_steps: tuple[int, int]  # (train, test)
+    repeats: tuple[int, int, int]  # inside train, inside test, test series that stand in train
     printed: Printed | None
     provenance: str
     notes: tuple[str, ...]
@@ -44,6 +46,9 @@ class Facts:
         lines.append("classes (train + test):")
         lines += [f"  {one}: {a} + {b}" for one, (a, b) in self.class_counts.items()]
         lines.append("masked steps (train + test): {} + {}".format(*self.masked_steps))
+        lines.append(
+            "repeated series (train + test, of train in test): {} + {}, {}".format(*self.repeats)
+        )
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join([*lines, f"provenance: {self.provenance}"])
 
@@ -64,6 +69,7 @@ def facts(name: str) -> Facts:
         masked_steps=tuple(
             0 if part.mask is None else int((~part.mask).sum()) for part in (train, test)
         ),
+        repeats=repeats.count(train, test),
         printed=entry.printed if entry else None,
         provenance=train.provenance,
         notes=entry.notes if entry else (),

@@ -14,12 +14,17 @@ from posenc.data.dataset import Dataset
 from posenc.data.errors import DataError, DownloadError, MissingDataError, UnknownDatasetError
 from posenc.data.formats import ts
 from posenc.data.lost_samples import lose_samples
-from posenc.data.registry import ENTRIES, Entry, from_archive
+from posenc.data.registry import ENTRIES, ROLES, Entry, from_archive
 from posenc.data.sets import archive
 from posenc.data.synthetic import FAMILIES
 
 SPLITS = ("train", "test")
 LOSSES = ("lost", "clock", "seed")
+# what a set is here for, in the order of `names`: the roles of the registry and two more
+GROUPS = ROLES | {
+    "bundled": "sets that come with the library aeon",
+    "synthetic": "made by the simulators of this package, never real",
+}
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,27 @@ class Found:
         return {path.relative_to(root).as_posix(): checksums.sha256(path) for path in self.paths}
 
 
-def names() -> list[str]:
-    """Return the names of the registered, bundled and synthetic data sets, sorted.
+def names(group: str | None = None) -> list[str]:
+    """Return the names of the registered, bundled and synthetic data sets, group after group.
 
-    Beyond these, `load` takes the name of any set of the UCR and UEA archives.
+    `group` is one of `GROUPS` (survey, anomaly, stand-in, archive, bundled, synthetic), None means
+    all of them. Sets of a group are in alphabetical order. Beyond these, `load` takes the name of
+    any set of the UCR and UEA archives.
+
+    Raises
+    ------
+    ValueError for an unknown group.
     """
-    return sorted({*ENTRIES, *_bundled(), *FAMILIES}, key=str.lower)
+    if group is None:
+        return [name for one in GROUPS for name in names(one)]
+    _checks.choice("group", group, GROUPS)
+    if group == "synthetic":
+        found = list(FAMILIES)
+    elif group == "bundled":
+        found = [name for name in _bundled() if name not in ENTRIES]
+    else:
+        found = [name for name, entry in ENTRIES.items() if entry.role == group]
+    return sorted(found, key=str.lower)
 
 
 def load(name: str, split: str, **options) -> Dataset:

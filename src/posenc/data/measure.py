@@ -53,7 +53,8 @@ def recorded_facts(name: str) -> Facts:
         raise MissingDataError(f"{name} was not counted for this book; counted: {', '.join(sets)}")
     kept = {key: value for key, value in sets[name].items() if key not in ("files", "sha256")}
     kept["class_counts"] = {one: tuple(pair) for one, pair in kept["class_counts"].items()}
-    kept["masked_steps"] = tuple(kept["masked_steps"])
+    for key in ("masked_steps", "repeats"):
+        kept[key] = tuple(kept[key])
     return Facts(name=name, printed=entry.printed, notes=entry.notes, **kept)
 
 

@@ -1,6 +1,6 @@
 """From a data set to the three parts that an experiment uses.
 
-The official test part is never looked at: validation series are taken from the training part, and
+The test part is never looked at: validation series are taken from the training part, and
 means and deviations are those of the training series that remain.
 """
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
+from posenc.data import resamples
 from posenc.data.dataset import Dataset
 from posenc.data.load import load
 
@@ -26,14 +27,22 @@ class Prepared:
 
 
 def prepare(
-    name: str, seed: int = 0, *, validation: float = 0.2, normalise: bool = True, **options
+    name: str,
+    seed: int = 0,
+    *,
+    resample: int = 0,
+    validation: float = 0.2,
+    normalise: bool = True,
+    **options,
 ) -> Prepared:
     """Return data set `name`, split and normalised for an experiment.
 
-    `validation` is the share of the training part that is set aside (see `split_validation`),
-    `options` go to a synthetic family. Without `normalise` mean is 0 and deviation 1.
+    `resample` is 0 for the official split, see `posenc.data.resample` for others. `validation` is
+    the share of the training part that is set aside (see `split_validation`), `options` go to a
+    synthetic family. Without `normalise` mean is 0 and deviation 1.
     """
-    train, test = load(name, "train", **options), load(name, "test", **options)
+    parts = load(name, "train", **options), load(name, "test", **options)
+    train, test = resamples.resample(*parts, resample)
     train, held_out = split_validation(train, validation, seed)
     mean, deviation = np.zeros(train.n_channels), np.ones(train.n_channels)
     if normalise:

@@ -9,6 +9,14 @@ from posenc.data.sets import archive, emg, msl, room, smd, unimib
 TSC_TERMS = "no licence is stated with the files; the archive asks to cite it: https://timeseriesclassification.com"
 UCI_TERMS = "UCI Machine Learning Repository: the terms stand on the set's page"
 
+# role of a set: what it is here for, in the order in which sets are listed
+ROLES = {
+    "survey": "the sets of the survey (Irani et al., arXiv 2502.12370, Table 3)",
+    "anomaly": "the sets of the anomaly paper, cut into windows",
+    "stand-in": "sets of the archives in the place of survey sets that could not be had",
+    "archive": "further sets of the UCR and UEA archives",
+}
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -26,13 +34,14 @@ class Entry:
     """A data set of real recordings."""
 
     name: str
-    role: str  # "survey", "anomaly", "stand-in" or "archive"
+    role: str  # one of ROLES
     sources: tuple[Source, ...]
     layout: ModuleType = archive
     terms: str = TSC_TERMS
     page: str = "https://timeseriesclassification.com"
     printed: Printed | None = None
     notes: tuple[str, ...] = field(default=())
+    official_only: str | None = None  # why its series must not be dealt out anew, or None
 
 
 def from_archive(name: str, record: int | None, role: str = "archive", **more) -> Entry:
@@ -57,6 +66,7 @@ _SURVEY = (
             "series are shorter (9 and 21 steps): all are masked here",
             "the survey's code drops every incomplete series (1138 train, 2319 test), its table "
             "counts them all",
+            "holds every series of Chinatown too, under another label",
         ),
     ),
     from_archive(
@@ -93,6 +103,8 @@ _SURVEY = (
         terms=UCI_TERMS,
         page="https://archive.ics.uci.edu/dataset/864/room+occupancy+estimation",
         printed=Printed(8103, 2026, 30, 4, 18),
+        official_only="its test part is the one whole day with all four counts, and windows next "
+        "to those of the other part are left out",
         notes=(
             room.PROTOCOL,
             "the survey's table counts readings (8103 + 2026 = 10129 rows) and counts date and "
@@ -134,6 +146,8 @@ _ANOMALY = (
         terms="MIT, NetManAIOps 2021",
         page="https://github.com/NetManAIOps/OmniAnomaly",
         notes=(smd.PROTOCOL,),
+        official_only="its parts are split by time, and windows next to those of the other part "
+        "are left out",
     ),
     Entry(
         "MSL",
@@ -151,17 +165,36 @@ _ANOMALY = (
         layout=msl,
         terms="Caltech (telemanom), a licence in the style of BSD",
         page="https://github.com/khundman/telemanom",
-        notes=(msl.PROTOCOL,),
+        notes=(
+            msl.PROTOCOL,
+            "channels P-10 and P-14, both in the training part, hold the same 6100 rows and mark "
+            "anomalies in them that differ by 50 rows",
+        ),
     ),
 )
 
+# sets of the archives that come split by person, without saying which series are whose
+_OTHER_PEOPLE = {
+    "Epilepsy": "the test part holds three other people than the training part, and the file does "
+    "not say which series are whose",
+    "PenDigits": "the test part was written by 14 other people than the training part "
+    "(https://archive.ics.uci.edu/dataset/81), and the file does not say which series are whose",
+}
+
 _STAND_INS = tuple(
-    from_archive(name, record, "stand-in", notes=(f"not in the survey; stands in for {what}",))
-    for name, (record, what) in {
+    from_archive(
+        name,
+        record,
+        "stand-in",
+        notes=(f"not in the survey; stands in for {what}", *more),
+        official_only=_OTHER_PEOPLE.get(name),
+    )
+    for name, (record, what, *more) in {
         "FingerMovements": (11206220, "FaceDetection and SelfRegulationSCP1 (EEG)"),
         "Epilepsy": (
             11206204,
             "UniMiB-SHAR (tri-axial accelerometer); one training series occurs twice",
+            _OTHER_PEOPLE["Epilepsy"],
         ),
         "UWaveGestureLibrary": (11206282, "UniMiB-SHAR, with longer series"),
         "BasicMotions": (11206179, "activity recognition, small"),
@@ -172,8 +205,80 @@ _STAND_INS = tuple(
             "ElectricDevices (same household study), with longer series",
         ),
         "ItalyPowerDemand": (11197656, "short univariate series"),
-        "Chinatown": (11186207, "MelbournePedestrian (one of the same sensors)"),
+        "Chinatown": (
+            11186207,
+            "MelbournePedestrian (one of the same sensors)",
+            "every series stands in MelbournePedestrian too, under another label",
+        ),
     }.items()
 )
 
-ENTRIES: dict[str, Entry] = {one.name: one for one in (*_SURVEY, *_ANOMALY, *_STAND_INS)}
+_OUTLINE = "steps are places along the outline of {}, not times"
+_BONES = "the sets of bone outlines here hold the same series under other labels"
+_SIMULATED = "made by a generator, not recorded"
+_ARCHIVE = tuple(
+    from_archive(name, record, notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
+    for name, (record, *notes) in {
+        "PenDigits": (
+            11206259,
+            "eight points at equal distances along the pen's way, not in time",
+            _OTHER_PEOPLE["PenDigits"],
+        ),
+        "SmoothSubspace": (11198271, _SIMULATED),
+        "Libras": (11206239, "19 test series also stand in the training part"),
+        "SyntheticControl": (11198330, _SIMULATED),
+        "DistalPhalanxTW": (11186610, _OUTLINE.format("a finger bone"), _BONES),
+        "ProximalPhalanxTW": (11197973, _OUTLINE.format("a finger bone"), _BONES),
+        "PhalangesOutlinesCorrect": (
+            11197875,
+            _OUTLINE.format("a finger bone"),
+            "holds every series of DistalPhalanxTW and of ProximalPhalanxTW, under other labels",
+        ),
+        "MedicalImages": (
+            11197752,
+            "steps are brightnesses of a histogram, not times",
+            "1 test series also stands in the training part",
+        ),
+        "SwedishLeaf": (
+            11198315,
+            _OUTLINE.format("a leaf"),
+            "2 test series also stand in the training part",
+        ),
+        "FaceAll": (
+            11191011,
+            _OUTLINE.format("a face"),
+            "1 test series also stands in the training part",
+        ),
+        "PowerCons": (
+            11197948,
+            "67 of 180 test series also stand in the training part, one number for number like "
+            "another: scores on the official split reward memory",
+        ),
+        "Plane": (11197940,),
+        "GunPointAgeSpan": (11194425,),
+        "Handwriting": (11206227,),
+        "Adiac": (11179788, _OUTLINE.format("a diatom")),
+        "Strawberry": (
+            11198313,
+            "steps are wave numbers of a spectrum, not times",
+            "1 test series also stands in the training part, under the other label",
+        ),
+        "FiftyWords": (
+            11191097,
+            "steps are places along a written word, from left to right, not times",
+            "WordSynonyms holds the same series, from right to left",
+        ),
+        "WordSynonyms": (
+            11198396,
+            "steps are places along a written word, from right to left, not times",
+            "the series of FiftyWords turned round, in 25 classes instead of 50",
+        ),
+        "Trace": (11198344, _SIMULATED),
+        "CricketX": (11186304,),
+        "OSULeaf": (11197848, _OUTLINE.format("a leaf")),
+        "Earthquakes": (11186659,),
+        "Computers": (11186293,),
+    }.items()
+)
+
+ENTRIES: dict[str, Entry] = {one.name: one for one in (*_SURVEY, *_ANOMALY, *_STAND_INS, *_ARCHIVE)}
