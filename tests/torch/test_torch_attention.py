@@ -62,8 +62,7 @@ def test_what_stands_at_padded_tokens_does_not_matter(name, length):
     torch.testing.assert_close(outputs[0][mask], outputs[1][mask], **TOLERANCE)
     # a shorter input without padding gives the same
     alone = attention(x[:1, : length // 2])
-    if name not in ("conv_spe", "sine_spe"):
-        torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
+    torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
 
 
 def test_a_row_without_any_real_token_gives_no_nan():

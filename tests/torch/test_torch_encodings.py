@@ -332,6 +332,26 @@ def test_stochastic_codes_approach_their_kernel_like_one_over_sqrt_r(name, gated
 
 
 @pytest.mark.parametrize("name", SPE)
+@pytest.mark.parametrize("gated", [False, True])
+@pytest.mark.parametrize("longer", [13, 64, 300])
+def test_in_evaluation_the_codes_of_the_first_positions_know_nothing_of_the_last(
+    name, gated, longer
+):
+    position = layer(name, gated=gated).position
+    for ours, theirs in zip(position.codes(12), position.codes(longer), strict=True):
+        torch.testing.assert_close(ours, theirs[:, :, :12], rtol=0, atol=1e-12)
+    # nor do they repeat
+    assert (position.codes(longer)[0][:, :, 1:] != position.codes(longer)[0][:, :, :-1]).any()
+
+
+def test_in_evaluation_the_noise_of_different_positions_and_dimensions_is_independent():
+    position = layer("conv_spe", kernel_size=1, n_realisations=5000).position
+    codes, _ = position.codes(6)
+    correlation = codes.flatten(0, 2).corrcoef()
+    assert (correlation - torch.eye(len(correlation))).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("name", SPE)
 def test_stochastic_queries_and_keys_are_sums_over_codes(name):
     position = layer(name, n_realisations=5, **SPE_OPTIONS[name]).position
     q, k = torch.randn(2, BATCH, N_HEADS, LENGTH, D_HEAD, dtype=torch.float64)
