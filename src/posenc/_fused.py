@@ -6,6 +6,8 @@ query rows that stay in the cache, keeps only the row sums, and forms the scores
 back (the method of Dao et al. 2022, "FlashAttention", with a gradient for the bias).
 """
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
@@ -20,6 +22,19 @@ _LOWEST = -60.0
 
 _LONG = 256
 """From this length on, blocks beat the plain formula."""
+
+
+def precise(x: Tensor) -> Tensor:
+    """Return `x` in float32 if its type holds less: half types carry data, not computations."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager:
+    """Return a context in which products on the device of `x` keep the type of their factors."""
+    device = x.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 def in_transform() -> bool:

@@ -30,6 +30,7 @@ Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
 
 DOORS = ("embed", "rotate", "bias", "mix")
+_HUGE = 1e4  # no token of a network that works has such entries
 _SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
 
 
@@ -111,7 +112,7 @@ class Position(nn.Module):
         """Return what is added to the scaled scores, or None.
 
         The result must broadcast to (batch, heads, length, length). `x` is the layer's input,
-        `q` and `k` come from `rotate`; all three are None-free, but a `position_only` encoding
+        zeros where a token is padded, `q` and `k` come from `rotate`; a `position_only` encoding
         may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
         """
         return None
@@ -235,10 +236,11 @@ class SelfAttention(nn.Module):
         ----------
         x : (batch, length, d_model)
         mask : (batch, length) bool, optional
-            True marks a real token, False a padded one that nobody attends to.
+            True marks a real token, False a padded one that nobody attends to, whatever stands
+            there, NaN included. Its own row of the output means nothing.
         """
         self.check_input(x, mask)
-        return self.attend(embedded(self.position, x), mask)
+        return self.attend(embedded(self.position, _tamed(x, mask)), mask)
 
     def attend(self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
         """Return the attended tokens of an input that went through `embed` already.
@@ -246,6 +248,7 @@ class SelfAttention(nn.Module):
         A `bias` that was computed before takes the place of the encoding's own.
         """
         q, k, v = self._project(x)
+        x, k, v = (_without_padding(a, mask) for a in (x, k, v))
         short = None
         if bias is None and prefers_blocks(q, self._rate()):
             short = self.position.shortcut("bias_by_offset", q)
@@ -263,9 +266,9 @@ class SelfAttention(nn.Module):
             heads = fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
         # adding to the weights is adding to the output, so the fused kernel still serves
         if line is not None:
-            heads = heads + convolve(line, _zero_padded(v, mask))
+            heads = heads + convolve(line, v)
         elif isinstance(mix, Tensor):
-            heads = heads + _apply_weights(mix.to(v.dtype), _zero_padded(v, mask))
+            heads = heads + _apply_weights(mix.to(v.dtype), v)
         return self.out(heads.transpose(1, 2).flatten(2))
 
     def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -275,8 +278,9 @@ class SelfAttention(nn.Module):
         pass does not form them unless it must.
         """
         self.check_input(x, mask)
-        x = embedded(self.position, x)
+        x = embedded(self.position, _tamed(x, mask))
         q, k, _ = self._project(x)
+        x = _without_padding(x, mask)
         mix = self._mix(x, q)
         weights = self._softmax(x, q, k, None, mask)
         if mix is None or callable(mix):
@@ -401,9 +405,23 @@ def _merge(bias: Tensor | None, mask: Tensor | None, q: Tensor) -> Tensor | None
     return bias.masked_fill(~seen, torch.finfo(q.dtype).min)
 
 
-def _zero_padded(v: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the values with zeros where there is no real token."""
-    return v if mask is None else v * mask[:, None, :, None]
+def _without_padding(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return (batch, length, width) or (batch, heads, length, width), zeros where it is padded.
+
+    A weight of nothing does not stop what stands there: 1e-26 times 1e30 is a lot.
+    """
+    if mask is None:
+        return x
+    real = mask[:, None, :, None] if x.ndim == 4 else mask[..., None]
+    return x.where(real, 0)
+
+
+def _tamed(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the tokens with zeros for what is huge or no number where there is no real one.
+
+    There a token asks still, though nobody sees it, and 0 times infinity is NaN in a gradient.
+    """
+    return x if mask is None else x.where(mask.unsqueeze(-1) | (x.abs() < _HUGE), 0)
 
 
 def _apply_weights(weights: Tensor, v: Tensor) -> Tensor:

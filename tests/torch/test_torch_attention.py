@@ -62,8 +62,29 @@ def test_what_stands_at_padded_tokens_does_not_matter(name, length):
     torch.testing.assert_close(outputs[0][mask], outputs[1][mask], **TOLERANCE)
     # a shorter input without padding gives the same
     alone = attention(x[:1, : length // 2])
-    if name not in ("conv_spe", "sine_spe"):
-        torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
+    torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("length", [40, 300])
+@pytest.mark.parametrize("garbage", [1e30, -1e30, math.inf, math.nan])
+@pytest.mark.parametrize("where", ["end", "front", "between"])
+def test_no_padded_value_reaches_an_output_or_a_gradient(name, length, garbage, where):
+    torch.manual_seed(0)
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, length)).eval()
+    mask = torch.ones(2, length, dtype=torch.bool)
+    mask[1, {"end": slice(20, None), "front": slice(20), "between": slice(7, 9)}[where]] = False
+    x = torch.randn(2, length, 8)
+    results = []
+    for padding in (0.0, garbage):
+        filled = x.where(mask[..., None], padding).requires_grad_()
+        out = attention(filled, mask)
+        inputs = [filled, *attention.parameters()]
+        gradients = torch.autograd.grad(out[mask].square().sum(), inputs, allow_unused=True)
+        results.append([out[mask], attention.weights(filled, mask)[:1], *gradients])
+    for clean, dirty in zip(*results, strict=True):
+        assert torch.equal(clean, dirty)
+    assert not (results[1][2] * ~mask[..., None]).any()
 
 
 def test_a_row_without_any_real_token_gives_no_nan():

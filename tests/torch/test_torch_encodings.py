@@ -279,6 +279,46 @@ def test_tpe_adds_sinusoids_and_a_similarity_kernel(learn_sigma):
     )
 
 
+def similarity(tokens, sigma):
+    """The formula pair by pair, in Python floats."""
+    rows = tokens.double().tolist()
+    pairs = [[math.exp(-(math.dist(a, b) ** 2) / (2 * sigma**2)) for a in rows] for b in rows]
+    return torch.tensor(pairs, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_tpe_keeps_its_precision_in_half_types(dtype, shift, autocast):
+    position = encodings.make("tpe", 64, 2, 9, sigma=8.0).to(dtype)
+    sigma = position.log_sigma.double().exp().item()
+    # 64 entries about 100 have squares that sum to 640 000, ten times what float16 can hold
+    x = (torch.randn(2, 9, 64) + shift).to(dtype)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        kernel = position.bias(x, x, x)[:, 0]
+    expected = torch.stack([similarity(tokens, sigma) for tokens in x])
+    torch.testing.assert_close(kernel.double(), expected, rtol=0, atol=2e-6)
+
+
+def test_the_centre_of_tpe_does_not_hang_on_padding():
+    position = encodings.make("tpe", 16, 2, 40)
+    x = torch.randn(1, 40, 16) + 300
+    alone = position.bias(x[:, :10], None, None)
+    for n_padded in (1, 30):
+        padded = torch.cat((x[:, :10], torch.zeros(1, n_padded, 16)), 1)
+        kernel = position.bias(padded, None, None)
+        torch.testing.assert_close(kernel[..., :10, :10], alone, rtol=0, atol=1e-6)
+    expected = similarity(x[0, :10], 4.0)
+    torch.testing.assert_close(alone[0, 0].double(), expected, rtol=0, atol=2e-6)
+
+
+def test_tpe_of_large_tokens_trains_in_float16():
+    attention = SelfAttention(16, 2, encodings.make("tpe", 16, 2, 30, learn_sigma=True)).half()
+    x = (200 * torch.randn(2, 30, 16)).half()
+    attention(x).float().mean().backward()
+    assert all(p.grad.isfinite().all() for p in attention.parameters())
+
+
 def test_none_is_plain_attention():
     assert_layer(layer("none"), tokens())
 
@@ -329,6 +369,26 @@ def test_stochastic_codes_approach_their_kernel_like_one_over_sqrt_r(name, gated
     # a hundredfold R is a tenth of the error, give or take the luck of one draw
     assert 5 < errors[100] / errors[10_000] < 20
     assert errors[10_000] < 0.03
+
+
+@pytest.mark.parametrize("name", SPE)
+@pytest.mark.parametrize("gated", [False, True])
+@pytest.mark.parametrize("longer", [13, 64, 300])
+def test_in_evaluation_the_codes_of_the_first_positions_know_nothing_of_the_last(
+    name, gated, longer
+):
+    position = layer(name, gated=gated).position
+    for ours, theirs in zip(position.codes(12), position.codes(longer), strict=True):
+        torch.testing.assert_close(ours, theirs[:, :, :12], rtol=0, atol=1e-12)
+    # nor do they repeat
+    assert (position.codes(longer)[0][:, :, 1:] != position.codes(longer)[0][:, :, :-1]).any()
+
+
+def test_in_evaluation_the_noise_of_different_positions_and_dimensions_is_independent():
+    position = layer("conv_spe", kernel_size=1, n_realisations=5000).position
+    codes, _ = position.codes(6)
+    correlation = codes.flatten(0, 2).corrcoef()
+    assert (correlation - torch.eye(len(correlation))).abs().max() < 0.1
 
 
 @pytest.mark.parametrize("name", SPE)

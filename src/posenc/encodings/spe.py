@@ -22,7 +22,8 @@ class StochasticPosition(Position, ABC):
 
     New noise is drawn in every forward pass while training, from torch's generator, once for the
     whole batch. In evaluation the noise is fixed by `seed`, the same on every device, so that
-    outputs repeat; drawing it breaks the graph of `torch.compile` in evaluation, not in training.
+    outputs repeat, and a longer input's noise begins with that of a shorter one, so that padding
+    changes nothing; drawing it breaks the graph of `torch.compile` in evaluation, not in training.
     `torch.vmap` over training passes needs `randomness="different"` (or "same").
 
     Parameters
@@ -85,15 +86,18 @@ class StochasticPosition(Position, ABC):
         codes_q, codes_k = self.codes(q.shape[-2])
         return self._meet(q, codes_q), self._meet(k, codes_k)
 
-    def noise(self, *shape: int, stream: int = 0) -> Tensor:
+    def noise(self, *shape: int, stream: int = 0, time_axis: int = 0) -> Tensor:
         """Return standard normal noise: new while training, fixed by `seed` in evaluation.
 
-        Different streams are independent of one another in evaluation too.
+        Different streams are independent of one another in evaluation too. There, a shape that is
+        longer along `time_axis` begins with the noise of a shorter one.
         """
         like = next(self.parameters())
         if self.training:
             return torch.randn(shape, dtype=like.dtype, device=like.device)
-        return _fixed_noise(shape, self.seed, stream).to(like)
+        # drawn with time as the slowest axis, so that the end of a series comes last
+        steps_first = (shape[time_axis], *shape[:time_axis], *shape[time_axis + 1 :])
+        return _fixed_noise(steps_first, self.seed, stream).to(like).movedim(0, time_axis)
 
     def _meet(self, x: Tensor, codes: Tensor) -> Tensor:
         """(batch, heads, length, d_head) with codes to (batch, heads, length, realisations)."""
@@ -223,7 +227,8 @@ class ConvSPE(StochasticPosition):
     def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
         size = self.kernel_size
         n_blocks = -(-length // size)
-        noise = self.noise(self.d_model, (n_blocks + 1) * size - 1, self.n_realisations)
+        shape = self.d_model, (n_blocks + 1) * size - 1, self.n_realisations
+        noise = self.noise(*shape, time_axis=1)
         # a block of outputs needs 2 P - 1 steps of noise, so one product does all blocks
         seen = noise.unfold(1, 2 * size - 1, size).permute(0, 3, 1, 2).flatten(2)
         codes = (_band(self.filters) @ seen).unflatten(-1, (n_blocks, -1))

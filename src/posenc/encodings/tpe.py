@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc._fused import precise, without_autocast
 from posenc.encodings.sinusoidal import Sinusoidal
 
 
@@ -34,7 +35,8 @@ class TPE(Sinusoidal):
     Notes
     -----
     Parameters to learn, in every layer: 0, or 1 with `learn_sigma`, and 1 more with
-    `scale="learned"`. Cost: O(L^2 d_model) per layer and batch row.
+    `scale="learned"`. Cost: O(L^2 d_model) per layer and batch row. Distances are computed in
+    float32 at least, as squares of half-precision tokens overflow.
     """
 
     embed_every_layer = True
@@ -64,9 +66,17 @@ class TPE(Sinusoidal):
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
         if not self.similarity:
             return None
-        # |a - b|^2 = |a|^2 + |b|^2 - 2 a b, from tokens centred for the sake of rounding
-        x = x - x.mean(1, keepdim=True)
-        square = x.square().sum(-1)
+        distance = _squared_distances(precise(x))
+        return (distance * (-0.5 * (-2 * precise(self.log_sigma)).exp())).exp().unsqueeze(1)
+
+
+def _squared_distances(x: Tensor) -> Tensor:
+    """Return |x_i - x_j|^2 of all pairs: (batch, length, width) to (batch, length, length)."""
+    # |a - b|^2 = |a|^2 + |b|^2 - 2 a b, from tokens centred for the sake of rounding; the centre
+    # is free, so padded tokens, which are zeros here, can be left out of it
+    n_real = (x != 0).any(-1).sum(1).clamp(min=1)
+    x = x - (x.sum(1) / n_real[:, None])[:, None]
+    square = x.square().sum(-1)
+    with without_autocast(x):
         product = x @ x.transpose(1, 2)
-        distance = (square[:, :, None] + square[:, None, :] - 2 * product).clamp(min=0)
-        return (distance * (-0.5 * (-2 * self.log_sigma).exp())).exp().unsqueeze(1)
+    return (square[:, :, None] + square[:, None, :] - 2 * product).clamp(min=0)
