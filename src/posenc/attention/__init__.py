@@ -4,8 +4,8 @@
 Torch starts here.
 """
 
-from posenc.attention.layer import SelfAttention, check_mask
-from posenc.attention.position import DOORS, Mix, Position, check_position, embedded
+from posenc.attention.layer import SelfAttention, check_mask, check_position, embedded
+from posenc.attention.position import DOORS, Mix, Position
 
 __all__ = [
     "DOORS",

@@ -11,7 +11,7 @@ from posenc.attention.kernels import (
     prefers_blocks,
     prefers_fourier,
 )
-from posenc.attention.position import Mix, Position, check_position, embedded
+from posenc.attention.position import Mix, Position
 
 
 class SelfAttention(nn.Module):
@@ -175,6 +175,33 @@ class SelfAttention(nn.Module):
 
     def _dropped(self, weights: Tensor) -> Tensor:
         return nn.functional.dropout(weights, self.dropout, self.training)
+
+
+def embedded(position: Position, x: Tensor) -> Tensor:
+    """Return the tokens with position added, or raise ValueError if they changed their shape."""
+    tokens = position.embed(x)
+    if not isinstance(tokens, Tensor) or tokens.shape != x.shape:
+        got = f"shape {tuple(tokens.shape)}" if isinstance(tokens, Tensor) else repr(tokens)
+        raise ValueError(
+            f"{type(position).__name__}.embed must return tokens of the shape that it gets, "
+            f"{tuple(x.shape)}, got {got}"
+        )
+    return tokens
+
+
+def check_position(position: Position, d_model: int, n_heads: int) -> Position:
+    """Return `position`, or raise ValueError unless it fits attention of these sizes."""
+    if not isinstance(position, Position):
+        raise ValueError(
+            f"position must be a posenc.attention.Position, got {position!r}; "
+            "posenc.encodings.make(name, d_model, n_heads, max_length) makes one from a name"
+        )
+    if (position.d_model, position.n_heads) != (d_model, n_heads):
+        raise ValueError(
+            f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
+            f"d_model = {position.d_model} and n_heads = {position.n_heads}"
+        )
+    return position
 
 
 def check_mask(mask: Tensor | None, x: Tensor) -> None:

@@ -174,33 +174,6 @@ class Position(nn.Module):
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
 
 
-def embedded(position: Position, x: Tensor) -> Tensor:
-    """Return the tokens with position added, or raise ValueError if they changed their shape."""
-    tokens = position.embed(x)
-    if not isinstance(tokens, Tensor) or tokens.shape != x.shape:
-        got = f"shape {tuple(tokens.shape)}" if isinstance(tokens, Tensor) else repr(tokens)
-        raise ValueError(
-            f"{type(position).__name__}.embed must return tokens of the shape that it gets, "
-            f"{tuple(x.shape)}, got {got}"
-        )
-    return tokens
-
-
-def check_position(position: Position, d_model: int, n_heads: int) -> Position:
-    """Return `position`, or raise ValueError unless it fits attention of these sizes."""
-    if not isinstance(position, Position):
-        raise ValueError(
-            f"position must be a posenc.attention.Position, got {position!r}; "
-            "posenc.encodings.make(name, d_model, n_heads, max_length) makes one from a name"
-        )
-    if (position.d_model, position.n_heads) != (d_model, n_heads):
-        raise ValueError(
-            f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
-            f"d_model = {position.d_model} and n_heads = {position.n_heads}"
-        )
-    return position
-
-
 def _depth(cls: type, name: str) -> int:
     """Return how far up its ancestors a class finds an attribute; 0 is the class itself."""
     return next(i for i, one in enumerate(cls.__mro__) if name in vars(one))
