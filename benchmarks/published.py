@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc import published
+from posenc.audit import published
 from posenc.bench import build, ensemble, parts, records, settings, train
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from posenc.claims import MIME
+from posenc.audit.claims import MIME
 from repository import ROOT
 
 BOOK = ROOT / "book"

@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 
 import ledger
-from posenc.claims import LOOK
+from posenc.audit.claims import LOOK
 
 BAR, GAP, LEFT, FULL = 13, 3, 34, 300  # bar height, gap, start of the bars, longest bar
 

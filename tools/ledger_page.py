@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
-from posenc.claims import LOOK
+from posenc.audit.claims import LOOK
 
 logger = logging.getLogger(__name__)
 

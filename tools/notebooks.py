@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from posenc.claims import MIME
+from posenc.audit.claims import MIME
 from repository import ROOT, address, branch
 
 BOOK = ROOT / "book"

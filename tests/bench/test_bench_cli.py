@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.bench import build, records, report, tables
+from posenc.bench import build, records
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
+from posenc.study import report, tables
 
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smoke"]
 

@@ -6,12 +6,13 @@ import pytest
 import torch
 
 from posenc import data
-from posenc.bench import build, extrapolation, jobs, results
+from posenc.bench import build, extrapolation, jobs
 from posenc.bench import grid as grids
 from posenc.bench.extrapolation import LengthGrid, LengthSettings, grow, probe
 from posenc.bench.settings import profile
 from posenc.bench.store import Store
 from posenc.bench.train import train
+from posenc.study import results
 
 LENGTH, LONGER = 12, (12, 24, 48)
 MOVING = ["none", "rotary", "relative", "t5", "alibi"]  # scores depend on offsets only

@@ -39,7 +39,7 @@ def test_separation_across_blocks(monkeypatch):
     table = random_table(40, 3)
     expected = faithfulness.separation(table)
     for pairs in (1, 100, 333):
-        monkeypatch.setattr(faithfulness, "_BLOCK_PAIRS", pairs)
+        monkeypatch.setattr(faithfulness.blocks, "_BLOCK_PAIRS", pairs)
         assert faithfulness.separation(table) == expected
 
 
@@ -155,7 +155,7 @@ def test_decode_details(monkeypatch):
     single = faithfulness.decode(table, [4.5])
     assert single == 3
     assert np.ndim(single) == 0
-    monkeypatch.setattr(faithfulness, "_BLOCK_PAIRS", 5)
+    monkeypatch.setattr(faithfulness.blocks, "_BLOCK_PAIRS", 5)
     assert faithfulness.decode(table, table).tolist() == [0, 1, 1, 3]
 
 

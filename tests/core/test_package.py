@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,18 @@ import pytest
 import posenc
 
 ROOT = Path(__file__).parents[2]
-MODULES = ["faithfulness", "fourier", "frequencies", "precision", "returns", "rotation", "tables"]
+MODULES = [
+    "faithfulness.decoding",
+    "faithfulness.precision",
+    "faithfulness.returns",
+    "faithfulness.rows",
+    "fourier",
+    "frequencies",
+    "rotation",
+    "tables.counting",
+    "tables.fourier",
+    "tables.waves",
+]
 PROMISED = {
     "frequencies": ["geometric", "harmonic", "length_scaled"],
     "tables": ["encode", "index", "digits", "binary", "normalized", "sinusoidal", "dft", "tape"],
@@ -81,9 +93,14 @@ def test_positional_and_keyword_arguments_stand_as_promised():
         posenc.tables.dft(3, 4, "error")
 
 
-def test_every_package_is_installed_and_the_results_with_them():
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+def test_every_package_is_installed_and_the_results_with_them(monkeypatch):
+    given = {}
+    monkeypatch.setattr("setuptools.setup", lambda **options: given.update(options))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py")
     source = ROOT / "src"
-    found = {".".join(p.parent.relative_to(source).parts) for p in source.rglob("__init__.py")}
-    assert set(setuptools["packages"]) == {*found, "posenc.results"}
-    assert (ROOT / setuptools["package-dir"]["posenc.results"]).is_dir()
+    folders = {path.parent for path in source.rglob("*.py")}
+    found = {".".join(folder.relative_to(source).parts) for folder in folders}
+    assert sorted(given["packages"]) == sorted({*found, "posenc.results"})
+    where = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert (ROOT / where["package-dir"]["posenc.results"]).is_dir()

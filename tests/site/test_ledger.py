@@ -9,7 +9,7 @@ from sitefiles import ROOT, toc_files
 
 import ledger
 import ledger_html
-from posenc.claims import LOOK, MIME, claim, untestable
+from posenc.audit.claims import LOOK, MIME, claim, untestable
 
 LISTED = {"B": 20, "R": 9, "F": 22, "S": 21}  # claims that were listed before the measurements
 CLAIMS = ledger.read()

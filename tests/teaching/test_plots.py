@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from posenc import plots
+from posenc.teaching import plots
 
 mpl.use("Agg")
 

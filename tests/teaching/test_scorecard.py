@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from posenc import scorecard, tables
+from posenc import tables
+from posenc.teaching import scorecard
 
 
 def naive_offset_variation(make_table, n):

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import gradcheck
 
-from posenc import _fused, encodings
-from posenc._fused import blocked_attention
-from posenc.attention import Position, SelfAttention
+from posenc import encodings
+from posenc.attention import Position, SelfAttention, kernels
+from posenc.attention.kernels import blocked_attention
 
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
 
@@ -190,13 +190,13 @@ def test_a_readers_own_encoding_takes_a_few_lines():
 
 def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
     used = []
-    original = _fused.scaled_dot_product_attention
+    original = kernels.scaled_dot_product_attention
 
     def spy(*args, **options):
         used.append(True)
         return original(*args, **options)
 
-    monkeypatch.setattr(_fused, "scaled_dot_product_attention", spy)
+    monkeypatch.setattr(kernels, "scaled_dot_product_attention", spy)
     for name in encodings.names():
         used.clear()
         SelfAttention(8, 2, encodings.make(name, 8, 2, 5))(torch.randn(1, 5, 8))
@@ -211,7 +211,7 @@ def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
 
 @pytest.fixture
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_fused, "_ROWS", 5)
+    monkeypatch.setattr(kernels, "_ROWS", 5)
 
 
 def reference(q, k, v, bias, offsets):

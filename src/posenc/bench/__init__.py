@@ -1,5 +1,5 @@
-"""The benchmark: grid -> train -> store -> statistics -> report, and the command line.
+"""The benchmark, as far as it runs: settings -> grid -> engine -> training -> store.
 
-`python -m posenc.bench run --help` is the way in. Reading results (`store`, `statistics`) needs
-numpy and scipy only; torch is imported where training starts.
+`python -m posenc.bench run --help` is the way in. Reading stored records (`store`) needs the
+standard library only; torch is imported where training starts. `posenc.study` reads the results.
 """

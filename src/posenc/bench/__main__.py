@@ -148,7 +148,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _warn_of_short_trainings(path: Path, grid: object) -> None:
-    from posenc.bench import tables
+    from posenc.study import tables
 
     keys = {cell.key for group in grid.groups() for cell in group}
     note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)
@@ -196,7 +196,7 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from posenc.bench import report
+    from posenc.study import report
 
     records = [r for r in Store(_existing(options.file)) if _fits(r, options.where)]
     folder = options.out or options.file.with_suffix("")

@@ -28,7 +28,7 @@ from posenc.bench.local import LocalEngine
 from posenc.bench.progress import Progress
 from posenc.bench.settings import PROFILES, Settings
 from posenc.bench.store import Store
-from posenc.transfer import transfer
+from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
 TASK = "range_probe:distance=4,length=32,n=4096"

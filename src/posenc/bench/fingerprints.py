@@ -4,8 +4,8 @@ The fingerprint of one of the book's encodings covers its class, the classes it 
 `Position`, and every function and constant of `posenc` that they reach, without docstrings,
 comments and layout. A change of wording leaves it alone; a change of code does not.
 
-Code may also be written anew and compute the same. `results/fingerprints.json` lists for each
-encoding the versions that stored trainings used, each with a *probe*: numbers that the encoding
+Code may also be written anew and compute the same. `fingerprints.json` beside this file lists for
+each encoding the versions that stored trainings used, each with a *probe*: numbers that the encoding
 gave. A later version whose probe agrees to six digits counts as the same one:
 
     python -m posenc.bench.fingerprints
@@ -30,6 +30,7 @@ from posenc import encodings
 from posenc.attention import Position, SelfAttention
 
 TOLERANCE = 1e-6
+FILE = Path(__file__).with_name("fingerprints.json")
 _SKIPPED = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -50,7 +51,7 @@ def of_code(cls: type[Position]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def of_name(name: str, known: Path | None = None) -> str:
+def of_name(name: str, known: Path = FILE) -> str:
     """Return the fingerprint under which trainings of a book's encoding are stored.
 
     That is the one of its code, or of an earlier version with the same probe, as listed in the
@@ -122,10 +123,7 @@ def _read(path: Path) -> dict[str, list[dict]]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _versions(path: Path | None) -> dict[str, list[dict]]:
-    from posenc.bench import results
-
-    path = path or results.folder() / "fingerprints.json"
+def _versions(path: Path) -> dict[str, list[dict]]:
     return _read(path) if path.is_file() else {}
 
 
@@ -185,9 +183,7 @@ def _bare(source: str, tree: ast.AST) -> str:
 
 def main() -> int:
     """Register the present code in the book's file, and say what is new."""
-    from posenc.bench import results
-
-    for line in register(results.folder() / "fingerprints.json") or ["nothing new"]:
+    for line in register(FILE) or ["nothing new"]:
         print(line)
     return 0
 

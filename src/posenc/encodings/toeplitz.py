@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from posenc._fused import in_transform
+from posenc.attention.kernels import in_transform
 
 
 def toeplitz(values: Tensor, n_rows: int | None = None) -> Tensor:

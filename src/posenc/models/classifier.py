@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc._fused import prefers_blocks
 from posenc.attention import Position, check_mask, embedded
+from posenc.attention.kernels import prefers_blocks
 from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer
 from posenc.models.norms import NORMS, NoNorm

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from posenc._fused import in_transform
+from posenc.attention.kernels import in_transform
 
 
 def check_type(x: Tensor, dtype: torch.dtype) -> None:

@@ -1,0 +1,179 @@
+"""The four doors through which position may enter attention.
+
+A layer of self-attention sees a set of tokens, not a sequence (Vaswani et al. 2017, section 3.5).
+Position can enter it at four places, and only there:
+
+`embed` (add to the tokens), `rotate` (change queries and keys), `bias` (add to the scores before
+the softmax), `mix` (add after the softmax). `Position` leaves all four as they are; an encoding
+overrides the one or two that it uses.
+"""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from posenc import _checks
+
+Mix = Tensor | Callable[[Tensor], Tensor]
+"""What `mix` may return: extra weights, or a function from the weights to an extra output."""
+
+DOORS = ("embed", "rotate", "bias", "mix")
+_SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
+
+
+class Position(nn.Module):
+    """No position at all: four doors, all of them identities.
+
+    To write an encoding, derive a class and override the doors that it uses.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of a token, at least 1.
+    n_heads : int
+        Attention heads; must divide `d_model`.
+    max_length : int
+        Number of tokens that the layer sees at most, at least 1 (patches and class token count).
+
+    Attributes
+    ----------
+    shared : bool
+        Whether one module serves every layer of a model. By default so if nothing but `embed` is
+        used, because a model embeds once; otherwise each layer has its own parameters.
+    embed_every_layer : bool
+        Whether a model calls `embed` at the input of every layer, not only of the first.
+    position_only : bool
+        Whether `bias` depends on the number of tokens alone, not on what they hold. If `shared`
+        as well, a model computes the bias once per forward pass for all layers and batch rows.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+    """
+
+    embed_every_layer = False
+    position_only = False
+    _stale: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        # a class that overrides a door must not be served by what its parent said of the old one
+        cls._stale = frozenset(
+            short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
+        )
+        if "bias" in vars(cls) and "position_only" not in vars(cls):
+            cls.position_only = False
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__()
+        self.d_model = _checks.count("d_model", d_model, minimum=1)
+        self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
+        self.max_length = _checks.count("max_length", max_length, minimum=1)
+        self.d_head = self.d_model // self.n_heads
+        self._exact: dict[str, NDArray[np.float64]] = {}
+
+    @classmethod
+    def doors(cls) -> tuple[str, ...]:
+        """Return the names of the doors that this class overrides, in the order of use."""
+        return tuple(door for door in DOORS if getattr(cls, door) is not getattr(Position, door))
+
+    @property
+    def shared(self) -> bool:
+        """Whether one module serves every layer of a model."""
+        return set(self.doors()) <= {"embed"}
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Return the tokens with position added: (batch, length, d_model) to the same shape."""
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return queries and keys that know their position.
+
+        Both come as (batch, heads, length, d_head). The last axis may change, alike for both;
+        scores are always divided by the square root of the original `d_head`.
+        """
+        return q, k
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
+        """Return what is added to the scaled scores, or None.
+
+        The result must broadcast to (batch, heads, length, length). `x` is the layer's input,
+        zeros where a token is padded, `q` and `k` come from `rotate`; a `position_only` encoding
+        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
+        """
+        return None
+
+    def bias_by_offset(self, q: Tensor) -> Tensor | None:
+        """Return the same as `bias` in short, or None if it has no such form.
+
+        That is (batch, heads, length, 2 r + 1): for each query i one score per offset j - i,
+        clipped to -r..r; or (1, heads, 1, 2 r + 1) where it is the same for all queries. Where it
+        helps, attention takes this instead of `bias`, and needs no (length, length) tensor at
+        all. A pure shortcut: `bias` alone is always enough, and a derived class that overrides
+        `bias` only is served by its `bias`.
+        """
+        return None
+
+    def mix(self, x: Tensor) -> Mix | None:
+        """Return what is added after the softmax, or None.
+
+        A tensor that broadcasts to (batch, heads, length, length) is added to the weights. A
+        function gets the weights (batch, heads, length, length) and returns what is added to the
+        heads' output (batch, heads, length, d_head); that is for terms which the weights select,
+        such as the relative values of Shaw et al., and it costs the fused kernel.
+        """
+        return None
+
+    def mix_by_offset(self, x: Tensor) -> Tensor | None:
+        """Return the same as `mix` in short, or None if it has no such form.
+
+        That is (heads or 1, 2 length - 1): one weight per offset j - i, from 1 - length on. For
+        long inputs attention takes this instead of `mix` and convolves. A pure shortcut, too.
+        """
+        return None
+
+    def shortcut(self, name: str, x: Tensor) -> Tensor | None:
+        """Return `bias_by_offset` or `mix_by_offset`, or None if it belongs to another door."""
+        return None if name in self._stale else getattr(self, name)(x)
+
+    def expect_class_token(self) -> None:
+        """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
+
+    def check_length(self, length: int) -> None:
+        """Raise ValueError if `length` exceeds the `max_length` of an encoding that cannot grow."""
+        if length > self.max_length:
+            raise ValueError(
+                f"length must be at most max_length = {self.max_length} for "
+                f"{type(self).__name__}, got {length}; make the encoding with a larger max_length"
+            )
+
+    def register_exact(self, name: str, values: NDArray[np.float64]) -> None:
+        """Store a constant that is rounded from float64 anew whenever the module changes dtype.
+
+        It follows the module's device and dtype but is no part of its `state_dict`.
+        """
+        self._exact[name] = values
+        buffer = torch.as_tensor(values, dtype=torch.get_default_dtype())
+        self.register_buffer(name, buffer, persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Position":
+        super()._apply(fn, recurse)
+        for name, values in self._exact.items():
+            buffer = getattr(self, name)
+            if not buffer.is_meta:
+                setattr(self, name, torch.as_tensor(values).to(buffer))
+        return self
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
+
+
+def _depth(cls: type, name: str) -> int:
+    """Return how far up its ancestors a class finds an attribute; 0 is the class itself."""
+    return next(i for i, one in enumerate(cls.__mro__) if name in vars(one))

@@ -1,0 +1,272 @@
+"""Minimal re-enactments of what published code was seen to do; for the audit, never for use.
+
+Two public repositories were read: imics-lab/positional-encoding-benchmark at commit 12b718b, which
+belongs to a survey (Irani and Metsis 2025), and dfstrans/DFStrans at commit 3918f7b, which belongs
+to a companion of the paper on the DFT encoding. Nothing of their code is here. What stands behind
+the printed tables is not known. The right modules are those of `posenc.encodings`.
+
+Where a repository leaves a size open that matters to nobody, such as that of a convolution, the
+choice here is ours.
+"""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from posenc import _checks, tables
+from posenc._decaying import DecayingDFT
+from posenc.attention import Position, SelfAttention
+from posenc.encodings import TAPE, TUPE, Sinusoidal
+
+__all__ = [
+    "AcrossBatch",
+    "BatchIndexed",
+    "ConfiguredTAPE",
+    "DecayingDFT",
+    "FixedSPE",
+    "InputOnlyTPE",
+    "RescaledSinusoidal",
+    "TiedTUPE",
+    "TokenConvolution",
+    "UnmaskedSkew",
+    "attend_across_batch",
+    "choose_on_half",
+    "standardise_before_split",
+    "standardise_per_step",
+    "unmasked_skew",
+]
+
+
+class BatchIndexed(Sinusoidal):
+    """Sinusoids looked up by the row of the batch instead of the time step.
+
+    Token t of series b gets e(b). All tokens of a series get the same vector, so the encoding says
+    nothing about time, and a series' output depends on its place in the batch.
+    """
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x + self.rows(x.shape[0])[:, None].to(x.dtype)
+
+
+class RescaledSinusoidal(Sinusoidal):
+    """Sinusoids whose whole table is scaled to a standard deviation of 0.10."""
+
+    def table(self, length: int) -> Tensor:
+        table = super().table(length)
+        return table * (0.10 / super().table(self.max_length).std())
+
+
+class UnmaskedSkew(Position):
+    """Relative scores of the Music Transformer's skew (Huang et al. 2019) without its causal mask.
+
+    There are vectors for the offsets -(L - 1) to 0 only. For j <= i the score of (i, j) is right;
+    for j = i + 1 it is 0, and beyond it is the *next* query with a vector of the far past.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. An input longer than `max_length` is an error.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: `max_length * d_head`. The published layer stands once,
+    in front of the encoder.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.vectors = nn.Parameter(torch.empty(self.max_length, self.d_head))
+        nn.init.xavier_uniform_(self.vectors)
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        length = q.shape[-2]
+        self.check_length(length)
+        past = self.vectors[self.max_length - length :].to(q.dtype)
+        return unmasked_skew(q @ past.T * self.d_head**-0.5)
+
+
+def unmasked_skew(scores: Tensor) -> Tensor:
+    """Move scores (..., L, L), whose columns are the offsets -(L - 1)..0, as a causal skew does."""
+    length = scores.shape[-1]
+    padded = nn.functional.pad(scores, (1, 0)).flatten(-2)
+    return padded[..., length:].unflatten(-1, (length, length))
+
+
+class ConfiguredTAPE(TAPE):
+    """tAPE whose L is a configured number of time steps, whatever number of tokens there is.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `TAPE`.
+    n_steps : int
+        The configured length, at least `max_length`. The frequencies are omega_i d_model / n_steps.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        n_steps: int,
+        base: float = 10_000.0,
+        scale: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, base=base, scale=scale)
+        self.n_steps = _checks.count("n_steps", n_steps, minimum=self.max_length)
+        self._keep(tables.tape(self.n_steps, d_model, base)[: self.max_length])
+
+
+class TiedTUPE(TUPE):
+    """TUPE with a sinusoid added to the tokens as well, so that content and position mix again."""
+
+    def __init__(
+        self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length, cls_reset=cls_reset)
+        self.register_exact("sinusoid", tables.sinusoidal(self.max_length, d_model))
+
+    def embed(self, x: Tensor) -> Tensor:
+        self.check_length(x.shape[1])
+        return x + self.sinusoid[: x.shape[1]].to(x.dtype)
+
+
+class FixedSPE(Sinusoidal):
+    """What ran under the name of SPE: the sinusoidal encoding, without any stochastic code."""
+
+
+class TokenConvolution(Position):
+    """What was written under the name of ConvSPE: a convolution along the tokens.
+
+    The layers see the convolved tokens. SPE convolves *noise*, and its codes meet the queries and
+    keys of every layer; here neither noise nor position enters, but for the zeros beyond the ends.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. Any length is served.
+    kernel_size : int
+        Odd, at least 1.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, max_length: int, *, kernel_size: int = 3
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        size = _checks.count("kernel_size", kernel_size, minimum=1)
+        if size % 2 == 0:
+            raise ValueError(f"kernel_size must be odd, got {kernel_size}")
+        self.convolution = nn.Conv1d(d_model, d_model, size, padding=size // 2)
+
+    def embed(self, x: Tensor) -> Tensor:
+        return self.convolution(x.mT).mT
+
+
+class InputOnlyTPE(Sinusoidal):
+    """T-PE with its sinusoid at the input only and without its similarity term."""
+
+
+class AcrossBatch(SelfAttention):
+    """Attention that takes the batch for the sequence.
+
+    That is what an attention layer for inputs (length, batch, d_model) does with an input
+    (batch, length, d_model): at each time step the *series* of the batch attend to each other.
+
+    Parameters
+    ----------
+    d_model, n_heads, position, dropout
+        As for `SelfAttention`; the encoding may use the door `embed` only.
+
+    Raises
+    ------
+    ValueError
+        If the encoding uses another door, or a mask or a bias is given.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, position: Position, dropout: float = 0.0
+    ) -> None:
+        super().__init__(d_model, n_heads, position, dropout)
+        if set(position.doors()) - {"embed"}:
+            raise ValueError(f"position must use the door 'embed' only, got {position.doors()}")
+
+    def attend(self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
+        if mask is not None or bias is not None:
+            raise ValueError("mask and bias must be None for attention across the batch")
+        return super().attend(x.transpose(0, 1)).transpose(0, 1)
+
+    def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return which series sees which at each time step: (length, heads, batch, batch)."""
+        self.check_input(x, mask)
+        x = self.position.embed(x).transpose(0, 1)
+        q, k, _ = self._project(x)
+        return self._softmax(x, q, k, None, None)
+
+
+def attend_across_batch(model: nn.Module) -> None:
+    """Turn the attention of every layer of a model into `AcrossBatch`, weights and all.
+
+    Parameters
+    ----------
+    model : TimeSeriesTransformer or PatchTransformer
+        Changed in place.
+    """
+    for layer in model.layers:
+        old = layer.attention
+        new = AcrossBatch(old.d_model, old.n_heads, old.position, old.dropout)
+        new.to(old.qkv.weight).load_state_dict(old.state_dict())
+        layer.attention = new.train(old.training)
+
+
+def standardise_per_step(train: NDArray, other: NDArray) -> tuple[NDArray, NDArray]:
+    """Standardise each channel of each time step by the training part.
+
+    Parameters
+    ----------
+    train, other : arrays (n, length, n_channels)
+
+    Returns
+    -------
+    Both, in units of the training part's standard deviation at that step; steps that never change
+    there are only centred.
+    """
+    mean, deviation = train.mean(axis=0), train.std(axis=0)
+    return _scaled(mean, deviation, train, other)
+
+
+def standardise_before_split(train: NDArray, test: NDArray) -> tuple[NDArray, NDArray]:
+    """Standardise each channel by both parts together, arrays (n, length, n_channels)."""
+    whole = np.concatenate((train, test))
+    return _scaled(whole.mean(axis=(0, 1)), whole.std(axis=(0, 1)), train, test)
+
+
+def choose_on_half(correct: NDArray, seed: int) -> tuple[float, float]:
+    """Choose the checkpoint on a random half of the test part.
+
+    Parameters
+    ----------
+    correct : array (n_epochs, n_series) of bool
+        Which test series each epoch's model classifies rightly.
+    seed : int
+        Deals the series into halves.
+
+    Returns
+    -------
+    accuracy of the chosen epoch on the half that chose it, and on the other half. The first of
+    equally good epochs is chosen.
+    """
+    order = np.random.default_rng(seed).permutation(correct.shape[1])
+    half = correct.shape[1] // 2
+    first = correct[:, order[:half]].mean(axis=1)
+    second = correct[:, order[half:]].mean(axis=1)
+    best = int(first.argmax())
+    return float(first[best]), float(second[best])
+
+
+def _scaled(mean: NDArray, deviation: NDArray, *parts: NDArray) -> tuple[NDArray, ...]:
+    deviation = np.where(deviation > 0, deviation, 1)
+    return tuple((part - mean) / deviation for part in parts)

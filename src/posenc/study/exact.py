@@ -1,0 +1,115 @@
+"""Exact tests for small tables of scores, such as those that papers print.
+
+Everything here shuffles or counts, so that ties and small samples need no approximation.
+"""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from posenc import _checks
+from posenc.study import statistics
+
+
+def concordance(scores: ArrayLike) -> float:
+    """Return Kendall's W: 1 if all data sets order the methods alike, about 1/n by chance.
+
+    Parameters
+    ----------
+    scores : array of shape (n_datasets, n_methods)
+
+    It is Friedman's statistic divided by n_datasets (n_methods - 1).
+    """
+    n_datasets, n_methods = np.shape(scores)
+    return statistics.friedman(scores).statistic / (n_datasets * (n_methods - 1))
+
+
+def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float, float]:
+    """Return Spearman's rank correlation and its two-sided p-value from shuffling `x`.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+    n_shuffles : int
+        Random orders, drawn with a fixed seed.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or all values of `x` or of `y` are equal.
+    """
+    x = _checks.finite_array("x", x, ndim=1)
+    y = _checks.finite_array("y", y, ndim=1)
+    if x.size != y.size or min(np.ptp(x), np.ptp(y)) == 0:
+        raise ValueError(f"x and y must pair up and vary, got {x.tolist()} and {y.tolist()}")
+    a, b = (stats.zscore(stats.rankdata(values)) for values in (x, y))
+    shuffled = np.random.default_rng(0).permuted(np.tile(a, (n_shuffles, 1)), axis=1)
+    rho, others = float((a * b).mean()), shuffled @ b / b.size
+    return rho, float((1 + (np.abs(others) >= abs(rho) - 1e-9).sum()) / (1 + n_shuffles))
+
+
+def higher_mean(members: NDArray, others: NDArray) -> float:
+    """Return by how much the mean of the members exceeds that of the others."""
+    return float(members.mean() - others.mean())
+
+
+def smaller_spread(members: NDArray, others: NDArray) -> float:
+    """Return by how much the standard deviation of the members falls below that of the others."""
+    return float(others.std(ddof=1) - members.std(ddof=1))
+
+
+def group_test(
+    values: ArrayLike,
+    members: ArrayLike,
+    statistic: Callable[[NDArray, NDArray], float] = higher_mean,
+) -> tuple[float, float]:
+    """Return a statistic of a group against the rest, and its exact one-sided p-value.
+
+    Every way to choose a group of that size is tried.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    members : bool array of shape (n,)
+        The group.
+    statistic : callable (members' values, others' values) -> float
+
+    Raises
+    ------
+    ValueError
+        If the group or the rest is empty.
+    """
+    values = _checks.finite_array("values", values, ndim=1)
+    members = np.asarray(members, dtype=bool)
+    if members.shape != values.shape or members.all() or not members.any():
+        raise ValueError(f"members must mark some but not all values, got {members.tolist()}")
+    found = statistic(values[members], values[~members])
+    hits = []
+    for rows in combinations(range(values.size), int(members.sum())):
+        chosen = np.isin(np.arange(values.size), rows)
+        hits.append(statistic(values[chosen], values[~chosen]) >= found - 1e-9)
+    return found, float(np.mean(hits))
+
+
+def components(cells: ArrayLike) -> tuple[float, float]:
+    """Return the standard deviation between seeds, and that between encodings without their luck.
+
+    Parameters
+    ----------
+    cells : array of shape (n_encodings, n_seeds)
+        Scores on one data set; a seed is the same for all encodings.
+
+    What a seed does to all encodings alike (the order of the batches is common to them) moves all
+    means together. Only the rest of the seeds' variance blurs the differences: 1/n of it is
+    subtracted from the variance of the means of n seeds. A negative difference counts as 0 (two-way
+    random effects without replication).
+    """
+    cells = _checks.finite_array("cells", cells, ndim=2)
+    rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
+    n_encodings, n_seeds = cells.shape
+    unshared = np.square(rest).sum() / ((n_encodings - 1) * (n_seeds - 1))
+    between = cells.mean(axis=1).var(ddof=1) - unshared / n_seeds
+    return float(np.sqrt(cells.var(axis=1, ddof=1).mean())), float(np.sqrt(max(0.0, between)))

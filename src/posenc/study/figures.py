@@ -1,0 +1,193 @@
+"""Figures of score tables, in the book's style: heatmap, rank bars, critical differences."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from posenc.study import statistics
+from posenc.study.tables import Scores
+from posenc.teaching import plots
+
+
+def heatmap(scores: Scores, *, centred: bool = False, values: bool = True) -> Figure:
+    """Return a heatmap of mean scores in per cent, data sets by encodings (survey, Fig. 6).
+
+    Parameters
+    ----------
+    scores : Scores
+    centred : bool
+        Whether colours show the distance from the row's mean: data sets differ far more than
+        encodings, so that plain scores colour whole rows. The widest tenth of the distances is
+        clipped. The numbers are the scores either way.
+    values : bool
+        Whether to write the scores into the cells.
+    """
+    figure, ax = plots.new(height=1.6 + 0.32 * len(scores.datasets))
+    draw_heatmap(ax, scores, centred=centred, values=values)
+    return figure
+
+
+def draw_heatmap(ax: Axes, scores: Scores, *, centred: bool = False, values: bool = True) -> None:
+    """Draw `heatmap` into given axes."""
+    means = 100 * scores.mean()
+    label = f"{scores.metric.replace('_', ' ')} (%)"
+    colours, meaning = means, label
+    if centred:
+        colours = means - np.nanmean(means, axis=1, keepdims=True)
+        limit = np.nanquantile(np.abs(colours), 0.9)  # one collapsed cell must not hide the rest
+        colours, meaning = np.clip(colours, -limit, limit), "points from mean"
+    plots.heatmap(ax, colours, label=meaning, x="", y="")
+    ax.set_xticks(range(len(scores.encodings)), scores.encodings, rotation=45, ha="right")
+    ax.set_yticks(range(len(scores.datasets)), scores.datasets)
+    if values:
+        _write_values(ax, means, colours)
+    ax.set_title(f"Mean {label}, {scores.model} model")
+
+
+def rank_bars(scores: Scores) -> Figure:
+    """Return bars of average ranks, the best on top (survey, Fig. 5)."""
+    figure, ax = plots.new(height=0.9 + 0.26 * len(scores.encodings))
+    draw_rank_bars(ax, scores)
+    return figure
+
+
+def draw_rank_bars(ax: Axes, scores: Scores) -> None:
+    """Draw bars of average ranks over the complete data sets into given axes."""
+    complete = scores.complete()
+    means = statistics.average_ranks(complete.mean())
+    order = np.argsort(-means, kind="stable")
+    bars = ax.barh([complete.encodings[i] for i in order], means[order], color=plots.COLORS[2])
+    ax.bar_label(bars, fmt="%.2f", padding=3, fontsize=8)
+    ax.set_xlim(0, 1.22 * means.max())
+    ax.margins(y=0.02)
+    ax.grid(axis="y", visible=False)
+    ax.set(xlabel=f"average rank over {len(complete.datasets)} data sets (1 is best)")
+    ax.set_title(f"Average ranks, {scores.model} model")
+
+
+def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
+    """Return a critical-difference diagram: average ranks, each with a bar of Nemenyi's width.
+
+    Parameters
+    ----------
+    scores : Scores
+    alpha : float
+        Level of Nemenyi's test.
+    """
+    figure, ax = plots.new(height=1.0 + 0.26 * len(scores.encodings))
+    draw_critical_differences(ax, scores, alpha)
+    return figure
+
+
+def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> None:
+    """Draw average ranks, the best on top, with bars as wide as the critical difference.
+
+    Two encodings differ by Nemenyi's test if and only if their bars do not overlap: each reaches
+    half the critical difference to both sides. Bars that touch the best one's are dark.
+    """
+    complete = scores.complete()
+    n_datasets, n_encodings = len(complete.datasets), len(complete.encodings)
+    means = statistics.average_ranks(complete.mean())
+    distance = statistics.critical_difference(n_datasets, n_encodings, alpha)
+    order = np.argsort(-means, kind="stable")
+    beyond = means - means.min() > distance
+    for row, i in enumerate(order):
+        colour = "#b8c0cc" if beyond[i] else plots.COLORS[2]
+        ends = means[i] + np.array([-0.5, 0.5]) * distance
+        ax.plot(ends, [row, row], "-", color=colour, linewidth=5, solid_capstyle="butt")
+        ax.plot(means[i], row, "o", color=plots.COLORS[0], markersize=5)
+    ax.axvline(means.min() + 0.5 * distance, color=plots.COLORS[1], linestyle="--", linewidth=1)
+    ax.set_yticks(range(n_encodings), [complete.encodings[i] for i in order])
+    ax.set_ylim(-0.7, n_encodings - 0.3)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.grid(axis="y", visible=False)
+    ax.set(xlabel=f"average rank over {n_datasets} data sets, bars: {distance:.2f} wide")
+    ax.set_title(f"Critical differences, {scores.model} model")
+
+
+def draw_pairs(
+    ax: Axes, pairs: np.ndarray, names: Mapping[int, str], *, x: str = "", y: str = ""
+) -> None:
+    """Draw pairs of numbers with errors, one mark per group, and the line on which both agree.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    pairs : array of shape (n, 4)
+        Rows of x, y, error of y, number of the group.
+    names : mapping
+        Number of a group to its name; at most six.
+    x, y : str
+        Labels of the axes.
+    """
+    for (group, name), mark, color in zip(names.items(), "osD^vP", plots.COLORS, strict=False):
+        a, b, error = pairs[pairs[:, 3] == group, :3].T
+        ax.errorbar(a, b, error, fmt=mark, color=color, markersize=4, linewidth=0.8, label=name)
+    ax.axline((0, 0), slope=1, color="#888888", linestyle=":", linewidth=1)
+    ax.axhline(0, color="#888888", linewidth=0.8)
+    ax.set(xlabel=x, ylabel=y)
+
+
+def draw_columns(ax: Axes, columns: Mapping[str, Sequence[float]], *, y: str = "") -> None:
+    """Draw the values of each named column above its name; those of the second are joined.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    columns : mapping
+        Name to values; at most four.
+    y : str
+        Label of the values.
+    """
+    for i, (values, mark) in enumerate(zip(columns.values(), ["x", "s-", "o", "D"], strict=False)):
+        ax.plot([i] * len(values), values, mark, color=plots.COLORS[i % 3])
+    ax.set_xticks(range(len(columns)), columns, fontsize=8)
+    ax.set(ylabel=y, xlim=(-0.5, len(columns) - 0.5))
+
+
+def draw_dots(
+    ax: Axes,
+    names: Sequence[str],
+    series: Sequence[Mapping[str, float]],
+    *,
+    start: float | None = None,
+) -> list[Line2D]:
+    """Draw one row per name, the first on top, with a mark of each series, and a line between.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    names : sequence of str
+        Rows.
+    series : sequence of mappings
+        Name to value; a name that is missing or NaN gets no mark. At most four.
+    start : float, optional
+        Where a dashed line stands and the lines of the rows begin.
+
+    Returns
+    -------
+    One handle per series, for a legend.
+    """
+    rows = np.arange(len(names))[::-1]
+    values = np.array([[one.get(name, np.nan) for name in names] for one in series])
+    ends = values if start is None else np.vstack([values, np.full(len(names), start)])
+    ax.hlines(rows, np.nanmin(ends, axis=0), np.nanmax(ends, axis=0), color="#b8c0cc", zorder=1)
+    if start is not None:
+        ax.axvline(start, color=plots.COLORS[1], linewidth=1, linestyle="--")
+    handles = []
+    for one, marker, color in zip(values, "o^xs", plots.COLORS, strict=False):
+        handles += ax.plot(one, rows, marker, color=color, markersize=5 + 2 * (marker == "x"))
+    ax.set_yticks(rows, names, fontsize=8)
+    return handles
+
+
+def _write_values(ax: Axes, values: np.ndarray, colours: np.ndarray) -> None:
+    middle = np.nanmean([np.nanmin(colours), np.nanmax(colours)])
+    for (row, column), value in np.ndenumerate(values):
+        text = "–" if np.isnan(value) else f"{value:.0f}"
+        color = "black" if np.isnan(value) or colours[row, column] > middle else "white"
+        ax.text(column, row, text, ha="center", va="center", fontsize=7, color=color)

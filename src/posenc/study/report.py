@@ -1,0 +1,220 @@
+"""A report of a results file: Markdown with tables and figures, and the scores as CSV."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from posenc.bench.store import unique
+from posenc.study import statistics, tables
+from posenc.study.tables import Scores
+
+
+def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
+    """Write `report.md`, `scores.csv` and figures into `folder`, and return the Markdown's path.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Lines of a results file.
+    folder : path
+        Made if need be; files of the same names are replaced.
+    metric : str
+        What is compared.
+
+    Raises
+    ------
+    ValueError
+        If no record has finished, or the records mix settings that must be equal.
+    """
+    records = unique(iter(records))
+    finished = tables.finished(records)
+    done = tables.latest(finished)
+    if not done:
+        raise ValueError(f"no finished record among {len(records)}: nothing to report")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    models = list(dict.fromkeys(record["model"] for record in done))
+    parts = ["# Benchmark of positional encodings", overview(records)]
+    if len(done) < len(finished):
+        n = len(finished) - len(done)
+        parts.append(f"{n} trainings of earlier versions of an encoding are left out.")
+    for model in models:
+        scores = tables.scores(done, model, metric)
+        parts += [f"## Model `{model}`", *_model(scores, done, folder)]
+    write_csv(done, folder / "scores.csv")
+    path = folder / "report.md"
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return path
+
+
+def overview(records: list[dict]) -> str:
+    """Return a sentence or two on what the records hold, and a list of failed cells."""
+    done = [r for r in records if "error" not in r]
+    failed = [r for r in records if "error" in r]
+    hours = sum(r["seconds"] for r in records) / 3600
+    devices = ", ".join(sorted({r["device"] for r in done}))
+    profiles = ", ".join(sorted({r["profile"] for r in done}))
+    lines = [
+        f"{len(done)} finished trainings, {len(failed)} failed; profile {profiles}; {devices}; "
+        f"{hours:.2f} hours of training.",
+        tables.short_trainings(done),
+    ]
+    reasons = Counter((r["encoding"], r["model"], r["dataset"], r["error"]) for r in failed)
+    for (encoding, model, dataset, error), n in reasons.items():
+        lines.append(f"- failed {n}×: {encoding}, {model}, {dataset}: {error}")
+    return "\n".join(filter(None, lines))
+
+
+def score_table(scores: Scores) -> str:
+    """Return a Markdown table: mean and bootstrap interval over seeds, average ranks below."""
+    rows = []
+    for dataset in scores.datasets:
+        cells = [scores.interval(dataset, encoding) for encoding in scores.encodings]
+        rows.append([dataset, *(str(cell) if cell else "–" for cell in cells)])
+    complete = scores.complete()
+    if complete.datasets and len(complete.encodings) > 1:
+        means = statistics.average_ranks(complete.mean())
+        rows.append([f"average rank ({len(complete.datasets)})", *(f"{m:.3f}" for m in means)])
+    return markdown([scores.metric, *scores.encodings], rows)
+
+
+def significance(scores: Scores, alpha: float = 0.05) -> str:
+    """Return Markdown on Friedman's test, Nemenyi's difference, and every pair of encodings."""
+    complete = scores.complete()
+    n_datasets, n_encodings = len(complete.datasets), len(complete.encodings)
+    if n_datasets < 2 or n_encodings < 3:
+        return (
+            f"Tests over data sets need at least 2 complete data sets and 3 encodings; here are "
+            f"{n_datasets} and {n_encodings}."
+        )
+    means = complete.mean()
+    test = statistics.friedman(means)
+    distance = statistics.critical_difference(n_datasets, n_encodings, alpha)
+    text = (
+        f"Friedman: chi-square {test.statistic:.3f}, p = {test.p_value:.3g}, over {n_datasets} "
+        f"data sets. Nemenyi: average ranks differ significantly (α = {alpha:g}) from "
+        f"{distance:.3f} on."
+    )
+    return f"{text}\n\n{_pairs(complete, means)}"
+
+
+def cost_table(records: Iterable[dict], model: str) -> str:
+    """Return a Markdown table of medians: parameters, time per step, peak memory."""
+    rows = []
+    mine = [r for r in records if r["model"] == model]
+    for name in dict.fromkeys(tables.label(r, "encoding") for r in mine):
+        metrics = [r["metrics"] for r in mine if tables.label(r, "encoding") == name]
+        rows.append(
+            [
+                name,
+                f"{_median(metrics, 'parameters'):.0f}",
+                f"{1e3 * _median(metrics, 'seconds_per_step'):.2f}",
+                f"{_median(metrics, 'peak_memory') / 2**20:.1f}",
+            ]
+        )
+    return markdown(["encoding", "parameters", "ms per step", "peak memory (MiB)"], rows)
+
+
+def write_csv(records: Iterable[dict], path: Path) -> None:
+    """Write one line per finished training: names, seed, every metric, seconds."""
+    records = list(records)
+    names = list(dict.fromkeys(name for r in records for name in r["metrics"]))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        heads = ["key", "dataset", "model", "encoding", "seed", "profile", "device", "seconds"]
+        writer.writerow([*heads, *names])
+        for r in records:
+            named = {**r, **{k: tables.label(r, k) for k in ("encoding", "dataset")}}
+            metrics = [r["metrics"].get(name, "") for name in names]
+            writer.writerow([*(named[head] for head in heads), *metrics])
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
+
+
+def _model(scores: Scores, records: list[dict], folder: Path) -> list[str]:
+    return [
+        score_table(scores),
+        *_figures(scores, folder),
+        significance(scores),
+        cost_table(records, scores.model),
+    ]
+
+
+def _figures(scores: Scores, folder: Path) -> list[str]:
+    """Save the figures that the scores allow, and return their Markdown with alt text."""
+    import matplotlib.pyplot as plt
+
+    from posenc.study import figures
+    from posenc.teaching import plots
+
+    complete = scores.complete()
+    drawn = {"heatmap": (figures.heatmap, _heatmap_alt(scores))}
+    if complete.datasets and len(complete.encodings) > 1:
+        drawn["ranks"] = (figures.rank_bars, _ranks_alt(complete))
+    if len(complete.datasets) > 1 and len(complete.encodings) > 2:
+        drawn["critical-difference"] = (figures.critical_differences, _ranks_alt(complete))
+    links = []
+    for name, (draw, alt) in drawn.items():
+        file = f"{name}-{scores.model}.png"
+        figure = draw(scores)
+        figure.savefig(folder / file, dpi=plots.DPI, metadata={"Software": None})
+        plt.close(figure)
+        links.append(f"![{alt}]({file})")
+    return links
+
+
+def _heatmap_alt(scores: Scores) -> str:
+    means = scores.mean()
+    best = [scores.encodings[int(np.nanargmax(row))] for row in means]
+    listed = ", ".join(f"{d}: {e}" for d, e in zip(scores.datasets, best, strict=True))
+    return f"Heatmap of {scores.metric}, data sets by encodings. Best on {listed}."
+
+
+def _ranks_alt(complete: Scores) -> str:
+    means = statistics.average_ranks(complete.mean())
+    order = np.argsort(means, kind="stable")
+    listed = ", ".join(f"{complete.encodings[i]} {means[i]:.2f}" for i in order)
+    return f"Average ranks from best to worst: {listed}."
+
+
+def _pairs(complete: Scores, means: np.ndarray) -> str:
+    nemenyi, wilcoxon = statistics.nemenyi(means), statistics.wilcoxon_holm(means)
+    rows = []
+    for i, j in combinations(np.argsort(statistics.average_ranks(means), kind="stable"), 2):
+        c = statistics.compare(means[:, i], means[:, j])
+        rows.append(
+            [
+                f"{complete.encodings[i]} – {complete.encodings[j]}",
+                f"{c.difference:+.3f}",
+                f"{c.wins}/{c.ties}/{c.losses}",
+                f"{c.rank_biserial:+.2f}",
+                f"{nemenyi[i, j]:.3f}",
+                f"{wilcoxon[i, j]:.3f}",
+                f"{c.better:.2f}/{c.equal:.2f}/{c.worse:.2f}",
+            ]
+        )
+    return markdown(
+        [
+            "pair",
+            "difference",
+            "wins/ties/losses",
+            "rank-biserial",
+            "p (Nemenyi)",
+            "p (Wilcoxon–Holm)",
+            "P(better/equal/worse)",
+        ],
+        rows,
+    )
+
+
+def _median(metrics: list[dict], name: str) -> float:
+    values = [m[name] for m in metrics if m.get(name) is not None]
+    return float(np.median(values)) if values else np.nan

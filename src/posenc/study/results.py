@@ -1,0 +1,61 @@
+"""The book's own measurements: the files of the folder `results`, read by name.
+
+They are part of the repository and of the installed package, so chapters that quote them run
+wherever the package does. Set POSENC_RESULTS to a folder to read yours in their place.
+"""
+
+import os
+from pathlib import Path
+
+import posenc
+from posenc.bench.store import Store, unique
+
+_PACKAGE = Path(posenc.__file__).resolve().parent
+
+
+def folder() -> Path:
+    """Return the folder of results: $POSENC_RESULTS, the checkout's, or the package's own.
+
+    Raises
+    ------
+    ValueError
+        If $POSENC_RESULTS names no folder, or there is none.
+    """
+    named = os.environ.get("POSENC_RESULTS")
+    if named:
+        if not Path(named).is_dir():
+            raise ValueError(f"POSENC_RESULTS must name a folder with results, got {named!r}")
+        return Path(named)
+    for path in (_PACKAGE.parents[1] / "results", _PACKAGE / "results"):
+        if path.is_dir():
+            return path
+    raise ValueError(
+        "the folder 'results' is missing: clone the book's repository, or set POSENC_RESULTS to a "
+        "folder with files of `python -m posenc.bench run`"
+    )
+
+
+def names() -> list[str]:
+    """Return the names of the results files, without folder and ending, in order."""
+    return sorted(path.stem for path in folder().glob("*.jsonl"))
+
+
+def load(pattern: str) -> list[dict]:
+    """Return the records of every file whose name fits, one per cell; finished ones win.
+
+    Parameters
+    ----------
+    pattern : str
+        A name such as "laptop-LSST", or several such as "laptop-*".
+
+    Raises
+    ------
+    ValueError
+        If no file fits.
+    """
+    paths = sorted(folder().glob(f"{pattern}.jsonl"))
+    if not paths:
+        raise ValueError(
+            f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
+        )
+    return unique(record for path in paths for record in Store(path))

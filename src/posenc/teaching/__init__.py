@@ -1,0 +1,1 @@
+"""What the chapters share: the style of figures and the scorecards of encodings."""

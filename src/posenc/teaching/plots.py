@@ -1,0 +1,133 @@
+"""Every figure's style in one place. Figures carry a name, a caption and alt text."""
+
+import base64
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from PIL import Image
+
+WIDTH = 7.2  # inches; the text column of the site
+DPI = 150
+
+# Colours that differ in lightness too, each with its own dash: they survive greyscale printing.
+COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]
+DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
+COLORMAP = "cividis"
+
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.prop_cycle": cycler(color=COLORS, linestyle=DASHES),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "grid.color": "#d9dde3",
+    "grid.linewidth": 0.6,
+    "image.cmap": COLORMAP,
+    "image.interpolation": "nearest",
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.8,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+}
+
+
+def new(
+    n_rows: int = 1, n_columns: int = 1, *, height: float = 3.0, **options: object
+) -> tuple[Figure, Axes | np.ndarray]:
+    """Return a new figure in the book's style, and its axes.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Grid of axes.
+    height : float
+        Height of the whole figure in inches; the width is that of the text column.
+    **options
+        Handed to `matplotlib.pyplot.subplots`, such as `sharex=True`.
+    """
+    plt.rcParams.update(STYLE)
+    return plt.subplots(n_rows, n_columns, figsize=(WIDTH, height), layout="constrained", **options)
+
+
+def heatmap(
+    ax: Axes, values: ArrayLike, *, label: str, x: str = "dimension", y: str = "position", **options
+) -> None:
+    """Draw a matrix as an image with labelled axes and a labelled colour bar.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    values : array of shape (n_rows, n_columns)
+    label : str
+        Meaning and unit of the colours.
+    x, y : str
+        Labels of columns and rows.
+    **options
+        Handed to `Axes.imshow`, such as `vmin`.
+    """
+    image = ax.imshow(values, **{"aspect": "auto", **options})
+    ax.grid(False)
+    ax.set(xlabel=x, ylabel=y)
+    ax.figure.colorbar(image, ax=ax, label=label)
+
+
+def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
+    """Display a figure in a notebook, with its name, caption and alt text, and close it.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+    name : str
+        Target of cross-references, such as "fig-digits".
+    caption : str
+        Caption in Markdown; numbered by the site.
+    alt : str
+        What a reader who cannot see the figure needs to know.
+
+    Raises
+    ------
+    ValueError
+        If `name`, `caption` or `alt` is empty, or `name` does not start with "fig-".
+    """
+    for argument, value in {"name": name, "caption": caption, "alt": alt}.items():
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{argument} must be a sentence for figure {name!r}, got {value!r}")
+    if not name.startswith("fig-"):
+        raise ValueError(f"name must start with 'fig-', such as 'fig-digits', got {name!r}")
+    from IPython.display import publish_display_data
+
+    width = round(figure.get_figwidth() * 100)
+    encoded = base64.b64encode(_png(figure)).decode()
+    plt.close(figure)
+    publish_display_data(
+        {
+            "image/png": encoded,
+            "text/plain": f"[figure: {alt}]",
+        },
+        metadata={
+            "image/png": {"alt": alt, "width": width},
+            "posenc": {"name": name, "caption": caption, "alt": alt},
+        },
+    )
+
+
+def _png(figure: Figure) -> bytes:
+    """Return the figure as a PNG of at most 256 colours, a third of the usual size."""
+    drawn, stored = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI)
+    picture = Image.open(drawn).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(stored, format="png", optimize=True)
+    return stored.getvalue()

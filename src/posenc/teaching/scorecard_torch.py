@@ -1,0 +1,191 @@
+"""The five wishes of `posenc.teaching.scorecard`, measured for the encodings of every door.
+
+An encoding that adds vectors to the tokens is measured by its table. For the other doors each wish
+has an analogue in what position contributes to attention: C(i, j), what is added to the score of
+query i and key j (to the weight, behind the door `mix`) when all tokens are alike.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import _checks
+from posenc.attention import Position, SelfAttention
+from posenc.models import positions
+from posenc.models.transfer import transfer
+from posenc.teaching import scorecard
+from posenc.teaching.scorecard import OFFSETS, Scorecard
+
+N_CONTENTS = 8  # tokens that are tried as the common content
+Make = Callable[[int], Position]
+Maker = Callable[[int, int, int], Position]
+
+
+def measure(
+    position: str | Maker,
+    *,
+    d_model: int = 64,
+    n_heads: int = 4,
+    n_positions: int = 50,
+    seed: int = 0,
+    **options: object,
+) -> Scorecard:
+    """Return the scorecard of an encoding at its start, in double precision.
+
+    Parameters
+    ----------
+    position : str, class or callable
+        One of `encodings.names()`, or what makes an encoding from (d_model, n_heads, max_length),
+        such as a class of your own.
+    d_model, n_heads : int
+        As for `Position`.
+    n_positions : int
+        Length at which to measure, more than twice the largest offset. For the wish to extend, an
+        encoding is built for twice the length and gets the weights of the first.
+    seed : int
+        Of the encoding's random start and of the contents.
+    **options
+        Those of the encoding.
+
+    Returns
+    -------
+    Scorecard
+        With a table: that of `scorecard.measure`. Else:
+
+        `largest_value`: largest |C| after its row's mean is taken off (the softmax does not see
+        it), in units of the spread 1 that scores of independent random tokens have; behind `mix`
+        the largest sum of |C| in a row, where the attention weights of a row sum to 1.
+        `mean_value`: mean of C after the same.
+        `separation`: `order_distance`.
+        `offset_variation`: how much C varies along a diagonal, relative to its root mean square;
+        worst over the offsets to both sides.
+        `row_change`: largest change of C between the first positions in twice the length.
+        `largest_step`: largest distance between what neighbouring keys get from all queries and
+        heads, relative to the mean distance of two keys.
+
+    Raises
+    ------
+    ValueError
+        If the name, an option or a size is wrong.
+    """
+    _checks.count("n_positions", n_positions, minimum=2 * max(OFFSETS) + 1)
+
+    def make(length: int) -> Position:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            made = positions.build(position, d_model, n_heads, length, options)
+            return made.double().eval()
+
+    made = make(n_positions)
+    if "embed" in made.doors():
+        return scorecard.measure(lambda n: _table(made, make, n), n_positions)
+    return _measure_doors(made, make, seed)
+
+
+@torch.no_grad()
+def order_distance(position: Position, seed: int = 0) -> float:
+    """Return how far apart a layer's output puts reorderings of the same tokens.
+
+    The output of one layer of random attention is averaged over the tokens, whose order it then
+    shows through `position` alone. The result is the smallest distance to the original order
+    over four others (reversed, shifted round by one, two neighbours exchanged, shuffled),
+    relative to the spread of such outputs over other tokens; 0 means that some order is not seen.
+
+    Parameters
+    ----------
+    position : Position
+        In double precision and evaluation mode.
+    seed : int
+        Of the layer's weights and of the tokens.
+    """
+    length, d_model = position.max_length, position.d_model
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layer = SelfAttention(d_model, position.n_heads, position).double().eval()
+        x, *others = torch.randn(9, length, d_model, dtype=torch.float64)
+        swapped = torch.arange(length)
+        swapped[[length // 2, length // 2 + 1]] = swapped[[length // 2 + 1, length // 2]]
+        reordered = [x.flip(0), x.roll(1, 0), x[swapped], x[torch.randperm(length)]]
+    pooled = layer(torch.stack([x, *reordered, *others])).mean(1)
+    spread = (pooled[5:] - pooled[5:].mean(0)).square().sum(1).mean().sqrt()
+    return float((pooled[1:5] - pooled[0]).norm(dim=1).min() / spread)
+
+
+@torch.no_grad()
+def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
+    """Return what position adds to the scores, or behind `mix` to the weights, of equal tokens.
+
+    Parameters
+    ----------
+    position : Position
+    length : int
+    contents : (n, d_model)
+        Tokens; each in turn stands at every place. They are queries and keys as they are, cut
+        into heads.
+
+    Returns
+    -------
+    Tensor (n or 1, n_heads or 1, length, length), rows are queries.
+    """
+    x = contents[:, None].expand(-1, length, -1)
+    if acts_on_weights(position):
+        return position.mix(x)[None]
+    q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
+    turned_q, turned_k = position.rotate(q, q)
+    added = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
+    bias = position.bias(x, q, q)
+    return added if bias is None else added + bias
+
+
+def acts_on_weights(position: Position) -> bool:
+    """Return whether an encoding adds a table of its own to the weights, behind the softmax."""
+    return isinstance(position.mix(torch.zeros(1, 1, position.d_model)), Tensor)
+
+
+def _table(position: Position, make: Make, length: int) -> NDArray[np.float64]:
+    """Return the rows that are added, at a longer length with the weights of `position`."""
+    if length > position.max_length:
+        position = transfer(position, make(length))
+    silence = torch.zeros(1, length, position.d_model, dtype=torch.float64)
+    return position.embed(silence)[0].detach().numpy()
+
+
+def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:
+    length = position.max_length
+    noise = np.random.default_rng(seed).normal(size=(N_CONTENTS, position.d_model))
+    contents = torch.tensor(noise)
+    c = contribution(position, length, contents).numpy()
+    again = contribution(position, length, contents).numpy()
+    try:
+        longer = contribution(transfer(position, make(2 * length)), 2 * length, contents).numpy()
+        change = float(np.abs(longer[..., :length, :length] - c).max())
+    except ValueError:
+        change = np.inf
+    centred = c if acts_on_weights(position) else c - c.mean(-1, keepdims=True)
+    sizes = np.abs(c).sum(-1) if acts_on_weights(position) else np.abs(centred)
+    return Scorecard(
+        largest_value=float(sizes.max()),
+        mean_value=float(centred.mean()),
+        separation=order_distance(position, seed),
+        repeatable=np.array_equal(c, again),
+        offset_variation=_diagonal_variation(c),
+        row_change=change,
+        largest_step=_largest_step(c),
+    )
+
+
+def _diagonal_variation(c: NDArray[np.float64]) -> float:
+    """Return (max - min) along a diagonal over the root mean square, worst over all."""
+    worst = max(
+        np.ptp(np.diagonal(c, offset, -2, -1), axis=-1).max() for k in OFFSETS for offset in (-k, k)
+    )
+    return float(worst / np.sqrt(np.mean(c**2))) if worst else 0.0
+
+
+def _largest_step(c: NDArray[np.float64]) -> float:
+    """Return the largest distance of neighbouring keys over the mean distance of two keys."""
+    keys = np.moveaxis(c, -1, 0).reshape(c.shape[-1], -1)  # all that a key gets, in one row
+    return scorecard.largest_step(keys)

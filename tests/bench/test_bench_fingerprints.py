@@ -1,0 +1,101 @@
+"""Fingerprints see changes of code and of what it computes, and nothing else."""
+
+import importlib.util
+import json
+
+import pytest
+
+from posenc import encodings
+from posenc.bench import fingerprints
+
+SOURCE = '''
+from posenc.attention import Position
+
+STEP = 2
+
+
+def shift(x):
+    """Move."""
+    return x + STEP
+
+
+class Mine(Position):
+    """An encoding."""
+
+    def embed(self, x):
+        return shift(x)  # by two
+'''
+
+
+def fingerprint(tmp_path, monkeypatch, source: str) -> str:
+    path = tmp_path / "some_module.py"
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("posenc.some_module", path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(__import__("sys").modules, "posenc.some_module", module)
+    spec.loader.exec_module(module)
+    __import__("linecache").clearcache()
+    return fingerprints.of_code(module.Mine)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("An encoding.", "Another wording."),
+        ("  # by two", ""),
+        ("Move.", "Moves the tokens."),
+        ("return x + STEP", "return   x+STEP"),
+    ],
+)
+def test_words_and_layout_leave_it_alone(tmp_path, monkeypatch, old, new):
+    before = fingerprint(tmp_path, monkeypatch, SOURCE)
+    assert fingerprint(tmp_path, monkeypatch, SOURCE.replace(old, new)) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("STEP = 2", "STEP = 3"), ("x + STEP", "x - STEP"), ("shift(x)", "shift(x) * 2")],
+)
+def test_a_change_of_code_changes_it_however_far_away(tmp_path, monkeypatch, old, new):
+    before = fingerprint(tmp_path, monkeypatch, SOURCE)
+    assert fingerprint(tmp_path, monkeypatch, SOURCE.replace(old, new)) != before
+
+
+def test_every_encoding_of_the_book_is_registered_and_computes_what_its_version_did():
+    listed = json.loads(fingerprints.FILE.read_text(encoding="utf-8"))
+    for name in encodings.names():
+        stored = fingerprints.of_name(name)
+        version = {v["code"]: v for v in listed[name]}[stored]
+        assert fingerprints.agree(fingerprints.probe(name), version["probe"]), name
+
+
+def test_encodings_differ_in_probe_and_code():
+    names = encodings.names()
+    assert len({fingerprints.of_name(name) for name in names}) == len(names)
+    probes = [fingerprints.probe(name) for name in ("none", "sinusoidal", "tape", "t5")]
+    for i, one in enumerate(probes):
+        assert not any(fingerprints.agree(one, other) for other in probes[i + 1 :])
+
+
+def test_code_written_anew_that_computes_the_same_keeps_its_stored_name(tmp_path, monkeypatch):
+    path = tmp_path / "known.json"
+    fingerprints.register(path)
+    code = fingerprints.of_code(encodings.get("tape"))
+    monkeypatch.setattr(fingerprints, "of_code", lambda cls: f"new {cls.__name__}")
+    fingerprints._read.cache_clear()
+    news = fingerprints.register(path)
+    assert f"tape: new TAPE computes what {code} did" in news
+    fingerprints._read.cache_clear()
+    assert fingerprints.of_name("tape", path) == code
+    assert fingerprints.register(path) == []
+
+
+def test_code_that_computes_something_else_gets_a_name_of_its_own(tmp_path, monkeypatch):
+    path = tmp_path / "known.json"
+    fingerprints.register(path)
+    fingerprints._read.cache_clear()
+    monkeypatch.setattr(fingerprints, "of_code", lambda cls: f"new {cls.__name__}")
+    monkeypatch.setattr(fingerprints, "probe", lambda _: [1.0])
+    assert "tape: new TAPE is new" in fingerprints.register(path)
+    fingerprints._read.cache_clear()
+    assert fingerprints.of_name("tape", path) == "new TAPE"

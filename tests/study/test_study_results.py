@@ -1,0 +1,86 @@
+"""The book's stored results: whole, unmixed, and found wherever the package is."""
+
+import json
+
+import pytest
+
+from posenc import encodings
+from posenc.bench import build, records
+from posenc.bench.build import MODELS
+from posenc.bench.settings import PROFILES, Settings
+from posenc.study import results, tables
+
+NAMES = results.names()
+TRAINED = [name for name in NAMES if not name.startswith("lengths")]
+
+
+def test_there_are_results():
+    assert "laptop-RacketSports" in NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_is_a_record_with_a_key_of_its_own(name):
+    lines = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [records.check(json.loads(line)) for line in lines]
+    assert len({record["key"] for record in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_keys_are_the_hashes_of_the_settings(name):
+    for record in results.load(name):
+        assert Settings(**record["settings"]).key == record["key"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_scores_are_shares_and_every_failure_says_why(name):
+    for record in results.load(name):
+        if "error" in record:
+            assert record["error"]
+        else:
+            assert 0 <= record["metrics"]["accuracy"] <= 1
+            assert 1 <= record["metrics"]["best_epoch"] <= record["metrics"]["epochs"]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(tuple(PROFILES))])
+def test_a_file_of_the_grid_is_complete_for_each_model_it_holds(name):
+    found = [record for record in results.load(name) if record["settings"]["scale"] == "paper"]
+    assert {record["profile"] for record in found} == {name.split("-")[0]}
+    assert {record["dataset"] for record in found} == {name.split("-")[1]}
+    for model in {record["model"] for record in found}:
+        cells = {(r["encoding"], r["seed"]) for r in found if r["model"] == model}
+        assert cells == {(e, seed) for e in encodings.names() for seed in range(5)}
+
+
+def test_the_grid_can_be_compared():
+    for model in MODELS:
+        scores = tables.scores(results.load("laptop-*"), model)
+        assert len(scores.complete().datasets) >= 3
+
+
+def test_a_folder_of_ones_own_takes_the_place_of_the_books(tmp_path, monkeypatch):
+    source = results.folder() / "laptop-RacketSports.jsonl"
+    line = source.read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "mine.jsonl").write_text(line + "\n", encoding="utf-8")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert results.names() == ["mine"]
+    assert results.load("*") == [json.loads(line)]
+
+
+def test_errors_name_what_is_there(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"laptop-RacketSports.*got 'nothing'"):
+        results.load("nothing")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path / "absent"))
+    with pytest.raises(ValueError, match=r"POSENC_RESULTS.*absent"):
+        results.names()
+
+
+def test_encodings_outside_the_registry_are_still_those_that_were_measured(monkeypatch):
+    monkeypatch.syspath_prepend(results.folder())  # for `matched`, which is kept beside the results
+    stored = {
+        (r["encoding"], r["settings"]["encoding_source"])
+        for name in TRAINED
+        for r in results.load(name)
+        if ":" in r["encoding"]
+    }
+    assert {name.partition(":")[0] for name, _ in stored} == {"matched", "posenc.published"}
+    assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
