@@ -5,8 +5,8 @@ The fingerprint of one of the book's encodings covers its class, the classes it 
 comments and layout. A change of wording leaves it alone; a change of code does not.
 
 Code may also be written anew and compute the same. `fingerprints.json` beside this file lists for
-each encoding the versions that stored trainings used, each with a *probe*: numbers that the encoding
-gave. A later version whose probe agrees to six digits counts as the same one:
+each encoding the versions that stored trainings used, each with a *probe*: numbers that it gave.
+A later version whose probe agrees to six digits counts as the same one:
 
     python -m posenc.bench.fingerprints
 """

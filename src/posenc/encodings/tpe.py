@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc._fused import precise, without_autocast
+from posenc.attention.kernels import precise, without_autocast
 from posenc.encodings.sinusoidal import Sinusoidal
 
 
