@@ -49,6 +49,8 @@ def test_arff(tmp_path):
         (("1.5,-2,0", "1.5,-2,2"), 9, "not among"),
         (("1.5,-2,0", "1.5,0"), 9, "expected 2 values, got 1"),
         (("1.5", "x"), 9, "'x'"),
+        (("1.5", "1e39"), 9, "1e39 is beyond the 32-bit numbers"),
+        (("1.5,-2", "?,?"), 9, "every step of the series has a missing value"),
         (("@data", "@dada"), 8, "got '@dada'"),
         ((ARFF, ""), None, "without a @data"),
         (("t-1 real", "t-1 string"), 5, "numeric"),
@@ -81,6 +83,7 @@ def test_table(tmp_path):
         (b"1,2\n3,x\n", 2, "'x'"),
         (b"1,2\n3,nan\n", 2, "missing"),
         (b"1,inf\n", 1, "finite"),
+        (b"1,2\n3,-1e39\n", 2, "-1e39 is beyond the 32-bit numbers"),
     ],
 )
 def test_wrong_table(tmp_path, content, line, message):
@@ -124,7 +127,14 @@ def test_npy_is_never_unpickled(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros((3, 4)), np.zeros(2), np.array([["a", "b"]]), np.array([[1, np.nan]])]
+    "array",
+    [
+        np.zeros((3, 4)),
+        np.zeros(2),
+        np.array([["a", "b"]]),
+        np.array([[1, np.nan]]),
+        np.array([[1, 1e39]]),
+    ],
 )
 def test_wrong_npy(tmp_path, array):
     path = tmp_path / "a.npy"
@@ -134,6 +144,16 @@ def test_wrong_npy(tmp_path, array):
     path.write_bytes(npy(np.zeros((3, 2)))[:-8])
     with pytest.raises(data.FileFormatError, match=r"a\.npy"):
         read_npy(path, 2)
+
+
+def test_npy_names_the_row_of_a_value_that_32_bits_cannot_hold(tmp_path):
+    path = tmp_path / "a.npy"
+    path.write_bytes(npy(np.array([[1, 2], [3, -1e39]])))
+    with pytest.raises(data.FileFormatError, match=r"row 1 holds a number .* 32 bits: -1e\+39"):
+        read_npy(path, 2)
+    largest = float(np.finfo(np.float32).max)
+    path.write_bytes(npy(np.array([[1, 2], [3, largest]])))
+    assert np.isfinite(read_npy(path, 2).astype(np.float32)).all()
 
 
 def write_room(folder, days, gap_after=None):
@@ -318,6 +338,9 @@ def test_wrong_unimib(tmp_path):
         build("UniMiB-SHAR", tmp_path)
     write_unimib(tmp_path, np.zeros((1, 453)), [[10, 1, 1]])
     with pytest.raises(data.FileFormatError, match="1 to 9"):
+        build("UniMiB-SHAR", tmp_path)
+    write_unimib(tmp_path, np.array([[0.0] * 453, [0.0] * 452 + [4e38]]), [[1, 1, 1]] * 2)
+    with pytest.raises(data.FileFormatError, match=r"finite in 32 bits: 4e\+38 in row 1"):
         build("UniMiB-SHAR", tmp_path)
     write_unimib(tmp_path, np.zeros((1, 450)), [[1, 1, 1]])
     with pytest.raises(data.FileFormatError, match="453"):

@@ -152,6 +152,50 @@ def test_mismatched_train_and_test(tiny_folder, monkeypatch):
         data.load("Tiny", "train")
 
 
+def test_a_class_that_the_training_part_does_not_hold(tiny_folder, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    train = tiny_folder / "Tiny_TRAIN.ts"
+    train.write_text(TINY_TRAIN.replace(":down", ":Up"))
+    with pytest.raises(data.FileFormatError, match=r"class 'down' does not occur in Tiny_TRAIN.ts"):
+        data.load("Tiny", "train")
+    (tiny_folder / "Tiny_TEST.ts").write_text(
+        TINY_TRAIN.replace(":down", ":Up").replace("1,1,1:2,2,2:Up", "\n# so\n1,1,1:2,2,2:down")
+    )
+    with pytest.raises(data.FileFormatError) as caught:
+        data.load("Tiny", "test")
+    assert (caught.value.path.name, caught.value.line) == ("Tiny_TEST.ts", 15)
+    train.write_text(TINY_TRAIN)
+    assert data.load("Tiny", "test").y.tolist() == [0, 0, 1]
+
+
+def test_a_class_without_any_series_is_no_fault(tiny_folder, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    for part in tiny_folder.iterdir():
+        part.write_text(part.read_text().replace("Up down", "Up down sideways"))
+    assert data.load("Tiny", "test").n_classes == 3
+
+
+def test_an_unseen_class_in_sets_that_are_cut_into_windows(tmp_path, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
+    folder = tmp_path / "EMGGestures"
+    for subject, gestures in (("01", (1,)), ("05", (1, 2))):
+        (folder / subject).mkdir(parents=True)
+        rows = [
+            "\t".join(map(str, [k, *range(8), gesture])) for gesture in gestures for k in range(40)
+        ]
+        (folder / subject / "1_raw_data_13-12_22.03.16.txt").write_text(
+            "\n".join(["header", *rows]) + "\n"
+        )
+    with pytest.raises(data.DataError, match=r"EMGGestures: .* test part holds the class 'fist'"):
+        data.load("EMGGestures", "train")
+
+
+@pytest.mark.parametrize("name", data.names("bundled"))
+def test_every_bundled_set_loads(name):
+    train, test = data.load(name, "train"), data.load(name, "test")
+    assert set(test.y) <= set(train.y)
+
+
 def test_checksums_cover_plain_and_gzipped_files():
     known = checksums.known()
     assert all(len(digest) == 64 for digest in known.values())

@@ -87,6 +87,23 @@ WRONG = {
     "unequal length": (TINY_TRAIN.replace("1,1,1:2,2,2", "1,1:2,2"), 13, "2 values, expected 3"),
     "univariate": (TINY_TRAIN.replace("univariate false", "univariate true"), 11, "1 channels"),
     "empty value": (TINY_TRAIN.replace("40,50", "40,,50"), 12, "empty value"),
+    "beyond 32 bits": (
+        TINY_TRAIN.replace("40,", "-3.5e38,"),
+        12,
+        "-3.5e38 is beyond the 32-bit numbers",
+    ),
+    "missing values only": (
+        TINY_TRAIN.replace("@missing false", "@missing true").replace("40,50,60", "?,?,NaN"),
+        12,
+        "every step of the series has a missing value",
+    ),
+    "a missing value at every step": (
+        TINY_TRAIN.replace("@missing false", "@missing true").replace(
+            "4.5,5e-1,-6:40,50,60", "4.5,?,?:?,50,60"
+        ),
+        12,
+        "every step of the series has a missing value",
+    ),
     "no number": (TINY_TRAIN.replace("40,", "forty,"), 12, "'forty'"),
     "NaN": (TINY_TRAIN.replace("40,", "NaN,"), 12, "missing value 'NaN'"),
     "?": (TINY_TRAIN.replace("40,", "?,"), 12, "missing value '?'"),

@@ -15,6 +15,7 @@ from posenc.data.errors import (
     MissingDataError,
     UnknownDatasetError,
 )
+from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.ts import read_ts
 from posenc.data.info import Facts, facts
 from posenc.data.load import is_here, load, names
@@ -40,6 +41,7 @@ __all__ = [
     "UnknownDatasetError",
     "channel_statistics",
     "facts",
+    "fingerprint",
     "is_here",
     "load",
     "names",

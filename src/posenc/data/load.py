@@ -172,8 +172,18 @@ def _read_and_pack(
         split: replace(data, provenance=f"{data.provenance}; {origin}; terms: {entry.terms}")
         for split, data in entry.layout.build(list(found.paths), entry.name).items()
     }
+    _check_classes(splits["train"], splits["test"])
     _pack(entry.name, path, splits)
     return splits
+
+
+def _check_classes(train: Dataset, test: Dataset) -> None:
+    unseen = sorted(set(test.y.tolist()) - set(train.y.tolist()))
+    if unseen:
+        raise DataError(
+            f"{train.name}: the test part holds the class {train.classes[unseen[0]]!r}, the "
+            f"training part does not"
+        )
 
 
 def _pack(name: str, path: Path, splits: dict[str, Dataset]) -> None:

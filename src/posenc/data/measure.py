@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from posenc.data.dataset import Dataset
 from posenc.data.errors import MissingDataError
+from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.table import read_table
 from posenc.data.info import Facts, facts
 from posenc.data.load import find, find_entry, load
@@ -24,6 +25,7 @@ from posenc.data.registry import ENTRIES
 from posenc.data.sets import anomaly, emg, msl, room
 
 RECORD = Path(__file__).with_name("measured.json")
+NO_FACTS = ("fingerprint", "files", "sha256")  # what a set's record holds beyond its facts
 LEAKAGE_SETS = ("MSL", "SMD", "RoomOccupancy", "EMGGestures")
 SEEDS = (0, 1, 2)
 N_TREES, MOST_WINDOWS = 100, 1000
@@ -51,7 +53,7 @@ def recorded_facts(name: str) -> Facts:
     entry, sets = find_entry(name), recorded()["sets"]
     if name not in sets:
         raise MissingDataError(f"{name} was not counted for this book; counted: {', '.join(sets)}")
-    kept = {key: value for key, value in sets[name].items() if key not in ("files", "sha256")}
+    kept = {key: value for key, value in sets[name].items() if key not in NO_FACTS}
     kept["class_counts"] = {one: tuple(pair) for one, pair in kept["class_counts"].items()}
     for key in ("masked_steps", "repeats"):
         kept[key] = tuple(kept[key])
@@ -65,14 +67,15 @@ def write(path: Path = RECORD) -> None:
 
 
 def count(name: str) -> dict:
-    """Return the counts of a real set, how many files they come from and one checksum of all."""
+    """Return the counts of a real set, its fingerprint, how many files, one checksum of all."""
     counted = asdict(facts(name))
     for key in ("name", "printed", "notes"):  # these stand in the registry
         del counted[key]
     digests = find(find_entry(name)).digests()
     listing = "".join(f"{path} {digest}\n" for path, digest in sorted(digests.items()))
     sha256 = hashlib.sha256(listing.encode()).hexdigest()
-    return json.loads(json.dumps(counted | {"files": len(digests), "sha256": sha256}))
+    counted |= {"fingerprint": fingerprint(name), "files": len(digests), "sha256": sha256}
+    return json.loads(json.dumps(counted))
 
 
 def count_room() -> dict[str, int]:

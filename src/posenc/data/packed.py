@@ -17,7 +17,7 @@ from posenc.data import folders
 from posenc.data.dataset import Dataset
 
 # raise it whenever a reader, a protocol or this layout changes
-VERSION = 2
+VERSION = 3
 _OPTIONAL = ("mask", "groups")
 
 

@@ -30,6 +30,7 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
         case = text.numbers(path, line, values, missing=True)
         if len(case) != length:
             raise FileFormatError(path, line, f"expected {length} values, got {len(case)}")
+        text.check_real_step(path, line, case[:, None])
         series.append(case[:, None].astype(np.float32))
         labels.append(index[label])
     if not series:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.data.errors import FileFormatError
+from posenc.data.formats import text
 
 
 def read_npy(path: Path, n_columns: int) -> NDArray[np.float64]:
-    """Return the array (n_rows, n_columns) of the file; all of its numbers are finite."""
+    """Return the array (n_rows, n_columns) of the file, finite as 32-bit numbers too."""
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rb") as file:
@@ -22,7 +23,12 @@ def read_npy(path: Path, n_columns: int) -> NDArray[np.float64]:
         raise FileFormatError(
             path, None, f"expected numbers (n, {n_columns}), got {values.dtype} {values.shape}"
         )
-    if not np.isfinite(values).all():
-        row = int(np.argwhere(~np.isfinite(values))[0, 0])
-        raise FileFormatError(path, None, f"row {row} holds a number that is not finite")
+    fits = text.fits_float32(values)
+    if not fits.all():
+        row, column = np.argwhere(~fits)[0]
+        raise FileFormatError(
+            path,
+            None,
+            f"row {row} holds a number that is not finite in 32 bits: {values[row, column]}",
+        )
     return values.astype(np.float64)

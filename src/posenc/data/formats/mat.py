@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.data.errors import FileFormatError
+from posenc.data.formats import text
 
 
 def read_mat(path: Path, variable: str, n_columns: int) -> NDArray[np.float64]:
@@ -24,6 +25,13 @@ def read_mat(path: Path, variable: str, n_columns: int) -> NDArray[np.float64]:
         raise FileFormatError(
             path, None, f"{variable} must be numbers (n, {n_columns}), got {values.shape}"
         )
-    if not np.isfinite(values).all():
-        raise FileFormatError(path, None, f"{variable} holds numbers that are not finite")
+    fits = text.fits_float32(values)
+    if not fits.all():
+        row, column = np.argwhere(~fits)[0]
+        raise FileFormatError(
+            path,
+            None,
+            f"{variable} holds a number that is not finite in 32 bits: {values[row, column]} in "
+            f"row {row}",
+        )
     return values.astype(np.float64)

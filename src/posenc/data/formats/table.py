@@ -19,7 +19,7 @@ def read_table(
     header: int = 0,
     dtype: type = np.float64,
 ) -> NDArray:
-    """Return the numbers of the file as `dtype` (n_rows, n_columns); all of them are finite."""
+    """Return the numbers of the file as `dtype` (n_rows, n_columns), all finite in 32 bits."""
     try:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8-sig") as file, warnings.catch_warnings():
@@ -29,7 +29,7 @@ def read_table(
         # NumPy is fast but counts rows without header and empty lines: look for the line ourselves
         _raise_first_fault(path, n_columns, delimiter, header)
         raise
-    if values.shape[1:] != (n_columns,) or not np.isfinite(values).all():
+    if values.shape[1:] != (n_columns,) or not text.fits_float32(values).all():
         _raise_first_fault(path, n_columns, delimiter, header)
     return values
 

@@ -26,15 +26,23 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def numbers(path: Path, line: int, text: str, *, missing: bool) -> NDArray[np.float64]:
-    """Return the comma-separated values; `?` and `NaN` become NaN where `missing` allows it."""
+    """Return the comma-separated values; `?` and `NaN` become NaN where `missing` allows it.
+
+    All others are finite, as 32-bit numbers too: that is how the models get them.
+    """
     fields = text.split(",")
     try:
         values = np.array([float(field) for field in fields])
     except ValueError:
         values = np.array([_number(path, line, field) for field in fields])
-    if "_" in text or not np.isfinite(values).all():
+    if "_" in text or not fits_float32(values).all():
         _check_unusual(path, line, fields, values, missing)
     return values
+
+
+def fits_float32(values: NDArray) -> NDArray[np.bool_]:
+    """Return where values are finite and stay so as 32-bit numbers."""
+    return np.abs(values) <= np.finfo(np.float32).max
 
 
 def _number(path: Path, line: int, field: str) -> float:
@@ -52,7 +60,21 @@ def _check_unusual(
     for field, value in zip(fields, values, strict=True):
         if "_" in field or np.isinf(value):
             raise FileFormatError(path, line, f"expected a finite number, got {field.strip()!r}")
+        if np.isfinite(value) and not fits_float32(value):
+            raise FileFormatError(
+                path, line, f"{field.strip()} is beyond the 32-bit numbers, which end at 3.4e38"
+            )
         if np.isnan(value) and not missing:
             raise FileFormatError(
                 path, line, f"missing value {field.strip()!r}, but the header does not announce any"
             )
+
+
+def check_real_step(path: Path, line: int, series: NDArray[np.float64]) -> None:
+    """Raise FileFormatError if no step of `series` (length, n_channels) has all of its values."""
+    if np.isnan(series).any(axis=1).all():
+        raise FileFormatError(
+            path,
+            line,
+            "every step of the series has a missing value: nothing is left to learn from",
+        )

@@ -105,7 +105,9 @@ def _read_case(
             raise FileFormatError(
                 path, line, f"channel {i + 1} has {len(one)} values, expected {wanted}"
             )
-    return np.stack(values, axis=1).astype(np.float32)
+    series = np.stack(values, axis=1)
+    text.check_real_step(path, line, series)
+    return series.astype(np.float32)
 
 
 def _read_header(path: Path, rows) -> Header:

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from posenc.data.dataset import Dataset, stack
 from posenc.data.errors import FileFormatError
-from posenc.data.formats import arff, ts
+from posenc.data.formats import arff, text, ts
 
 _ENDINGS = (".ts", ".ts.gz", ".arff", ".arff.gz")
 
@@ -27,6 +29,14 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
         )
     if train[0][0].shape[1] != test[0][0].shape[1]:
         raise FileFormatError(paths[1], None, "has another number of channels than the train file")
+    unseen = np.flatnonzero(~np.isin(test[1], train[1]))
+    if len(unseen):
+        raise FileFormatError(
+            paths[1],
+            _line_of_case(paths[1], int(unseen[0])),
+            f"class {test[2][test[1][unseen[0]]]!r} does not occur in {paths[0].name}: nobody can "
+            f"learn it there",
+        )
     length = max(len(one) for one in train[0] + test[0])
     return {
         split: stack(series, labels, classes, name, f"official {split} part", length=length)
@@ -39,3 +49,13 @@ def _read(path: Path):
         series, labels, header = ts.read_series(path)
         return series, labels, header.classes
     return arff.read_series(path)
+
+
+def _line_of_case(path: Path, number: int) -> int:
+    """Return the line of series `number`, from 0, in a file that was read without an error."""
+    rows = text.lines(path)
+    for _, row in rows:
+        if row.strip().lower() == "@data":
+            break
+    lines = [line for line, row in rows if row.strip() and not row.startswith(("#", "%"))]
+    return lines[number]

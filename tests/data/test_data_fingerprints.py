@@ -1,0 +1,98 @@
+"""A fingerprint changes with the content of a set, and with nothing else."""
+
+import gzip
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from datafiles import TINY_TEST, TINY_TRAIN
+
+from posenc import data
+from posenc.data import fingerprints
+
+
+@pytest.fixture
+def tiny(tiny_folder, monkeypatch):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    return tiny_folder
+
+
+@pytest.mark.usefixtures("tiny")
+def test_it_is_short_and_stays():
+    first = data.fingerprint("Tiny")
+    assert re.fullmatch(r"[0-9a-f]{16}", first)
+    assert data.fingerprint("Tiny") == first  # the second time from the packed arrays
+    # written down once: records name it, so it must stay the same over versions and machines
+    assert first == "233e06107e32fc2c"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("1,2,3:", "1,2,4:"),
+        ("7,8,9", "7,8,-9"),
+        ("2,2,2:Up", "2,2,2:down"),
+        ("1,1,1:2,2,2:Up\n", ""),
+        ("Up", "up"),
+    ],
+    ids=["training value", "test value", "label", "number of series", "class name"],
+)
+def test_it_changes_with_the_content(tiny, change):
+    before = data.fingerprint("Tiny")
+    for path in tiny.iterdir():
+        path.write_text(path.read_text().replace(*change))
+    assert data.fingerprint("Tiny") != before
+
+
+def test_it_does_not_change_with_packing_or_comments(tiny):
+    before = data.fingerprint("Tiny")
+    for part, content in (("TRAIN", TINY_TRAIN), ("TEST", TINY_TEST)):
+        (tiny / f"Tiny_{part}.ts").unlink()
+        other = content.replace("# a comment", "# other words").replace("5e-1", "0.50")
+        (tiny / f"Tiny_{part}.ts.gz").write_bytes(gzip.compress(other.encode()))
+    assert data.fingerprint("Tiny") == before
+
+
+def test_options_count():
+    whole = data.fingerprint("BasicMotions")
+    lost = data.fingerprint("BasicMotions", lost=0.5)
+    assert len({whole, lost, data.fingerprint("BasicMotions", lost=0.5, seed=1)}) == 3
+    assert data.fingerprint("range_probe", n=8) != data.fingerprint("range_probe", n=8, seed=1)
+    assert data.fingerprint("range_probe", n=8) == data.fingerprint("range_probe", n=8)
+
+
+def test_an_unknown_set_is_refused():
+    with pytest.raises(data.UnknownDatasetError, match="did you mean"):
+        data.fingerprint("BasicMotion")
+
+
+@pytest.mark.parametrize("field", ["x", "y", "mask", "groups", "classes"])
+def test_every_array_counts(monkeypatch, field):
+    part = data.load("range_probe", "train", n=4)
+    mask = np.ones(part.x.shape[:2], dtype=bool)
+    part = replace(part, mask=mask, groups=np.zeros(4, dtype=np.int64))
+    mask = mask.copy()
+    mask[0, -1] = False
+    changes = {
+        "x": part.x + np.float32(1),
+        "y": 1 - part.y,
+        "mask": mask,
+        "groups": None,
+        "classes": ("one", "other"),
+    }
+    found = []
+    for one in (part, replace(part, **{field: changes[field]})):
+        monkeypatch.setattr(fingerprints, "load", lambda name, split, one=one: one)
+        found.append(data.fingerprint("any"))
+    assert found[0] != found[1]
+
+
+def test_terms_and_an_idle_mask_do_not_count(monkeypatch):
+    part = data.load("range_probe", "train", n=4)
+    idle = replace(part, mask=np.ones(part.x.shape[:2], dtype=bool), provenance="elsewhere")
+    found = []
+    for one in (part, idle):
+        monkeypatch.setattr(fingerprints, "load", lambda name, split, one=one: one)
+        found.append(data.fingerprint("any"))
+    assert found[0] == found[1]
