@@ -36,7 +36,7 @@ class Sinusoidal(_Fixed):
 
     Notes
     -----
-    Parameters to learn: 0 (1 with `scale="learned"`). Cost: O(L d_model) once per forward pass.
+    Parameters to learn: 0. Cost: O(L d_model) once per forward pass.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class DFT(_Fixed):
 
     Notes
     -----
-    Parameters to learn: 0 (1 with `scale="learned"`). Cost: O(L d_model) once per forward pass.
+    Parameters to learn: 0. Cost: O(L d_model) once per forward pass.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class TAPE(_Fixed):
 
     Notes
     -----
-    Parameters to learn: 0 (1 with `scale="learned"`; the survey's Table 2 counts L d_model).
+    Parameters to learn: 0 (the survey's Table 2 counts L d_model).
     Cost: O(L d_model) once per forward pass.
     """
 

@@ -1,0 +1,108 @@
+"""Each room imports only what stands above it, and README's picture shows the rooms as they are."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import architecture
+from architecture import Room
+
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def walk_the_ladder(source):
+    """Run import-linter on a folder that holds `posenc`."""
+    code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "--no-cache", "--config", str(ROOT / "pyproject.toml")],
+        cwd=source,
+        env={"PYTHONPATH": str(source), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_each_room_imports_only_what_stands_above_it():
+    run = walk_the_ladder(ROOT / "src")
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("tables/waves.py", "import posenc.attention"),
+        ("attention/layer.py", "def f():\n    from posenc.encodings import names"),
+        ("data/load.py", "from posenc.models import layer"),
+        ("bench/train.py", "from posenc.study import statistics"),
+        ("study/tables.py", "from posenc.audit import printed"),
+        ("study/tables.py", "from posenc import published"),
+        ("cellar.py", "import posenc.audit"),
+    ],
+)
+def test_a_step_up_the_ladder_is_found(file, line, tmp_path):
+    shutil.copytree(ROOT / "src" / "posenc", tmp_path / "posenc")
+    with (tmp_path / "posenc" / file).open("a") as code:
+        code.write(f"\n{line}\n")
+    run = walk_the_ladder(tmp_path)
+    module = file.removesuffix(".py").replace("/", ".")
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert f"posenc.{module}" in run.stdout or f"- {module}" in run.stdout
+
+
+def test_the_picture_is_of_this_package():
+    assert architecture.PICTURE.read_text() == architecture.picture(), (
+        "run `python tools/architecture.py`"
+    )
+
+
+def test_the_picture_shows_every_room_with_a_title_and_in_words():
+    picture = ElementTree.fromstring(architecture.PICTURE.read_text())
+    rooms = architecture.rooms(allowed=architecture.exceptions())
+    shown = {text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "name"}
+    folders = {path.parent.name for path in (ROOT / "src/posenc").glob("*/__init__.py")}
+    assert shown == {room.name for room in rooms}
+    assert shown == folders - {"faithfulness", "tables"} | {"mathematics"}
+    assert picture.find(f"{SVG}title").text
+    assert all(f"{name} (" in picture.find(f"{SVG}desc").text for name in shown)
+
+
+def test_readme_shows_the_picture_and_names_every_room_to_those_who_cannot_see_it():
+    alt = re.search(r"!\[(.+)\]\(\.github/architecture\.svg\)", (ROOT / "README.md").read_text())
+    for room in architecture.rooms(allowed=architecture.exceptions()):
+        assert re.search(rf"\b{room.name}\b", alt[1]), room.name
+
+
+def test_what_is_said_fits_into_its_box():
+    for room in architecture.rooms(allowed=architecture.exceptions()):
+        assert room.says
+        assert len(architecture.textwrap.wrap(room.says, architecture.LINE)) <= 2, room.says
+
+
+def test_rooms_are_read_from_imports(tmp_path):
+    for name, text in {
+        "__init__.py": "from posenc import waves\n",
+        "waves.py": "import numpy\n",
+        "old.py": "import sys\nfrom posenc.top import one\nsys.modules[__name__] = one\n",
+        "low/__init__.py": '"""Low. More."""\nfrom posenc.waves import sine\n',
+        "top/__init__.py": '"""Top"""\n',
+        "top/one.py": "def f():\n    import torch\n    from posenc import low, waves\n",
+    }.items():
+        path = tmp_path / "posenc" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = architecture.rooms(tmp_path)
+    assert found == [
+        Room("mathematics", "waves", False, frozenset()),
+        Room("low", "Low", False, frozenset({"mathematics"})),
+        Room("top", "Top", True, frozenset({"low", "mathematics"})),
+    ]
+    assert architecture.direct(found) == [("mathematics", "low"), ("low", "top")]
+    allowed = frozenset({("posenc.top.one", "posenc.low")})
+    assert architecture.rooms(tmp_path, allowed)[-1].uses == {"mathematics"}
