@@ -1,0 +1,1 @@
+"""What reads results: tests, intervals, statements of equality, power, and one mixed model."""
