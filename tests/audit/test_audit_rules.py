@@ -1,0 +1,540 @@
+"""The rule that gives verdicts: every branch, and what no branch may do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from posenc.audit import rules
+from posenc.audit.evidence import (
+    Claim,
+    Corrected,
+    Direction,
+    Evidence,
+    Shown,
+    Units,
+    correct,
+    shows,
+    sign_test,
+)
+from posenc.audit.rounding import Bounds, Truth, printed
+from posenc.audit.rules import Outcome, Slip, SlipKind, decide
+
+properties = settings(deadline=None, max_examples=100, derandomize=True)
+SETS = Units("data sets", 20, independent=True)
+GREATER = Claim(Direction.GREATER, margin=0.01)
+
+
+def one(p):
+    return Corrected(p, "a family", 3)
+
+
+def evidence(estimate, half, *, p=None, p_equal=None, power=0.9, **changes):
+    """Evidence with the p-values that a normal estimate with this 95 % interval has."""
+    error = half / 1.96
+    if p is None:
+        p = 2 * stats.norm.sf(abs(estimate) / error)
+    if p_equal is None:
+        p_equal = stats.norm.sf((0.01 - abs(estimate)) / error)
+    made = Evidence(
+        estimate,
+        estimate - half,
+        estimate + half,
+        one(float(p)),
+        SETS,
+        "our model and splits",
+        reproduced=True,
+        equivalence=one(float(p_equal)),
+        power=power,
+        power_for=0.01,
+    )
+    return replace(made, **changes)
+
+
+UP = evidence(0.05, 0.02)
+DOWN = evidence(-0.05, 0.02)
+OPEN = evidence(0.005, 0.02)
+SAME = evidence(0.001, 0.004)
+SMALL = evidence(0.005, 0.002)  # told apart from 0, and within the margin
+
+
+def test_six_outcomes_each_with_a_definition():
+    assert [str(o) for o in Outcome] == [
+        "confirmed",
+        "confirmed with a condition",
+        "slip",
+        "not reproduced",
+        "refuted",
+        "not testable here",
+    ]
+    assert set(rules.DEFINITIONS) == set(Outcome)
+    assert len(set(rules.DEFINITIONS.values())) == 6
+
+
+@pytest.mark.parametrize(
+    ("direction", "shown", "outcome"),
+    [
+        ("greater", UP, Outcome.CONFIRMED),
+        ("greater", DOWN, Outcome.REFUTED),
+        ("greater", SAME, Outcome.REFUTED),
+        ("greater", SMALL, Outcome.CONDITION),
+        ("greater", OPEN, Outcome.UNTESTABLE),
+        ("less", DOWN, Outcome.CONFIRMED),
+        ("less", UP, Outcome.REFUTED),
+        ("less", SAME, Outcome.REFUTED),
+        ("less", SMALL, Outcome.REFUTED),
+        ("less", OPEN, Outcome.UNTESTABLE),
+        ("equal", SAME, Outcome.CONFIRMED),
+        ("equal", SMALL, Outcome.CONFIRMED),
+        ("equal", UP, Outcome.REFUTED),
+        ("equal", DOWN, Outcome.REFUTED),
+        ("equal", OPEN, Outcome.UNTESTABLE),
+        ("none", UP, Outcome.CONFIRMED),
+        ("none", DOWN, Outcome.CONFIRMED),
+        ("none", SAME, Outcome.REFUTED),
+        ("none", SMALL, Outcome.CONDITION),
+        ("none", OPEN, Outcome.UNTESTABLE),
+    ],
+)
+def test_what_is_claimed_against_what_is_shown(direction, shown, outcome):
+    decision = decide(Claim(direction, margin=0.01), shown)
+    assert decision.outcome is outcome
+    assert f"{shown.estimate:+.3g}" in decision.reason
+    assert "20 data sets" in decision.reason
+    assert decision.reason.endswith(".")
+    assert decision.numbers["p_difference"] == shown.difference.value
+
+
+def test_a_difference_that_may_lie_within_the_margin_does_not_refute_equality():
+    straddling = evidence(0.015, 0.01)
+    assert shows(straddling, 0.01) == Shown(side=1, equal=False, beyond=False)
+    assert decide(Claim("equal", margin=0.01), straddling).outcome is Outcome.UNTESTABLE
+
+
+def test_without_a_margin_nothing_is_equal_and_nothing_plainly_confirmed():
+    unnamed = Claim(Direction.GREATER, margin=0)
+    assert decide(unnamed, SAME).outcome is Outcome.UNTESTABLE
+    decision = decide(unnamed, UP)
+    assert decision.outcome is Outcome.CONDITION
+    assert "neither a margin nor a printed size" in decision.reason
+
+
+def test_low_power_weakens_both_sides_alike():
+    for power in (0.0, 0.5):
+        weak_up, weak_down = replace(UP, power=power), replace(DOWN, power=power)
+        assert decide(GREATER, weak_up).outcome is Outcome.CONDITION
+        assert decide(GREATER, weak_down).outcome is Outcome.NOT_REPRODUCED
+    assert "power is not known" in decide(GREATER, replace(UP, power=0.0)).reason
+    assert "power is 0.50" in decide(GREATER, replace(DOWN, power=0.5)).reason
+
+
+def test_power_for_a_larger_difference_than_asked_does_not_count():
+    larger = replace(DOWN, power_for=0.03)
+    assert decide(GREATER, larger).outcome is Outcome.NOT_REPRODUCED
+    assert decide(replace(GREATER, printed=printed("0.03")), larger).outcome is Outcome.REFUTED
+    assert decide(replace(GREATER, margin=0.03), replace(UP, power_for=0.03)).outcome in (
+        Outcome.CONFIRMED,
+        Outcome.CONDITION,
+    )
+
+
+def test_equivalence_needs_no_power():
+    assert decide(GREATER, replace(SAME, power=0.0)).outcome is Outcome.REFUTED
+    assert decide(Claim("equal", 0.01), replace(SAME, power=0.0)).outcome is Outcome.CONFIRMED
+
+
+def test_other_conditions_than_the_sources():
+    elsewhere = {"reproduced": False, "conditions": "a small model."}
+    assert decide(GREATER, replace(UP, **elsewhere)).outcome is Outcome.CONDITION
+    for shown in (DOWN, SAME):
+        decision = decide(GREATER, replace(shown, **elsewhere))
+        assert decision.outcome is Outcome.NOT_REPRODUCED
+        assert "(a small model)." in decision.reason
+
+
+def test_units_that_depend_on_each_other_decide_nothing():
+    windows = Units("windows", 4000, independent=False)
+    for shown in (UP, DOWN, SAME):
+        decision = decide(GREATER, replace(shown, units=windows))
+        assert decision.outcome is Outcome.UNTESTABLE
+        assert "windows are not independent" in decision.reason
+
+
+def test_a_printed_size_outside_our_interval():
+    large = replace(GREATER, printed=printed("0.12"))
+    assert decide(large, UP).outcome is Outcome.CONDITION
+    assert "the printed size" in decide(large, UP).reason
+    decision = decide(large, OPEN)
+    assert decision.outcome is Outcome.NOT_REPRODUCED
+    assert "our model and splits." in decision.reason
+    near = replace(GREATER, printed=printed("0.03"))
+    assert decide(near, OPEN).outcome is Outcome.UNTESTABLE  # 0.025 rounds to it
+    assert decide(replace(GREATER, printed=printed("0.05")), UP).outcome is Outcome.CONFIRMED
+
+
+def test_rounding_decides_whether_a_printed_size_is_outside():
+    interval = replace(OPEN, low=-0.02, high=0.0249)
+    assert decide(replace(GREATER, printed=printed("0.03")), interval).outcome is (
+        Outcome.NOT_REPRODUCED
+    )
+    assert decide(
+        replace(GREATER, printed=printed("0.03", rounding="either")), interval
+    ).outcome is (Outcome.NOT_REPRODUCED)
+    assert decide(replace(GREATER, printed=printed("0.02")), interval).outcome is (
+        Outcome.UNTESTABLE
+    )
+
+
+def test_test_and_interval_have_to_agree():
+    assert decide(GREATER, replace(UP, difference=one(0.2))).outcome is Outcome.UNTESTABLE
+    assert decide(GREATER, replace(UP, low=-0.001)).outcome is Outcome.UNTESTABLE
+    assert decide(GREATER, replace(SAME, equivalence=one(0.2))).outcome is Outcome.UNTESTABLE
+    assert decide(GREATER, replace(SAME, equivalence=None)).outcome is Outcome.UNTESTABLE
+    assert decide(GREATER, replace(SAME, high=0.011)).outcome is Outcome.UNTESTABLE
+    equal = Claim("equal", margin=0.01)
+    assert decide(equal, replace(UP, difference=one(0.2))).outcome is Outcome.UNTESTABLE
+
+
+def test_an_interval_that_covers_too_little_is_refused():
+    with pytest.raises(ValueError, match=r"level must be at least 1 - 2 alpha = 0\.9"):
+        decide(GREATER, replace(UP, level=0.5))
+    assert decide(GREATER, replace(UP, level=0.9)).outcome is Outcome.CONFIRMED
+
+
+# --- what holds for all evidence ---------------------------------------------------------------
+
+sizes = st.floats(-0.1, 0.1, allow_nan=False)
+
+
+@st.composite
+def all_evidence(draw):
+    estimate, half = draw(sizes), draw(st.floats(0.0005, 0.1))
+    made = evidence(
+        estimate,
+        half,
+        p=draw(st.none() | st.floats(0, 1)),
+        p_equal=draw(st.none() | st.floats(0, 1)),
+        power=draw(st.floats(0, 1)),
+        power_for=draw(st.floats(0, 0.05)),
+        reproduced=draw(st.booleans()),
+        units=draw(st.sampled_from([SETS, replace(SETS, independent=False)])),
+    )
+    return made if draw(st.booleans()) else replace(made, equivalence=None)
+
+
+claims = st.builds(
+    Claim,
+    st.sampled_from(list(Direction)),
+    st.sampled_from([0.0, 0.01, 0.03]),
+    st.none() | st.sampled_from([printed("0.02"), printed("-0.05"), printed("0.10")]),
+)
+
+
+@properties
+@given(claims, all_evidence())
+def test_mirroring_claim_and_data_changes_nothing(claim, shown):
+    assert decide(claim, shown).outcome is decide(claim.mirrored(), shown.mirrored()).outcome
+
+
+@properties
+@given(all_evidence(), st.sampled_from([0.01, 0.03]))
+def test_what_confirms_a_claim_refutes_its_opposite(shown, margin):
+    greater = decide(Claim("greater", margin), shown).outcome
+    less = decide(Claim("less", margin), shown).outcome
+    if greater is Outcome.CONFIRMED:
+        assert less is Outcome.REFUTED
+    if greater is Outcome.REFUTED and not shows(shown, margin).equal:
+        assert less is Outcome.CONFIRMED
+    assert (greater is Outcome.UNTESTABLE) == (less is Outcome.UNTESTABLE)
+
+
+@properties
+@given(claims, all_evidence())
+def test_a_null_result_never_refutes(claim, shown):
+    """Neither told apart from 0 nor shown equal: whatever the power, nothing is refuted."""
+    if shown.difference.value > 0.05 and (
+        shown.equivalence is None or shown.equivalence.value > 0.05
+    ):
+        assert decide(claim, shown).outcome in (Outcome.UNTESTABLE, Outcome.NOT_REPRODUCED)
+
+
+@properties
+@given(claims, all_evidence())
+def test_without_power_only_equivalence_refutes(claim, shown):
+    decision = decide(claim, replace(shown, power=0.5))
+    if decision.outcome is Outcome.REFUTED:
+        assert shows(shown, claim.margin).equal
+
+
+@properties
+@given(claims, all_evidence())
+def test_refuting_needs_the_sources_conditions_and_independent_units(claim, shown):
+    for changes in ({"reproduced": False}, {"units": replace(SETS, independent=False)}):
+        outcome = decide(claim, replace(shown, **changes)).outcome
+        assert outcome not in (Outcome.REFUTED, Outcome.CONFIRMED, Outcome.SLIP)
+
+
+STRENGTH = [Outcome.REFUTED, Outcome.NOT_REPRODUCED, Outcome.UNTESTABLE]
+STRENGTH += [Outcome.CONDITION, Outcome.CONFIRMED]
+
+
+@properties
+@given(all_evidence(), sizes.filter(lambda s: s >= 0))
+def test_a_higher_estimate_never_turns_a_claim_of_greater_down(shown, shift):
+    """Moved up with its p-value, evidence in favour stays in favour."""
+    shown = replace(shown, equivalence=None, power=0.9, power_for=0.01)
+    half = shown.high - shown.estimate
+    higher = evidence(shown.estimate + shift, half, units=shown.units, equivalence=None)
+    higher = replace(higher, reproduced=shown.reproduced)
+    lower = evidence(shown.estimate, half, units=shown.units, equivalence=None)
+    lower = replace(lower, reproduced=shown.reproduced)
+    before, after = decide(GREATER, lower).outcome, decide(GREATER, higher).outcome
+    assert STRENGTH.index(after) >= STRENGTH.index(before)
+
+
+@properties
+@given(claims, all_evidence(), st.floats(0, 1))
+def test_a_smaller_p_value_never_makes_a_verdict_weaker(claim, shown, p):
+    """The more is shown, the further the verdict from "not testable here", to the same side."""
+    sharper = replace(shown, difference=one(min(p, shown.difference.value)), equivalence=None)
+    blunter = replace(shown, equivalence=None)
+    before, after = decide(claim, blunter).outcome, decide(claim, sharper).outcome
+    if before in (Outcome.CONFIRMED, Outcome.CONDITION, Outcome.REFUTED):
+        assert after is before
+
+
+@properties
+@given(claims, all_evidence())
+def test_more_power_never_makes_a_verdict_weaker(claim, shown):
+    before = decide(claim, replace(shown, power=0.2)).outcome
+    after = decide(claim, replace(shown, power=0.99)).outcome
+    middle = STRENGTH.index(Outcome.UNTESTABLE)
+    distance = [STRENGTH.index(o) - middle for o in (before, after)]
+    assert abs(distance[1]) >= abs(distance[0])
+    assert distance[0] * distance[1] >= 0
+
+
+@properties
+@given(claims, all_evidence())
+def test_empirical_evidence_never_makes_a_slip(claim, shown):
+    assert decide(claim, shown).outcome is not Outcome.SLIP
+
+
+# --- exact statements --------------------------------------------------------------------------
+
+
+def test_exact_statements():
+    assert rules.exact(True, "All 80 rows differ").outcome is Outcome.CONFIRMED
+    conditioned = rules.exact(np.bool_(True), "All rows differ", condition="d is even")
+    assert conditioned.outcome is Outcome.CONDITION
+    assert conditioned.reason == "All rows differ. Condition: d is even."
+    failing = rules.exact(False, "Rows 0 and 512 are equal")
+    assert failing.outcome is Outcome.REFUTED
+    assert str(failing) == "refuted: Counter-example: Rows 0 and 512 are equal."
+
+
+@pytest.mark.parametrize("kind", list(SlipKind))
+def test_a_slip_gives_the_corrected_form(kind):
+    slip = Slip(kind, "0 is included")
+    decision = rules.exact(False, "Position 0 maps to 0", slip=slip)
+    assert decision.outcome is Outcome.SLIP
+    assert kind.value in decision.reason
+    assert decision.reason.endswith("corrected: 0 is included.")
+
+
+@properties
+@given(st.lists(st.sampled_from(list(Outcome)), max_size=30))
+def test_slips_never_count_as_refuted(outcomes):
+    counts = rules.tally(outcomes)
+    assert counts[Outcome.REFUTED] == sum(o is Outcome.REFUTED for o in outcomes)
+    slip = rules.exact(False, "x", slip=Slip(SlipKind.COUNT, "y"))
+    more = rules.tally([*outcomes, slip])
+    assert more[Outcome.REFUTED] == counts[Outcome.REFUTED]
+    assert more[Outcome.SLIP] == counts[Outcome.SLIP] + 1
+    assert sum(counts.values()) == len(outcomes)
+    assert list(counts) == list(Outcome)
+
+
+def test_what_is_missing_is_said():
+    assert rules.untestable("The data are not public").outcome is Outcome.UNTESTABLE
+    with pytest.raises(ValueError, match="missing must say something"):
+        rules.untestable(" ")
+
+
+# --- printed words and figures -----------------------------------------------------------------
+
+ALWAYS, NEVER, UNDECIDED = Truth.ALWAYS, Truth.NEVER, Truth.OPEN
+
+
+@pytest.mark.parametrize(
+    ("readings", "overall", "each"),
+    [
+        ((ALWAYS, ALWAYS), Outcome.CONFIRMED, Outcome.CONFIRMED),
+        ((NEVER, NEVER), Outcome.REFUTED, Outcome.REFUTED),
+        ((ALWAYS, NEVER), Outcome.CONDITION, Outcome.REFUTED),
+        ((ALWAYS, UNDECIDED), Outcome.CONDITION, Outcome.CONDITION),
+        ((NEVER, UNDECIDED), Outcome.UNTESTABLE, Outcome.REFUTED),
+        ((UNDECIDED, UNDECIDED), Outcome.UNTESTABLE, Outcome.UNTESTABLE),
+    ],
+)
+def test_words_against_printed_figures(readings, overall, each):
+    named = dict(zip(("Table 4", "Table 5"), readings, strict=True))
+    assert rules.words(named, "The gaps are 6.0 and 5.6").outcome is overall
+    assert rules.words(named, "The gaps are 6.0 and 5.6", scope="every").outcome is each
+
+
+def test_words_name_the_readings_that_decide():
+    named = {"Table 4": NEVER, "Table 5": ALWAYS}
+    assert "by Table 5 only" in rules.words(named, "x").reason
+    assert "fails by Table 4" in rules.words(named, "x", scope="every").reason
+    assert rules.words(ALWAYS, "x").numbers == {"always": 1, "never": 0, "open": 0}
+    with pytest.raises(ValueError, match="at least one reading"):
+        rules.words({}, "x")
+    with pytest.raises(ValueError, match="scope must be one of"):
+        rules.words(ALWAYS, "x", scope="most")
+
+
+@properties
+@given(st.lists(st.sampled_from(list(Truth)), min_size=1, max_size=4))
+def test_words_and_their_mirror_image_are_judged_by_one_rule(readings):
+    named = {f"reading {i}": t for i, t in enumerate(readings)}
+    mirrored = {name: ~t for name, t in named.items()}
+    outcome, other = rules.words(named, "x").outcome, rules.words(mirrored, "x").outcome
+    assert (outcome is Outcome.CONFIRMED) == (other is Outcome.REFUTED)
+    if set(readings) >= {ALWAYS, NEVER}:
+        assert outcome is other is Outcome.CONDITION
+    if set(readings) == {UNDECIDED}:
+        assert outcome is other is Outcome.UNTESTABLE
+
+
+def test_a_printed_figure_computed_anew():
+    total = printed("0.33") + printed("0.33") + printed("0.33")
+    assert rules.figure(printed("1.00"), total, found="The sum").outcome is Outcome.CONFIRMED
+    differs = rules.figure(printed("1.10"), total, found="The sum")
+    assert differs.outcome is Outcome.REFUTED
+    assert "1.095 to 1.105 printed, 0.975 to 1.005 computed" in differs.reason
+    slip = Slip(SlipKind.COUNT, "the sum is 1.00")
+    assert rules.figure(printed("1.10"), total, found="x", slip=slip).outcome is Outcome.SLIP
+    with pytest.raises(ValueError, match="slip must be left out"):
+        rules.figure(printed("1.00"), total, found="x", slip=slip)
+    assert rules.figure(printed("0.83"), 0.8251, found="x").outcome is Outcome.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "reproduced", "outcome"),
+    [
+        (0.82, 0.84, True, Outcome.CONFIRMED),
+        (0.82, 0.84, False, Outcome.CONDITION),
+        (0.70, 0.90, True, Outcome.UNTESTABLE),
+        (0.70, 0.80, True, Outcome.NOT_REPRODUCED),
+        (0.70, 0.80, False, Outcome.NOT_REPRODUCED),
+        (0.836, 0.84, True, Outcome.NOT_REPRODUCED),
+        (0.834, 0.84, True, Outcome.CONFIRMED),
+    ],
+)
+def test_a_printed_figure_against_a_measurement(low, high, reproduced, outcome):
+    decision = rules.measured_figure(
+        printed("0.83"),
+        low,
+        high,
+        tolerance=0.02,
+        conditions="five seeds",
+        reproduced=reproduced,
+    )
+    assert decision.outcome is outcome
+    assert decision.numbers["printed_low"] == 0.825
+
+
+# --- evidence ----------------------------------------------------------------------------------
+
+
+def test_holm_over_a_named_family():
+    family = correct("gains, patch model", {"rotary": 0.01, "dft": 0.04, "tape": 0.03})
+    assert family["rotary"].value == pytest.approx(0.03)
+    assert (family["tape"].family, family["tape"].size) == ("gains, patch model", 3)
+    assert family["dft"].value == family["tape"].value == pytest.approx(0.06)
+    with pytest.raises(ValueError, match="at least one test"):
+        correct("none", {})
+
+
+def test_sign_tests_count_independent_units_only():
+    test = sign_test(11, 5, Units("data sets", 17, independent=True))
+    assert test.p_value == pytest.approx(stats.binomtest(5, 16).pvalue)
+    assert test.p_value == pytest.approx(0.21, abs=0.005)  # 5 against 11 shows nothing
+    assert (test.ties, test.smallest_p) == (1, 2 / 2**16)
+    assert sign_test(0, 0, SETS).p_value == 1
+    with pytest.raises(ValueError, match="independent for a sign test, got 88 cells"):
+        sign_test(50, 38, Units("cells", 88, independent=False))
+    with pytest.raises(ValueError, match="fit into 20 units, got 21"):
+        sign_test(20, 1, SETS)
+
+
+@properties
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_sign_tests_are_symmetric(wins, losses):
+    one_way, other_way = sign_test(wins, losses, SETS), sign_test(losses, wins, SETS)
+    assert one_way.p_value == pytest.approx(other_way.p_value)
+    assert one_way.p_value >= one_way.smallest_p - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"low": 0.06}, "must rise"),
+        ({"estimate": float("nan")}, "estimate must be finite"),
+        ({"conditions": ""}, "conditions must say something"),
+        ({"reproduced": "yes"}, "reproduced must be True or False"),
+        ({"power": 1.2}, "power must lie in"),
+        ({"power_for": -1.0}, "power_for must be"),
+        ({"level": 1.0}, "level must be a probability"),
+    ],
+)
+def test_bad_evidence_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(UP, **change)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Claim("upwards", 0.01), "direction must be one of greater, less, equal, none"),
+        (lambda: Claim("greater", -0.01), "margin must be"),
+        (lambda: Units("", 3, independent=True), "name must say"),
+        (lambda: Units("sets", 0, independent=True), "count must be"),
+        (lambda: Units("sets", 3, independent="yes"), "independent must be"),
+        (lambda: Corrected(1.5, "f", 1), "value must be a p-value"),
+        (lambda: Corrected(0.5, " ", 1), "family must name"),
+        (lambda: Corrected(0.5, "f", 0), "size must be"),
+        (lambda: Slip("a thought", "x"), "kind must be one of an index, a count"),
+        (lambda: Slip(SlipKind.COUNT, ""), "corrected must say something"),
+        (lambda: rules.exact("yes", "x"), "holds must be True or False"),
+        (lambda: rules.exact(True, ""), "found must say something"),
+        (
+            lambda: rules.exact(True, "x", slip=Slip(SlipKind.COUNT, "y")),
+            "slip must be left out",
+        ),
+        (
+            lambda: rules.measured_figure(
+                Bounds(0, 1), 0, 1, tolerance=0, conditions="c", reproduced=True
+            ),
+            "tolerance must be",
+        ),
+        (lambda: decide(GREATER, UP, alpha=2), "alpha must be a probability"),
+        (lambda: decide(GREATER, UP, least_power=1), "least_power must be a probability"),
+    ],
+)
+def test_bad_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("shown", [UP, DOWN, OPEN, SAME, SMALL])
+def test_the_family_of_tests_is_named_in_every_reason(direction, shown):
+    reason = decide(Claim(direction, 0.01), shown).reason
+    assert "Holm's correction for 3 tests: a family" in reason
+    single = replace(shown, difference=Corrected(shown.difference.value, "one question", 1))
+    assert "the only test: one question" in decide(Claim(direction, 0.01), single).reason
