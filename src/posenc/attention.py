@@ -22,6 +22,7 @@ from posenc._fused import (
     blocked_attention,
     convolve,
     fused_attention,
+    precise,
     prefers_blocks,
     prefers_fourier,
 )
@@ -84,7 +85,7 @@ class Position(nn.Module):
         self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         self.d_head = self.d_model // self.n_heads
-        self._exact: dict[str, NDArray[np.float64]] = {}
+        self._exact: dict[str, tuple[NDArray[np.float64], bool]] = {}
 
     @classmethod
     def doors(cls) -> tuple[str, ...]:
@@ -161,21 +162,23 @@ class Position(nn.Module):
                 f"{type(self).__name__}, got {length}; make the encoding with a larger max_length"
             )
 
-    def register_exact(self, name: str, values: NDArray[np.float64]) -> None:
+    def register_exact(self, name: str, values: NDArray[np.float64], *, wide: bool = False) -> None:
         """Store a constant that is rounded from float64 anew whenever the module changes dtype.
 
-        It follows the module's device and dtype but is no part of its `state_dict`.
+        It follows the module's device and dtype but is no part of its `state_dict`. A `wide` one,
+        from which something is yet to be computed, stays in float32 where the module has a half
+        type.
         """
-        self._exact[name] = values
+        self._exact[name] = values, wide
         buffer = torch.as_tensor(values, dtype=torch.get_default_dtype())
-        self.register_buffer(name, buffer, persistent=False)
+        self.register_buffer(name, precise(buffer) if wide else buffer, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Position":
         super()._apply(fn, recurse)
-        for name, values in self._exact.items():
+        for name, (values, wide) in self._exact.items():
             buffer = getattr(self, name)
-            if not buffer.is_meta:
-                setattr(self, name, torch.as_tensor(values).to(buffer))
+            like = precise(buffer) if wide else buffer
+            setattr(self, name, like if like.is_meta else torch.as_tensor(values).to(like))
         return self
 
     def extra_repr(self) -> str:
@@ -261,7 +264,7 @@ class SelfAttention(nn.Module):
             heads = weights @ v + mix(weights)
         elif short is not None:
             padding = None if mask is None else _merge(q.new_zeros(1), mask, q)
-            heads = blocked_attention(q * self.scale, k, v, padding, short.to(q.dtype))
+            heads = blocked_attention(precise(q) * self.scale, k, v, padding, short)
         else:
             heads = fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
         # adding to the weights is adding to the output, so the fused kernel still serves
@@ -331,7 +334,7 @@ class SelfAttention(nn.Module):
         self, x: Tensor, q: Tensor, k: Tensor, bias: Tensor | None, mask: Tensor | None
     ) -> Tensor:
         """Return the attention weights, formed explicitly."""
-        scores = q @ k.transpose(-2, -1) * self.scale
+        scores = precise(q) @ precise(k).transpose(-2, -1) * self.scale
         if bias is None:
             bias = self._bias(x, q, k)
         if bias is not None:
@@ -339,7 +342,7 @@ class SelfAttention(nn.Module):
         if mask is not None:
             # a finite floor keeps rows without any real token free of NaN
             scores = scores.masked_fill(~mask[:, None, None, :], torch.finfo(scores.dtype).min)
-        return scores.softmax(-1)
+        return scores.softmax(-1).to(q.dtype)
 
     def _rate(self) -> float:
         return self.dropout if self.training else 0.0
@@ -395,7 +398,7 @@ def check_mask(mask: Tensor | None, x: Tensor) -> None:
 def _merge(bias: Tensor | None, mask: Tensor | None, q: Tensor) -> Tensor | None:
     """Return one additive or boolean attention mask of 4 axes, or None."""
     if bias is not None:
-        bias = bias.to(q.dtype)
+        bias = bias.to(torch.promote_types(q.dtype, torch.float32))
         bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
     if mask is None:
         return bias

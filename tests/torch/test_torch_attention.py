@@ -248,6 +248,23 @@ def test_blocked_attention_equals_the_plain_formula(bias, offsets):
 
 
 @pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("offsets", [(2, 3, 17, 7), (1, 3, 1, 7)])
+def test_blocked_attention_of_half_types_rounds_results_only(dtype, offsets):
+    torch.manual_seed(0)
+    shapes = [(2, 3, 17, 4), (2, 3, 17, 4), (2, 3, 17, 6), (2, 3, 17, 17), offsets]
+    inputs = [torch.randn(shape).to(dtype).requires_grad_() for shape in shapes]
+    wide = [a.detach().double().requires_grad_() for a in inputs]
+    out, expected = blocked_attention(*inputs), reference(*wide)
+    assert out.dtype == dtype
+    cotangent = torch.randn(2, 3, 17, 6).to(dtype)
+    ours = [out, *torch.autograd.grad(out, inputs, cotangent)]
+    theirs = [expected, *torch.autograd.grad(expected, wide, cotangent.double())]
+    for a, b in zip(ours, theirs, strict=True):
+        assert ((a.double() - b).abs() <= torch.finfo(dtype).eps * b.abs() + 1e-6).all()
+
+
+@pytest.mark.usefixtures("_small_blocks")
 def test_blocked_attention_passes_gradcheck():
     q, k, v = (double(1, 2, 7, 3).requires_grad_() for _ in range(3))
     bias, offsets = double(1, 2, 7, 7).requires_grad_(), double(1, 2, 7, 5).requires_grad_()

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc._fused import precise
 from posenc.attention import Position
 
 SCALES = ("paper", "unit", "learned")
@@ -36,11 +37,15 @@ class Added(Position, ABC):
 
     @abstractmethod
     def table(self, length: int) -> Tensor:
-        """Return the rows for positions 0 to length - 1 in the authors' scale."""
+        """Return the rows for positions 0 to length - 1 in the authors' scale.
+
+        What is computed from positions must be in float32 at least: bfloat16 does not tell 256
+        from 257.
+        """
 
     def rows(self, length: int) -> Tensor:
         """Return the rows that are added: (length, d_model), in the chosen scale."""
-        table = self.table(length)
+        table = precise(self.table(length))
         if self.scale == "unit":
             return nn.functional.normalize(table, dim=-1)
         return table if self.gain is None else self.gain * table
