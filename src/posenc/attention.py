@@ -10,6 +10,8 @@ overrides the one or two that it uses. `SelfAttention` calls the doors and knows
 
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
 
+import difflib
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -32,13 +34,17 @@ Mix = Tensor | Callable[[Tensor], Tensor]
 
 DOORS = ("embed", "rotate", "bias", "mix")
 _HUGE = 1e4  # no token of a network that works has such entries
+_ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
 _SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
 
 
 class Position(nn.Module):
     """No position at all: four doors, all of them identities.
 
-    To write an encoding, derive a class and override the doors that it uses.
+    To write an encoding, derive a class and override the doors that it uses. A method whose name
+    is nearly that of a door is an error, and so is a class without any door in attention, because
+    both would train as no encoding without a word. Helper methods start with `_`, or have names
+    or numbers of arguments of their own; a class that wants no door derives from `NoPosition`.
 
     Parameters
     ----------
@@ -63,15 +69,18 @@ class Position(nn.Module):
     Raises
     ------
     ValueError
-        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+        If a size is not a positive integer or `n_heads` does not divide `d_model`; where a class
+        is defined, if the name of a door is misspelt.
     """
 
     embed_every_layer = False
     position_only = False
+    _needs_no_door = False
     _stale: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
+        _check_spelling(cls)
         # a class that overrides a door must not be served by what its parent said of the old one
         cls._stale = frozenset(
             short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
@@ -364,7 +373,7 @@ def embedded(position: Position, x: Tensor) -> Tensor:
 
 
 def check_position(position: Position, d_model: int, n_heads: int) -> Position:
-    """Return `position`, or raise ValueError unless it fits attention of these sizes."""
+    """Return `position`, or raise ValueError unless it has doors and fits these sizes."""
     if not isinstance(position, Position):
         raise ValueError(
             f"position must be a posenc.attention.Position, got {position!r}; "
@@ -375,7 +384,44 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
             f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
             f"d_model = {position.d_model} and n_heads = {position.n_heads}"
         )
+    _check_doors(position)
     return position
+
+
+def _check_doors(position: Position) -> None:
+    """Raise ValueError if a class lets position in nowhere and does not say so."""
+    own = type(position)
+    doorless = not own.doors() and not set(DOORS) & set(vars(position))
+    if doorless and own is not Position and not own._needs_no_door:
+        raise ValueError(
+            f"position must override a door ({', '.join(DOORS)}), got {own.__name__} with none of "
+            "them, which would train without position; derive it from "
+            "posenc.encodings.NoPosition if that is meant"
+        )
+
+
+def _check_spelling(cls: type[Position]) -> None:
+    """Raise ValueError if a new public method is named nearly like a door that stays unused."""
+    known = {name.replace("_", ""): name for name in (*DOORS, *_SHORTCUTS)}
+    unused = {key: n for key, n in known.items() if getattr(cls, n) is getattr(Position, n)}
+    for name in _new_methods(cls):
+        near = difflib.get_close_matches(name.lower().replace("_", ""), unused, 1, _ALIKE)
+        door = unused[near[0]] if near else name
+        if near and _n_arguments(getattr(cls, name)) == _n_arguments(getattr(Position, door)):
+            raise ValueError(
+                f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "
+                f"{door!r}? A helper method of nearly the same name may start with an underscore"
+            )
+
+
+def _new_methods(cls: type[Position]) -> list[str]:
+    """Return the public functions that a class has and `Position` has not."""
+    names = {name for one in cls.__mro__ for name in vars(one)} - set(dir(Position))
+    return sorted(n for n in names if n[0] != "_" and inspect.isfunction(getattr(cls, n)))
+
+
+def _n_arguments(function: Callable) -> int:
+    return len(inspect.signature(function).parameters)
 
 
 def _depth(cls: type, name: str) -> int:
