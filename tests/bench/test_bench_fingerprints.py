@@ -54,7 +54,11 @@ def test_words_and_layout_leave_it_alone(tmp_path, monkeypatch, old, new):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("STEP = 2", "STEP = 3"), ("x + STEP", "x - STEP"), ("return shift(x)", "return shift(x) * 2")],
+    [
+        ("STEP = 2", "STEP = 3"),
+        ("x + STEP", "x - STEP"),
+        ("return shift(x)", "return shift(x) * 2"),
+    ],
 )
 def test_a_change_of_code_changes_it_however_far_away(tmp_path, monkeypatch, old, new):
     before = fingerprint(tmp_path, monkeypatch, SOURCE)

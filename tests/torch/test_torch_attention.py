@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import gradcheck
 
-from posenc import encodings
+from posenc import encodings, models
 from posenc.attention import Position, SelfAttention, kernels
 from posenc.attention.kernels import blocked_attention
 
@@ -248,6 +248,23 @@ def test_blocked_attention_equals_the_plain_formula(bias, offsets):
 
 
 @pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("offsets", [(2, 3, 17, 7), (1, 3, 1, 7)])
+def test_blocked_attention_of_half_types_rounds_results_only(dtype, offsets):
+    torch.manual_seed(0)
+    shapes = [(2, 3, 17, 4), (2, 3, 17, 4), (2, 3, 17, 6), (2, 3, 17, 17), offsets]
+    inputs = [torch.randn(shape).to(dtype).requires_grad_() for shape in shapes]
+    wide = [a.detach().double().requires_grad_() for a in inputs]
+    out, expected = blocked_attention(*inputs), reference(*wide)
+    assert out.dtype == dtype
+    cotangent = torch.randn(2, 3, 17, 6).to(dtype)
+    ours = [out, *torch.autograd.grad(out, inputs, cotangent)]
+    theirs = [expected, *torch.autograd.grad(expected, wide, cotangent.double())]
+    for a, b in zip(ours, theirs, strict=True):
+        assert ((a.double() - b).abs() <= torch.finfo(dtype).eps * b.abs() + 1e-6).all()
+
+
+@pytest.mark.usefixtures("_small_blocks")
 def test_blocked_attention_passes_gradcheck():
     q, k, v = (double(1, 2, 7, 3).requires_grad_() for _ in range(3))
     bias, offsets = double(1, 2, 7, 7).requires_grad_(), double(1, 2, 7, 5).requires_grad_()
@@ -371,6 +388,74 @@ def test_a_door_that_returns_something_else_is_named(position, message):
         attention(double(2, 5, 12))
     with pytest.raises(ValueError, match=message):
         attention.weights(double(2, 5, 12))
+
+
+def take(*names):
+    """Return a method that takes these arguments and adds nothing."""
+    return eval(f"lambda self, {', '.join(names)}: None")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "door"),
+    [
+        ("biass", "xqk", "bias"),
+        ("Bias", "xqk", "bias"),
+        ("bais", "xqk", "bias"),
+        ("biases", "xqk", "bias"),
+        ("embedd", "x", "embed"),
+        ("emb", "x", "embed"),
+        ("embedding", "x", "embed"),
+        ("rotat", "qk", "rotate"),
+        ("rotation", "qk", "rotate"),
+        ("mixx", "x", "mix"),
+        ("mix_", "x", "mix"),
+        ("bias_by_ofset", "q", "bias_by_offset"),
+    ],
+)
+def test_a_misspelt_door_is_named_where_the_class_is_defined(name, arguments, door):
+    methods = {name: take(*arguments), "embed" if door != "embed" else "mix": lambda self, x: x}
+    with pytest.raises(ValueError, match=rf"Mine\.{name} is no door.* mean '{door}'\?"):
+        type("Mine", (Position,), methods)
+    # from a parent, too, that is no encoding itself
+    mixin = type("Mixin", (), {name: take(*arguments)})
+    with pytest.raises(ValueError, match=rf"Mine\.{name} is no door.* mean '{door}'\?"):
+        type("Mine", (mixin, Position), {})
+
+
+@pytest.mark.parametrize(
+    "helpers",
+    [
+        {"biases": take(*"xqk"), "bias": take(*"xqk")},  # beside the door itself
+        {"_biass": take(*"xqk")},
+        {"rotated": take("x", "cos", "sin", "pairs")},  # takes what no door takes
+        {"mixed": property(lambda self: 1), "embeds": 5},
+        {"table": take("x"), "max": take("x"), "based": take(*"xqk"), "kernel": take("q", "k")},
+    ],
+)
+def test_helper_methods_are_free_to_have_names_of_their_own(helpers):
+    mine = type("Mine", (Position,), {"embed": lambda self, x: x, **helpers})
+    assert make(mine)(double(2, 5, 12)).isfinite().all()
+
+
+def test_a_class_without_any_door_must_say_so():
+    class Forgetful(Position):
+        def encode(self, x):
+            return x + 1
+
+    class OnPurpose(encodings.NoPosition):
+        pass
+
+    message = r"position must override a door \(embed, rotate, bias, mix\), got Forgetful with none"
+    with pytest.raises(ValueError, match=message):
+        make(Forgetful)
+    with pytest.raises(ValueError, match=message):
+        models.TimeSeriesTransformer(1, 2, 5, Forgetful)
+    for fine in (Position, encodings.NoPosition, OnPurpose):
+        assert make(fine)(double(2, 5, 12)).isfinite().all()
+    # a door that an object brings along by itself
+    own = Forgetful(12, 3, 9)
+    own.bias = lambda x, q, k: None
+    assert SelfAttention(12, 3, own)(torch.randn(2, 5, 12)).isfinite().all()
 
 
 def test_dropout_acts_in_training_only():

@@ -8,6 +8,7 @@ from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 from posenc import encodings, tables
 from posenc.attention import SelfAttention
+from posenc.attention.kernels import blocked_attention
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]
@@ -30,8 +31,11 @@ def series(length=24):
 def test_everything_follows_the_module_dtype(name, dtype):
     for cls in MODELS:
         net = build(cls, name).to(dtype)
-        for values in (*net.parameters(), *net.buffers()):
-            assert values.dtype in (dtype, torch.int64)
+        for key, values in (*net.named_parameters(), *net.named_buffers()):
+            # what angles and distances are computed from stays in float32 at least
+            wide = key.rsplit(".")[-1] in ("cos", "sin", "slopes")
+            follows = torch.promote_types(dtype, torch.float32) if wide else dtype
+            assert values.dtype in (follows, torch.int64), key
         logits = net(series().to(dtype))
         assert logits.dtype == dtype
         logits.float().square().sum().backward()
@@ -48,6 +52,107 @@ def test_long_inputs_in_bfloat16(name):
     net = build(TimeSeriesTransformer, name, length=300).to(torch.bfloat16)
     net(series(300).to(torch.bfloat16)).float().sum().backward()
     assert all(p.grad.isfinite().all() for p in net.parameters())
+
+
+def in_full(position):
+    """Return a copy in float64 of a module of a half type, with the same numbers as parameters."""
+    return copy.deepcopy(position).double()
+
+
+HALF = [torch.bfloat16, torch.float16]
+
+
+@pytest.mark.parametrize("name", ["learnable_frequency", "sine_linear"])
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("scale", ["paper", "unit", "learned"])
+def test_half_types_know_every_position(name, dtype, scale):
+    position = encodings.make(name, 16, 2, 1000, scale=scale).to(dtype)
+    rows, exact = position.rows(1000), in_full(position).rows(1000)
+    torch.testing.assert_close(rows.double(), exact, rtol=0, atol=2e-4)
+    assert (rows[1:] != rows[:-1]).any(-1).all()  # bfloat16 has no 257
+    embedded = position.embed(torch.zeros(1, 1000, 16, dtype=dtype))
+    assert torch.equal(embedded[0], rows.to(dtype))
+
+
+@pytest.mark.parametrize("name", STOCHASTIC)
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("autocast", [False, True])
+def test_stochastic_codes_in_half_types(name, dtype, autocast):
+    position = encodings.make(name, 16, 2, 1000, gated=True).to(dtype).eval()
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        ours, kernel = position.codes(1000), position.kernel(600)
+    full = in_full(position)
+    for a, b in zip((*ours, kernel), (*full.codes(1000), full.kernel(600)), strict=True):
+        torch.testing.assert_close(a.double(), b, rtol=1e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("length", [300, 600])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_rotary_in_half_types_rounds_once(pairing, dtype, length, autocast):
+    """Beyond `max_length` too; under autocast the module is in float32 and its input is not."""
+    position = encodings.make("rotary", 16, 2, 300, pairing=pairing)
+    position = position if autocast else position.to(dtype)
+    q, k = torch.randn(2, 2, 2, length, 8).to(dtype)
+    full = in_full(position)
+    for ours, exact in zip(position.rotate(q, k), full.rotate(q.double(), k.double()), strict=True):
+        assert ours.dtype == dtype
+        half_a_unit = torch.finfo(dtype).eps / 2
+        assert ((ours.double() - exact).abs() <= 1.001 * half_a_unit * exact.abs() + 1e-4).all()
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_alibi_in_half_types_knows_every_distance(dtype):
+    position = encodings.make("alibi", 24, 6, 10).to(dtype)
+    x = torch.zeros(1, 600, 24, dtype=dtype)
+    bias, exact = position.bias(x, x, x), in_full(position).bias(x, x, x)
+    torch.testing.assert_close(bias.double(), exact, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_bfloat16_loses_no_precision_where_blocks_begin(name):
+    errors = {}
+    for length in (250, 300):
+        torch.manual_seed(0)
+        half = SelfAttention(32, 4, encodings.make(name, 32, 4, length)).eval()
+        with torch.no_grad():
+            for p in half.parameters():
+                p += 0.1 * torch.randn_like(p)
+        half = half.bfloat16()
+        x, cotangent = torch.randn(2, 4, length, 32).bfloat16()
+        results = []
+        for attention in (half, in_full(half)):
+            parameters = list(attention.parameters())
+            dtype = parameters[0].dtype
+            out = attention(x.to(dtype))
+            results.append([out, *torch.autograd.grad(out, parameters, cotangent.to(dtype))])
+        errors[length] = [
+            ((a - b).norm() / b.norm()).item() for a, b in zip(*results, strict=True) if b.any()
+        ]
+    unit = torch.finfo(torch.bfloat16).eps
+    assert max(errors[300]) < 2 * unit
+    assert all(b < 2 * max(a, unit / 2) for a, b in zip(*errors.values(), strict=True))
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+def test_long_attention_under_autocast_computes_in_float32(autocast):
+    """Backward inside the region as well as outside."""
+    torch.manual_seed(0)
+    attention = SelfAttention(32, 4, encodings.make("relative", 32, 4, 300))
+    x = torch.randn(2, 300, 32)
+    with torch.autocast("cpu", torch.bfloat16):
+        q, k, v = (a.detach().requires_grad_() for a in attention._project(x))
+        short = torch.randn(2, 4, 300, 7, requires_grad=True)
+        out = blocked_attention(q, k, v, None, short)
+    wide = [a.detach().double().requires_grad_() for a in (q, k, v, short)]
+    exact = blocked_attention(*wide[:3], None, wide[3])
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        out.float().square().sum().backward()
+    (2 * out.detach().double() * exact).sum().backward()
+    assert out.dtype == torch.bfloat16
+    for ours, theirs in zip((q, k, v, short), wide, strict=True):
+        torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=2**-7, atol=1e-3)
 
 
 def test_constants_are_rounded_from_float64_and_never_from_a_coarser_type():

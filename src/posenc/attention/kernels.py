@@ -81,12 +81,14 @@ def fused_attention(
     if in_transform():
         return _plain_attention(q, k, v, mask, dropout, scale)
     if mask is not None and mask.requires_grad and prefers_blocks(q, dropout):
-        return blocked_attention(q * scale, k, v, mask)
+        return blocked_attention(precise(q) * scale, k, v, mask)
     width = v.shape[-1]
     if q.shape[-1] != width:
         # the fused kernels want one width; zeros change neither scores nor outputs
         widest = max(q.shape[-1], width)
         q, k, v = (pad(a, (0, widest - a.shape[-1])) for a in (q, k, v))
+    if mask is not None and mask.dtype != torch.bool:
+        mask = mask.to(q.dtype)
     return scaled_dot_product_attention(q, k, v, mask, dropout, scale=scale)[..., :width]
 
 
@@ -94,6 +96,8 @@ def blocked_attention(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None, offsets: Tensor | None = None
 ) -> Tensor:
     """Return `softmax(q k + bias) v`, differentiable in everything, in O(L) memory of its own.
+
+    Everything is computed in float32 at least and comes back in the type of `v`.
 
     Parameters
     ----------
@@ -104,7 +108,9 @@ def blocked_attention(
         Further scores of query i, one for each offset j - i clipped to -r..r. With (1, heads or 1,
         1, 2 r + 1) they serve all queries.
     """
-    return _Blocked.apply(q, k, v, bias, offsets)
+    inputs = (None if a is None else precise(a) for a in (q, k, v, bias, offsets))
+    with without_autocast(q):
+        return _Blocked.apply(*inputs).to(v.dtype)
 
 
 class _Blocked(torch.autograd.Function):
@@ -137,6 +143,12 @@ class _Blocked(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        with without_autocast(d_out):
+            return _Blocked.gradients(ctx, d_out)
+
+    @staticmethod
+    def gradients(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of all inputs, from scores that are formed anew."""
         q, k, v, bias, c, out, log_sum = ctx.saved_tensors
         delta = (out * d_out).sum(-1, keepdim=True)
         # one more column makes the products subtract the row sums' logarithms, and delta
@@ -365,9 +377,9 @@ def _plain_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, scale: float
 ) -> Tensor:
     """Return the same, written out: what `torch.func` transforms can batch and differentiate."""
-    scores = (q * scale) @ k.transpose(-2, -1)
+    scores = (precise(q) * scale) @ precise(k).transpose(-2, -1)
     if mask is not None and mask.dtype == torch.bool:
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     elif mask is not None:
         scores = scores + mask
-    return drop(scores.softmax(-1), dropout) @ v
+    return drop(scores.softmax(-1).to(v.dtype), dropout) @ v

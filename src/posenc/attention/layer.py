@@ -8,10 +8,11 @@ from posenc.attention.kernels import (
     blocked_attention,
     convolve,
     fused_attention,
+    precise,
     prefers_blocks,
     prefers_fourier,
 )
-from posenc.attention.position import Mix, Position
+from posenc.attention.position import DOORS, Mix, Position
 
 _HUGE = 1e4  # no token of a network that works has such entries
 
@@ -95,7 +96,7 @@ class SelfAttention(nn.Module):
             heads = weights @ v + mix(weights)
         elif short is not None:
             padding = None if mask is None else _merge(q.new_zeros(1), mask, q)
-            heads = blocked_attention(q * self.scale, k, v, padding, short.to(q.dtype))
+            heads = blocked_attention(precise(q) * self.scale, k, v, padding, short)
         else:
             heads = fused_attention(q, k, v, _merge(bias, mask, q), self._rate(), self.scale)
         # adding to the weights is adding to the output, so the fused kernel still serves
@@ -165,7 +166,7 @@ class SelfAttention(nn.Module):
         self, x: Tensor, q: Tensor, k: Tensor, bias: Tensor | None, mask: Tensor | None
     ) -> Tensor:
         """Return the attention weights, formed explicitly."""
-        scores = q @ k.transpose(-2, -1) * self.scale
+        scores = precise(q) @ precise(k).transpose(-2, -1) * self.scale
         if bias is None:
             bias = self._bias(x, q, k)
         if bias is not None:
@@ -173,7 +174,7 @@ class SelfAttention(nn.Module):
         if mask is not None:
             # a finite floor keeps rows without any real token free of NaN
             scores = scores.masked_fill(~mask[:, None, None, :], torch.finfo(scores.dtype).min)
-        return scores.softmax(-1)
+        return scores.softmax(-1).to(q.dtype)
 
     def _rate(self) -> float:
         return self.dropout if self.training else 0.0
@@ -195,7 +196,7 @@ def embedded(position: Position, x: Tensor) -> Tensor:
 
 
 def check_position(position: Position, d_model: int, n_heads: int) -> Position:
-    """Return `position`, or raise ValueError unless it fits attention of these sizes."""
+    """Return `position`, or raise ValueError unless it has doors and fits these sizes."""
     if not isinstance(position, Position):
         raise ValueError(
             f"position must be a posenc.attention.Position, got {position!r}; "
@@ -206,7 +207,20 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
             f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
             f"d_model = {position.d_model} and n_heads = {position.n_heads}"
         )
+    _check_doors(position)
     return position
+
+
+def _check_doors(position: Position) -> None:
+    """Raise ValueError if a class lets position in nowhere and does not say so."""
+    own = type(position)
+    doorless = not own.doors() and not set(DOORS) & set(vars(position))
+    if doorless and own is not Position and not own._needs_no_door:
+        raise ValueError(
+            f"position must override a door ({', '.join(DOORS)}), got {own.__name__} with none of "
+            "them, which would train without position; derive it from "
+            "posenc.encodings.NoPosition if that is meant"
+        )
 
 
 def check_mask(mask: Tensor | None, x: Tensor) -> None:
@@ -224,7 +238,7 @@ def check_mask(mask: Tensor | None, x: Tensor) -> None:
 def _merge(bias: Tensor | None, mask: Tensor | None, q: Tensor) -> Tensor | None:
     """Return one additive or boolean attention mask of 4 axes, or None."""
     if bias is not None:
-        bias = bias.to(q.dtype)
+        bias = bias.to(torch.promote_types(q.dtype, torch.float32))
         bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
     if mask is None:
         return bias

@@ -10,6 +10,8 @@ overrides the one or two that it uses.
 
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
 
+import difflib
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -18,18 +20,23 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc.attention.kernels import precise
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
 
 DOORS = ("embed", "rotate", "bias", "mix")
+_ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
 _SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
 
 
 class Position(nn.Module):
     """No position at all: four doors, all of them identities.
 
-    To write an encoding, derive a class and override the doors that it uses.
+    To write an encoding, derive a class and override the doors that it uses. A method whose name
+    is nearly that of a door is an error, and so is a class without any door in attention, because
+    both would train as no encoding without a word. Helper methods start with `_`, or have names
+    or numbers of arguments of their own; a class that wants no door derives from `NoPosition`.
 
     Parameters
     ----------
@@ -54,15 +61,18 @@ class Position(nn.Module):
     Raises
     ------
     ValueError
-        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+        If a size is not a positive integer or `n_heads` does not divide `d_model`; where a class
+        is defined, if the name of a door is misspelt.
     """
 
     embed_every_layer = False
     position_only = False
+    _needs_no_door = False
     _stale: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
+        _check_spelling(cls)
         # a class that overrides a door must not be served by what its parent said of the old one
         cls._stale = frozenset(
             short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
@@ -76,7 +86,7 @@ class Position(nn.Module):
         self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         self.d_head = self.d_model // self.n_heads
-        self._exact: dict[str, NDArray[np.float64]] = {}
+        self._exact: dict[str, tuple[NDArray[np.float64], bool]] = {}
 
     @classmethod
     def doors(cls) -> tuple[str, ...]:
@@ -153,25 +163,51 @@ class Position(nn.Module):
                 f"{type(self).__name__}, got {length}; make the encoding with a larger max_length"
             )
 
-    def register_exact(self, name: str, values: NDArray[np.float64]) -> None:
+    def register_exact(self, name: str, values: NDArray[np.float64], *, wide: bool = False) -> None:
         """Store a constant that is rounded from float64 anew whenever the module changes dtype.
 
-        It follows the module's device and dtype but is no part of its `state_dict`.
+        It follows the module's device and dtype but is no part of its `state_dict`. A `wide` one,
+        from which something is yet to be computed, stays in float32 where the module has a half
+        type.
         """
-        self._exact[name] = values
+        self._exact[name] = values, wide
         buffer = torch.as_tensor(values, dtype=torch.get_default_dtype())
-        self.register_buffer(name, buffer, persistent=False)
+        self.register_buffer(name, precise(buffer) if wide else buffer, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Position":
         super()._apply(fn, recurse)
-        for name, values in self._exact.items():
+        for name, (values, wide) in self._exact.items():
             buffer = getattr(self, name)
-            if not buffer.is_meta:
-                setattr(self, name, torch.as_tensor(values).to(buffer))
+            like = precise(buffer) if wide else buffer
+            setattr(self, name, like if like.is_meta else torch.as_tensor(values).to(like))
         return self
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
+
+
+def _check_spelling(cls: type[Position]) -> None:
+    """Raise ValueError if a new public method is named nearly like a door that stays unused."""
+    known = {name.replace("_", ""): name for name in (*DOORS, *_SHORTCUTS)}
+    unused = {key: n for key, n in known.items() if getattr(cls, n) is getattr(Position, n)}
+    for name in _new_methods(cls):
+        near = difflib.get_close_matches(name.lower().replace("_", ""), unused, 1, _ALIKE)
+        door = unused[near[0]] if near else name
+        if near and _n_arguments(getattr(cls, name)) == _n_arguments(getattr(Position, door)):
+            raise ValueError(
+                f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "
+                f"{door!r}? A helper method of nearly the same name may start with an underscore"
+            )
+
+
+def _new_methods(cls: type[Position]) -> list[str]:
+    """Return the public functions that a class has and `Position` has not."""
+    names = {name for one in cls.__mro__ for name in vars(one)} - set(dir(Position))
+    return sorted(n for n in names if n[0] != "_" and inspect.isfunction(getattr(cls, n)))
+
+
+def _n_arguments(function: Callable) -> int:
+    return len(inspect.signature(function).parameters)
 
 
 def _depth(cls: type, name: str) -> int:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.attention.kernels import precise
 
 SCALES = ("paper", "unit", "loud", "learned")
 
@@ -37,11 +38,15 @@ class Added(Position, ABC):
 
     @abstractmethod
     def table(self, length: int) -> Tensor:
-        """Return the rows for positions 0 to length - 1 in the authors' scale."""
+        """Return the rows for positions 0 to length - 1 in the authors' scale.
+
+        What is computed from positions must be in float32 at least: bfloat16 does not tell 256
+        from 257.
+        """
 
     def rows(self, length: int) -> Tensor:
         """Return the rows that are added: (length, d_model), in the chosen scale."""
-        table = self.table(length)
+        table = precise(self.table(length))
         if self.scale in ("unit", "loud"):
             norm = 1 if self.scale == "unit" else (self.d_model / 2) ** 0.5
             return norm * nn.functional.normalize(table, dim=-1)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.attention.kernels import precise
 from posenc.encodings.toeplitz import offsets, toeplitz
 
 
@@ -68,7 +69,8 @@ class T5Bias(Position):
         return self._by_offset(offsets(reach + 1, q.device))[None, :, None]
 
     def _by_offset(self, offset: Tensor) -> Tensor:
-        return self.values[:, self.bucket(offset)]
+        # in float32 at least, as the gradient of a bucket sums over many pairs
+        return precise(self.values)[:, self.bucket(offset)]
 
     def bucket(self, offset: Tensor) -> Tensor:
         """Return the bucket, 0 to n_buckets - 1, of each integer offset j - i."""
@@ -106,7 +108,7 @@ class ALiBi(Position):
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.register_exact("slopes", np.array(_slopes(n_heads)))
+        self.register_exact("slopes", np.array(_slopes(n_heads)), wide=True)
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
         return toeplitz(self._by_offset(x.shape[1], x.device))

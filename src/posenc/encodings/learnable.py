@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, frequencies
+from posenc.attention.kernels import precise
 from posenc.encodings.added import Added
 
 
@@ -75,7 +76,8 @@ class LearnableFrequency(Added):
         self.log_omega = nn.Parameter(omega.log().to(torch.get_default_dtype()))
 
     def table(self, length: int) -> Tensor:
-        angles = _positions(length, self.log_omega)[:, None] * self.log_omega.exp()
+        omega = precise(self.log_omega).exp()
+        angles = _positions(length, omega)[:, None] * omega
         return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
 
 
@@ -116,7 +118,8 @@ class SineLinear(Added):
         self.phase = nn.Parameter(phase.to(dtype))
 
     def table(self, length: int) -> Tensor:
-        lines = _positions(length, self.weight)[:, None] * self.weight + self.phase
+        weight = precise(self.weight)
+        lines = _positions(length, weight)[:, None] * weight + self.phase
         return torch.cat((lines[:, :1], lines[:, 1:].sin()), -1)
 
 

@@ -8,3 +8,5 @@ class NoPosition(Position):
 
     Parameters to learn: 0. Cost: none. Any length.
     """
+
+    _needs_no_door = True

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Mix, Position
+from posenc.attention.kernels import precise
 from posenc.encodings.toeplitz import skew
 
 
@@ -65,6 +66,7 @@ class Relative(Position):
         return skew(self._spread(self.bias_by_offset(q), q.shape[-2]))
 
     def bias_by_offset(self, q: Tensor) -> Tensor:
+        q = precise(q)
         return (q * self.d_head**-0.5) @ self.keys.to(q.dtype).transpose(-2, -1)
 
     def mix(self, x: Tensor) -> Mix | None:
@@ -88,6 +90,7 @@ class Relative(Position):
         row = torch.arange(length, device=weights.device)
         offset = (row - row[:, None]).clamp(-self.max_distance, self.max_distance)
         index = (offset + self.max_distance).expand(weights.shape)
-        summed = weights.new_zeros((*weights.shape[:-1], 2 * self.max_distance + 1))
-        summed = summed.scatter_add(-1, index, weights)
+        # in float32 at least, as hundreds of weights may share the outermost offset
+        summed = precise(weights.new_zeros((*weights.shape[:-1], 2 * self.max_distance + 1)))
+        summed = summed.scatter_add(-1, index, precise(weights)).to(weights.dtype)
         return summed @ self.values.to(weights.dtype)

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from posenc import _checks, frequencies
 from posenc.attention import Position
+from posenc.attention.kernels import precise
 
 
 class Rotary(Position):
@@ -27,7 +28,8 @@ class Rotary(Position):
 
     Notes
     -----
-    Parameters to learn: 0. Cost: O(L d_model) per layer and batch row.
+    Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
+    float32 at least, also in a module of a half type.
     """
 
     def __init__(
@@ -43,8 +45,8 @@ class Rotary(Position):
         self.pairing = _checks.choice("pairing", pairing, ("interleaved", "half"))
         self.omega = frequencies.geometric(_checks.even("d_model / n_heads", self.d_head), base)
         cos, sin = self._angles(self.max_length)
-        self.register_exact("cos", cos)
-        self.register_exact("sin", sin)
+        self.register_exact("cos", cos, wide=True)
+        self.register_exact("sin", sin, wide=True)
 
     def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         length = q.shape[-2]
@@ -52,16 +54,19 @@ class Rotary(Position):
             cos, sin = self.cos[:length], self.sin[:length]
         else:
             cos, sin = (torch.as_tensor(a).to(self.cos) for a in self._angles(length))
-        cos, sin = cos.to(q.dtype), sin.to(q.dtype)
         return self._turn(q, cos, sin), self._turn(k, cos, sin)
 
     def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos)."""
+        wide = precise(x)
+        cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
         if self.pairing == "interleaved":
-            a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
-            return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
-        a, b = x.chunk(2, -1)
-        return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+            a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
+            turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
+        else:
+            a, b = wide.chunk(2, -1)
+            turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+        return turned.to(x.dtype)
 
     def _angles(self, length: int) -> tuple[np.ndarray, np.ndarray]:
         """Return cosines and sines of t omega_i, each (length, d_head / 2)."""

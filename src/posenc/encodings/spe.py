@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.attention.kernels import precise, without_autocast
 from posenc.encodings.toeplitz import toeplitz
 
 
@@ -20,11 +21,12 @@ class StochasticPosition(Position, ABC):
     q_m -> sum_d q_md qbar_d(m, :) / sqrt(R), and likewise k, which makes R-dimensional queries
     and keys whose product tends to sum_d q_md P_d(m, n) k_nd as R grows.
 
-    New noise is drawn in every forward pass while training, from torch's generator, once for the
-    whole batch. In evaluation the noise is fixed by `seed`, the same on every device, so that
-    outputs repeat, and a longer input's noise begins with that of a shorter one, so that padding
-    changes nothing; drawing it breaks the graph of `torch.compile` in evaluation, not in training.
-    `torch.vmap` over training passes needs `randomness="different"` (or "same").
+    Codes are computed in float32 at least; only where they meet queries and keys are they rounded
+    to their type. New noise is drawn in every forward pass while training, from torch's generator,
+    once for the whole batch. In evaluation the noise is fixed by `seed`, the same on every device,
+    so that outputs repeat, and a longer input's noise begins with that of a shorter one, so that
+    padding changes nothing; drawing it breaks the graph of `torch.compile` in evaluation, not in
+    training. `torch.vmap` over training passes needs `randomness="different"` (or "same").
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ class StochasticPosition(Position, ABC):
         Different streams are independent of one another in evaluation too. There, a shape that is
         longer along `time_axis` begins with the noise of a shorter one.
         """
-        like = next(self.parameters())
+        like = precise(next(self.parameters()))
         if self.training:
             return torch.randn(shape, dtype=like.dtype, device=like.device)
         # drawn with time as the slowest axis, so that the end of a series comes last
@@ -153,22 +155,27 @@ class SineSPE(StochasticPosition):
     @property
     def omega(self) -> Tensor:
         """Angular frequencies 2 pi f in (0, pi): (heads, d_head, n_sines)."""
-        return math.pi * self.frequency_logits.sigmoid()
+        return math.pi * precise(self.frequency_logits).sigmoid()
 
     def ungated_kernel(self, length: int) -> Tensor:
-        t = torch.arange(length, dtype=self.gains.dtype, device=self.gains.device)
+        t = self._positions(length)
         lag = (t[:, None] - t)[..., None]
         omega, phase = self.omega[:, :, None, None], self.phases[:, :, None, None]
         return (self.gains.square()[:, :, None, None] * (omega * lag + phase).cos()).sum(-1)
 
     def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
-        t = torch.arange(length, dtype=self.gains.dtype, device=self.gains.device)
-        angles = t[:, None] * self.omega[:, :, None, :]
+        angles = self._positions(length)[:, None] * self.omega[:, :, None, :]
         noise = self.noise(self.n_heads, self.d_head, 2 * self.n_sines, self.n_realisations)
         gains = self.gains.repeat(1, 1, 2)[..., None]
         shifted = angles + self.phases[:, :, None, :]
         q, k = (torch.cat((a.cos(), a.sin()), -1) for a in (shifted, angles))
-        return q @ (gains * noise), k @ (gains * noise)
+        with without_autocast(noise):
+            return q @ (gains * noise), k @ (gains * noise)
+
+    def _positions(self, length: int) -> Tensor:
+        """Return 0, 1, ..., length - 1 as numbers that angles may be computed from."""
+        like = precise(self.gains)
+        return torch.arange(length, dtype=like.dtype, device=like.device)
 
 
 class ConvSPE(StochasticPosition):
@@ -215,7 +222,7 @@ class ConvSPE(StochasticPosition):
 
     def ungated_kernel(self, length: int) -> Tensor:
         size = self.kernel_size
-        phi_q, phi_k = self.filters
+        phi_q, phi_k = precise(self.filters)
         padded = nn.functional.pad(phi_k, (size - 1, size - 1))
         # entry s of the correlation belongs to the lag m - n = size - 1 - s
         correlation = (padded.unfold(-1, size, 1) * phi_q[..., None, :]).sum(-1).flip(-1)
@@ -231,7 +238,9 @@ class ConvSPE(StochasticPosition):
         noise = self.noise(*shape, time_axis=1)
         # a block of outputs needs 2 P - 1 steps of noise, so one product does all blocks
         seen = noise.unfold(1, 2 * size - 1, size).permute(0, 3, 1, 2).flatten(2)
-        codes = (_band(self.filters) @ seen).unflatten(-1, (n_blocks, -1))
+        with without_autocast(noise):
+            codes = _band(precise(self.filters)) @ seen
+        codes = codes.unflatten(-1, (n_blocks, -1))
         codes = codes.transpose(2, 3).flatten(2, 3)[:, :, :length]
         q, k = codes.unflatten(1, (self.n_heads, self.d_head))
         return q, k

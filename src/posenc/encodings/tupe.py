@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.attention.kernels import precise
 
 
 class TUPE(Position):
@@ -62,7 +63,7 @@ class TUPE(Position):
         self.check_length(x.shape[1])
         positions = self.vectors[: x.shape[1]]
         pq, pk = (self._heads(project(positions)) for project in (self.query, self.key))
-        scores = pq @ pk.transpose(-2, -1) * (2 * self.d_head) ** -0.5
+        scores = precise(pq) @ precise(pk).transpose(-2, -1) * (2 * self.d_head) ** -0.5
         return scores if self.theta is None else self._reset(scores)
 
     def _heads(self, projected: Tensor) -> Tensor:
