@@ -47,16 +47,16 @@ PROBE = {  # as the re-enacted encodings are trained on it
 }
 
 
-class Watched(train._Run):
+class Watched(train.Training):
     """A training that notes after every epoch which test series it classifies rightly."""
 
     def __init__(self, cell: Settings, group: ensemble.Ensemble, data: parts.Parts) -> None:
-        super().__init__(cell, [cell], group, data, CPU)
+        super().__init__([cell], group, data, CPU)
         self.validation: list[float] = []
         self.correct: list[str] = []
 
-    def _judge(self, train_losses: list[float]) -> None:
-        super()._judge(train_losses)
+    def _judge(self, number: int, train_losses: list[float]) -> None:
+        super()._judge(number, train_losses)
         kept, test = self.data.validation, self.data.test
         self.validation.append(_right(self._logits(kept), kept.y).mean().item())
         right = _right(self._logits(test), test.y).numpy().astype(bool)
@@ -64,10 +64,10 @@ class Watched(train._Run):
 
 
 def _right(logits: Tensor, y: Tensor) -> Tensor:
-    return (logits[0].argmax(-1) == y).double()
+    return (logits[0].argmax(-1) == y[0]).double()
 
 
-def trained(cell: Settings, change: Callable[[nn.Module], None] | None = None) -> train._Run:
+def trained(cell: Settings, change: Callable[[nn.Module], None] | None = None) -> train.Training:
     """Return the finished training of a cell, at its best validation."""
     data = parts.load(cell, CPU)
     model = build.model(cell, data.n_channels, data.n_classes, data.length)
@@ -92,7 +92,7 @@ def across(cell: Settings) -> dict:
     """Return how one trained model's answers depend on the batches in which it is asked."""
     wrong_axis = ACROSS_ENCODINGS[cell.encoding]
     run = trained(cell, published.attend_across_batch if wrong_axis else None)
-    y = run.data.test.y.numpy()
+    y = run.data.test.y[0].numpy()
     asked = {size: _answers(run, size) for size in BATCH_SIZES}
     batches = asked[32]
     changes = np.mean([np.mean(a != b) for a, b in pairwise(batches)])
@@ -108,13 +108,13 @@ def across(cell: Settings) -> dict:
 
 
 @torch.no_grad()
-def _answers(run: train._Run, size: int) -> np.ndarray:
+def _answers(run: train.Training, size: int) -> np.ndarray:
     """Return the predicted classes, (N_ORDERS, n_series), each order cut into batches of `size`."""
     test, rng = run.data.test, np.random.default_rng(0)
     answers = np.empty((N_ORDERS, len(test)), dtype=int)
     for row in answers:
         for batch in _batches(rng.permutation(len(test)), size):
-            row[batch] = run.group.predict(test.x[batch], None)[0].argmax(-1).numpy()
+            row[batch] = run.group.predict(test.x[:, batch], None)[0].argmax(-1).numpy()
     return answers
 
 
@@ -122,8 +122,9 @@ def _batches(order: np.ndarray, size: int) -> Iterator[np.ndarray]:
     return (order[start : start + size] for start in range(0, len(order), size))
 
 
-def _summary(run: train._Run) -> dict:
-    return run.test()[0] | train._course(run.best[0]) | {"epochs": run.epoch, "steps": run.step}
+def _summary(run: train.Training) -> dict:
+    found = {"epochs": run.step // run.n_batches, "steps": run.step}
+    return run.test()[0] | train._course(run.best[0]) | found
 
 
 def checkpoint_cells() -> Iterator[Settings]:

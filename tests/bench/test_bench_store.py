@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -62,6 +63,7 @@ def test_a_line_has_exactly_the_promised_fields(path, record):
     Store(path).append(record(accuracy=0.5))
     Store(path).append(record(seed=1, error="broken"))
     fields = "key encoding model dataset seed profile metrics settings versions device seconds"
+    fields += " resample protocol"
     good, bad = whole_lines(path)
     assert list(good) == fields.split()
     assert list(bad) == [*fields.split(), "error"]
@@ -106,7 +108,7 @@ def test_a_torn_last_line_is_not_read_and_the_next_append_removes_it(path, recor
 
 def test_a_long_torn_line_is_removed_too(path, record):
     path.parent.mkdir()
-    path.write_bytes(b'{"a": "' + b"x" * 300_000)
+    path.write_bytes(b'{"key":"' + b"x" * 300_000)
     Store(path).append(record(0))
     assert [r["seed"] for r in whole_lines(path)] == [0]
 
@@ -127,12 +129,11 @@ def test_a_last_line_that_lacks_only_its_newline_is_kept(path, record):
 def test_a_foreign_line_in_the_middle_is_named(path, record, line):
     store = Store(path)
     store.append(record(0))
-    place = path.stat().st_size
     with path.open("ab") as file:
         file.write(line)
     with path.open("ab") as file:
         file.write((json.dumps(record(1)) + "\n").encode())
-    with pytest.raises(ValueError, match=rf"run\.jsonl, byte {place}: not a record"):
+    with pytest.raises(ValueError, match=r"run\.jsonl, line 2: not a record"):
         list(Store(path))
 
 
@@ -249,3 +250,41 @@ def test_claims_of_a_killed_process_become_free(tmp_path):
     assert claims.take("ab" * 16)
     claims.close()
     assert not list(Path(tmp_path).iterdir())
+
+
+@pytest.mark.parametrize(
+    "foreign", [b'{"mine": 1}', b'{"mine": 1}\n', b"some text", b"a,b\n1,2\n", b"\x00\x01"]
+)
+def test_a_file_of_somebody_else_is_never_changed(tmp_path, record, foreign):
+    path = tmp_path / "mine.json"
+    path.write_bytes(foreign)
+    with pytest.raises(ValueError, match=r"mine\.json is not a results file.*left as it is"):
+        Store(path).append(record())
+    assert path.read_bytes() == foreign
+    source = tmp_path / "run.jsonl"
+    Store(source).append(record())
+    with pytest.raises(ValueError, match=r"mine\.json"):
+        merge([source], path)
+    assert path.read_bytes() == foreign
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("seed", "0", "seed must be an integer, got '0'"),
+        ("seed", True, "seed must be an integer, got True"),
+        ("metrics", [], "metrics must be an object"),
+        ("seconds", "long", "seconds must be a number"),
+        ("encoding", None, "encoding must be a text, got None"),
+        ("key", "xyz", "key must be 32 hexadecimal digits, got 'xyz'"),
+        ("resample", 0.5, "resample must be an integer"),
+    ],
+)
+def test_a_line_of_wrong_types_is_named_with_its_number(path, record, name, value, said):
+    store = Store(path)
+    store.append(record())
+    with path.open("a") as file:
+        file.write(json.dumps(record(seed=1) | {name: value}) + "\n")
+    store.append(record(seed=2))
+    with pytest.raises(ValueError, match=rf"line 2: .*{re.escape(said)}"):
+        list(Store(path))

@@ -1,4 +1,4 @@
-"""The command line: `python -m posenc.bench run | status | merge | report`."""
+"""The command line: `python -m posenc.bench run | protocol | status | merge | report`."""
 
 import argparse
 import sys
@@ -8,12 +8,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from posenc.bench import store as stores
-from posenc.bench.settings import PROFILES, Settings, complete
+from posenc.bench.settings import NAMED, PROFILES, Settings, complete
 from posenc.bench.store import Store
-
-# What the grid or an option of its own sets already.
-_NAMED = {"encoding", "model", "dataset", "seed", "profile", "encoding_source"}
-_NAMED |= {"encoding_options", "dataset_options"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,8 +39,8 @@ def parser() -> argparse.ArgumentParser:
     merge.add_argument("--out", type=Path, help="target; by default the first file")
     merge.set_defaults(command=_merge)
     report = commands.add_parser("report", help="write tables, tests and figures")
-    report.add_argument("file", type=Path)
-    report.add_argument("--out", type=Path, help="folder; by default beside the file")
+    report.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    report.add_argument("--out", type=Path, help="folder; by default beside the first file")
     report.add_argument("--metric", default="accuracy")
     report.add_argument(
         "--where", nargs="*", default=[], metavar="SETTING=VALUE", help="take only these records"
@@ -59,7 +55,16 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--encodings", "--encoding", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or MOD:CLASS"
     )
     run.add_argument("--models", nargs="+", metavar="NAME", help="time_series, patch (both)")
-    run.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 to N - 1")
+    run.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (5)")
+    run.add_argument(
+        "--resamples",
+        type=int,
+        metavar="N",
+        help="the official split and N - 1 others, a seed each",
+    )
+    run.add_argument(
+        "--tune", action="store_true", help="first choose each encoding's learning rate and scale"
+    )
     run.add_argument("--profile", default="laptop", help=", ".join(PROFILES))
     run.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     run.add_argument("--workers", type=int, help="processes; by default one per core, or one a GPU")
@@ -71,7 +76,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--compile", action="store_true", help="compile the models")
     run.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     for item in fields(Settings):  # every other setting can be changed by its own option
-        if item.name not in _NAMED:
+        if item.name not in NAMED:
             run.add_argument("--" + item.name.replace("_", "-"), type=item.type, dest=item.name)
     run.set_defaults(command=_run)
 
@@ -80,6 +85,10 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
     protocol.add_argument("--tier", type=int, default=1)
     protocol.add_argument("--model", help="one model only")
     protocol.add_argument("--datasets", nargs="+", metavar="NAME", help="these of the tier only")
+    protocol.add_argument(
+        "--encodings", "--encoding", nargs="+", metavar="NAME", help="the tier's, or MOD:CLASS"
+    )
+    protocol.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     protocol.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
     protocol.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     protocol.add_argument("--workers", type=int, help="processes; by default one per core")
@@ -90,88 +99,16 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
     protocol.set_defaults(command=_protocol)
 
 
-def _protocol(options: argparse.Namespace) -> int:
-    from posenc.bench import edition
-
-    return edition.run(options)
-
-
 def _run(options: argparse.Namespace) -> int:
-    from posenc import _checks, encodings
-    from posenc.bench import grid as grids
-    from posenc.bench import jobs
-    from posenc.bench.build import MODELS
-    from posenc.bench.driver import Driver
-    from posenc.bench.progress import Progress
+    from posenc.bench import commands
 
-    device = options.device if options.engine not in ("local", "serial") else None
-    device = device or jobs.resolve_device(options.device)
-    changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in _NAMED}
-    changes = {name: value for name, value in changes.items() if value is not None}
-    if device.startswith("cuda"):
-        changes.setdefault("precision", "bfloat16")
-    n_seeds = _checks.count("seeds", options.seeds, minimum=1)
-    grid = grids.make(
-        options.datasets,
-        options.encodings or encodings.names(),
-        options.models or list(MODELS),
-        range(n_seeds),
-        options.profile,
-        **changes,
-    )
-    grid.fetch()
-    usual = 16 if device.startswith("cuda") else 1
-    stack = usual if options.stack is None else options.stack
-    driver = Driver(
-        grid,
-        Store(options.out),
-        _engine(options, device, grid),
-        stack=_checks.count("stack", stack, minimum=1),
-        device=device,
-        compile=options.compile,
-        retry_failed=options.retry_failed,
-    )
-    progress = Progress(len(grid))
-    try:
-        summary = driver.run(progress)
-    finally:
-        progress.close()
-    print(
-        f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
-        f"there, {summary.elsewhere} are being trained by another run; results in {options.out}"
-    )
-    if summary.failed:
-        print(f"why they failed: python -m posenc.bench status {options.out}")
-    if options.profile != "smoke":
-        _warn_of_short_trainings(options.out, grid)
-    return 1 if summary.failed else 0
+    return commands.run(options)
 
 
-def _warn_of_short_trainings(path: Path, grid: object) -> None:
-    from posenc.study import tables
+def _protocol(options: argparse.Namespace) -> int:
+    from posenc.bench import commands
 
-    keys = {cell.key for group in grid.groups() for cell in group}
-    note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)
-    if note:
-        print(note)
-
-
-def _engine(options: argparse.Namespace, device: str, grid: object) -> object:
-    from posenc import _checks
-    from posenc.bench import build, local
-
-    if options.engine == "serial":
-        return local.SerialEngine()
-    if options.engine == "local":
-        on_gpu = device.startswith("cuda")
-        return local.LocalEngine(options.workers or (1 if on_gpu else None))
-    if "://" not in options.engine:
-        known = ("local", "serial", "tcp://HOST:PORT")
-        _checks.choice("engine", options.engine, known)
-    from posenc.bench.cluster import DaskEngine
-
-    sources = [build.source_file(spec.name) for spec in grid.encodings]
-    return DaskEngine(options.engine, [path for path in sources if path])
+    return commands.protocol(options)
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -185,6 +122,8 @@ def _status(options: argparse.Namespace) -> int:
         print(f"{kind}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
     for r in failed:
         print(f"failed: {r['encoding']} {r['model']} {r['dataset']} seed {r['seed']}: {r['error']}")
+    if failed:
+        print("to try them again: the command that trained them, with --retry-failed")
     return 0
 
 
@@ -198,8 +137,9 @@ def _merge(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from posenc.study import report
 
-    records = [r for r in Store(_existing(options.file)) if _fits(r, options.where)]
-    folder = options.out or options.file.with_suffix("")
+    stored = [r for path in options.files for r in Store(_existing(path))]
+    folder = options.out or options.files[0].with_suffix("")
+    records = [r for r in stored if _fits(r, options.where)]
     print(f"written: {report.write(records, folder, options.metric)}")
     return 0
 

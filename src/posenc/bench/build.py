@@ -12,6 +12,7 @@ from torch import nn
 
 from posenc import _checks, encodings, models
 from posenc.attention import DOORS, Position
+from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
@@ -126,6 +127,8 @@ def source_file(name: str) -> Path | None:
 
 
 def fingerprint(name: str) -> str:
-    """Return a short hash of a reader's own encoding's file; empty for those of the book."""
+    """Return a short hash of an encoding: of a reader's own file, or of the book's own code."""
     path = source_file(name)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path else ""
+    if path is None:
+        return fingerprints.of_name(name)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
 
 from posenc import _checks, data
 from posenc.bench import build
@@ -53,6 +52,9 @@ class Grid:
     seeds : sequence of int
     common : mapping
         Settings that all cells share: a profile's, with changes.
+    resampled : bool
+        Whether seed r also means resample r and a validation part of its own. Sets that have
+        their official split only keep it.
     """
 
     datasets: Sequence[Spec]
@@ -60,14 +62,16 @@ class Grid:
     models: Sequence[str]
     seeds: Sequence[int]
     common: Mapping[str, object]
+    resampled: bool = False
 
     def __len__(self) -> int:
         return len(self.datasets) * len(self.encodings) * len(self.models) * len(self.seeds)
 
     def groups(self) -> Iterator[list[Settings]]:
-        """Yield the cells that differ in their seed only, data set by data set."""
+        """Yield the cells that differ in seed or resample only, data set by data set."""
         sources = {spec.name: build.fingerprint(spec.name) for spec in self.encodings}
         for dataset in self.datasets:
+            dataset_source = data.fingerprint(dataset.name, **dataset.options)
             for model in self.models:
                 for encoding in self.encodings:
                     cell = Settings(
@@ -77,15 +81,22 @@ class Grid:
                         encoding_options=encoding.options,
                         encoding_source=sources[encoding.name],
                         dataset_options=dataset.options,
+                        dataset_source=dataset_source,
                         **self.common,
                     )
-                    yield [cell.with_seed(seed) for seed in self.seeds]
+                    yield [self._numbered(cell, seed) for seed in self.seeds]
 
     def fetch(self) -> None:
-        """Make sure that every data set is on this machine before a worker asks for it."""
+        """Read every data set, so that a missing or faulty one is known before any training."""
         for spec in self.datasets:
-            if spec.options or not data.is_here(spec.name):
-                data.load(spec.name, "train", **spec.options)
+            for split in data.SPLITS:
+                data.load(spec.name, split, **spec.options)
+
+    def _numbered(self, cell: Settings, seed: int) -> Settings:
+        if not self.resampled:
+            return cell.with_seed(seed)
+        resample = 0 if data.official_only(cell.dataset) else seed
+        return replace(cell, seed=seed, split_seed=seed, resample=resample)
 
 
 def make(
@@ -94,6 +105,8 @@ def make(
     models: Sequence[str],
     seeds: Sequence[int],
     profile_name: str = "laptop",
+    *,
+    resampled: bool = False,
     **changes: object,
 ) -> Grid:
     """Return a grid, or raise ValueError that names what is wrong with it.
@@ -106,6 +119,8 @@ def make(
     seeds : sequence of int
     profile_name : str
         "smoke", "laptop" or "full".
+    resampled : bool
+        Whether seeds are resamples, too; see `Grid`.
     **changes
         Settings that take the place of the profile's.
     """
@@ -121,10 +136,11 @@ def make(
     for spec in specs:
         build.check_options(spec.name, spec.options)
     common = {**profile(profile_name), **changes}
-    grid = Grid([parse(text) for text in datasets], specs, list(models), list(seeds), common)
-    for cells in islice(grid.groups(), len(specs)):  # making cells checks the settings themselves
-        build.check_option_values(cells[0])
-    return grid
+    for spec in specs:  # making cells checks the settings themselves
+        cell = Settings(spec.name, models[0], "", encoding_options=spec.options, **common)
+        build.check_option_values(cell)
+    read = [parse(text) for text in datasets]
+    return Grid(read, specs, list(models), list(seeds), common, resampled)
 
 
 _PYTHON = {"True": True, "False": False, "None": None}

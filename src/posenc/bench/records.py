@@ -1,25 +1,30 @@
 """The form of one line of results: one finished or failed training."""
 
 import platform
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from posenc.bench.settings import Settings
 
-FIELDS = (
-    "key",
-    "encoding",
-    "model",
-    "dataset",
-    "seed",
-    "profile",
-    "metrics",
-    "settings",
-    "versions",
-    "device",
-    "seconds",
-)
+# Fields of every record, in their order, and the types of their values.
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "key": str,
+    "encoding": str,
+    "model": str,
+    "dataset": str,
+    "seed": int,
+    "profile": str,
+    "metrics": dict,
+    "settings": dict,
+    "versions": dict,
+    "device": str,
+    "seconds": (int, float),
+}
+# Fields that records have since the second edition.
+LATER: dict[str, type] = {"resample": int, "protocol": str}
+_NAMES = ("key", "encoding", "model", "dataset", "seed", "profile")
 
 
 def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: float) -> dict:
@@ -35,9 +40,10 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
     seconds : float
         Wall time of this training; seeds trained together share theirs equally.
     """
-    record = {name: getattr(settings, name) for name in FIELDS[:6]}
+    record = {name: getattr(settings, name) for name in _NAMES}
     record |= {"metrics": dict(metrics), "settings": settings.stored(), "versions": versions()}
-    return record | {"device": device, "seconds": round(seconds, 4)}
+    record |= {"device": device, "seconds": round(seconds, 4)}
+    return record | {name: getattr(settings, name) for name in LATER}
 
 
 def failed(settings: Settings, error: str, *, device: str, seconds: float) -> dict:
@@ -46,13 +52,23 @@ def failed(settings: Settings, error: str, *, device: str, seconds: float) -> di
 
 
 def check(record: object) -> dict:
-    """Return `record`, or raise ValueError that says what it lacks."""
+    """Return `record`, or raise ValueError that says what it lacks or holds wrongly."""
     if not isinstance(record, dict):
         raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
     missing = [name for name in FIELDS if name not in record]
     if missing:
         raise ValueError(f"a record must have the field(s) {', '.join(missing)}")
+    for name, kind in {**FIELDS, **LATER}.items():
+        value = record.get(name)
+        if name in record and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be {_SAID[kind]}, got {value!r:.40}")
+    if not _KEY.fullmatch(record["key"]):
+        raise ValueError(f"key must be 32 hexadecimal digits, got {record['key']!r:.40}")
     return record
+
+
+_SAID = {str: "a text", int: "an integer", dict: "an object", (int, float): "a number"}
+_KEY = re.compile("[0-9a-f]{32}")
 
 
 @cache

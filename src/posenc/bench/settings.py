@@ -23,8 +23,14 @@ _LATER = {
     "check_every": 50,
     "schedule": "cosine",
     "resample": 0,
+    "tuned": "",
     "protocol": "",
+    "dataset_source": "",
 }
+
+# What names on a command line or the engine set; all others have an option of their own.
+NAMED = {"encoding", "model", "dataset", "seed", "profile", "encoding_source", "dataset_source"}
+NAMED |= {"encoding_options", "dataset_options", "resample", "split_seed", "tuned", "protocol"}
 
 _COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_size", "patience")
 
@@ -84,8 +90,13 @@ class Settings:
         After the rise, "cosine" falls to 0 over the most steps, "constant" stays.
     resample : int
         0 is the official split, 1 and up are `posenc.data.resample`.
+    tuned : str
+        How learning rate and scale were chosen for each encoding, such as "4 trials of 500
+        steps"; empty if they were given.
     protocol : str
         Hash of the protocol that the training belongs to; empty for any other.
+    dataset_source : str
+        Fingerprint of the series, so that a data set that has changed is trained anew.
 
     Raises
     ------
@@ -126,7 +137,9 @@ class Settings:
     check_every: int = 50
     schedule: str = "cosine"
     resample: int = 0
+    tuned: str = ""
     protocol: str = ""
+    dataset_source: str = ""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -165,8 +178,10 @@ class Settings:
         return replace(self, seed=seed)
 
     def tuned_as(self, other: "Settings") -> "Settings":
-        """Return the same cell with the learning rate and scale of another one."""
-        return replace(self, learning_rate=other.learning_rate, scale=other.scale)
+        """Return the same cell with the learning rate and scale that another one was tuned to."""
+        return replace(
+            self, learning_rate=other.learning_rate, scale=other.scale, tuned=other.tuned
+        )
 
     def like(self, other: "Settings") -> "Settings":
         """Return the same cell with the seed, split and resample of another one."""

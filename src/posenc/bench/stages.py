@@ -26,18 +26,21 @@ def beside(out: Path) -> Files:
     return Files(out.with_name(f"{out.stem}-tuning{out.suffix}"), out)
 
 
-def run(groups: Sequence[Sequence[Settings]], files: Files, train: Run) -> Iterator[Summary]:
-    """Tune each group of cells and train it, and yield what each stage did.
+def run(
+    groups: Sequence[Sequence[Settings]], files: Files, train: Run
+) -> Iterator[tuple[str, Summary]]:
+    """Tune each group of cells and train it, and yield what each stage was and did.
 
     A group holds the resamples or seeds of one encoding, model and data set. Groups whose trials
     have all failed are trained as they are, so that the failure is recorded.
     """
     trials = Store(files.trials)
-    yield train(tuning.Cells([tuning.first_trials(group[0]) for group in groups]), trials)
+    first = [[trial] for group in groups for trial in tuning.first_trials(group[0])]
+    yield "tuning, first trials", train(tuning.Cells(first), trials)
     records = finished(files.trials)
     last = [tuning.last_trial(group[0], records) for group in groups]
-    yield train(tuning.Cells([[trial] for trial in last if trial]), trials)
-    yield train(tuning.Cells(final(groups, files.trials)), Store(files.results))
+    yield "tuning, last trial", train(tuning.Cells([[t] for t in last if t]), trials)
+    yield "training", train(tuning.Cells(final(groups, files.trials)), Store(files.results))
 
 
 def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Settings]]:

@@ -2,7 +2,7 @@
 
 A line is written by one `write` to a file opened for appending, under a lock, and flushed to the
 disk before the call returns. A line that a crash has torn is never read, and the next append
-removes it.
+removes it. A file whose first line is no record belongs to somebody else and is left alone.
 """
 
 import json
@@ -13,6 +13,8 @@ from pathlib import Path
 from posenc.bench import records
 from posenc.bench.locks import exclusive
 
+_START = b'{"key":'  # of every record, as `Store.append` writes it
+_FIRST = 4096
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
@@ -31,7 +33,8 @@ class Store:
     Raises
     ------
     ValueError
-        If `path` is a folder, or a line in the middle of the file is not a record.
+        If `path` is a folder, or a line in the middle of the file is not a record, which is
+        named by its number. A file that is not one of results is never changed.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -39,6 +42,7 @@ class Store:
         if self.path.is_dir():
             raise ValueError(f"out must be a file such as results/run.jsonl, got folder {path}")
         self._offset = 0  # bytes of the file that `refresh` has seen
+        self._lines = 0  # and lines
         self._finished: set[int] = set()
         self._failed: set[int] = set()
 
@@ -57,6 +61,7 @@ class Store:
             descriptor = os.open(self.path, _FLAGS, 0o644)
             try:
                 with exclusive(descriptor):
+                    self._check_kind(descriptor)
                     _mend(descriptor)
                     _write_whole(descriptor, line.encode())
             finally:
@@ -70,10 +75,10 @@ class Store:
 
     def refresh(self) -> None:
         """Read the keys of lines that were added since the last call."""
-        for record, end in self._read(self._offset):
+        for record, end, number in self._read(self._offset, self._lines):
             into = self._failed if "error" in record else self._finished
             into.add(_short(record["key"]))
-            self._offset = end
+            self._offset, self._lines = end, number
 
     def finished(self, key: str) -> bool:
         """Return whether the cell with this key has finished without an error."""
@@ -85,29 +90,39 @@ class Store:
 
     def __iter__(self) -> Iterator[dict]:
         """Yield every whole record in the order of the file, duplicates included."""
-        return (record for record, _ in self._read(0))
+        return (record for record, _, _ in self._read(0, 0))
 
-    def _read(self, offset: int) -> Iterator[tuple[dict, int]]:
+    def _read(self, offset: int, n_before: int) -> Iterator[tuple[dict, int, int]]:
+        """Yield records with the place behind them, in bytes and in lines."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
             file.seek(offset)
-            for line in file:
-                if not line.endswith(b"\n") and not _is_record(line):
-                    return  # a torn last line: its cell is not finished
+            for number, line in enumerate(file, n_before + 1):
+                if _is_torn(line):
+                    return  # its cell is not finished
                 offset += len(line)
                 if line.strip():
-                    yield self._parse(line, offset), offset
+                    yield self._parse(line, number), offset, number
 
-    def _parse(self, line: bytes, offset: int) -> dict:
+    def _parse(self, line: bytes, number: int) -> dict:
         try:
             return records.check(json.loads(line))
         except ValueError as error:
-            start = offset - len(line)
             raise ValueError(
-                f"{self.path}, byte {start}: not a record of the benchmark ({error}); "
+                f"{self.path}, line {number}: not a record of the benchmark ({error}); "
                 "remove or mend that line"
             ) from error
+
+    def _check_kind(self, descriptor: int) -> None:
+        """Raise ValueError if the file's first line shows that it is somebody else's."""
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        first = os.read(descriptor, _FIRST).split(b"\n")[0]
+        if first.strip() and not first.startswith(_START) and not _START.startswith(first):
+            raise ValueError(
+                f"{self.path} is not a results file, its first line starts with "
+                f"{first[:30].decode(errors='replace')!r}: name another --out; it was left as it is"
+            )
 
 
 def unique(items: Iterator[dict]) -> list[dict]:
@@ -147,6 +162,13 @@ def _short(key: str) -> int:
     return int(key[:16], 16)  # 64 bits are enough to tell cells apart, and small
 
 
+def _is_torn(line: bytes) -> bool:
+    """Return whether a line is the start of a record that a crash cut off."""
+    if line.endswith(b"\n") or _is_record(line):
+        return False
+    return line.startswith(_START) or _START.startswith(line)
+
+
 def _is_record(line: bytes) -> bool:
     try:
         records.check(json.loads(line))
@@ -166,10 +188,10 @@ def _mend(descriptor: int) -> None:
     rest = tail[tail.rfind(b"\n") + 1 :]
     if not rest:
         return
-    if _is_record(rest):
-        _write_whole(descriptor, b"\n")
-    else:
+    if _is_torn(rest):
         os.ftruncate(descriptor, size - len(rest))
+    else:
+        _write_whole(descriptor, b"\n")
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

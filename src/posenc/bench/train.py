@@ -74,7 +74,7 @@ def train(
         ]
         n_parameters = sum(p.numel() for p in models[0].parameters())
         group = ensemble.make(models, compile=compile)
-        run = _Run(first, cells, group, data, where)
+        run = Training(cells, group, data, where)
         run.fit()
         scores = run.test()
         if probe is not None:
@@ -94,17 +94,13 @@ def train(
     ]
 
 
-class _Run:
+class Training:
     """The state of a training, with a leading seed axis everywhere."""
 
     def __init__(
-        self,
-        settings: Settings,
-        cells: Sequence[Settings],
-        group: Ensemble,
-        data: Parts,
-        device: torch.device,
+        self, cells: Sequence[Settings], group: Ensemble, data: Parts, device: torch.device
     ) -> None:
+        settings = cells[0]
         self.settings, self.group, self.data, self.device = settings, group, data, device
         self.best = [Best(cell) for cell in cells]
         self.step, self.seconds = 0, 0.0
@@ -150,13 +146,14 @@ class _Run:
         start = time.perf_counter()
         total = torch.zeros(self.group.n_seeds, device=self.device)
         for _ in range(self.course.round_steps):
-            total += self._train_step(next(self.batches))
+            total += self.take_step()
         losses = (total / self.course.round_steps).tolist()
         self.seconds += time.perf_counter() - start
         return losses
 
-    def _train_step(self, rows: Tensor) -> Tensor:
-        x, y, mask = self.data.train.take(rows)
+    def take_step(self) -> Tensor:
+        """Take one optimisation step, and return each seed's loss."""
+        x, y, mask = self.data.train.take(next(self.batches))
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.step, self.course.most_steps, self.settings)
         with self._precision():

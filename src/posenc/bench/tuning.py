@@ -17,6 +17,8 @@ PROFILE = "tuning"
 RATES = (3e-4, 1e-3, 3e-3)
 STEPS = 500
 
+TUNED = f"{len(RATES) + 1} trials of {STEPS} steps"
+
 # Norms as authors have them: near 1 for the DFT, small for a learned table, sqrt(d_model / 2) for
 # sinusoids. Each tries the other one of 1 and sqrt(d_model / 2).
 _OTHER_SCALE = {"dft": "loud", "learnable": "loud"}
@@ -62,7 +64,7 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     if last is None:
         return None
     best, _ = max(_finished([*first_trials(cell), last], records), key=_worth)
-    return replace(cell, learning_rate=best.learning_rate, scale=best.scale)
+    return replace(cell, learning_rate=best.learning_rate, scale=best.scale, tuned=TUNED)
 
 
 def _trial(cell: Settings, **changes: object) -> Settings:

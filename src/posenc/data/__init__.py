@@ -18,7 +18,7 @@ from posenc.data.errors import (
 from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.ts import read_ts
 from posenc.data.info import Facts, facts
-from posenc.data.load import is_here, load, names
+from posenc.data.load import SPLITS, is_here, load, names
 from posenc.data.measure import recorded, recorded_facts
 from posenc.data.protocols import (
     Prepared,
@@ -30,6 +30,7 @@ from posenc.data.protocols import (
 from posenc.data.resamples import official_only, resample
 
 __all__ = [
+    "SPLITS",
     "ArchiveError",
     "DataError",
     "Dataset",

@@ -7,12 +7,14 @@ How the results are analysed is a second part with a hash of its own: `posenc.st
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from posenc import _checks, data
-from posenc.bench import fingerprints, tuning
+from posenc.bench import build, tuning
 from posenc.bench.settings import Settings
+from posenc.bench.stages import Files
 
 PROFILE = "second"
 
@@ -78,17 +80,21 @@ HASH = hashed(TRAINING)
 
 @dataclass(frozen=True)
 class Block:
-    """One model on some data sets: a part of a tier that can be run by itself."""
+    """One model on one data set with several encodings."""
 
     model: str
-    datasets: tuple[str, ...]
+    dataset: str
     encodings: tuple[str, ...] = ENCODINGS
 
 
+def _blocks(model: str, datasets: Sequence[str]) -> tuple[Block, ...]:
+    return tuple(Block(model, dataset) for dataset in datasets)
+
+
 TIERS: dict[int, tuple[Block, ...]] = {
-    1: (Block("patch", DATASETS), Block("time_series", UP_TO_100)),
-    2: (Block("time_series", UP_TO_180),),
-    4: (Block("time_series", ABOVE_180),),
+    1: _blocks("patch", DATASETS) + _blocks("time_series", UP_TO_100),
+    2: _blocks("time_series", UP_TO_180),
+    4: _blocks("time_series", ABOVE_180),
 }
 
 
@@ -103,7 +109,8 @@ def cells(
     n = TRAINING["resamples"] if resamples is None else resamples
     only = data.official_only(dataset)
     common = {**TRAINING["settings"], **changes}
-    source = fingerprints.of_name(encoding)
+    common["encoding_source"] = build.fingerprint(encoding)
+    common["dataset_source"] = data.fingerprint(dataset)
     return [
         Settings(
             encoding,
@@ -114,17 +121,20 @@ def cells(
             resample=0 if only else r,
             profile=PROFILE,
             protocol=HASH,
-            encoding_source=source,
             **common,
         )
         for r in range(_checks.count("resamples", n, minimum=1))
     ]
 
 
-def blocks(tier: int, model: str | None = None) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield model, data set and encodings of a tier, in the order in which they are run."""
+def blocks(tier: int, model: str | None = None) -> list[Block]:
+    """Return the blocks of a tier, of one model or of both, in the order in which they are run."""
     _checks.choice("tier", str(tier), map(str, TIERS))
-    for block in TIERS[tier]:
-        if model in (None, block.model):
-            for dataset in block.datasets:
-                yield block.model, dataset, block.encodings
+    if model is not None:
+        _checks.choice("model", model, build.MODELS)
+    return [block for block in TIERS[tier] if model in (None, block.model)]
+
+
+def files(folder: Path, dataset: str) -> Files:
+    """Return the files of a data set in a folder of results."""
+    return Files(folder / f"tuning-{dataset}.jsonl", folder / f"second-{dataset}.jsonl")

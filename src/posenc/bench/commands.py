@@ -1,0 +1,182 @@
+"""What the commands `run` and `protocol` do: cells, an engine, a driver, and what is printed."""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from posenc import _checks, data, encodings
+from posenc.bench import build, estimate, jobs, local, protocols, stages, tuning
+from posenc.bench import grid as grids
+from posenc.bench.driver import Cells, Driver, Engine, Summary
+from posenc.bench.progress import Progress
+from posenc.bench.settings import NAMED, Settings
+from posenc.bench.store import Store
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Trains what a results file lacks of some cells, as the options of a command say."""
+
+    options: argparse.Namespace
+    device: str
+    encodings: Sequence[str]
+    until: float = math.inf
+
+    def __call__(self, cells: Cells, store: Store) -> Summary:
+        driver = Driver(
+            cells,
+            store,
+            self._engine(),
+            stack=self._stack(),
+            device=self.device,
+            compile=getattr(self.options, "compile", False),
+            retry_failed=self.options.retry_failed,
+            until=self.until,
+        )
+        progress = Progress(len(cells))
+        try:
+            return driver.run(progress)
+        finally:
+            progress.close()
+
+    def _engine(self) -> Engine:
+        named = getattr(self.options, "engine", "local")
+        if named == "serial":
+            return local.SerialEngine()
+        if named == "local":
+            usual = 1 if self.device.startswith("cuda") else None
+            workers = self.options.workers
+            return local.LocalEngine(usual if workers is None else workers)
+        if "://" not in named:
+            _checks.choice("engine", named, ("local", "serial", "tcp://HOST:PORT"))
+        from posenc.bench.cluster import DaskEngine
+
+        sources = [build.source_file(name) for name in self.encodings]
+        return DaskEngine(named, [path for path in sources if path])
+
+    def _stack(self) -> int:
+        usual = 16 if self.device.startswith("cuda") else 1
+        stack = self.options.stack
+        return _checks.count("stack", usual if stack is None else stack, minimum=1)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train a grid that the options name; return 0, or 1 if some cells failed."""
+    device = options.device if options.engine not in ("local", "serial") else None
+    device = device or jobs.resolve_device(options.device)
+    grid = _grid(options)
+    train = Trainer(options, device, [spec.name for spec in grid.encodings])
+    train._engine()  # a wrong name is an error before anything is read
+    grid.fetch()
+    _print_estimate(grid, options, device)
+    if options.tune:
+        groups, files = list(grid.groups()), stages.beside(options.out)
+        summary = _staged(groups, files, train)
+        cells = tuning.Cells(stages.final(groups, files.trials))
+    else:
+        cells, summary = grid, train(grid, Store(options.out))
+    _print_summary(summary, options.out)
+    if options.profile != "smoke":
+        _warn_of_short_trainings(options.out, cells)
+    return 1 if summary.failed else 0
+
+
+def protocol(options: argparse.Namespace) -> int:
+    """Train what a tier of the book's protocol lacks, set by set; return 0, or 1 after failures.
+
+    What is stored is not trained again, so a run that was stopped, or that had `--seconds` only,
+    goes on where it was.
+    """
+    until = math.inf if options.seconds is None else time.monotonic() + options.seconds
+    for name in options.datasets or []:
+        _checks.choice("dataset", name, protocols.DATASETS)
+    blocks = [
+        block
+        for block in protocols.blocks(options.tier, options.model)
+        if not options.datasets or block.dataset in options.datasets
+    ]
+    for name in {block.dataset for block in blocks}:
+        for split in data.SPLITS:
+            data.load(name, split)
+    failed = 0
+    for block in blocks:
+        names = options.encodings or block.encodings
+        groups = [protocols.cells(block.dataset, block.model, name) for name in names]
+        train = Trainer(options, jobs.resolve_device(options.device), names, until)
+        print(f"{block.dataset}, model {block.model}")
+        failed += _staged(groups, protocols.files(options.out, block.dataset), train).failed
+        if time.monotonic() > until:
+            print("the time is over; the same command goes on from here")
+            break
+    return 1 if failed else 0
+
+
+def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
+    """Tune and train, and return what the last stage did."""
+    for title, summary in stages.run(groups, files, train):
+        print(f"{title}: {summary.trained} trained, {summary.skipped} were there")
+    return summary
+
+
+def _grid(options: argparse.Namespace) -> grids.Grid:
+    if options.seeds is not None and options.resamples is not None:
+        raise ValueError("--seeds and --resamples exclude each other: each resample has its seed")
+    resampled = options.resamples is not None
+    name, asked = ("resamples", options.resamples) if resampled else ("seeds", options.seeds)
+    seeds = range(_checks.count(name, 5 if asked is None else asked, minimum=1))
+    changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in NAMED}
+    return grids.make(
+        options.datasets,
+        options.encodings or encodings.names(),
+        options.models or list(build.MODELS),
+        seeds,
+        options.profile,
+        resampled=resampled,
+        **{name: value for name, value in changes.items() if value is not None},
+    )
+
+
+def _print_estimate(grid: grids.Grid, options: argparse.Namespace, device: str) -> None:
+    if options.engine not in ("local", "serial") or options.profile == "smoke":
+        return
+    groups = [group for group in grid.groups() if not _stored(group, options.out)]
+    if options.tune:
+        groups += [[trial] for group in groups for trial in tuning.first_trials(group[0])]
+    n_workers = 1 if options.engine == "serial" else options.workers or local.available_cores()
+    seconds = estimate.at_most(groups, n_workers, device)
+    if seconds:
+        n = sum(map(len, groups))
+        print(f"{n} trainings, {estimate.said(seconds)} if none stops early", file=sys.stderr)
+
+
+def _stored(group: Sequence[Settings], out: Path) -> bool:
+    store = Store(out)
+    store.refresh()
+    return all(store.finished(cell.key) for cell in group)
+
+
+def _print_summary(summary: Summary, out: Path) -> None:
+    print(
+        f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
+        f"there, {summary.elsewhere} are being trained by another run; results in {out}"
+    )
+    if summary.failed:
+        print(f"why they failed: python -m posenc.bench status {out}")
+        print("to try them again: the same command with --retry-failed")
+
+
+def _warn_of_short_trainings(path: Path, cells: Cells) -> None:
+    from posenc.study import tables
+
+    keys = _keys(cells.groups())
+    note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)
+    if note:
+        print(note)
+
+
+def _keys(groups: Iterable[Sequence[Settings]]) -> set[str]:
+    return {cell.key for group in groups for cell in group}

@@ -1,0 +1,53 @@
+"""How long a run may take, said before its first cell ends: a few steps are timed."""
+
+import time
+from collections.abc import Sequence
+
+import torch
+
+from posenc.bench import build, ensemble, parts
+from posenc.bench.settings import Settings
+from posenc.bench.train import Training
+
+SAMPLES = 6
+SECONDS = 5.0
+
+
+def at_most(groups: Sequence[Sequence[Settings]], n_workers: int, device: str) -> float | None:
+    """Return the seconds that training all cells takes if none stops early, or None if unknown.
+
+    Some groups, evenly spread, take two steps each, for `SECONDS` in all; the rest is assumed to
+    be like them.
+    """
+    n_cells = sum(map(len, groups))
+    if not n_cells:
+        return 0.0
+    started, each = time.monotonic(), []
+    for group in groups[:: max(1, len(groups) // SAMPLES)]:
+        try:
+            each.append(_seconds(group[0], torch.device(device)))
+        except (ValueError, RuntimeError):  # it will fail again, and be recorded
+            continue
+        if time.monotonic() > started + SECONDS:
+            break
+    return n_cells * sum(each) / len(each) / n_workers if each else None
+
+
+def said(seconds: float) -> str:
+    """Return a duration in words: "40 seconds", "25 minutes", "3.5 hours"."""
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.1f} hours"
+
+
+def _seconds(cell: Settings, device: torch.device) -> float:
+    """Return the seconds of one training that does not stop early."""
+    data = parts.load(cell, device)
+    model = build.model(cell, data.n_channels, data.n_classes, data.length).to(device)
+    training = Training([cell], ensemble.make([model]), data, device)
+    training.take_step()  # the first one is slow
+    start = time.perf_counter()
+    training.take_step()
+    return (time.perf_counter() - start) * training.course.most_steps
