@@ -1,0 +1,253 @@
+"""What a set gives without a transformer: MiniRocket with a ridge, the nearest neighbour, a guess.
+
+A set on which no transformer beats these, or these beat no guess, decides nothing about encodings.
+
+The baselines get the numbers that the trainings get: channels standardised by the training part,
+zeros at steps that are not real, whole series. Nobody tells them which steps those are, so a gap
+looks like a mean. They need no validation part and learn from the whole training part.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import _checks, data
+from posenc.bench import metrics, records
+from posenc.bench.locks import exclusive
+from posenc.data import Dataset
+
+N_KERNELS = 10_000
+# the ridge needs the features of all series at once: with this many series it gets fewer of them
+MANY_SERIES, FEWER_KERNELS = 10_000, 2_016
+SHORTEST = 9  # steps: the length of MiniRocket's kernels
+FIELDS = (
+    "dataset",
+    "fingerprint",
+    "baseline",
+    "resample",
+    "n_train",
+    "n_test",
+    "metrics",
+    "settings",
+    "versions",
+    "seconds",
+)
+# two records with the same values of these stand for one computation
+_SAME = ("dataset", "fingerprint", "baseline", "resample", "settings")
+
+
+def minirocket_settings(train: Dataset) -> dict[str, int]:
+    """Return the number of kernels, the length that short series are padded to, and the seed."""
+    n_kernels = N_KERNELS if len(train) <= MANY_SERIES else FEWER_KERNELS
+    return {"n_kernels": n_kernels, "length": max(train.length, SHORTEST), "seed": 0}
+
+
+def minirocket(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the classes (n,) that MiniRocket with a ridge predicts, by aeon.
+
+    Kernels and ridge are as in Dempster, Schmidt and Webb (2021), KDD, "MiniRocket"; series that
+    are shorter than a kernel are padded with zeros at their end.
+    """
+    from aeon.classification.convolution_based import MiniRocketClassifier
+
+    chosen = minirocket_settings(train)
+    model = MiniRocketClassifier(n_kernels=chosen["n_kernels"], random_state=chosen["seed"])
+    first, second = (
+        np.pad(part.x, ((0, 0), (0, chosen["length"] - part.length), (0, 0))).transpose(0, 2, 1)
+        for part in (train, test)
+    )
+    return model.fit(first, train.y).predict(second)
+
+
+@cache
+def _compile(several_channels: bool) -> None:
+    """Let numba compile MiniRocket, which takes a minute, so that no record's seconds hold it."""
+    from aeon.transformations.collection.convolution_based import MiniRocket
+
+    x = np.random.default_rng(0).normal(size=(2, 1 + several_channels, SHORTEST))
+    MiniRocket(n_kernels=84, random_state=0).fit_transform(x.astype(np.float32))
+
+
+def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the class (n,) of the training series at the smallest Euclidean distance."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    model = KNeighborsClassifier(n_neighbors=1, algorithm="brute")
+    model.fit(train.x.reshape(len(train), -1), train.y)
+    return model.predict(test.x.reshape(len(test), -1))
+
+
+def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the largest class of the training part for every test series, (n,)."""
+    return np.full(len(test), np.bincount(train.y).argmax())
+
+
+BASELINES: dict[str, Callable[[Dataset, Dataset], NDArray[np.int64]]] = {
+    "minirocket": minirocket,
+    "nearest": nearest,
+    "largest_class": largest_class,
+}
+_SETTINGS = {"minirocket": minirocket_settings}
+
+
+def baselines(
+    name: str, resample: int = 0, *, only: Sequence[str] = tuple(BASELINES)
+) -> list[dict]:
+    """Return one record for each baseline on one split of a data set.
+
+    Parameters
+    ----------
+    name : str
+        A data set, see `posenc.data.names`.
+    resample : int
+        0 is the official split, see `posenc.data.resample`.
+    only : sequence of str
+        Names of `BASELINES`.
+
+    Returns
+    -------
+    list of dict
+        Each with `FIELDS`: scores of the test part (`posenc.bench.metrics.score`), sizes, versions
+        and the seconds of learning and predicting.
+
+    Raises
+    ------
+    ValueError
+        If the set is unknown or absent, or has no such resample, or a baseline is unknown.
+    """
+    return list(_compute(name, resample, [_checks.choice("only", one, BASELINES) for one in only]))
+
+
+def run(
+    datasets: Iterable[str],
+    resamples: int,
+    out: str | os.PathLike,
+    *,
+    only: Sequence[str] = tuple(BASELINES),
+) -> int:
+    """Compute what is not stored yet and store it; return how many records are new.
+
+    Parameters
+    ----------
+    datasets : iterable of str
+    resamples : int
+        Splits of each set, the official one (0) among them. Sets that have nothing but their
+        official split (`posenc.data.official_only`) get that one.
+    out : path
+        A file of JSON lines, made at the first record. Every record is on the disk before the next
+        is begun; several processes may write to one file.
+    only : sequence of str
+        Names of `BASELINES`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, a set cannot be read, or `out` holds anything else than records of
+        baselines. All sets are read before the first computation, and the file stays as it was.
+    """
+    resamples = _checks.count("resamples", resamples, minimum=1)
+    only = [_checks.choice("only", one, BASELINES) for one in only]
+    read(out)
+    contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
+    new = 0
+    for name, content in contents.items():
+        for resample in range(1 if data.official_only(name) else resamples):
+            for record in _compute(name, resample, only, content, out):
+                new += append(out, record)
+    return new
+
+
+def read(path: str | os.PathLike) -> list[dict]:
+    """Return the records of a file, or [] where there is none.
+
+    Raises
+    ------
+    ValueError
+        If a line is not a record of a baseline: the message names file and line.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"out must be a file such as results/baselines.jsonl, got folder {path}")
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8") as lines:
+        return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def append(path: str | os.PathLike, record: dict) -> bool:
+    """Store a record unless the file has one for the same computation; return whether it is new."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file, exclusive(file.fileno()):
+        stored = read(path)
+        if any(_same(record, one) for one in stored):
+            return False
+        file.write(json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return True
+
+
+def _compute(
+    name: str,
+    resample: int,
+    only: Sequence[str],
+    content: str | None = None,
+    stored_in: str | os.PathLike | None = None,
+) -> Iterator[dict]:
+    train, test = data.resample(data.load(name, "train"), data.load(name, "test"), resample)
+    mean, deviation = data.channel_statistics(train)
+    train, test = (data.standardise(part, mean, deviation) for part in (train, test))
+    for baseline in only:
+        record = {
+            "dataset": name,
+            "fingerprint": content or data.fingerprint(name),
+            "baseline": baseline,
+            "resample": resample,
+            "settings": _SETTINGS.get(baseline, lambda _: {})(train),
+        }
+        if stored_in is not None and any(_same(record, one) for one in read(stored_in)):
+            continue
+        if baseline == "minirocket":
+            _compile(train.n_channels > 1)
+        started = time.perf_counter()
+        predicted = BASELINES[baseline](train, test)
+        seconds = round(time.perf_counter() - started, 4)
+        yield record | {
+            "n_train": len(train),
+            "n_test": len(test),
+            "metrics": metrics.score(test.y, predicted, test.n_classes),
+            "versions": _versions(),
+            "seconds": seconds,
+        }
+
+
+def _same(record: dict, other: dict) -> bool:
+    return all(record[field] == other[field] for field in _SAME)
+
+
+def _versions() -> dict[str, str]:
+    found = {name: one for name, one in records.versions().items() if name != "torch"}
+    return found | {name: version(name) for name in ("aeon", "scikit-learn", "numba")}
+
+
+def _parse(path: Path, number: int, line: str) -> dict:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: not JSON ({error}); remove that line") from error
+    missing = [one for one in FIELDS if not isinstance(record, dict) or one not in record]
+    if missing:
+        raise ValueError(
+            f"{path}, line {number}: not a record of a baseline, it lacks {', '.join(missing)}"
+        )
+    if not line.endswith("\n"):
+        raise ValueError(f"{path}, line {number}: ends without a newline; add it")
+    return record
