@@ -8,7 +8,8 @@ import naive
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.autograd import gradcheck
+from torch.autograd import gradcheck, gradgradcheck
+from torch.utils.checkpoint import checkpoint
 
 from posenc import encodings, models
 from posenc.attention import Position, SelfAttention, kernels
@@ -295,6 +296,144 @@ def test_long_inputs_give_what_the_explicit_weights_give(name, length, masked):
     ours, theirs = (torch.autograd.grad(o, parameters, cotangent) for o in (out, expected))
     for a, b in zip(ours, theirs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+
+
+# -- second derivatives ----------------------------------------------------------------------------
+
+
+def explicit(attention, x, mask):
+    """The layer's output with all weights formed by its own doors, through which torch may go."""
+    q, k, v = attention._project(x)
+    scores = q @ k.mT / math.sqrt(attention.d_head)
+    bias = attention.position.bias(x, q, k)
+    scores = scores if bias is None else scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask[:, None, None], -math.inf)
+    weights = scores.softmax(-1)
+    mix = attention.position.mix(x)
+    heads = weights @ v
+    if callable(mix):
+        heads = heads + mix(weights)
+    elif mix is not None:
+        heads = heads + (mix if mask is None else mix * mask[:, None, None]) @ v
+    return attention.out(heads.transpose(1, 2).flatten(2))
+
+
+def randomised(name, length, **options):
+    torch.manual_seed(0)
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, length, **options)).double().eval()
+    with torch.no_grad():
+        for p in attention.parameters():
+            p += 0.3 * torch.randn_like(p)
+    return attention
+
+
+SECOND = [(name, {}) for name in encodings.names()]
+SECOND += [("relative", {"values": True}), ("tpe", {"learn_sigma": True})]
+
+
+@pytest.mark.parametrize(("name", "options"), SECOND)
+@pytest.mark.parametrize("length", [40, 300])
+@pytest.mark.parametrize("masked", [False, True])
+def test_second_derivatives_are_those_of_the_formula(name, options, length, masked):
+    """A gradient penalty and a Hessian-vector product, in the input and in every parameter."""
+    attention = randomised(name, length, **options)
+    x = double(2, length, 8).requires_grad_()
+    mask = None
+    if masked:
+        mask = torch.ones(2, length, dtype=torch.bool)
+        mask[1, length // 2 :] = False
+    inputs = [x, *attention.parameters()]
+    directions = [torch.randn_like(a) for a in inputs]
+    products = []
+    for forward in (
+        attention,
+        lambda x, mask: explicit(attention, attention.position.embed(x), mask),
+    ):
+        out = forward(x, mask)
+        out = out if mask is None else out[mask]
+        gradients = torch.autograd.grad(out.square().sum(), inputs, create_graph=True)
+        penalty = gradients[0].square().sum()
+        product = sum((g * d).sum() for g, d in zip(gradients, directions, strict=True))
+        products.append(
+            [
+                *gradients,
+                *torch.autograd.grad(penalty, inputs, retain_graph=True, materialize_grads=True),
+                *torch.autograd.grad(product, inputs, materialize_grads=True),
+            ]
+        )
+    for ours, theirs in zip(*products, strict=True):
+        scale = theirs.abs().max().clamp(min=1)
+        torch.testing.assert_close(ours / scale, theirs / scale, rtol=0, atol=1e-10)
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_blocked_attention_passes_gradgradcheck():
+    q, k, v = (double(1, 2, 6, 2).requires_grad_() for _ in range(3))
+    bias, by_query = double(1, 2, 6, 6).requires_grad_(), double(1, 2, 6, 5).requires_grad_()
+    assert gradgradcheck(blocked_attention, (q, k, v, bias, by_query))
+    by_offset = double(1, 2, 1, 5).requires_grad_()
+    assert gradgradcheck(blocked_attention, (q, k, v, None, by_offset))
+    # with offsets that were computed from the queries, each way counts once
+    assert gradgradcheck(
+        lambda q, k, v: blocked_attention(q, k, v, None, torch.cat((q, q.square()[..., :1]), -1)),
+        (q, k, v),
+    )
+
+
+def test_models_have_second_derivatives():
+    torch.manual_seed(0)
+    net = models.TimeSeriesTransformer(2, 3, 260, "t5", 8, 2, 2, 16).double().eval()
+    x = double(3, 260, 2).requires_grad_()
+
+    def loss(values):
+        return net(values).square().sum()
+
+    direction = torch.randn_like(x)
+    ours = torch.autograd.functional.hvp(loss, x, direction)[1]
+    gradient = torch.func.grad(loss)
+    theirs = torch.func.grad(lambda values: (gradient(values) * direction).sum())(x.detach())
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9 * theirs.abs().max().item())
+
+
+@pytest.mark.parametrize("name", ["none", "t5", "relative", "tupe"])
+@pytest.mark.parametrize("length", [20, 300])
+def test_a_gradient_may_be_asked_for_twice(name, length):
+    attention = randomised(name, length)
+    parameters = list(attention.parameters())
+    loss = attention(double(1, length, 8)).square().sum()
+    first = torch.autograd.grad(loss, parameters, retain_graph=True)
+    second = torch.autograd.grad(loss, parameters, retain_graph=True)
+    third = torch.autograd.grad(loss, parameters, create_graph=True)
+    for a, b, c in zip(first, second, third, strict=True):
+        torch.testing.assert_close(a, b, **TOLERANCE)
+        torch.testing.assert_close(a, c, **TOLERANCE)
+        assert c.requires_grad
+
+
+@pytest.mark.parametrize("name", ["none", "t5", "tupe"])
+def test_a_jacobian_may_be_computed_in_one_batch(name):
+    attention = randomised(name, 300)
+
+    def some(x):
+        return attention(x)[0, ::100, 0]
+
+    x = double(1, 300, 8)
+    one_by_one, batched = (
+        torch.autograd.functional.jacobian(some, x, vectorize=how) for how in (False, True)
+    )
+    torch.testing.assert_close(batched, one_by_one, **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["none", "t5", "tupe"])
+def test_checkpoints_recompute_attention(name):
+    attention = randomised(name, 300)
+    x = double(2, 300, 8)
+    parameters = list(attention.parameters())
+    outputs = attention(x), checkpoint(attention, x, use_reentrant=False)
+    ours, theirs = (torch.autograd.grad(out.square().sum(), parameters) for out in outputs)
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, **TOLERANCE)
 
 
 # -- errors ----------------------------------------------------------------------------------------

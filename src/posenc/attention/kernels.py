@@ -4,13 +4,17 @@ PyTorch's fused kernel for CPUs cannot differentiate a bias; with a learned one 
 forming, and keeping, all scores. `blocked_attention` fills that gap: it works through blocks of
 query rows that stay in the cache, keeps only the row sums, and forms the scores anew on the way
 back (the method of Dao et al. 2022, "FlashAttention", with a gradient for the bias).
+
+No such kernel can differentiate its own gradient. Where a gradient is to be differentiated again
+(`create_graph=True`), it comes from the formula written out, in O(length^2) memory.
 """
 
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import FunctionCtx
 from torch.nn.functional import dropout as drop
 from torch.nn.functional import pad, scaled_dot_product_attention
 
@@ -89,7 +93,91 @@ def fused_attention(
         q, k, v = (pad(a, (0, widest - a.shape[-1])) for a in (q, k, v))
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.to(q.dtype)
-    return scaled_dot_product_attention(q, k, v, mask, dropout, scale=scale)[..., :width]
+
+    def kernel(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        return scaled_dot_product_attention(q, k, v, mask, dropout, scale=scale)
+
+    def formula(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        return _plain_attention(q, k, v, mask, dropout, scale)
+
+    inputs = q, k, v, mask
+    # with dropout the formula would draw other zeros than the kernel did
+    twice = dropout == 0 and not torch.compiler.is_compiling() and _wants_gradient(inputs)
+    out = _Twice.apply(kernel, formula, *inputs) if twice else kernel(*inputs)
+    return out[..., :width]
+
+
+def _needs_formula(d_out: Tensor) -> bool:
+    """Return whether a gradient is to have a graph, or to be computed for many `d_out` at once."""
+    batched = in_transform() or torch._C._functorch.is_legacy_batchedtensor(d_out)
+    return batched or torch.is_grad_enabled()
+
+
+def _wants_gradient(inputs: Sequence[Tensor | None]) -> bool:
+    return torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in inputs)
+
+
+class _Twice(torch.autograd.Function):
+    """A kernel, and the formula that it computes for gradients that are differentiated again."""
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx, kernel: Callable, formula: Callable, *inputs: Tensor | None
+    ) -> Tensor:
+        needed = ctx.needs_input_grad[2:]
+        with torch.enable_grad():
+            own = [
+                a if a is None else a.detach().requires_grad_(need)
+                for a, need in zip(inputs, needed, strict=True)
+            ]
+            out = kernel(*own)
+        ctx.save_for_backward(*inputs)
+        ctx.inner, ctx.kernel, ctx.formula = (own, out), kernel, formula
+        return out.detach()
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        needed = ctx.needs_input_grad[2:]
+        # the kernel's graph serves once, so that its memory is free before the next pass
+        inner, ctx.inner = ctx.inner, None
+        if _needs_formula(d_out):
+            gradients = _gradients(ctx.formula, ctx.saved_tensors, needed, d_out)
+        elif inner is None:
+            gradients = _gradients(ctx.kernel, ctx.saved_tensors, needed, d_out)
+        else:
+            gradients = _gradients_of(inner[1], inner[0], needed, d_out)
+        return None, None, *gradients
+
+
+def _gradients(
+    formula: Callable, inputs: Sequence[Tensor | None], needed: Sequence[bool], d_out: Tensor
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of `formula(*inputs)`, with a graph of their own if there is to be one.
+
+    Of each input only what it does by itself counts, even if it was computed from another one.
+    """
+    graph = torch.is_grad_enabled()
+    with torch.enable_grad():
+        own = [
+            a if a is None or not need else a.view_as(a) if graph else a.detach().requires_grad_()
+            for a, need in zip(inputs, needed, strict=True)
+        ]
+        out = formula(*own)
+    return _gradients_of(out, own, needed, d_out, graph=graph)
+
+
+def _gradients_of(
+    out: Tensor,
+    inputs: Sequence[Tensor | None],
+    needed: Sequence[bool],
+    d_out: Tensor,
+    *,
+    graph: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradient of each input, None for those that need none."""
+    wanted = [a for a, need in zip(inputs, needed, strict=True) if need]
+    found = iter(torch.autograd.grad(out, wanted, d_out.to(out.dtype), create_graph=graph))
+    return tuple(next(found) if need else None for need in needed)
 
 
 def blocked_attention(
@@ -141,9 +229,12 @@ class _Blocked(torch.autograd.Function):
         return out
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
         with without_autocast(d_out):
+            if _needs_formula(d_out):
+                return _gradients(
+                    _plain_scores_attention, ctx.saved_tensors[:5], ctx.needs_input_grad, d_out
+                )
             return _Blocked.gradients(ctx, d_out)
 
     @staticmethod
@@ -371,6 +462,21 @@ class _PerOffset:
         total += line[spare:-spare]
         total[0] += line[:spare].sum()
         total[-1] += line[-spare:].sum()
+
+
+def _plain_scores_attention(
+    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, offsets: Tensor | None
+) -> Tensor:
+    """Return what `blocked_attention` returns, written out."""
+    if offsets is not None:
+        reach, step = offsets.shape[-1] // 2, torch.arange(q.shape[-2])
+        index = (step - step[:, None]).clamp(-reach, reach) + reach
+        if offsets.shape[-2] > 1:
+            by_offset = offsets.gather(-1, index.expand(*q.shape[:2], -1, -1))
+        else:
+            by_offset = offsets[..., 0, :][..., index]
+        bias = by_offset if bias is None else bias + by_offset
+    return _plain_attention(q, k, v, bias, 0.0, 1.0)
 
 
 def _plain_attention(
