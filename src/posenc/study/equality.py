@@ -17,10 +17,11 @@ probabilities of worse, equal and better. They are written here because `baycomp
 these methods, has had no release since 2023 and needs a C++ compiler and Stan for the hierarchical
 model; what it and the papers print is what the tests compare with.
 
-Sources: Benavoli, Corani, Demšar and Zaffalon (2017), Time for a change; Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms; Corani,
-Benavoli, Demšar, Mangili and Zaffalon (2017), Statistical comparison of classifiers through
-Bayesian hierarchical modelling; Nadeau and Bengio (2003) for the correlation of resamples;
-Schuirmann (1987) for two one-sided tests.
+Sources: Benavoli, Corani, Demšar and Zaffalon (2017), Time for a change; Corani and Benavoli
+(2015), A Bayesian approach for comparing cross-validated algorithms; Corani, Benavoli, Demšar,
+Mangili and Zaffalon (2017), Statistical comparison of classifiers through Bayesian hierarchical
+modelling; Nadeau and Bengio (2003) for the correlation of resamples; Schuirmann (1987) for two
+one-sided tests.
 """
 
 from dataclasses import dataclass
