@@ -155,7 +155,7 @@ def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> Signe
         )
         p_value = float(test.pvalue)
     else:
-        balances, chances = _rank_balances(weights)
+        balances, chances = rank_balances(weights)
         reached = balances >= abs(balance) if sides == 2 else balances >= balance
         p_value = min(1.0, float(sides * chances[reached].sum()))
     return SignedRank(p_value, min(1.0, sides * 0.5**n), balance / int(weights.sum()), n)
@@ -377,8 +377,18 @@ def _draw_rank_sums(doubled: NDArray, n_draws: int, seed: int) -> NDArray:
     return sums
 
 
-def _rank_balances(weights: NDArray) -> tuple[NDArray, NDArray]:
-    """Return positive minus negative ranks for every pattern of signs, and the chances."""
+def rank_balances(weights: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Return positive minus negative ranks, over all patterns of signs, and their chances.
+
+    Parameters
+    ----------
+    weights : int array of shape (n,)
+        The ranks, doubled where ties share one.
+
+    Returns
+    -------
+    two arrays: all balances in rising order, and how probable each is if signs are fair.
+    """
     chances = np.ones(1)
     for weight in weights:
         longer = np.zeros(chances.size + weight)
