@@ -59,3 +59,11 @@ def load(pattern: str) -> list[dict]:
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
     return unique(record for path in paths for record in Store(path))
+
+
+def baselines() -> list[dict]:
+    """Return the records of the baselines, from the folder `baselines`; [] where there are none."""
+    from posenc.bench.baselines import read
+
+    paths = sorted((folder() / "baselines").glob("*.jsonl"))
+    return [record for path in paths for record in read(path)]

@@ -1,0 +1,173 @@
+"""How the benchmark's second edition is analysed: frozen, with a hash, before results are read.
+
+`ANALYSIS` says which data sets decide, what is compared, which difference counts as none, and by
+which tests; `posenc.study.second` does what it says. The trainings have a hash of their own, see
+`posenc.bench.protocols`. Both parts stand in `results/protocol.md`, written by
+
+    python -m posenc.study.protocol
+"""
+
+import sys
+
+from posenc.bench import protocols
+from posenc.bench.protocols import TRAINING, hashed
+from posenc.study import results
+
+ANALYSIS: dict[str, object] = {
+    "edition": 2,
+    "outcome": "accuracy",
+    "secondary": ["balanced_accuracy"],
+    "baseline": "none",
+    "margin": 0.01,
+    "alpha": 0.05,
+    "least_power": 0.8,
+    "unit": "data set, or family of sets that share series: the mean over sets and resamples",
+    "families": {
+        "Pedestrians": ["MelbournePedestrian", "Chinatown"],
+        "Phalanges": ["PhalangesOutlinesCorrect", "DistalPhalanxTW", "ProximalPhalanxTW"],
+        "Words": ["FiftyWords", "WordSynonyms"],
+    },
+    "complete": "all encodings of the tier have all resamples of the set",
+    "learned": "above_largest_class",
+    "decides": {
+        "above_largest_class": "sign flips of whole resamples, mean of all encodings",
+        "above_none": "sign flips of whole resamples, largest mean gain of an encoding",
+        "level": 0.05,
+    },
+    "primary": {
+        "gain": "Wilcoxon over learned units, encoding minus none, Holm over encodings",
+        "equal": "two one-sided t tests within the margin, learned units, Holm over encodings",
+        "ranking": "Friedman counted or permuted, encodings without none, deciding units",
+        "pairs": "Wilcoxon, deciding units, Holm over all pairs",
+    },
+    "beside": ["all sets", "sets of the survey", "Bayesian signed ranks with the margin as rope"],
+    "models": "apart; each model is a family of its own",
+}
+
+HASH = hashed(ANALYSIS)
+
+
+def text() -> str:
+    """Return the protocol for people, in Markdown."""
+    return "\n\n".join([_HEAD, _training(), _analysis(), _APPENDIX]) + "\n"
+
+
+_HEAD = """\
+# The protocol of the second edition
+
+Two parts, each with a hash. The first decides what is trained and stands in every record as \
+`protocol`. The second was frozen before any result of the second edition was looked at, except \
+those of a pilot with the model without encoding, which chose the length of the trainings. Both \
+are made from the code: this page is written by `python -m posenc.study.protocol`, and a test \
+compares."""
+
+_APPENDIX = """\
+## Later additions
+
+An encoding that comes later is trained by the same first part and compared with `none` and with \
+the encodings above, in a family of its own; it changes neither hash and none of the tables above. \
+Your own is trained by
+
+```console
+$ python -m posenc.bench protocol --encoding mine:Nearby --datasets RacketSports --out mine
+```"""
+
+
+def _training() -> str:
+    settings, trials = TRAINING["settings"], TRAINING["tuning"]
+    rates = ", ".join(f"{rate:g}" for rate in trials["rates"])
+    tiers = "\n".join(f"- **Tier {n}**: {_tier(n)}" for n in protocols.TIERS)
+    return f"""\
+## Training: `{protocols.HASH}`
+
+**Data sets.** {len(TRAINING["datasets"])}: {", ".join(TRAINING["datasets"])}. At most \
+{settings["max_cases"]:,} series of each part, classes in their proportions; only EMGGestures, \
+LSST, MelbournePedestrian and PenDigits have more. Channels are standardised by the training part.
+
+**Encodings.** {", ".join(f"`{name}`" for name in TRAINING["encodings"])}.
+
+**Models.** Steps as tokens (`time_series`) and patches of {settings["patch"]} steps (`patch`): \
+{settings["n_layers"]} layers, width {settings["d_model"]}, {settings["n_heads"]} heads, \
+feed-forward {settings["d_ff"]}, dropout {settings["dropout"]:g}, the norm of each model's own \
+algorithm.
+
+**Resamples.** {TRAINING["resamples"]}: the official split and {TRAINING["resamples"] - 1} others \
+of the official sizes and class counts; where series come in groups, whole groups change sides. A \
+set whose official split must not be touched keeps it, and gets as many seeds. Resample and seed \
+go together and are the same for all encodings. Of each training part {settings["validation"]:.0%} \
+is held out for validation.
+
+**Course.** AdamW, weight decay {settings["weight_decay"]:g}, {settings["batch_size"]} series a \
+step, a linear rise over the first {round(settings["warmup"] * settings["steps"])} steps and then \
+a constant rate. The validation part is looked at every {settings["check_every"]} steps. Training \
+ends when for {settings["patience_steps"]} steps neither the validation accuracy has risen nor the \
+validation loss has fallen by one per cent (an accuracy of 1 cannot rise), after at least \
+{settings["least_steps"]} and at most {settings["steps"]:,} steps. The weights with the best \
+validation accuracy are kept, of equal ones those with the lowest loss. The test part is used \
+once, at the end.
+
+**Tuning.** {trials["trials"]} trials of {trials["steps"]} steps for each encoding, model and set, \
+on the official split, chosen by validation: learning rates {rates}, then one more. An encoding \
+that is added to the tokens tries the other size of its rows at the best rate (norm 1 or \
+sqrt(d_model / 2)); every other one tries one more rate, beyond the best at the edge, between the \
+best two otherwise.
+
+**Precision.** Float32 on every device.
+
+**Tiers**, each complete in itself:
+
+{tiers}"""
+
+
+def _tier(number: int) -> str:
+    parts = []
+    for model in dict.fromkeys(block.model for block in protocols.TIERS[number]):
+        sets = [b.dataset for b in protocols.TIERS[number] if b.model == model]
+        shown = ", ".join(sets) if len(sets) < len(TRAINING["datasets"]) else "all data sets"
+        parts.append(f"`{model}` on {shown}")
+    return "; ".join(parts) + "."
+
+
+def _analysis() -> str:
+    margin, alpha = 100 * ANALYSIS["margin"], ANALYSIS["alpha"]
+    families = "; ".join(" and ".join(sets) for sets in ANALYSIS["families"].values())
+    return f"""\
+## Analysis: `{HASH}`
+
+**Unit and outcome.** The data set; its value is the mean test accuracy over its resamples. Sets \
+that share series are one unit, with the mean over its sets: {families}. The two models are \
+judged apart. A set enters a table when all encodings have all its resamples.
+
+**Which sets count.** A set is *learned* by a model if (1) its trainings are above the largest \
+class by more than luck. It *decides rankings* if, besides, (2) at least one encoding is above \
+`none` by more than luck. Luck: under the hypothesis of no difference the sign of all differences \
+of one resample may be flipped; all {2 ** TRAINING["resamples"]} flips are counted, and the share \
+that reaches the observed mean (of all encodings in 1, of the best encoding in 2) must be at most \
+{ANALYSIS["decides"]["level"]:g}. Condition (2) chooses sets by the gains that are to be judged, \
+so it serves for rankings among encodings only; and every table is given for all sets as well.
+
+**Does an encoding help?** Its gain over `none`: Wilcoxon's signed ranks over the learned units, \
+corrected by Holm over the encodings, level {alpha:g}. It *helps* or *hurts* if that is shown. It \
+makes *no difference* if two one-sided t tests, corrected likewise, show the mean gain to lie \
+within ±{margin:g} point of accuracy. Otherwise the question is *open*. Beside it stand the mean \
+gain with its 95 % interval, the probabilities of worse, equal and better by Bayesian signed ranks \
+with the same margin, and the power for {margin:g} and {2 * margin:g} points.
+
+**Does it matter which?** Over the deciding units, Friedman's test of the encodings without \
+`none`, counted or permuted, with the smallest p-value that such data can reach; pairs by Wilcoxon \
+with Holm over all pairs.
+
+**Beside the primary tables**: all sets; the survey's sets; balanced accuracy; one mixed model for \
+length, channels, training size, norm and tokens."""
+
+
+def main() -> int:
+    """Write the page into the folder of results."""
+    path = results.folder() / "protocol.md"
+    path.write_text(text(), encoding="utf-8")
+    print(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,310 @@
+"""What came out of the second edition, by the rules of `posenc.study.protocol`.
+
+Which encodings help, on what, by how much, and how sure is that? A `Grid` holds the accuracies of
+one model; everything else is computed from it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.bench import protocols
+from posenc.study import equality, friedman, power, results, tables
+from posenc.study.protocol import ANALYSIS
+
+BASELINE = str(ANALYSIS["baseline"])
+MARGIN = float(ANALYSIS["margin"])
+ALPHA = float(ANALYSIS["alpha"])
+FAMILIES: dict[str, list[str]] = ANALYSIS["families"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scores of one model.
+
+    Attributes
+    ----------
+    model : str
+    datasets, encodings : tuple of str
+        Encodings begin with "none".
+    scores : array of shape (n_datasets, n_encodings, n_resamples)
+    largest_class : array of shape (n_datasets, n_resamples)
+        Accuracy of always naming the largest class of the training part.
+    """
+
+    model: str
+    datasets: tuple[str, ...]
+    encodings: tuple[str, ...]
+    scores: NDArray[np.float64]
+    largest_class: NDArray[np.float64]
+
+    def gains(self, encoding: str) -> NDArray[np.float64]:
+        """Return the differences from `none`, (n_datasets, n_resamples)."""
+        return self.scores[:, self.encodings.index(encoding)] - self.scores[:, 0]
+
+    def units(self) -> "Grid":
+        """Return the grid with sets that share series made one, by their mean."""
+        of = {name: family for family, sets in FAMILIES.items() for name in sets}
+        names = [of.get(name, name) for name in self.datasets]
+        units = tuple(dict.fromkeys(names))
+        rows = [[i for i, name in enumerate(names) if name == unit] for unit in units]
+        scores = np.array([self.scores[r].mean(0) for r in rows])
+        floor = np.array([self.largest_class[r].mean(0) for r in rows])
+        return Grid(self.model, units, self.encodings, scores, floor)
+
+    def only(self, datasets: Iterable[str]) -> "Grid":
+        """Return the part of some data sets, in this grid's order."""
+        wanted = set(datasets)
+        kept = [i for i, name in enumerate(self.datasets) if name in wanted]
+        names = tuple(self.datasets[i] for i in kept)
+        return Grid(self.model, names, self.encodings, self.scores[kept], self.largest_class[kept])
+
+
+def load(
+    model: str,
+    *,
+    metric: str = "accuracy",
+    encodings: Sequence[str] = protocols.ENCODINGS,
+    records: Iterable[dict] | None = None,
+    baselines: Iterable[dict] | None = None,
+) -> Grid:
+    """Return the complete data sets of a model.
+
+    Parameters
+    ----------
+    model : str
+        "patch" or "time_series".
+    metric : str
+        A score of the records.
+    encodings : sequence of str
+        "none" and those to compare with it.
+    records, baselines : iterable of dict, optional
+        Lines of `second-*.jsonl` and of `baselines/`; by default the book's.
+
+    Raises
+    ------
+    ValueError
+        If no data set is complete.
+    """
+    records = results.load("second-*") if records is None else records
+    baselines = results.baselines() if baselines is None else baselines
+    found = _by_cell(records, model, metric)
+    floors = _floors(baselines, metric)
+    n = int(protocols.TRAINING["resamples"])
+    complete = [
+        name
+        for name in protocols.DATASETS
+        if all((name, e, r) in found for e, r in product(encodings, range(n)))
+    ]
+    if not complete:
+        raise ValueError(f"no data set is complete for model {model!r} and {', '.join(encodings)}")
+    scores = [[[found[d, e, r] for r in range(n)] for e in encodings] for d in complete]
+    floor = [[floors.get((d, r), floors[d, 0]) for r in range(n)] for d in complete]
+    return Grid(model, tuple(complete), tuple(encodings), np.array(scores), np.array(floor))
+
+
+def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) -> dict[str, int]:
+    """Return how many cells of a tier are lacking, by data set; complete sets are left out."""
+    records = results.load("second-*") if records is None else records
+    found = _by_cell(records, model, "accuracy")
+    n = int(protocols.TRAINING["resamples"])
+    lacking = {
+        block.dataset: sum(
+            (block.dataset, e, r) not in found for e, r in product(block.encodings, range(n))
+        )
+        for block in protocols.blocks(tier, model)
+    }
+    return {name: count for name, count in lacking.items() if count}
+
+
+@dataclass(frozen=True)
+class Decides:
+    """Whether a data set decides rankings.
+
+    Attributes
+    ----------
+    p_above_largest_class, p_above_none : float
+        By sign flips of whole resamples.
+    """
+
+    dataset: str
+    p_above_largest_class: float
+    p_above_none: float
+
+    @property
+    def learned(self) -> bool:
+        """Whether the trainings are above the largest class."""
+        return self.p_above_largest_class <= ANALYSIS["decides"]["level"]
+
+    @property
+    def yes(self) -> bool:
+        """Whether the set is learned, and an encoding is above none."""
+        return self.learned and self.p_above_none <= ANALYSIS["decides"]["level"]
+
+    @property
+    def reason(self) -> str:
+        """Why it does not decide; empty if it does."""
+        if not self.learned:
+            return "nothing is above the largest class by more than luck"
+        return "" if self.yes else "no encoding is above none by more than luck"
+
+
+def decides(grid: Grid) -> list[Decides]:
+    """Return for each data set whether it decides rankings."""
+    found = []
+    for name, scores, floor in zip(grid.datasets, grid.scores, grid.largest_class, strict=True):
+        above_floor = (scores - floor).mean(0, keepdims=True)
+        above_none = scores[1:] - scores[:1]
+        found.append(Decides(name, sign_flips(above_floor), sign_flips(above_none)))
+    return found
+
+
+def learned(grid: Grid) -> Grid:
+    """Return the units on which something is learned: what gains over `none` are judged on."""
+    return grid.only(one.dataset for one in decides(grid) if one.learned).units()
+
+
+def deciding(grid: Grid) -> Grid:
+    """Return the units that decide rankings: deciding sets, those that share series made one."""
+    return grid.only(one.dataset for one in decides(grid) if one.yes).units()
+
+
+def sign_flips(differences: NDArray[np.float64]) -> float:
+    """Return how often flipped resamples reach the largest mean difference: a one-sided p-value.
+
+    Parameters
+    ----------
+    differences : array of shape (n_methods, n_resamples)
+        All methods of one resample are flipped together, so that the largest of several
+        differences is compared with the largest of several.
+    """
+    n = differences.shape[1]
+    flips = np.array(list(product((1, -1), repeat=n)))
+    means = np.round(differences @ flips.T / n, 12).max(0)
+    return float((means >= means[0]).mean())
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What an encoding adds to `none` over units.
+
+    Attributes
+    ----------
+    effect : Effect
+        Mean gain with its 95 % interval.
+    p_value : float
+        Wilcoxon, adjusted by Holm over the encodings.
+    p_equal : float
+        Two one-sided t tests within the margin, adjusted likewise.
+    probabilities : Probabilities
+        Worse, equal, better by Bayesian signed ranks.
+    wins, losses : int
+        Units with a mean gain above and below 0.
+    """
+
+    encoding: str
+    effect: friedman.Effect
+    p_value: float
+    p_equal: float
+    probabilities: equality.Probabilities
+    wins: int
+    losses: int
+
+    @property
+    def answer(self) -> str:
+        """One of "helps", "hurts", "no difference", "open"."""
+        if self.p_value <= ALPHA:
+            return "helps" if self.effect.mean > 0 else "hurts"
+        return "no difference" if self.p_equal <= ALPHA else "open"
+
+
+def gains(grid: Grid) -> list[Gain]:
+    """Return the gain of each encoding over the rows of a grid of units, largest first.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units.
+    """
+    names = grid.encodings[1:]
+    cells = [grid.gains(name) for name in names]
+    p_values = friedman.holm([friedman.wilcoxon(c).p_value for c in cells])
+    p_equal = friedman.holm([equality.tost(c, MARGIN).p_value for c in cells])
+    found = [
+        Gain(
+            name,
+            friedman.effect(c),
+            float(p),
+            float(q),
+            equality.signed_rank(c, MARGIN),
+            int((c.mean(1) > 0).sum()),
+            int((c.mean(1) < 0).sum()),
+        )
+        for name, c, p, q in zip(names, cells, p_values, p_equal, strict=True)
+    ]
+    return sorted(found, key=lambda gain: -gain.effect.mean)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How encodings, without `none`, rank over data sets.
+
+    Attributes
+    ----------
+    encodings : tuple of str
+        Best first.
+    ranks : tuple of float
+        Average ranks; 1 is best.
+    test : Friedman
+    groups : list of tuples of str
+        Encodings that no pair tells apart, by Wilcoxon and Holm.
+    """
+
+    encodings: tuple[str, ...]
+    ranks: tuple[float, ...]
+    test: friedman.Friedman
+    groups: list[tuple[str, ...]]
+
+
+def ranking(grid: Grid) -> Ranking:
+    """Return average ranks, Friedman's test, and the groups that are not told apart."""
+    names, means = grid.encodings[1:], grid.scores[:, 1:].mean(2)
+    ranks = friedman.average_ranks(means)
+    order = np.argsort(ranks, kind="stable")
+    groups = [tuple(names[i] for i in group) for group in friedman.cliques(means)]
+    return Ranking(
+        tuple(names[i] for i in order),
+        tuple(float(ranks[i]) for i in order),
+        friedman.friedman(means),
+        groups,
+    )
+
+
+def powers(grid: Grid, effect: float) -> dict[str, power.Power]:
+    """Return for each encoding how often its test would show a mean gain of this size."""
+    names = grid.encodings[1:]
+    designs = {name: power.estimated_design(grid.gains(name)) for name in names}
+    return {
+        name: power.power(effect, design, alpha=ALPHA, n_tests=len(names))
+        for name, design in designs.items()
+    }
+
+
+def _by_cell(records: Iterable[dict], model: str, metric: str) -> dict[tuple[str, str, int], float]:
+    """Return the scores of this protocol's finished cells by data set, encoding and seed."""
+    return {
+        (r["dataset"], r["encoding"], r["seed"]): r["metrics"][metric]
+        for r in tables.finished(records)
+        if r["model"] == model and r.get("protocol") == protocols.HASH
+    }
+
+
+def _floors(baselines: Iterable[dict], metric: str) -> dict[tuple[str, int], float]:
+    return {
+        (b["dataset"], b["resample"]): b["metrics"][metric]
+        for b in baselines
+        if b["baseline"] == "largest_class"
+    }

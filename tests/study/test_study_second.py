@@ -1,0 +1,155 @@
+"""The analysis of the second edition does what its frozen protocol says."""
+
+import numpy as np
+import pytest
+
+from posenc.bench import protocols, records
+from posenc.bench.settings import Settings
+from posenc.study import protocol, results, second
+
+ENCODINGS = ("none", "sinusoidal", "rotary")
+N = protocols.TRAINING["resamples"]
+
+
+def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
+    scores = np.asarray(scores, float)
+    names = datasets or tuple(f"set {i}" for i in range(len(scores)))
+    floors = np.full((len(scores), scores.shape[2]), floor)
+    return second.Grid("patch", tuple(names), encodings, scores, floors)
+
+
+def record(dataset, encoding, seed, accuracy, **changes):
+    changes = {"protocol": protocols.HASH, "steps": 10, **changes}
+    cell = Settings(encoding, "patch", dataset, seed=seed, **changes)
+    return records.finished(cell, {"accuracy": accuracy}, device="cpu", seconds=1.0)
+
+
+def floor(dataset, resample=0, accuracy=0.5):
+    metrics = {"accuracy": accuracy}
+    return {
+        "dataset": dataset,
+        "baseline": "largest_class",
+        "resample": resample,
+        "metrics": metrics,
+    }
+
+
+def test_only_complete_sets_of_this_protocol_enter():
+    lines = [record("Trace", e, r, 0.7) for e in ENCODINGS for r in range(N)]
+    lines += [record("Plane", e, r, 0.7) for e in ENCODINGS for r in range(N - 1)]
+    lines += [record("Adiac", e, r, 0.7, protocol="other") for e in ENCODINGS for r in range(N)]
+    found = second.load(
+        "patch", encodings=ENCODINGS, records=lines, baselines=[floor("Trace"), floor("Plane")]
+    )
+    assert found.datasets == ("Trace",)
+    assert found.scores.shape == (1, 3, N)
+    assert (found.largest_class == 0.5).all()
+    lacking = second.missing("patch", records=lines)
+    assert lacking["Trace"] == N * (len(protocols.ENCODINGS) - len(ENCODINGS))
+    assert lacking["Adiac"] == N * len(protocols.ENCODINGS)
+    with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
+        second.load("time_series", records=lines, baselines=[])
+
+
+def test_sign_flips_are_counted_by_hand():
+    assert second.sign_flips(np.ones((1, 5))) == 1 / 32
+    assert second.sign_flips(np.zeros((3, 5))) == 1.0
+    assert second.sign_flips(-np.ones((1, 5))) == 1.0
+    # the largest of two is compared with the largest of two
+    assert second.sign_flips(np.array([[1.0] * 5, [-1.0] * 5])) == 2 / 32
+
+
+def test_sign_flips_keep_their_level_over_several_methods():
+    rng = np.random.default_rng(0)
+    p = [second.sign_flips(rng.normal(size=(10, 5))) for _ in range(2000)]
+    assert np.mean(np.array(p) <= 0.05) < 0.05
+    assert np.mean(np.array(p) <= 0.25) == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_set_decides_if_it_beats_the_largest_class_and_an_encoding_beats_none():
+    resamples = np.arange(5) / 1000
+    good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
+    same = np.stack([0.5 + resamples] * 3)
+    guessing = good - 0.4
+    one, two, three = second.decides(grid([good, same, guessing], floor=0.3))
+    assert (one.yes, one.reason) == (True, "")
+    assert (two.yes, two.reason) == (False, "no encoding is above none by more than luck")
+    assert [d.learned for d in (one, two, three)] == [True, True, False]
+    assert three.reason == "nothing is above the largest class by more than luck"
+
+
+def test_gains_are_judged_where_something_is_learned_and_ranks_where_a_set_decides():
+    resamples = np.arange(5) / 1000
+    good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
+    same = np.stack([0.5 + resamples] * 3)
+    found = grid([good, same, good - 0.4], floor=0.3)
+    assert second.learned(found).datasets == ("set 0", "set 1")
+    assert second.deciding(found).datasets == ("set 0",)
+
+
+def test_sets_that_share_series_are_one_unit():
+    scores = np.zeros((3, 3, 5))
+    scores[0], scores[1], scores[2] = 0.2, 0.4, 0.9
+    units = grid(scores, datasets=("FiftyWords", "WordSynonyms", "Trace")).units()
+    assert units.datasets == ("Words", "Trace")
+    assert units.scores[:, 0, 0] == pytest.approx([0.3, 0.9])
+    names = [name for sets in second.FAMILIES.values() for name in sets]
+    assert set(names) <= set(protocols.DATASETS)
+    assert len(names) == len(set(names))
+
+
+def simulated(gain, spread, n_sets=30, seed=0):
+    rng = np.random.default_rng(seed)
+    none = rng.uniform(0.5, 0.9, size=(n_sets, 1, 5))
+    gained = none + gain + rng.normal(0, spread, size=(n_sets, 2, 5))
+    return grid(np.concatenate([none, gained], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("gain", "spread", "answer"),
+    [(0.05, 0.02, "helps"), (-0.05, 0.02, "hurts"), (0.0, 0.005, "no difference")],
+)
+def test_answers_are_found_where_they_are_planted(gain, spread, answer):
+    found = second.gains(simulated(gain, spread))
+    assert [one.answer for one in found] == [answer] * 2
+    assert found[0].effect.mean >= found[1].effect.mean
+
+
+def test_what_the_data_cannot_tell_stays_open():
+    found = second.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
+    assert {one.answer for one in found} == {"open"}
+
+
+def test_a_ranking_puts_the_planted_order_first():
+    found = simulated(0.0, 0.001)
+    found.scores[:, 2] += 0.1
+    ranking = second.ranking(found)
+    assert ranking.encodings == ("rotary", "sinusoidal")
+    assert ranking.test.p_value < 0.001
+    assert ranking.groups == []
+
+
+def test_power_rises_with_the_effect():
+    scores = simulated(0.0, 0.05)
+    small, large = (second.powers(scores, e)["rotary"].value for e in (0.005, 0.05))
+    assert small < large
+    assert large > 0.95
+
+
+def test_the_protocol_is_frozen():
+    assert (protocols.HASH, protocol.HASH) == ("77c712493a92", "2d0100ec7641")
+
+
+def test_the_page_is_made_from_the_code_and_names_both_hashes():
+    page = (results.folder() / "protocol.md").read_text(encoding="utf-8")
+    assert page == protocol.text()
+    assert protocols.HASH in page
+    assert protocol.HASH in page
+
+
+def test_the_tiers_hold_each_set_once_and_only_known_ones():
+    for tier, blocks in protocols.TIERS.items():
+        pairs = [(block.model, block.dataset) for block in blocks]
+        assert len(pairs) == len(set(pairs)), tier
+        assert {name for _, name in pairs} <= set(protocols.DATASETS)
+    assert len(protocols.DATASETS) == len(set(protocols.DATASETS)) == 38
