@@ -95,6 +95,7 @@ class Position(nn.Module):
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         self.d_head = self.d_model // self.n_heads
         self._exact: dict[str, tuple[NDArray[np.float64], bool]] = {}
+        self.register_load_state_dict_post_hook(_leave_meta)
 
     @classmethod
     def doors(cls) -> tuple[str, ...]:
@@ -190,6 +191,18 @@ class Position(nn.Module):
             setattr(self, name, like if like.is_meta else torch.as_tensor(values).to(like))
         return self
 
+    def leave_meta(self, like: Tensor) -> None:
+        """Make constants that are on the meta device real, with the device and dtype of `like`.
+
+        `load_state_dict(assign=True)` does so, as a checkpoint brings parameters but no constants.
+        """
+        if like.is_meta:
+            return
+        for name, (values, wide) in self._exact.items():
+            if getattr(self, name).is_meta:
+                like_this = precise(like) if wide else like
+                setattr(self, name, torch.as_tensor(values).to(like_this))
+
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
 
@@ -232,6 +245,7 @@ class SelfAttention(nn.Module):
         self.position = check_position(position, self.d_model, self.n_heads)
         self.qkv = nn.Linear(d_model, 3 * d_model)
         self.out = nn.Linear(d_model, d_model)
+        self.register_load_state_dict_post_hook(_leave_meta)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -247,6 +261,7 @@ class SelfAttention(nn.Module):
         Parameters
         ----------
         x : (batch, length, d_model)
+            An empty batch or sequence gives an empty output.
         mask : (batch, length) bool, optional
             True marks a real token, False a padded one that nobody attends to, whatever stands
             there, NaN included. Its own row of the output means nothing.
@@ -259,6 +274,8 @@ class SelfAttention(nn.Module):
 
         A `bias` that was computed before takes the place of the encoding's own.
         """
+        if x.numel() == 0:  # no kernel needs to know how to do nothing
+            return self.out(x)
         q, k, v = self._project(x)
         x, k, v = (_without_padding(a, mask) for a in (x, k, v))
         short = None
@@ -290,6 +307,8 @@ class SelfAttention(nn.Module):
         pass does not form them unless it must.
         """
         self.check_input(x, mask)
+        if x.numel() == 0:
+            return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, _tamed(x, mask))
         q, k, _ = self._project(x)
         x = _without_padding(x, mask)
@@ -358,6 +377,14 @@ class SelfAttention(nn.Module):
 
     def _dropped(self, weights: Tensor) -> Tensor:
         return nn.functional.dropout(weights, self.dropout, self.training)
+
+
+def _leave_meta(module: Position | SelfAttention, incompatible_keys: object) -> None:  # noqa: ARG001
+    """Make the constants of a module real whose parameters were just loaded."""
+    position = module if isinstance(module, Position) else module.position
+    like = next(module.parameters(), None)
+    if like is not None:
+        position.leave_meta(like)
 
 
 def embedded(position: Position, x: Tensor) -> Tensor:
