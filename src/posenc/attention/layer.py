@@ -12,7 +12,7 @@ from posenc.attention.kernels import (
     prefers_blocks,
     prefers_fourier,
 )
-from posenc.attention.position import DOORS, Mix, Position
+from posenc.attention.position import DOORS, Mix, Position, leave_meta
 
 _HUGE = 1e4  # no token of a network that works has such entries
 
@@ -55,6 +55,7 @@ class SelfAttention(nn.Module):
         self.position = check_position(position, self.d_model, self.n_heads)
         self.qkv = nn.Linear(d_model, 3 * d_model)
         self.out = nn.Linear(d_model, d_model)
+        self.register_load_state_dict_post_hook(leave_meta)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -70,6 +71,7 @@ class SelfAttention(nn.Module):
         Parameters
         ----------
         x : (batch, length, d_model)
+            An empty batch or sequence gives an empty output.
         mask : (batch, length) bool, optional
             True marks a real token, False a padded one that nobody attends to, whatever stands
             there, NaN included. Its own row of the output means nothing.
@@ -82,6 +84,8 @@ class SelfAttention(nn.Module):
 
         A `bias` that was computed before takes the place of the encoding's own.
         """
+        if x.numel() == 0:  # no kernel needs to know how to do nothing
+            return self.out(x)
         q, k, v = self._project(x)
         x, k, v = (_without_padding(a, mask) for a in (x, k, v))
         short = None
@@ -113,6 +117,8 @@ class SelfAttention(nn.Module):
         pass does not form them unless it must.
         """
         self.check_input(x, mask)
+        if x.numel() == 0:
+            return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, _tamed(x, mask))
         q, k, _ = self._project(x)
         x = _without_padding(x, mask)

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Mix, Position
-from posenc.attention.kernels import precise
-from posenc.encodings.toeplitz import skew
+from posenc.attention.kernels import exporting, precise
+from posenc.encodings.toeplitz import offsets, skew
 
 
 class Relative(Position):
@@ -78,6 +78,8 @@ class Relative(Position):
         (..., length, 2 max_distance + 1) to (..., length, 2 length - 1).
         """
         reach = self.max_distance
+        if exporting():  # whatever the length
+            return scores[..., offsets(length, scores.device).clamp(-reach, reach) + reach]
         if length - 1 <= reach:
             return scores[..., reach - length + 1 : reach + length]
         beyond = (*scores.shape[:-1], length - 1 - reach)
