@@ -110,8 +110,10 @@ def fused_attention(
         return _plain_attention(q, k, v, mask, dropout, scale)
 
     inputs = q, k, v, mask
-    # with dropout the formula would draw other zeros than the kernel did
-    twice = dropout == 0 and not torch.compiler.is_compiling() and _wants_gradient(inputs)
+    # with dropout the formula would draw other zeros than the kernel did; for a learned bias the
+    # kernel for CPUs is the formula
+    once = dropout > 0 or (q.device.type == "cpu" and mask is not None and mask.requires_grad)
+    twice = not once and not torch.compiler.is_compiling() and _wants_gradient(inputs)
     out = _Twice.apply(kernel, formula, *inputs) if twice else kernel(*inputs)
     return out[..., :width]
 
