@@ -153,8 +153,7 @@ def merge(claims: list[dict], found: dict[str, dict]) -> list[dict]:
     empty = dict.fromkeys(RECORDED, "")
     by_hand = (*WRITTEN[:-1], *FINDING, WRITTEN[-1])
     return [
-        {field: claim[field] for field in by_hand if field in claim}
-        | found.get(claim["id"], empty)
+        {field: claim[field] for field in by_hand if field in claim} | found.get(claim["id"], empty)
         for claim in sorted(claims, key=lambda claim: order(claim["id"]))
     ]
 
