@@ -89,7 +89,8 @@ class Shown:
         return self.book + "book/" + self.row["anchor"].replace(".ipynb#", ".html#")
 
     def __str__(self) -> str:
-        claim_text = f"{self.row['claim']} ({ledger.place(self.row)})"
+        note = "A statement of ours. " if self.row.get("ours") else ""
+        claim_text = f"{note}{self.row['claim']} ({ledger.place(self.row)})"
         return f"{claim_text}\n{_line(self.verdict)}\nThe cell that decides: {self.address}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict:
