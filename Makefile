@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 JOBS ?= 2
-NOTEBOOKS := $(wildcard book/*.ipynb)
+NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -45,7 +45,7 @@ notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store th
 	$(BIN)/python tools/notebooks.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ledger
-ledger: $(VENV)/.book-installed  ## gather the notebooks' verdicts in book/claims.yml
+ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and renew all made from it
 	$(BIN)/python tools/ledger.py
 
 # --- the checks, quickest first; the first that fails ends the run
