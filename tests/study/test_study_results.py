@@ -102,7 +102,9 @@ def test_the_second_edition_follows_its_protocol(name):
         assert record["dataset"] == dataset
         assert record["profile"] == {"second": protocols.PROFILE, "tuning": tuning.PROFILE}[kind]
         assert record["settings"]["encoding_source"] == build.fingerprint(record["encoding"])
-        assert record["settings"]["dataset_source"] == data.recorded()["sets"][dataset]["fingerprint"]
+        assert (
+            record["settings"]["dataset_source"] == data.recorded()["sets"][dataset]["fingerprint"]
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in SECOND if name.startswith("second-")])
