@@ -67,9 +67,10 @@ def address(environment: BuildEnvironment, claim: dict, docname: str) -> str:
     return f"{here}#{claim['anchor'].split('#')[1]}"
 
 
-def expect_mathematics(environment: BuildEnvironment, docname: str) -> None:
-    """Have the page load what renders mathematics, though Sphinx sees none on it."""
-    environment.get_domain("math").data["has_equations"][docname] = True
+def expect_mathematics(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Have pages load what renders mathematics where Sphinx sees none, as it stands in HTML."""
+    if any('class="math ' in node.astext() for node in doctree.findall(nodes.raw)):
+        app.env.get_domain("math").data["has_equations"][docname] = True
 
 
 class LedgerDirective(SphinxDirective):
@@ -77,7 +78,6 @@ class LedgerDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(ledger.LEDGER))
-        expect_mathematics(self.env, self.env.docname)
         return [nodes.raw("", self.html(decided()), format="html")]
 
     def html(self, claims: list[dict]) -> str:
@@ -157,7 +157,6 @@ def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         target = address(app.env, claim, docname)
         shown = link(claim, target, f' aria-describedby="{name}"') + ledger_html.card(claim, name)
         node.replace_self(nodes.raw("", f'<span class="posenc-mark">{shown}</span>', format="html"))
-        expect_mathematics(app.env, docname)
 
 
 def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -174,7 +173,6 @@ def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         else:
             continue
         node.replace_self(nodes.raw("", box, format="html"))
-        expect_mathematics(app.env, docname)
 
 
 def lead_on(app: Sphinx, exception: Exception | None) -> None:
@@ -199,6 +197,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", find_marks)
     app.connect("doctree-resolved", show_claims)
     app.connect("doctree-resolved", show_marks)
+    app.connect("doctree-resolved", expect_mathematics)  # the last of the three
     app.connect("build-finished", lead_on)
     app.add_directive("ledger-numbers", Numbers)
     app.add_directive("ledger-definitions", Definitions)
