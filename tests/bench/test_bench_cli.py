@@ -221,9 +221,7 @@ def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_
         for seed, accuracy in enumerate(accuracies):
             line = fake("mine:Nearby", "A", seed, accuracy, encoding_source=source)
             Store(results).append(line)
-    with pytest.raises(
-        ValueError, match=r"several versions.*tables.latest keeps"
-    ):
+    with pytest.raises(ValueError, match=r"several versions.*tables.latest keeps"):
         tables.scores(Store(results), "patch")
     latest = tables.scores(tables.latest(Store(results)), "patch")
     assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Position
-from posenc.attention.kernels import exporting, precise
+from posenc.attention.kernels import precise
 from posenc.encodings.toeplitz import offsets, toeplitz
 
 
@@ -57,7 +57,4 @@ class ERPE(Position):
         self.check_length(length)
         centre = self.max_length - 1
         # in float32 at least, as the gradient of an offset sums over many pairs
-        values = precise(self.values)
-        if exporting():  # a slice is laid out otherwise if it is the whole
-            return values[:, offsets(length, x.device) + centre]
-        return values[:, centre - length + 1 : centre + length]
+        return precise(self.values)[:, centre + offsets(length, x.device)]
