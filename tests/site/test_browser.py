@@ -298,7 +298,7 @@ def test_ledger_opens_filtered_from_its_address(opened):
 def test_ledger_link_opens_the_cell(opened):
     page = opened.goto("book/claims")
     page.locator("#ledger-F12 a").click()
-    page.wait_for_url("**/faithfulness.html#claim-F12")
+    page.wait_for_url("**/audit/faithful-encoding.html#claim-F12")
     assert "F12" in page.locator("#claim-F12").inner_text()
 
 
