@@ -145,8 +145,8 @@ def t2b_code():
     "FixedAbsolutePositionEmbedding",
     note=(
         "The sinusoid that goes into every layer. The reference keeps all sines before all "
-        "cosines and computes angles in float32. Its similarities are cosines, and enter after "
-        "the softmax, in a class that its model does not use; posenc has the survey's form."
+        "cosines and computes angles in float32. Similarity is a softmax of cosines there, which "
+        "classes that its model does not use add behind the softmax; posenc has the survey's form."
     ),
     precision="float32",
 )
