@@ -36,7 +36,8 @@ def recorded_noise() -> Iterator[list[Tensor]]:
     draw = torch.randn
 
     def recorder(*shape, **options):
-        drawn.append(draw(*shape, **options))
+        # the same numbers in every dtype
+        drawn.append(draw(*shape, **options, dtype=torch.float32).to(torch.get_default_dtype()))
         return drawn[-1]
 
     with mock.patch.object(torch, "randn", recorder):
@@ -148,7 +149,7 @@ def covariance(codes: tuple[Tensor, Tensor], kernel: Tensor) -> tuple[Tensor, Te
     return found, torch.zeros_like(found)
 
 
-STATISTIC = {"note": f"{MANY} realisations of the reference's own.", "unit": "standard errors"}
+STATISTIC = {"note": f"{MANY} realisations, drawn by the reference.", "unit": "standard errors"}
 
 
 @case("sine_spe", "spe", "SineSPE, covariance of its codes", **STATISTIC)
