@@ -33,11 +33,12 @@ def spe():
 def recorded_noise() -> Iterator[list[Tensor]]:
     """Keep what the reference draws, so that posenc can be given the same."""
     drawn: list[Tensor] = []
-    draw = torch.randn
+    draw, generator = torch.randn, torch.Generator().manual_seed(1)
 
     def recorder(*shape, **options):
         # the same numbers in every dtype
-        drawn.append(draw(*shape, **options, dtype=torch.float32).to(torch.get_default_dtype()))
+        noise = draw(*shape, **options, dtype=torch.float32, generator=generator)
+        drawn.append(noise.to(torch.get_default_dtype()))
         return drawn[-1]
 
     with mock.patch.object(torch, "randn", recorder):
