@@ -62,7 +62,7 @@ def test_no_file_names_another_repository(path):
 
 
 def test_one_command_changes_the_address_everywhere(tmp_path):
-    kept = shutil.ignore_patterns(".git", ".venv", "_build", "mathjax", "results", "__pycache__")
+    kept = shutil.ignore_patterns(".git", ".venv*", "_build", "mathjax", "results", "__pycache__")
     copy = tmp_path / "copy"
     shutil.copytree(ROOT, copy, ignore=kept)
     new = "https://github.com/someone-else/another.book"
