@@ -102,6 +102,12 @@ def load(
     if not complete:
         raise ValueError(f"no data set is complete for model {model!r} and {', '.join(encodings)}")
     scores = [[[found[d, e, r] for r in range(n)] for e in encodings] for d in complete]
+    for name in complete:
+        if (name, 0) not in floors:
+            raise ValueError(
+                f"the largest class of {name} is not stored; run "
+                f"python -m posenc.bench baselines --datasets {name}"
+            )
     floor = [[floors.get((d, r), floors[d, 0]) for r in range(n)] for d in complete]
     return Grid(model, tuple(complete), tuple(encodings), np.array(scores), np.array(floor))
 
