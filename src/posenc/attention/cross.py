@@ -110,10 +110,8 @@ class CrossAttention(Attention):
         x = embedded(self.position, x, Places(of_x, of_x))
         context = embedded(self.position, tamed(context, padding), Places(of_context, of_context))
         places = Places(of_x, of_context, crossed=True)
-        q, k, v = (
-            self._in_heads(a) for a in (self.query(x), *self.key_value(context).chunk(2, -1))
-        )
-        q, k = self._rotated(q, k, places)
+        k, v = (self._in_heads(a) for a in self.key_value(context).chunk(2, -1))
+        q, k = self._rotated(self._in_heads(self.query(x)), k, places)
         context, k, v = (without_padding(a, padding) for a in (context, k, v))
         seen = who_sees_whom(padding, pairs, x.shape[1], context.shape[1], x.device)
         return x, q, k, v, seen, places.over(of_context, context), pairs is not None

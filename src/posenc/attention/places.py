@@ -232,6 +232,10 @@ def refuse(name: str, wanted: str, got: object) -> NoReturn:
 
 
 def constants(values: NDArray[np.float64], like: Tensor) -> Tensor:
-    """Return float64 constants on the device of `like`, in float32 if it has no more."""
-    least = like.device.type == "mps"
-    return torch.as_tensor(values, dtype=torch.float32 if least else torch.float64).to(like.device)
+    """Return constants on the device of `like`, as precise as it can."""
+    return torch.as_tensor(values, dtype=finest(like.device)).to(like.device)
+
+
+def finest(device: torch.device) -> torch.dtype:
+    """Return float64, or float32 for a device that has no more."""
+    return torch.float32 if device.type == "mps" else torch.float64

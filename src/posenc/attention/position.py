@@ -108,7 +108,7 @@ class Position(nn.Module):
         _check_spelling(cls)
         # a class that overrides a door must not be served by what its parent said of the old one
         cls._stale = frozenset(
-            short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
+            short for short, door in _SHORTCUTS.items() if depth(cls, door) < depth(cls, short)
         )
         cls._informed = _informed_doors(cls)
         if "bias" in vars(cls) and "position_only" not in vars(cls):
@@ -302,6 +302,6 @@ def _informed_doors(cls: type[Position]) -> dict[str, bool]:
     return found
 
 
-def _depth(cls: type, name: str) -> int:
+def depth(cls: type, name: str) -> int:
     """Return how far up its ancestors a class finds an attribute; 0 is the class itself."""
     return next(i for i, one in enumerate(cls.__mro__) if name in vars(one))
