@@ -7,7 +7,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from posenc.attention.kernels import in_transform, precise
+from posenc.attention.kernels import in_transform
 
 
 class Steps:
@@ -208,7 +208,8 @@ def given_steps(
         wanted = f"(length{axes}) = {tuple(shared)} or (batch, length{axes}) = {tuple(own)}"
         refuse(name, f"must have shape {wanted}", f"shape {tuple(positions.shape)}")
     positions = positions.to(x.device)
-    positions = precise(positions) if positions.is_floating_point() else positions.long()
+    kind = finest(x.device) if positions.is_floating_point() else torch.int64
+    positions = positions.to(kind)
     if positions.ndim == len(shared):
         positions = positions[None]
     elif real is not None:

@@ -136,7 +136,7 @@ class ALiBi(Position):
         return self._by_offset(offsets(q.shape[-2], q.device))[None, :, None]
 
     def _by_offset(self, offset: Tensor) -> Tensor:
-        return -self.slopes.view(-1, *[1] * offset.ndim) * offset.abs()
+        return -self.slopes.view(-1, *[1] * offset.ndim) * offset.abs().to(self.slopes.dtype)
 
 
 def _slopes(n_heads: int) -> list[float]:

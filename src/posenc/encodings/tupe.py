@@ -58,7 +58,7 @@ class TUPE(Position):
         if self.theta is None:
             self.theta = nn.Parameter(self.vectors.new_zeros(2, self.n_heads, 1, 1))
 
-    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         # attention divides by sqrt(d_head); content and position share the variance
         return q * math.sqrt(0.5), k
 
