@@ -70,10 +70,9 @@ class Cache:
         steps = Steps(0, x.device) if self._kept is None else self._kept.steps
         return steps.onward(x.shape[1])
 
-    def joined(self, new: Kept, *, with_tokens: bool) -> Kept:
+    def joined(self, new: Kept) -> Kept:
         """Return what is kept with new tokens behind it; `keep` stores it."""
         old = self._kept
-        new = new if with_tokens else new._replace(tokens=None)
         if old is None:
             return new
         return Kept(

@@ -141,8 +141,8 @@ class Attention(nn.Module):
 
     def _for_all_heads(self, x: Tensor) -> Tensor:
         """Return keys or values (batch, n_heads, length, width), repeated where heads share."""
-        times = self.n_heads // x.shape[1]
-        return x if times == 1 else x.repeat_interleave(times, 1)
+        n = x.shape[1]
+        return x if n == self.n_heads else x.repeat_interleave(self.n_heads // n, 1)
 
     def _rate(self) -> float:
         return self.dropout if self.training else 0.0

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from posenc.attention.core import Attention, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
-from posenc.attention.places import Places, Steps, given_steps
+from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
 
 
@@ -135,10 +135,11 @@ class CrossAttention(Attention):
         tokens: Tensor,
         real: Tensor | None = None,
     ) -> Steps:
-        if positions is None:
-            self.position.check_countable()
-            return Steps(tokens.shape[1], tokens.device)
-        return given_steps(positions, tokens, self.position.n_axes, real, name=name)
+        n_axes = self.position.n_axes
+        if positions is not None:
+            return given_steps(positions, tokens, n_axes, real, name=name)
+        check_countable(n_axes, name)
+        return Steps(tokens.shape[1], tokens.device)
 
     def _in_heads(self, x: Tensor) -> Tensor:
         """(batch, length, d_model) to (batch, heads, length, d_head)."""

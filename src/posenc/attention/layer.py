@@ -7,7 +7,7 @@ from posenc import _checks
 from posenc.attention.cache import Cache, Kept
 from posenc.attention.core import Attention, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
-from posenc.attention.places import Places, Steps, given_steps
+from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
 
 
@@ -131,21 +131,18 @@ class SelfAttention(Attention):
         padding, pairs = self._sorted(x, mask, cache)
         q, k, v = self._project(x, places)
         x, k, v = (without_padding(a, padding) for a in (x, k, v))
-        kept = Kept(k, v, places.of_keys, padding, x)
-        if cache is not None:
-            kept = cache.joined(kept, with_tokens=self.position.keeps_tokens)
-        out = self._attended(
-            x,
-            q,
-            kept.keys,
-            kept.values,
-            self._seen(x, kept, pairs),
-            places.over(kept.steps, kept.tokens),
-            bias,
-            limited=pairs is not None or self.causal or self.window is not None,
-        )
-        if cache is not None:
-            cache.keep(self, kept)
+        limited = pairs is not None or self.causal or self.window is not None
+        if cache is None:
+            places.tokens = x
+            seen = self._seen(x, k, padding, pairs)
+            return self._attended(x, q, k, v, seen, places, bias, limited=limited)
+        tokens = x if self.position.keeps_tokens else None
+        kept = cache.joined(Kept(k, v, places.of_keys, padding, tokens))
+        k, v, steps, padding, tokens = kept
+        seen = self._seen(x, k, padding, pairs)
+        places = places.over(steps, tokens)
+        out = self._attended(x, q, k, v, seen, places, bias, limited=limited)
+        cache.keep(self, kept)
         return out
 
     def weights(
@@ -163,10 +160,10 @@ class SelfAttention(Attention):
         padding, pairs = self._sorted(x, mask)
         places = self._places(x, padding, positions)
         x = embedded(self.position, tamed(x, padding), places)
-        q, k, v = self._project(x, places)
+        q, k, _ = self._project(x, places)
         x, k = (without_padding(a, padding) for a in (x, k))
-        seen = self._seen(x, Kept(k, v, places.of_keys, padding, x), pairs)
-        return self._seen_weights(x, q, k, seen, places.over(places.of_keys, x))
+        places.tokens = x
+        return self._seen_weights(x, q, k, self._seen(x, k, padding, pairs), places)
 
     def check_input(self, x: Tensor, mask: Tensor | None) -> None:
         """Raise ValueError unless `x` and `mask` have the shapes that `forward` wants."""
@@ -201,23 +198,19 @@ class SelfAttention(Attention):
         cache: Cache | None = None,
     ) -> Places:
         """Return where new tokens stand, or raise ValueError if they cannot."""
-        if positions is None:
-            self.position.check_countable()
-            steps = Steps(x.shape[1], x.device) if cache is None else cache.onward(x)
+        n_axes = self.position.n_axes
+        if positions is not None:
+            steps = given_steps(positions, x, n_axes, padding)
         else:
-            steps = given_steps(positions, x, self.position.n_axes, padding)
+            check_countable(n_axes)
+            steps = Steps(x.shape[1], x.device) if cache is None else cache.onward(x)
         return Places(steps, steps, causal=self.causal, cached=cache is not None)
 
-    def _seen(self, x: Tensor, kept: Kept, pairs: Tensor | None) -> Tensor | None:
-        return who_sees_whom(
-            kept.padding,
-            pairs,
-            x.shape[1],
-            kept.keys.shape[2],
-            x.device,
-            causal=self.causal,
-            window=self.window,
-        )
+    def _seen(
+        self, x: Tensor, k: Tensor, padding: Tensor | None, pairs: Tensor | None
+    ) -> Tensor | None:
+        order = {"causal": self.causal, "window": self.window}
+        return who_sees_whom(padding, pairs, x.shape[1], k.shape[2], x.device, **order)
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, the first two behind the door `rotate`."""

@@ -221,6 +221,12 @@ def given_steps(
     return Steps(x.shape[1], x.device, given=positions)
 
 
+def check_countable(n_axes: int, name: str = "positions") -> None:
+    """Raise ValueError if positions must be given, because those of a token are several numbers."""
+    if n_axes > 1:
+        refuse(name, f"must be given, with n_axes = {n_axes} numbers a token", None)
+
+
 def can_look(x: Tensor) -> bool:
     """Return whether the numbers of a tensor are at hand, as they are not in a transform."""
     return not (torch.compiler.is_compiling() or in_transform() or x.is_meta)

@@ -196,8 +196,6 @@ class Position(nn.Module):
         ValueError
             If places are other than plain and the door does not know of them.
         """
-        if places.plain:
-            self.check_countable()
         function, own = getattr(self, door), door in self.__dict__
         always = None if own else self._informed.get(door)
         if always or (always is not None and (places.causal or not places.plain)):
@@ -210,12 +208,6 @@ class Position(nn.Module):
             f"{type(self).__name__}.{door} counts 0, 1, 2, ...; write it as "
             f"{door}({arguments}) and take positions from `places`, as `Position` says"
         )
-
-    def check_countable(self) -> None:
-        """Raise ValueError if positions must be given, because a token's are several numbers."""
-        if self.n_axes > 1:
-            wanted = f"must be given with {self.n_axes} numbers a token for {type(self).__name__}"
-            refuse("positions", wanted, None)
 
     def look_up(self, table: Tensor, steps: Steps) -> Tensor:
         """Return the row of a table (max_length, ...) for each token, or raise ValueError.

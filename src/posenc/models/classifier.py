@@ -134,8 +134,6 @@ class Classifier(nn.Module):
 
     def _times(self, times: Tensor | ArrayLike, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return the times of the tokens, (batch or 1, tokens), from those of the steps of x."""
-        for layer in self.layers:
-            layer.attention.position.check_countable()
         return self._token_times(given_steps(times, x, real=mask, name="times").positions, mask)
 
     def _token_times(self, times: Tensor, mask: Tensor | None) -> Tensor:  # noqa: ARG002

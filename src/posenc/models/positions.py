@@ -86,6 +86,11 @@ def _make(
 ) -> Position:
     """Return an encoding that knows whether the first token is the class token."""
     made = build(position, d_model, n_heads, n_tokens, dict(options or {}))
+    if made.n_axes > 1:
+        raise ValueError(
+            "position must take one number a token in a model of series, got "
+            f"{type(made).__name__} with n_axes = {made.n_axes}"
+        )
     if class_token:
         made.expect_class_token()
     return made
