@@ -198,7 +198,8 @@ def given_steps(
     name : str
         Of the argument, for messages.
     """
-    positions = positions if isinstance(positions, Tensor) else torch.as_tensor(positions)
+    if not isinstance(positions, Tensor):
+        positions = torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
     if positions.dtype == torch.bool or positions.is_complex():
         refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
     last = () if n_axes == 1 else (n_axes,)

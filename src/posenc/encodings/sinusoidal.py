@@ -53,7 +53,8 @@ class Sinusoidal(_Fixed):
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
         self.base = _checks.positive("base", base)
-        self._keep(tables.sinusoidal(max_length, d_model, base))
+        omega = frequencies.geometric(d_model, base)
+        self._keep(tables.sinusoidal(max_length, d_model, base), omega)
 
     def table(self, length: int) -> Tensor:
         if length <= self.max_length:
@@ -62,8 +63,7 @@ class Sinusoidal(_Fixed):
         return torch.as_tensor(longer).to(self.fixed)
 
     def at(self, positions: Tensor) -> Tensor:
-        omega = frequencies.geometric(self.d_model, self.base)
-        return waves(positions[..., None] * constants(omega, positions))
+        return waves(positions[..., None] * constants(self.omega, positions))
 
 
 class DFT(_Fixed):
