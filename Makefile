@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
-NOTEBOOKS := $(wildcard book/*.ipynb)
+NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -16,14 +17,18 @@ export OMP_NUM_THREADS ?= 1
 help:  ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# --- environments: one folder, filled as far as each target needs
+# --- environments: one folder, filled as far as each target needs, and one for `make peers`
 
-$(BIN)/python:
+$(BIN)/python $(PEERS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Name another one with: make PYTHON=python3.13 ...")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(@D:/bin=)
 
 $(VENV)/.%-installed: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -e ".[$*]"
+	@touch $@
+
+$(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(PEERS)/bin/python
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r peers/requirements.txt -e ".[torch]"
 	@touch $@
 
 # --- the book
@@ -45,7 +50,7 @@ notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store th
 	$(BIN)/python tools/notebooks.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ledger
-ledger: $(VENV)/.book-installed  ## gather the notebooks' verdicts in book/claims.yml
+ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and renew all made from it
 	$(BIN)/python tools/ledger.py
 
 # --- the checks, quickest first; the first that fails ends the run
@@ -66,6 +71,10 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 
 # --- the rest
 
+.PHONY: peers
+peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
+	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
+
 .PHONY: repository
 repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)
 	@$(if $(URL),,$(error name the new address: make repository URL=https://github.com/owner/name))
@@ -74,8 +83,8 @@ repository: $(BIN)/python  ## change the repository's address everywhere (URL=ht
 .PHONY: clean
 clean:  ## remove what was built, keep the environment
 	rm -rf _build build .pytest_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean  ## remove the environment too
-	rm -rf $(VENV) src/*.egg-info
+distclean: clean  ## remove the environments too
+	rm -rf $(VENV) $(PEERS) src/*.egg-info

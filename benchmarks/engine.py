@@ -6,7 +6,9 @@ equal width, depth, heads, batch size, epochs and data:
 (a) a plain eager loop: `torch.nn.TransformerEncoder`, a DataLoader, one model after the other,
     torch's default number of threads;
 (b) the survey's published code, if `--reference PATH` names a checkout of the repository
-    imics-lab/positional-encoding-benchmark. Its model is imported from there, never copied.
+    imics-lab/positional-encoding-benchmark. Its model is imported from there, never copied;
+(c) the training loop of tsai with its transformer `TST`, if tsai is installed
+    (`benchmarks/requirements.txt`).
 
 Throughput is trainings per second with warm workers: importing torch, once per worker and run, is
 left out. The last table is what the store and the driver cost per cell.
@@ -38,8 +40,6 @@ from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
 
 LENGTHS = (30, 100, 896)
-AIM_PLAIN = {30: 2.5, 100: 4.0, 896: 7.0}
-AIM_REFERENCE = 4.0
 
 
 def main() -> None:
@@ -47,6 +47,7 @@ def main() -> None:
     print(f"{platform.machine()}, {available_cores()} cores, torch {torch.__version__}\n")
     print(against_plain(options), end="\n\n")
     print(against_reference(options), end="\n\n")
+    print(against_tsai(options), end="\n\n")
     print(overhead(options))
 
 
@@ -92,11 +93,10 @@ def against_plain(options: argparse.Namespace) -> str:
                 f"{median(plain) / len(todo):.2f}",
                 f"{median(ours) / len(todo):.2f}",
                 f"{ratio:.2f}×",
-                f"{AIM_PLAIN.get(length, 0):g}×",
             ]
         )
         print("measured:", *rows[-1], file=sys.stderr, flush=True)
-    head = ["(a) L", "plain loop, s per training", "posenc.bench, s", "ratio", "aim"]
+    head = ["(a) L", "plain loop, s per training", "posenc.bench, s", "ratio"]
     return markdown(head, rows)
 
 
@@ -120,7 +120,7 @@ def _against(
         theirs = median(time_loop(make, todo[:1], options.device) for _ in range(options.rounds))
     except Exception as error:  # a published module that crashes is a finding, not an obstacle
         return f"fails: {type(error).__name__}", f"{ours:.2f}", "–"
-    return f"{theirs:.2f}", f"{ours:.2f}", f"{theirs / ours:.2f}× (aim {AIM_REFERENCE:g}×)"
+    return f"{theirs:.2f}", f"{ours:.2f}", f"{theirs / ours:.2f}×"
 
 
 class PlainModel(nn.Module):
@@ -156,7 +156,7 @@ def plain_training(make: Callable, cell: Settings, device: str) -> float:
     torch.manual_seed(cell.seed)
     model = make(cell, data.n_channels, data.n_classes, data.length).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), cell.learning_rate, foreach=False)
-    train = TensorDataset(data.train.x, data.train.y)
+    train = TensorDataset(data.train.x[0], data.train.y[0])
     loader = DataLoader(train, cell.batch_size, shuffle=True, drop_last=True)
     loss_of = nn.CrossEntropyLoss()
     for _ in range(cell.epochs):
@@ -175,7 +175,7 @@ def plain_training(make: Callable, cell: Settings, device: str) -> float:
 @torch.no_grad()
 def plain_accuracy(model: nn.Module, part: parts.Part, cell: Settings, device: str) -> float:
     model.eval()
-    loader = DataLoader(TensorDataset(part.x, part.y), 4 * cell.batch_size)
+    loader = DataLoader(TensorDataset(part.x[0], part.y[0]), 4 * cell.batch_size)
     right = sum((model(x.to(device)).argmax(-1).cpu() == y).sum().item() for x, y in loader)
     return right / len(part)
 
@@ -197,6 +197,53 @@ def time_engine(todo: list[Settings], device: str) -> float:
                 store.append(result)
             end = time.perf_counter()
     return end - clock.start
+
+
+def against_tsai(options: argparse.Namespace) -> str:
+    try:
+        from tsai.all import TST, Learner, TSDatasets, accuracy, get_ts_dls
+    except ImportError:
+        return "(c) skipped: pip install -r benchmarks/requirements.txt brings tsai."
+    rows = []
+    for length in options.lengths:
+        todo = cells(options, length)
+        theirs = [_time_tsai(todo, TST, Learner, TSDatasets, get_ts_dls, accuracy)]
+        ours = [time_engine(todo, options.device)]
+        hourly = [f"{3600 * len(todo) / median(seconds):.0f}" for seconds in (theirs, ours)]
+        rows.append([str(length), *hourly, f"{median(theirs) / median(ours):.2f}×"])
+    return markdown(["(c) L", "tsai, trainings an hour", "posenc.bench", "ratio"], rows)
+
+
+def _time_tsai(
+    todo: list[Settings],
+    make: type,
+    learner: type,
+    datasets: type,
+    loaders: Callable,
+    accuracy: Callable,
+) -> float:
+    """Return the seconds of the same trainings by tsai, which wants (n, channels, length)."""
+    torch.set_num_threads(available_cores())
+    data = parts.load(todo[0], torch.device("cpu"))
+    x, y = (
+        torch.cat([getattr(part, name)[0] for part in (data.train, data.validation)])
+        for name in ("x", "y")
+    )
+    split = list(range(len(data.train))), list(range(len(data.train), len(x)))
+    start = time.perf_counter()
+    for cell in todo:
+        torch.manual_seed(cell.seed)
+        sets = datasets(x.transpose(1, 2).numpy(), y.numpy(), splits=split)
+        fed = loaders(sets.train, sets.valid, bs=cell.batch_size, num_workers=0)
+        sizes = {"n_layers": cell.n_layers, "d_model": cell.d_model, "n_heads": cell.n_heads}
+        model = make(
+            data.n_channels, data.n_classes, data.length, d_ff=cell.d_ff,
+            dropout=cell.dropout, **sizes,
+        )  # fmt: skip
+        training = learner(fed, model, metrics=accuracy)
+        with training.no_bar(), training.no_logging():
+            training.fit(cell.epochs, cell.learning_rate)
+    return time.perf_counter() - start
 
 
 class Clock:
@@ -255,7 +302,7 @@ def overhead(options: argparse.Namespace) -> str:
     share = each / training
     row = ["BasicMotions", f"{training:.2f}", f"{1e3 * each:.2f}", f"{share:.3%}", "1%"]
     return markdown(
-        ["(c) laptop cell", "training, s", "store and driver, ms", "share", "aim"], [row]
+        ["(d) laptop cell", "training, s", "store and driver, ms", "share", "aim"], [row]
     )
 
 

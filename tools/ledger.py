@@ -1,10 +1,15 @@
 """Gather the verdicts that the notebooks store into the ledger, book/claims.yml.
 
-    python tools/ledger.py            # write them into the file
-    python tools/ledger.py --check    # say what is missing or out of date, write nothing
+    python tools/ledger.py                      # write them into the file and all made from it
+    python tools/ledger.py --check              # say what is missing or out of date
+    python tools/ledger.py --sources FOLDER     # are the words of `find` in the sources' texts?
 
-Four fields of a claim are written by hand: id, source, place and claim. The other four are copied
-from the output of the one cell that ends with `claim(...)` or `untestable(...)` for this id.
+Written by hand are id, source, place, claim, and how a reader finds the place: `find`, at most
+six consecutive words as printed; or `found`, what stands there instead of words; or `ours: true`
+where the statement is not the source's but ours. The other four fields are copied from the output
+of the one cell that ends with `claim(...)` or `untestable(...)` for this id. From the ledger are
+made the copy that travels with the package, the marks in prose, and the outputs of
+`posenc.claims.show`.
 """
 
 import argparse
@@ -15,23 +20,25 @@ from pathlib import Path
 
 import yaml
 
+import marks
+import sources
 from posenc.audit.claims import MIME
-from repository import ROOT
+from posenc.audit.ledger import SOURCES
+from repository import ROOT, address, notebooks, pages
 
 BOOK = ROOT / "book"
 LEDGER = BOOK / "claims.yml"
-SOURCES = {
-    "B": "First principles",
-    "R": "Linear relationships",
-    "F": "Faithful encoding",
-    "S": "Survey",
-}
+COPY = ROOT / "src" / "posenc" / "audit" / "ledger.json"
 WRITTEN = ("id", "source", "place", "claim")
+FINDING = ("find", "found", "ours")  # one of them at least, before the claim
 RECORDED = ("verdict", "measured", "condition", "anchor")
+MOST_WORDS = 6
+FOUND = ("formula", "table", "figure", "code")  # what a reader looks for where words do not help
 FORM = re.compile(f"[{''.join(SOURCES)}][1-9][0-9]*")
 HEAD = """\
 # Every checkable claim of the four sources, and the verdict of the cell that tests it.
-# Write id, source, place and claim by hand; `make ledger` fills in the rest from the notebooks.
+# Write id, source, place, find (or found, or ours) and claim by hand; `make ledger` fills in the
+# rest from the notebooks.
 """
 
 
@@ -59,13 +66,14 @@ def records(book: Path = BOOK) -> dict[str, dict]:
         If two cells give a verdict on the same claim.
     """
     found: dict[str, dict] = {}
-    for path in sorted(book.glob("*.ipynb")):
+    for path in notebooks(book):
+        name = path.relative_to(book).as_posix()
         for verdict in verdicts(json.loads(path.read_text(encoding="utf-8"))):
-            claim_id, anchor = verdict["id"], f"{path.name}#claim-{verdict['id']}"
+            claim_id, anchor = verdict["id"], f"{name}#claim-{verdict['id']}"
             if claim_id in found:
                 first = found[claim_id]["anchor"].split("#")[0]
                 raise LedgerError(
-                    f"claim {claim_id} has two verdicts, in {first} and in {path.name}: "
+                    f"claim {claim_id} has two verdicts, in {first} and in {name}: "
                     "remove one of the cells, or give one of them another id"
                 )
             found[claim_id] = {**{key: verdict[key] for key in RECORDED[:3]}, "anchor": anchor}
@@ -84,9 +92,26 @@ def check_text(entry: object, place: str) -> dict:
         raise LedgerError(f"{place}: id must look like B6, got {entry['id']!r}")
     if entry["source"] != entry["id"][0]:
         raise LedgerError(f"{place}: source must be {entry['id'][0]!r}, got {entry['source']!r}")
-    if unknown := sorted(entry.keys() - {*WRITTEN, *RECORDED}):
+    if unknown := sorted(entry.keys() - {*WRITTEN, *FINDING, *RECORDED}):
         raise LedgerError(f"{place} must have no field {unknown[0]!r}")
+    check_finding(entry, place)
     return entry
+
+
+def check_finding(entry: dict, place: str) -> None:
+    """Raise LedgerError unless a reader is told how to find the claim, in exactly one way."""
+    given = [field for field in FINDING if field in entry]
+    if len(given) != 1:
+        raise LedgerError(f"{place} must have one of {', '.join(FINDING)}, got {given}")
+    value = entry[given[0]]
+    if given[0] == "ours" and value is not True:
+        raise LedgerError(f"{place}: ours must be true or left out, got {value!r}")
+    if given[0] == "found" and value not in FOUND:
+        raise LedgerError(f"{place}: found must be one of {', '.join(FOUND)}, got {value!r}")
+    if given[0] == "find" and not (
+        isinstance(value, str) and 1 <= len(value.split()) <= MOST_WORDS
+    ):
+        raise LedgerError(f"{place}: find must have 1 to {MOST_WORDS} words, got {value!r}")
 
 
 def read(path: Path = LEDGER) -> list[dict]:
@@ -123,11 +148,12 @@ def merge(claims: list[dict], found: dict[str, dict]) -> list[dict]:
         chapter = found[unknown[0]]["anchor"].split("#")[0]
         raise LedgerError(
             f"{chapter} gives a verdict on claim {unknown[0]}, which has no text yet: add its id, "
-            f"source, place and claim to {LEDGER.name}"
+            f"source, place, find and claim to {LEDGER.name}"
         )
     empty = dict.fromkeys(RECORDED, "")
+    by_hand = (*WRITTEN[:-1], *FINDING, WRITTEN[-1])
     return [
-        {field: claim[field] for field in WRITTEN} | found.get(claim["id"], empty)
+        {field: claim[field] for field in by_hand if field in claim} | found.get(claim["id"], empty)
         for claim in sorted(claims, key=lambda claim: order(claim["id"]))
     ]
 
@@ -145,21 +171,42 @@ def text(claims: list[dict]) -> str:
     return HEAD + "\n" + "\n".join(entries)
 
 
+def copy(claims: list[dict]) -> str:
+    """Return the text of the copy that travels with the package."""
+    content = {"book": pages(address()), "claims": claims}
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def write(claims: list[dict], *, check: bool) -> list[Path]:
+    """Return the files that do not follow the ledger, and mend them unless only checking."""
+    wanted = {LEDGER: text(claims), COPY: copy(claims)}
+    wanted |= marks.renewed(claims, pages(address()), BOOK)
+    stale = [p for p, t in wanted.items() if not p.exists() or p.read_text(encoding="utf-8") != t]
+    if not check:
+        for path in stale:
+            path.write_text(wanted[path], encoding="utf-8")
+    return stale
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Write the ledger, or check it; end with an error where a verdict is missing."""
     parser = argparse.ArgumentParser(description="Gather the notebooks' verdicts in the ledger.")
     parser.add_argument("--check", action="store_true", help="write nothing")
-    check = parser.parse_args(arguments).check
+    parser.add_argument("--sources", type=Path, metavar="FOLDER", help="where the sources lie")
+    options = parser.parse_args(arguments)
     try:
         claims = merge(read(), records())
-    except LedgerError as error:
+        stale = write(claims, check=options.check)
+        absent = sources.not_found(claims, options.sources) if options.sources else []
+    except (LedgerError, marks.MarkError, sources.SourceError) as error:
         sys.exit(str(error))
-    if check and text(claims) != LEDGER.read_text(encoding="utf-8"):
-        sys.exit(f"{LEDGER.name} is out of date: run `make ledger`")
-    if not check:
-        LEDGER.write_text(text(claims), encoding="utf-8")
+    if options.check and stale:
+        names = ", ".join(path.relative_to(ROOT).as_posix() for path in stale)
+        sys.exit(f"out of date: {names}; run `make ledger`")
     if missing := without_verdict(claims):
         sys.exit(f"no cell gives a verdict on {', '.join(missing)}")
+    if absent:
+        sys.exit("not in the source: " + "; ".join(f"{i} {words!r}" for i, words in absent))
     print(f"{LEDGER.relative_to(ROOT)}: {len(claims)} claims, each with a verdict")
 
 

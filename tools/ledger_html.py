@@ -1,14 +1,22 @@
 """The ledger as HTML: a sentence with the counts, a bar chart, a filter and a table."""
 
 import json
+import re
 from collections import Counter
 from functools import cache
 from html import escape
 
 import ledger
 from posenc.audit.claims import LOOK
+from posenc.audit.claims import words as claim_words
+from posenc.audit.ledger import place
+from posenc.audit.outcomes import DEFINITIONS
 
 BAR, GAP, LEFT, FULL = 13, 3, 34, 300  # bar height, gap, start of the bars, longest bar
+OURS = "ours"
+GROUPS = {**ledger.SOURCES, OURS: "Statements of ours"}
+# what mathematics looks like in the ledger and on the site
+DOLLARS = re.compile(r"\$([^$]+)\$")
 
 
 @cache
@@ -24,19 +32,49 @@ def chapter(claim: dict) -> str:
     return claim["anchor"].split(".ipynb#")[0]
 
 
+def group(claim: dict) -> str:
+    """Return under what a claim is counted: its source, or the statements of ours."""
+    return OURS if claim.get("ours") else claim["source"]
+
+
 def counts(claims: list[dict]) -> dict[str, Counter]:
-    """Return how often each verdict was given, for each source."""
+    """Return how often each verdict was given, for each source and for our own statements."""
     return {
-        source: Counter(claim["verdict"] for claim in claims if claim["source"] == source)
-        for source in ledger.SOURCES
+        name: Counter(claim["verdict"] for claim in claims if group(claim) == name)
+        for name in GROUPS
     }
 
 
-def numbers(claims: list[dict]) -> str:
-    """Return a sentence with the number of claims and of each verdict."""
+def tally(claims: list[dict]) -> str:
+    """Return the number of each verdict, in words."""
     total = Counter(claim["verdict"] for claim in claims)
     parts = [f"{total[verdict]} {verdict}" for verdict in LOOK]
-    return f"{len(claims)} claims: {', '.join(parts[:-1])} and {parts[-1]}."
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def numbers(claims: list[dict]) -> str:
+    """Return two sentences with the numbers of claims of the sources and of our own statements."""
+    theirs = [claim for claim in claims if not claim.get("ours")]
+    ours = [claim for claim in claims if claim.get("ours")]
+    return (
+        f"{len(theirs)} claims of the sources: {tally(theirs)}. Beside them "
+        f"{len(ours)} statements of ours, most of them on published code: {tally(ours)}."
+    )
+
+
+def mathematics(html: str) -> str:
+    """Return HTML in which what stands between dollar signs is shown as mathematics."""
+    return DOLLARS.sub(r'<span class="math notranslate nohighlight">\\(\1\\)</span>', html)
+
+
+def definitions() -> str:
+    """Return the six verdicts and their meaning as a table."""
+    rows = [
+        f'<tr><th scope="row">{badge(verdict)}</th><td>{escape(meaning)}</td></tr>'
+        for verdict, meaning in DEFINITIONS.items()
+    ]
+    heads = '<thead><tr><th scope="col">verdict</th><th scope="col">meaning</th></tr></thead>'
+    return f'<table class="posenc-definitions">{heads}<tbody>{"".join(rows)}</tbody></table>'
 
 
 def badge(verdict: str) -> str:
@@ -47,16 +85,33 @@ def badge(verdict: str) -> str:
 
 
 def words(claim: dict) -> str:
-    """Return the claim as a quotation with its source."""
-    source = f"{ledger.SOURCES[claim['source']]}, {claim['place']}"
-    return f'<p class="posenc-words">{escape(claim["claim"])} <small>{escape(source)}</small></p>'
+    """Return the claim with its place, as the box above a verdict shows it."""
+    return mathematics(claim_words(claim))
+
+
+def card(claim: dict, name: str) -> str:
+    """Return what a mark in prose shows to who points at it."""
+    said = [claim["measured"], claim["condition"]]
+    texts = "".join(f"<span>{escape(text.rstrip('.'))}.</span> " for text in said if text)
+    inner = f"<span>{escape(claim['claim'])} <small>{escape(place(claim))}</small></span>"
+    return (
+        f'<span class="posenc-card" role="tooltip" id="{name}">'
+        f"{badge(claim['verdict'])}{mathematics(inner + texts)}</span>"
+    )
+
+
+def finding(claim: dict) -> str:
+    """Return how a reader finds the place in the source."""
+    if claim.get("ours"):
+        return "A statement of ours"
+    if "find" not in claim:
+        return f"Look for the {claim['found']}"
+    return f"Search for “{claim['find']}”"
 
 
 def bars(source: str, tally: Counter, top: int, longest: int) -> str:
-    """Return the four bars of a source as SVG, below its name."""
-    parts = [
-        f'<text x="0" y="{top + 12}" class="posenc-bars-title">{ledger.SOURCES[source]}</text>'
-    ]
+    """Return the bars of a source as SVG, below its name."""
+    parts = [f'<text x="0" y="{top + 12}" class="posenc-bars-title">{GROUPS[source]}</text>']
     for row, (verdict, (symbol, look)) in enumerate(LOOK.items()):
         y = top + 20 + row * (BAR + GAP)
         width, base = FULL * tally[verdict] / longest, y + 11
@@ -73,10 +128,10 @@ def picture(claims: list[dict]) -> str:
     """Return the bar chart of verdicts by source as SVG with a text alternative."""
     tallies = counts(claims)
     longest = max(max(tally.values(), default=0) for tally in tallies.values()) or 1
-    height = 28 + 4 * (BAR + GAP)
+    height = 28 + len(LOOK) * (BAR + GAP)
     groups = [bars(s, tally, i * height, longest) for i, (s, tally) in enumerate(tallies.items())]
     told = [
-        f"{ledger.SOURCES[source]}: " + ", ".join(f"{tally[verdict]} {verdict}" for verdict in LOOK)
+        f"{GROUPS[source]}: " + ", ".join(f"{tally[verdict]} {verdict}" for verdict in LOOK)
         for source, tally in tallies.items()
     ]
     legend = ", ".join(f"{symbol} {verdict}" for verdict, (symbol, _) in LOOK.items())
@@ -107,7 +162,7 @@ def form(claims: list[dict]) -> str:
     return (
         '<form class="posenc-filter" aria-label="Filter the claims" hidden>'
         + labelled("words", "Words", search)
-        + choice("source", "Source", ledger.SOURCES)
+        + choice("source", "Source", GROUPS)
         + choice("verdict", "Verdict", {verdict: verdict for verdict in LOOK})
         + choice("chapter", "Chapter", dict(sorted(titles.items(), key=lambda item: item[1])))
         + '<button type="reset">Show all</button>'
@@ -118,16 +173,16 @@ def form(claims: list[dict]) -> str:
 def row(claim: dict, address: str) -> str:
     """Return a claim as a row of the table, with a link to the cell that tests it."""
     claim_id, name = claim["id"], title(chapter(claim))
-    source = f"{ledger.SOURCES[claim['source']]}, {claim['place']}"
     found = [words for words in (claim["measured"], claim["condition"]) if words]
     link = f'<a href="{address}" aria-label="{claim_id} in {escape(name)}">{escape(name)}</a>'
     return (
-        f'<tr role="row" id="ledger-{claim_id}" data-source="{claim["source"]}" '
+        f'<tr role="row" id="ledger-{claim_id}" data-source="{group(claim)}" '
         f'data-verdict="{claim["verdict"]}" data-chapter="{chapter(claim)}">'
         f'<th role="rowheader" scope="row">{claim_id}</th>'
-        f'<td role="cell">{escape(claim["claim"])} <small>{escape(source)}</small></td>'
+        f'<td role="cell">{mathematics(escape(claim["claim"]))} '
+        f"<small>{escape(place(claim))}. {escape(finding(claim))}.</small></td>"
         f'<td role="cell">{badge(claim["verdict"])}'
-        + "".join(f"<p>{escape(words.rstrip('.'))}.</p>" for words in found)
+        + "".join(f"<p>{mathematics(escape(words.rstrip('.')))}.</p>" for words in found)
         + f"<small>The cell is in {link}.</small></td></tr>"
     )
 

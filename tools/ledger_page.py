@@ -1,14 +1,22 @@
 """Sphinx extension: shows the ledger, book/claims.yml, on the site's pages.
 
-`{ledger-numbers}` is a sentence with the counts, `{ledger-picture}` a bar for each source and
-verdict, `{ledger-table}` a row for each claim behind a filter, and the role {claim}`B6` a link to
-the cell that gives the verdict on B6. Every verdict in a chapter gets the words of its claim above
-it. All are made from the file when the site is built.
+`{ledger-numbers}` is a sentence with the counts, `{ledger-definitions}` what the six verdicts mean,
+`{ledger-picture}` a bar for each source and verdict, `{ledger-table}` a row for each claim behind a
+filter, and the role {claim}`B6` a link to the cell that gives the verdict on B6. Every verdict in
+the Audit gets the words of its claim above it, a verdict that a chapter shows again gets a link to
+its cell, and a mark in prose gets a card. All are made from the file when the site is built.
+
+Verdicts have moved, and one page: old addresses are led on to where things stand now.
 """
 
+import html
+import json
+import posixpath
 import re
+from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -16,9 +24,31 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
-from posenc.audit.claims import LOOK
+from posenc.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
+
+BOX = re.compile(r'<div class="posenc-claim[^>]* id="claim-(\w+)">')
+SHOWN = re.compile(r'<div class="posenc-claim posenc-shown[^>]* data-claim="(\w+)">')
+ANCHOR = re.compile(r"(?:.*[/#])?claim-([A-Z]\d+)")
+MOVED_PAGES = {"book/published-code": "book/audit/published-code"}
+REDIRECT = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>This page has moved</title>
+<link rel="canonical" href="{target}">
+<script src="{script}" data-target="{target}"></script>
+<noscript><meta http-equiv="refresh" content="0; url={target}"></noscript>
+</head>
+<body><main><h1>This page has moved</h1><p><a href="{target}">Go on to it</a>.</p></main></body>
+</html>
+"""
+
+
+class claim_mark(nodes.inline):  # docutils names nodes so
+    """A mark in prose, until it is known on which page it stands."""
 
 
 def decided() -> list[dict]:
@@ -26,15 +56,25 @@ def decided() -> list[dict]:
     return [claim for claim in ledger.read() if claim.get("verdict")]
 
 
-def address(environment: BuildEnvironment, claim: dict) -> str:
-    """Return the link from the current page to the cell that gives a claim's verdict."""
-    page = f"{ledger.BOOK.name}/{ledger_html.chapter(claim)}"
-    here = environment.app.builder.get_relative_uri(environment.docname, page)
+def page(claim: dict) -> str:
+    """Return the page that gives a claim's verdict."""
+    return f"{ledger.BOOK.name}/{ledger_html.chapter(claim)}"
+
+
+def address(environment: BuildEnvironment, claim: dict, docname: str) -> str:
+    """Return the link from a page to the cell that gives a claim's verdict."""
+    here = environment.app.builder.get_relative_uri(docname, page(claim))
     return f"{here}#{claim['anchor'].split('#')[1]}"
 
 
+def expect_mathematics(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Have pages load what renders mathematics where Sphinx sees none, as it stands in HTML."""
+    if any('class="math ' in node.astext() for node in doctree.findall(nodes.raw)):
+        app.env.get_domain("math").data["has_equations"][docname] = True
+
+
 class LedgerDirective(SphinxDirective):
-    """What the three directives share: they follow the ledger file and return HTML."""
+    """What the directives share: they follow the ledger file and return HTML."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(ledger.LEDGER))
@@ -45,10 +85,17 @@ class LedgerDirective(SphinxDirective):
 
 
 class Numbers(LedgerDirective):
-    """Show the counts as a sentence."""
+    """Show the counts as sentences."""
 
     def html(self, claims: list[dict]) -> str:
         return f"<p>{ledger_html.numbers(claims)}</p>"
+
+
+class Definitions(LedgerDirective):
+    """Show the verdicts and what they mean."""
+
+    def html(self, claims: list[dict]) -> str:  # noqa: ARG002
+        return ledger_html.definitions()
 
 
 class Picture(LedgerDirective):
@@ -62,7 +109,7 @@ class Table(LedgerDirective):
     """Show the filter and the claims."""
 
     def html(self, claims: list[dict]) -> str:
-        addresses = [address(self.env, claim) for claim in claims]
+        addresses = [address(self.env, claim, self.env.docname) for claim in claims]
         return ledger_html.form(claims) + ledger_html.table(claims, addresses)
 
 
@@ -75,31 +122,86 @@ class ClaimRole(SphinxRole):
         if claim is None:
             logger.warning("no verdict on claim %r", self.text, location=self.get_location())
             return [nodes.Text(self.text)], []
-        symbol, look = LOOK[claim["verdict"]]
-        html = (
-            f'<a class="posenc-link posenc-{look}" href="{address(self.env, claim)}" '
-            f'aria-label="{claim["id"]}, {claim["verdict"]}">'
-            f'<span aria-hidden="true">{symbol}</span> {claim["id"]}</a>'
-        )
-        return [nodes.raw("", html, format="html")], []
+        html_link = link(claim, address(self.env, claim, self.env.docname))
+        return [nodes.raw("", html_link, format="html")], []
 
 
-def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:  # noqa: ARG001
-    """Put the words of the claim into the box of each verdict."""
+def link(claim: dict, target: str, attributes: str = "") -> str:
+    """Return a link with a verdict's symbol and id."""
+    symbol, look = LOOK[claim["verdict"]]
+    return (
+        f'<a class="posenc-link posenc-{look}" href="{target}"{attributes} '
+        f'aria-label="{claim["id"]}, {claim["verdict"]}">'
+        f'<span aria-hidden="true">{symbol}</span> {claim["id"]}</a>'
+    )
+
+
+def find_marks(app: Sphinx, doctree: nodes.document) -> None:
+    """Take marks out of the hands of Sphinx, which knows no anchors in a cell's output."""
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        target = node.get("reftargetid") or node.get("reftarget") or ""
+        if found := ANCHOR.fullmatch(target):
+            app.env.note_dependency(str(ledger.LEDGER))
+            node.replace_self(claim_mark("", "", claim=found[1]))
+
+
+def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Show each mark as a link with a card."""
+    by_id = {claim["id"]: claim for claim in decided()}
+    for number, node in enumerate(list(doctree.findall(claim_mark)), 1):
+        claim = by_id.get(node["claim"])
+        if claim is None:
+            logger.warning("no verdict on claim %r", node["claim"], location=docname)
+            continue
+        name = f"card-{claim['id']}-{number}"
+        target = address(app.env, claim, docname)
+        shown = link(claim, target, f' aria-describedby="{name}"') + ledger_html.card(claim, name)
+        node.replace_self(nodes.raw("", f'<span class="posenc-mark">{shown}</span>', format="html"))
+
+
+def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Put the words of the claim into the box of each verdict; lead from others to their cell."""
     by_id = {claim["id"]: claim for claim in decided()}
     for node in list(doctree.findall(nodes.raw)):
-        found = re.match(r'<div class="posenc-claim[^>]* id="claim-(\w+)">', node.astext())
-        if found and found[1] in by_id:
+        box = node.astext()
+        if (found := BOX.match(box)) and found[1] in by_id:
             words = ledger_html.words(by_id[found[1]])
-            html = found[0] + words + node.astext()[found.end() :]
-            node.replace_self(nodes.raw("", html, format="html"))
+            box = found[0] + words + ledger_html.mathematics(box[found.end() :])
+        elif (found := SHOWN.match(box)) and found[1] in by_id:
+            claim = by_id[found[1]]
+            box = ledger_html.mathematics(Shown(claim, "").html(address(app.env, claim, docname)))
+        else:
+            continue
+        node.replace_self(nodes.raw("", box, format="html"))
+
+
+def lead_on(app: Sphinx, exception: Exception | None) -> None:
+    """Write the pages at old addresses, and where each verdict stands now, for old anchors."""
+    if exception is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    for old, new in MOVED_PAGES.items():
+        folder = posixpath.dirname(old)
+        target = posixpath.relpath(f"{new}.html", folder)
+        script = posixpath.relpath("_static/moved.js", folder)
+        text = REDIRECT.format(target=html.escape(target), script=script)
+        (out / f"{old}.html").write_text(text, encoding="utf-8")
+    where = {claim["id"]: f"{page(claim)}.html" for claim in decided()}
+    text = f"window.posencClaims = {json.dumps(where)};\n"
+    (out / "_static" / "claims-where.js").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:
     """Register the directives, the role, and what is shown with each verdict."""
+    app.add_node(claim_mark)
+    app.connect("doctree-read", find_marks)
     app.connect("doctree-resolved", show_claims)
+    app.connect("doctree-resolved", show_marks)
+    app.connect("doctree-resolved", expect_mathematics)  # the last of the three
+    app.connect("build-finished", lead_on)
     app.add_directive("ledger-numbers", Numbers)
+    app.add_directive("ledger-definitions", Definitions)
     app.add_directive("ledger-picture", Picture)
     app.add_directive("ledger-table", Table)
     app.add_role("claim", ClaimRole())
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

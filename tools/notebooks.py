@@ -1,6 +1,6 @@
 """Run the book's notebooks and store them so that the same inputs give the same bytes.
 
-    python tools/notebooks.py                       # every notebook in book/
+    python tools/notebooks.py                       # every notebook in book/ and book/audit/
     python tools/notebooks.py --only raw-indices    # some of them, separated by commas
 
 Each notebook runs in a fresh kernel and an empty folder. Stored with it are execution counts and
@@ -20,10 +20,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from posenc.audit.claims import MIME
+from posenc.audit.claims import MIME, SHOWN_MIME
 from repository import ROOT, address, branch
+from repository import notebooks as all_notebooks
 
-BOOK = ROOT / "book"
 SETUP_TAGS = ["remove-cell", "setup"]
 SETUP = """\
 from importlib.util import find_spec
@@ -94,8 +94,8 @@ def figure_metadata(cell: NotebookNode) -> dict | None:
 
 
 def shows_verdict(cell: NotebookNode) -> bool:
-    """Say whether a cell ends with the verdict on a claim."""
-    return any(MIME in output.get("data", {}) for output in cell.outputs)
+    """Say whether a cell ends with the verdict on a claim, given there or shown again."""
+    return any({MIME, SHOWN_MIME} & output.get("data", {}).keys() for output in cell.outputs)
 
 
 def tidy(notebook: NotebookNode) -> None:
@@ -128,7 +128,7 @@ def store(path: Path) -> None:
 
 def chosen(only: str | None) -> list[Path]:
     """Return the notebooks to run: all, or those named."""
-    paths = {path.stem: path for path in sorted(BOOK.glob("*.ipynb"))}
+    paths = {path.stem: path for path in all_notebooks()}
     if only is None:
         return list(paths.values())
     names = [Path(name).stem for name in only.split(",") if name]

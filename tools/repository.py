@@ -19,8 +19,20 @@ HOLDERS = (
     ".github/CONTRIBUTING.md",
     "book/*.md",
     "book/*.ipynb",
+    "book/audit/*.md",
+    "book/audit/*.ipynb",
     "_config.yml",
 )
+
+
+def notebooks(book: Path = ROOT / "book") -> list[Path]:
+    """Return the notebooks of the book and of the Audit, in the order of their paths."""
+    return sorted([*book.glob("*.ipynb"), *book.glob("audit/*.ipynb")])
+
+
+def texts(book: Path = ROOT / "book") -> list[Path]:
+    """Return the pages in Markdown of the book and of the Audit."""
+    return sorted([*book.glob("*.md"), *book.glob("audit/*.md")])
 
 
 def address(config: Path = CONFIG) -> str:

@@ -33,3 +33,40 @@ window.addEventListener("load", () => {
   window.MathJax?.startup?.promise?.then(boxWideEquations);
   window.addEventListener("resize", boxWideEquations);
 });
+
+// The card of a verdict's mark opens by style alone, on hover and on focus. Here: Escape closes it,
+// and it moves to the left where it would leave the screen.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const mark of document.querySelectorAll(".posenc-mark")) {
+    const card = mark.querySelector("[role=tooltip]");
+    const open = () => {
+      mark.classList.remove("closed");
+      card.style.removeProperty("margin-inline-start");
+      const over = card.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
+      if (over > 0) card.style.marginInlineStart = `${-over}px`;
+    };
+    mark.addEventListener("mouseenter", open);
+    mark.addEventListener("focusin", open);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const mark of document.querySelectorAll(".posenc-mark")) mark.classList.add("closed");
+  });
+});
+
+// Verdicts have moved from the chapters to the Audit: an old address such as
+// oscillations.html#claim-B12 leads on to where the cell stands now.
+(() => {
+  const assets = document.currentScript.src;
+  window.addEventListener("DOMContentLoaded", () => {
+    const asked = location.hash.match(/^#claim-([A-Z][0-9]+)$/);
+    if (!asked || document.getElementById(location.hash.slice(1))) return;
+    const list = document.createElement("script");
+    list.src = new URL("claims-where.js", assets);
+    list.addEventListener("load", () => {
+      const page = window.posencClaims[asked[1]];
+      if (page) location.replace(new URL(`../${page}${location.hash}`, assets));
+    });
+    document.head.append(list);
+  });
+})();

@@ -149,8 +149,8 @@ def test_a_grid_gives_all_its_cells_the_lengths():
         ["time_series"],
         range(2),
         common,
-        LONGER,
-        40,
+        test_lengths=LONGER,
+        n_test=40,
     )
     cells = [one for group in grid.groups() for one in group]
     assert len(cells) == len(grid) == 4

@@ -57,7 +57,7 @@ def test_imports_of_a_piece_of_code():
     assert imported("import a.b\nfrom c import d as e") == {"a.b", "c", "c.d"}
 
 
-@pytest.mark.parametrize("folder", ["src", "tests", "tools", "benchmarks"])
+@pytest.mark.parametrize("folder", ["src", "tests", "tools", "benchmarks", "peers"])
 def test_our_own_code_uses_the_new_names(folder):
     files = {path: imported(path.read_text()) for path in (ROOT / folder).rglob("*.py")}
     files.pop(AS_IT_IS, None)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import yaml
 
+import repository
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 
@@ -15,5 +17,5 @@ def toc_files() -> list[str]:
 
 
 def notebook_paths() -> list[Path]:
-    """Return the book's notebooks."""
-    return sorted((ROOT / "book").glob("*.ipynb"))
+    """Return the notebooks of the book and of the Audit."""
+    return repository.notebooks(ROOT / "book")

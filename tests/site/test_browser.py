@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from sitefiles import ROOT, toc_files
 
 import ledger
+import ledger_html
 
 pytestmark = pytest.mark.browser
 
@@ -246,7 +247,8 @@ ROWS = "table.posenc-ledger tbody tr:visible"
 
 def expected(**wanted: str) -> list[str]:
     """Return the ids of the claims whose fields are as wanted."""
-    return [c["id"] for c in ledger.read() if wanted.items() <= c.items()]
+    rows = [{**c, "source": ledger_html.group(c)} for c in ledger.read()]
+    return [c["id"] for c in rows if wanted.items() <= c.items()]
 
 
 def shown(page: Page) -> list[str]:
@@ -296,7 +298,7 @@ def test_ledger_opens_filtered_from_its_address(opened):
 def test_ledger_link_opens_the_cell(opened):
     page = opened.goto("book/claims")
     page.locator("#ledger-F12 a").click()
-    page.wait_for_url("**/faithfulness.html#claim-F12")
+    page.wait_for_url("**/audit/faithful-encoding.html#claim-F12")
     assert "F12" in page.locator("#claim-F12").inner_text()
 
 
@@ -307,3 +309,71 @@ def test_ledger_reads_without_scripts(browser, site):
     assert page.locator(f"{ROWS} th").all_inner_texts() == expected()
     assert not page.locator("form.posenc-filter").is_visible()
     context.close()
+
+
+MARKED = "book/raw-indices"
+
+
+def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
+    page = opened.goto(MARKED)
+    mark = page.locator(".posenc-mark").first
+    card = mark.locator("[role=tooltip]")
+    assert not card.is_visible()
+    mark.locator("a").hover()
+    card.wait_for(state="visible")
+    card.hover()  # who points at the card can read it
+    assert card.is_visible()
+    page.mouse.move(0, 0)
+    card.wait_for(state="hidden")
+    mark.locator("a").focus()
+    card.wait_for(state="visible")
+    page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
+    page.locator(".posenc-mark a").last.focus()
+    mark.locator("a").focus()
+    card.wait_for(state="visible")
+
+
+def test_a_card_stays_on_the_screen_of_a_phone(opened):
+    page = opened.goto(MARKED)
+    width = page.evaluate("document.documentElement.clientWidth")
+    for mark in page.locator(".posenc-mark").all():
+        mark.locator("a").focus()
+        box = mark.locator("[role=tooltip]").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_mark_opens_its_cell(opened):
+    page = opened.goto(MARKED)
+    page.locator('.posenc-mark a[href$="#claim-B6"]').click()
+    page.wait_for_url("**/audit/first-principles.html#claim-B6")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("oscillations.html#claim-B12", "audit/first-principles.html#claim-B12"),
+        ("published-code.html#claim-S21", "audit/published-code.html#claim-S21"),
+        ("published-code.html", "audit/published-code.html"),
+    ],
+)
+def test_old_addresses_lead_to_the_audit(opened, site, old, new):
+    opened.page.goto((site / "book").as_uri() + f"/{old}")
+    opened.page.wait_for_url(f"**/{new}")
+
+
+def test_an_old_page_leads_on_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "book" / "published-code.html").as_uri())
+    page.wait_for_url("**/audit/published-code.html")
+    context.close()
+
+
+def test_the_six_verdicts_differ_without_colour(opened):
+    """Each has its own symbol and word, so colour only repeats what they say."""
+    page = opened.goto("book/claims")
+    badges = page.locator(".posenc-definitions .posenc-badge").all_inner_texts()
+    assert len({badge[0] for badge in badges}) == len(set(badges)) == 6

@@ -1,7 +1,9 @@
 """The ledger: every claim has a text, a verdict that a cell recorded, and a way to the cell."""
 
 import json
+import os
 import re
+from html import escape
 
 import pytest
 import yaml
@@ -9,11 +11,25 @@ from sitefiles import ROOT, toc_files
 
 import ledger
 import ledger_html
-from posenc.audit.claims import LOOK, MIME, claim, untestable
+import marks
+import repository
+import sources
+from posenc.audit import ledger as packaged
+from posenc.audit.claims import LOOK, MIME, SHOWN_MIME, Shown, claim, untestable
+from posenc.audit.outcomes import DEFINITIONS, Outcome
 
 LISTED = {"B": 20, "R": 9, "F": 22, "S": 21}  # claims that were listed before the measurements
 CLAIMS = ledger.read()
 BASE = [f"{source}{number}" for source, last in LISTED.items() for number in range(1, last + 1)]
+# Every claim that the ledger has ever held: new ones are added here too, none is taken out.
+FROZEN = (ROOT / "tests" / "audit" / "claim_ids.txt").read_text().split()
+TEXTS = os.environ.get("POSENC_SOURCES")
+AUDIT = {
+    "B": "first-principles",
+    "R": "linear-relationships",
+    "F": "faithful-encoding",
+    "S": "survey",
+}
 ROLE = re.compile(r"\{claim\}`(.+?)`")
 ERRATA = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
 
@@ -35,6 +51,11 @@ def test_every_listed_claim_is_there(claim_id):
 
 def test_at_least_twenty_claims_were_added():
     assert len({entry["id"] for entry in CLAIMS} - set(BASE)) >= 20
+
+
+def test_no_claim_was_lost_and_new_ones_are_listed():
+    assert [entry["id"] for entry in CLAIMS] == FROZEN
+    assert len(FROZEN) == len(set(FROZEN)) >= 154
 
 
 @every_claim
@@ -59,6 +80,159 @@ def test_verdicts_say_what_they_must(entry):
     assert entry["condition"] or entry["verdict"] in ("confirmed", "refuted")
 
 
+@every_claim
+def test_the_place_names_a_part_of_the_source_and_how_to_find_it(entry):
+    part = r"opening|introduction|abstract|[Ss]ections? \d|Derivation|Problem|comments|code|beyond"
+    assert re.search(part, entry["place"])
+    assert len({"find", "found", "ours"} & entry.keys()) == 1
+    assert entry.get("ours") or not re.search(
+        "beyond the source|^companion|^published", entry["place"]
+    )
+
+
+@every_claim
+def test_mathematics_is_written_between_dollar_signs(entry):
+    for field in ("claim", "measured", "condition"):
+        assert entry[field].count("$") % 2 == 0
+        assert "**" not in entry[field]
+
+
+def test_statements_about_published_code_are_marked_as_ours():
+    assert {"F22", "F40", "F41", "S21"} <= {entry["id"] for entry in CLAIMS if entry.get("ours")}
+
+
+@pytest.mark.parametrize("source", AUDIT)
+def test_the_audit_of_a_source_has_a_place_for_each_of_its_claims(source):
+    cells = json.loads((ROOT / "book" / "audit" / f"{AUDIT[source]}.ipynb").read_text())["cells"]
+    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    headed = re.findall(r"^### ([A-Z]\d+): .+\n\n\*.+\]\(\.\./[\w-]+\.ipynb\)\.\*", text, re.M)
+    marked = [found["id"] for found in marks.MARK.finditer(text)]
+    theirs = [c["id"] for c in CLAIMS if c["source"] == source and "code" not in c["place"]]
+    code_too = {c["id"] for c in CLAIMS if c["source"] == source} - {*theirs}
+    assert {*headed, *marked} - code_too == {*theirs}
+    assert len(headed + marked) == len({*headed, *marked})
+    here = f"audit/{AUDIT[source]}.ipynb#"
+    assert {*headed} == {c["id"] for c in CLAIMS if c["anchor"].startswith(here)}
+
+
+# --- what is made from the ledger
+
+
+def test_the_copy_in_the_package_is_the_ledger():
+    assert packaged.rows() == CLAIMS, "run `make ledger`"
+    assert packaged.book() == repository.pages(repository.address())
+    assert ledger.COPY.read_text(encoding="utf-8") == ledger.copy(CLAIMS)
+
+
+def test_no_mark_and_no_shown_verdict_is_stale():
+    wanted = marks.renewed(CLAIMS, packaged.book(), ledger.BOOK)
+    assert len(wanted) >= 5
+    stale = [path.name for path, text in wanted.items() if path.read_text("utf-8") != text]
+    assert stale == [], "run `make ledger`"
+
+
+def test_a_mark_needs_its_id_only_and_stays_as_it_is():
+    row = {
+        **CLAIMS[0],
+        "verdict": "slip",
+        "claim": 'A "$x$" | b.',
+        "anchor": "audit/a.ipynb#claim-B1",
+    }
+    rows = {"B1": row}
+    once = marks.with_marks("So <sup>[B1]()</sup>.", rows, "", "page")
+    assert once.startswith("So <sup>[✎ B1](audit/a.ipynb#claim-B1 \"slip: A 'x' / b. (First")
+    assert marks.with_marks(once, rows, "", "page") == once
+    assert "](a.ipynb#claim-B1 " in marks.with_marks(once, rows, "audit", "page")
+    assert "](../a.ipynb#" in marks.mark({**row, "anchor": "a.ipynb#claim-B1"}, "audit")
+
+
+def test_a_stale_mark_is_renewed_wherever_it_stands(tmp_path):
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "page.md").write_text('x <sup>[✗ B1](old.ipynb#claim-B1 "refuted: (old)")</sup>')
+    (tmp_path / "audit" / "page.md").write_text("no marks")
+    cell = {"cell_type": "markdown", "source": ["One\n", "<sup>[B1]()</sup>"]}
+    output = {"data": {SHOWN_MIME: {"id": "B1"}, "text/plain": ["old"]}}
+    shown = {"cell_type": "code", "source": ["show('B1')"], "outputs": [output]}
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell, shown]}))
+    found = marks.renewed(CLAIMS, "https://a.org/", tmp_path)
+    assert {path.name for path in found} == {"page.md", "n.ipynb"}
+    assert "✗" not in found[tmp_path / "page.md"]
+    told = json.loads(found[tmp_path / "n.ipynb"])["cells"]
+    assert marks.mark(CLAIMS[0]) in "".join(told[0]["source"])
+    assert "".join(told[1]["outputs"][0]["data"]["text/plain"]) == str(
+        Shown(CLAIMS[0], "https://a.org/")
+    )
+
+
+def test_a_mark_without_a_verdict_is_refused():
+    with pytest.raises(marks.MarkError, match=r"page marks claim B99"):
+        marks.with_marks("<sup>[B99]()</sup>", {}, "", "page")
+
+
+# --- the words of the sources
+
+
+def pages_and_claims() -> dict[str, str]:
+    """Return the prose of the book, by name."""
+    found = {c["id"]: "\n\n".join(c[k] for k in ("claim", "measured", "condition")) for c in CLAIMS}
+    found |= {p.name: p.read_text(encoding="utf-8") for p in repository.texts()}
+    for path in repository.notebooks():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        found[path.name] = "\n\n".join("".join(cell["source"]) for cell in cells)
+    return found
+
+
+def test_nothing_longer_than_eight_words_is_copied_from_a_source():
+    hashes = sources.load()
+    found = {name: sources.copied(text, hashes) for name, text in pages_and_claims().items()}
+    assert {name: runs for name, runs in found.items() if runs} == {}
+
+
+def test_a_copied_run_is_found_whatever_its_form(tmp_path):
+    for names in sources.TEXTS.values():
+        for name in names:
+            (tmp_path / name).write_text("")
+    text = "The ﬁrst of the obser-\nvations shows that in 5 cases nothing well-known helps."
+    (tmp_path / sources.TEXTS["B"][0]).write_text(text + "\n\nReferences\n" + "a b " * 9)
+    data = sources.shingles(tmp_path)
+    hashes = {data[i : i + sources.SIZE] for i in range(0, len(data), sources.SIZE)}
+    assert len(hashes) == len(sources.copied(text, hashes)) == 5
+    copied = "so *first of the observations shows that in cases nothing* else"
+    assert sources.copied(copied, hashes) == [copied[4:-6].strip("* ")]
+    assert sources.copied("first of the observations shows $x$ that in cases nothing", hashes) == []
+    assert sources.copied("first of the observations shows that in cases", hashes) == []
+
+
+def test_the_stored_hashes_are_many_and_sorted():
+    data = sources.HASHES.read_bytes()
+    held = [data[i : i + sources.SIZE] for i in range(0, len(data), sources.SIZE)]
+    assert len(held) > 8000
+    assert held == sorted(set(held))
+
+
+needs_sources = pytest.mark.skipif(not TEXTS, reason="POSENC_SOURCES names no folder of sources")
+
+
+@needs_sources
+def test_the_words_to_search_for_stand_in_the_source():
+    assert sources.not_found(CLAIMS, TEXTS) == []
+
+
+@needs_sources
+def test_the_stored_hashes_are_those_of_the_sources():
+    assert sources.HASHES.read_bytes() == sources.shingles(TEXTS)
+
+
+def test_words_that_do_not_stand_in_the_source_are_named(tmp_path):
+    for names in sources.TEXTS.values():
+        for name in names:
+            (tmp_path / name).write_text("An efﬁcient en-\ncoding, of “old”.")
+    rows = [written("B2", find='efficient encoding, of "old"'), written("R3", find="new encoding")]
+    assert sources.not_found(rows, tmp_path) == [("R3", "new encoding")]
+    with pytest.raises(sources.SourceError, match="blog-first"):
+        sources.not_found(rows, tmp_path / "nowhere")
+
+
 def test_every_verdict_of_a_notebook_has_its_claim(recorded):
     assert recorded.keys() <= {entry["id"] for entry in CLAIMS}
 
@@ -71,7 +245,7 @@ def test_the_file_is_as_the_tool_writes_it(recorded):
 def test_claims_are_sentences_of_their_own():
     claims = [entry["claim"] for entry in CLAIMS]
     assert len(set(claims)) == len(claims)
-    assert [text for text in claims if not re.fullmatch(r"[A-Z0-9a-z].*\.", text)] == []
+    assert [text for text in claims if not re.fullmatch(r"[A-Z0-9a-z$].*\.", text)] == []
 
 
 # --- the pages made from it
@@ -80,15 +254,47 @@ def test_claims_are_sentences_of_their_own():
 def test_counts_add_up():
     tallies = ledger_html.counts(CLAIMS)
     assert sum(tally.total() for tally in tallies.values()) == len(CLAIMS)
-    assert ledger_html.numbers(CLAIMS).startswith(f"{len(CLAIMS)} claims: ")
+    ours = sum(bool(entry.get("ours")) for entry in CLAIMS)
+    told = ledger_html.numbers(CLAIMS)
+    assert told.startswith(f"{len(CLAIMS) - ours} claims of the sources: ")
+    assert f"{ours} statements of ours" in told
+    assert sum(map(int, re.findall(r"(\d+) (?:" + "|".join(LOOK) + ")", told))) >= len(CLAIMS)
+
+
+def test_the_six_verdicts_are_defined_and_counted_apart():
+    assert list(LOOK) == list(Outcome) == list(DEFINITIONS)
+    assert (
+        len({symbol for symbol, _ in LOOK.values()})
+        == len({look for _, look in LOOK.values()})
+        == 6
+    )
+    table = ledger_html.definitions()
+    for verdict, meaning in DEFINITIONS.items():
+        assert ledger_html.badge(verdict) in table
+        assert escape(meaning) in table
+    rows = [{**CLAIMS[0], "verdict": verdict} for verdict in LOOK]
+    assert all(f"1 {verdict}" in ledger_html.numbers(rows) for verdict in LOOK)
+
+
+def test_every_verdict_has_its_own_look_in_both_themes():
+    css = (ROOT / "book" / "_assets" / "book.css").read_text()
+    for _, look in LOOK.values():
+        assert re.search(rf"^\.posenc-{look} {{[^}}]*border-|^\.posenc-confirmed {{", css, re.M)
+        assert len(re.findall(rf"--posenc-{look}: #", css)) == 2
+
+
+def test_mathematics_of_the_ledger_is_rendered():
+    shown = ledger_html.mathematics("of $x^2$ and $y$")
+    assert shown.count(r'<span class="math notranslate nohighlight">\(') == 2
+    assert "$" not in "".join(ledger_html.row(c, "x.html") for c in CLAIMS)
 
 
 def test_the_picture_tells_in_words_what_it_draws():
     drawn = ledger_html.picture(CLAIMS)
-    for source, tally in ledger_html.counts(CLAIMS).items():
+    for name, tally in ledger_html.counts(CLAIMS).items():
         told = ", ".join(f"{tally[verdict]} {verdict}" for verdict in LOOK)
-        assert f"{ledger.SOURCES[source]}: {told}" in drawn
-    assert drawn.count("<rect") == len(LOOK) * len(ledger.SOURCES)
+        assert f"{ledger_html.GROUPS[name]}: {told}" in drawn
+    assert drawn.count("<rect") == len(LOOK) * len(ledger_html.GROUPS)
 
 
 def test_the_table_escapes_what_it_shows():
@@ -105,14 +311,14 @@ def test_every_erratum_leads_to_a_verdict_that_shows_it():
     assert len(items) >= 30
     for item in items:
         cited = {verdicts[claim_id] for claim_id in ROLE.findall(item)}
-        showing = {"refuted", "confirmed with a condition"}
+        showing = {"refuted", "slip", "not reproduced", "confirmed with a condition"}
         assert cited & (showing if "the symbol" not in item else {"confirmed"}), item[:80]
 
 
 def test_numbers_of_the_errata_are_recorded_ones():
     """Numbers of three digits or more stand in the ledger, in a formula or in quotation marks."""
     prose = re.sub(r'\$\$.*?\$\$|\$[^$]*\$|"[^"]*"|`.*?`|\(.*?\)', " ", ERRATA, flags=re.S)
-    known = {n for entry in CLAIMS for n in numbers_of(" ".join(entry.values()))}
+    known = {n for entry in CLAIMS for n in numbers_of(" ".join(map(str, entry.values())))}
     assert [n for n in numbers_of(prose) if len(n) > 2 and n not in known] == []
 
 
@@ -140,7 +346,12 @@ def notebook(path, *verdicts):
 
 
 def written(claim_id, **fields):
-    return {"id": claim_id, "source": claim_id[0], "place": "Eq. 1", "claim": "It is.", **fields}
+    found = {} if {"find", "found", "ours"} & fields.keys() else {"found": "formula"}
+    return (
+        {"id": claim_id, "source": claim_id[0], "place": "Eq. 1"}
+        | found
+        | {"claim": "It is.", **fields}
+    )
 
 
 def test_verdicts_are_copied_and_texts_are_kept(tmp_path):
@@ -186,6 +397,10 @@ def test_two_verdicts_on_a_claim_are_refused(tmp_path):
         ([written("B2", source="R")], "source must be 'B', got 'R'"),
         ([written("B2", notes="x")], "must have no field 'notes'"),
         ([written("B2"), written("B2")], "B2 stands there twice"),
+        ([written("B2", find="a b c d e f g")], "find must have 1 to 6 words"),
+        ([written("B2", found="somewhere")], "found must be one of formula"),
+        ([written("B2", ours="yes")], "ours must be true"),
+        ([written("B2", ours=True, find="a b")], "must have one of find, found, ours"),
     ],
 )
 def test_a_wrong_ledger_is_refused_by_name(tmp_path, entries, words):

@@ -1,10 +1,12 @@
 """The form of the notebooks. That their outputs are right is for nbval to say."""
 
+import re
+import subprocess
 from statistics import median
 
 import nbformat
 import pytest
-from sitefiles import notebook_paths
+from sitefiles import ROOT, notebook_paths
 
 import notebooks
 
@@ -13,7 +15,8 @@ MEDIAN_LINES = 7  # over the cells of the whole book that the site shows open
 HIDDEN = {"hide-cell", "hide-input", "remove-cell"}
 OPT_OUT = {"nbval-ignore-output", "nbval-skip"}
 N_OPT_OUTS = 2  # raise it only together with a reason in the cell's metadata
-BOOK = {path.stem: nbformat.read(path, as_version=4) for path in notebook_paths()}
+PATHS = notebook_paths()
+BOOK = {path.stem: nbformat.read(path, as_version=4) for path in PATHS}
 
 every_notebook = pytest.mark.parametrize("name", BOOK)
 
@@ -33,8 +36,29 @@ def images(cell) -> list:
     return [o for o in cell.outputs if any(kind in o.get("data", {}) for kind in kinds)]
 
 
-def test_there_are_notebooks():
-    assert BOOK
+def test_there_are_notebooks_and_no_two_of_one_name():
+    assert len(BOOK) == len(PATHS) > 15
+
+
+def listed(pattern: str, text: str) -> set[str]:
+    """Return the notebooks that the globs in a piece of a file name."""
+    globs = re.search(pattern, text)[1].split()
+    return {p.relative_to(ROOT).as_posix() for glob in globs for p in ROOT.glob(glob)}
+
+
+def test_every_notebook_that_git_tracks_is_run_again():
+    """What a glob leaves out goes untested without a word."""
+    command = ["git", "-C", str(ROOT), "ls-files", "--", "*.ipynb"]
+    tracked = {*subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()}
+    assert tracked == {path.relative_to(ROOT).as_posix() for path in PATHS}
+    make, workflows = (ROOT / "Makefile").read_text(), ROOT / ".github" / "workflows"
+    assert listed(r"NOTEBOOKS := \$\(wildcard (.*)\)", make) == tracked
+    assert "--nbval $(NOTEBOOKS)" in make
+    running = [p.read_text() for p in sorted(workflows.glob("*.yml")) if "--nbval" in p.read_text()]
+    assert len(running) == 2
+    for text in running:
+        assert listed(r"--nbval\S* (.*?) -n", text) == tracked
+    assert set(notebooks.chosen(None)) == {*PATHS}
 
 
 @every_notebook

@@ -1,5 +1,6 @@
 """The built HTML, read without a browser."""
 
+import json
 import posixpath
 import re
 from collections import Counter
@@ -10,11 +11,13 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 from pygments.token import STANDARD_TYPES
-from sitefiles import notebook_paths, toc_files
+from sitefiles import ROOT, notebook_paths, toc_files
 
 import lean_code
 import ledger
+import ledger_page
 import repository
+from posenc.audit.claims import SHOWN_MIME
 
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
@@ -36,8 +39,10 @@ LOADED = {
     "link": "href",
 }
 
+NOTEBOOKS = [p.relative_to(ROOT / "book").with_suffix("").as_posix() for p in notebook_paths()]
+
 every_page = pytest.mark.parametrize("page", toc_files())
-every_notebook = pytest.mark.parametrize("name", [path.stem for path in notebook_paths()])
+every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
 @cache
@@ -118,12 +123,21 @@ def test_marks_that_are_left_out_of_code_have_the_colour_of_plain_text(site):
             assert f"{start}.{mark} {{ color: {plain} }}" in css, (theme, mark)
 
 
+def plain(text: str) -> str:
+    """Return a text without the brackets that set mathematics apart."""
+    return text.replace(r"\(", "").replace(r"\)", "")
+
+
 def test_every_verdict_stands_below_the_words_of_its_claim(site):
     for claim in ledger.read():
         chapter, anchor = claim["anchor"].split(".ipynb#")
         box = article(site, f"book/{chapter}").find(id=anchor)
         words, badge = box.find(class_="posenc-words"), box.find(class_="posenc-badge")
-        assert words.get_text().startswith(claim["claim"]), claim["id"]
+        assert (
+            plain(words.get_text())
+            .removeprefix("A statement of ours. ")
+            .startswith(claim["claim"].replace("$", ""))
+        ), claim["id"]
         assert claim["place"] in words.find("small").get_text()
         assert badge.find_previous(class_="posenc-words") is words
 
@@ -132,7 +146,7 @@ def test_every_verdict_stands_below_the_words_of_its_claim(site):
 def test_page_is_light(site, page):
     text = article(site, page)
     sources = {unquote(image["src"]) for image in text.find_all("img")}
-    pictures = [site / "book" / source for source in sources if "_images" in source]
+    pictures = [(site / page).parent / source for source in sources if "_images" in source]
     assert len(str(text).encode()) + sum(p.stat().st_size for p in pictures) <= MOST_BYTES
 
 
@@ -143,7 +157,10 @@ def test_page_can_be_left_in_both_directions(site, page):
     wanted = {"left-prev": pages[:place][-1:], "right-next": pages[place + 1 :][:1]}
     for name, neighbour in wanted.items():
         links = parsed(site / f"{page}.html").select(f"a.{name}")
-        found = [posixpath.normpath(posixpath.join("book", link["href"])) for link in links]
+        found = [
+            posixpath.normpath(posixpath.join(posixpath.dirname(page), link["href"]))
+            for link in links
+        ]
         assert found == [f"{p}.html" for p in neighbour]
 
 
@@ -200,4 +217,54 @@ def test_front_page_leads_to_the_introduction(site):
 def test_pages_are_those_of_this_tree(site):
     built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
     pages = {page for page in built if not page.startswith("_static/")}
-    assert pages - {"index", "search"} == set(toc_files())
+    assert pages - {"index", "search"} == {*toc_files(), *ledger_page.MOVED_PAGES}
+
+
+@pytest.mark.parametrize(("old", "new"), ledger_page.MOVED_PAGES.items())
+def test_an_old_address_leads_on(site, old, new):
+    page = parsed(site / f"{old}.html")
+    script = page.find("script")
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(old), script["data-target"]))
+    assert target == f"{new}.html"
+    assert (site / target).is_file()
+    assert (site / posixpath.dirname(old) / script["src"]).resolve().is_file()
+    assert page.a["href"] == script["data-target"]
+
+
+def test_old_anchors_of_claims_are_known_to_the_script(site):
+    text = (site / "_static" / "claims-where.js").read_text(encoding="utf-8")
+    where = json.loads(text.removeprefix("window.posencClaims = ").rstrip().rstrip(";"))
+    assert where.keys() == {claim["id"] for claim in ledger.read()}
+    for claim_id, page in where.items():
+        assert parsed(site / page).find(id=f"claim-{claim_id}")
+
+
+def test_every_mark_leads_to_its_cell_and_has_a_card(site):
+    rows, seen = {claim["id"]: claim for claim in ledger.read()}, 0
+    for page in toc_files():
+        for mark in parsed(site / f"{page}.html").select(".posenc-mark"):
+            claim_id, card = mark.a["href"].split("#claim-")[1], mark.find(role="tooltip")
+            assert mark.a["aria-describedby"] == card["id"]
+            assert rows[claim_id]["verdict"] in card.get_text()
+            assert rows[claim_id]["claim"].replace("$", "") in plain(card.get_text())
+            seen += 1
+    assert seen > 100
+
+
+def test_a_shown_verdict_leads_to_its_cell_and_takes_no_anchor(site):
+    for path in notebook_paths():
+        stored = path.read_text(encoding="utf-8").count(f'"{SHOWN_MIME}"')
+        page = path.relative_to(ROOT).with_suffix("").as_posix()
+        boxes = parsed(site / f"{page}.html").select(".posenc-shown")
+        assert len(boxes) == stored
+        for box in boxes:
+            assert not box.has_attr("id")
+            assert box.a["href"].endswith(f"#claim-{box['data-claim']}")
+
+
+def test_no_dollar_sign_of_a_verdict_is_left(site):
+    for page in toc_files():
+        for box in parsed(site / f"{page}.html").select(
+            ".posenc-claim, .posenc-ledger, .posenc-card"
+        ):
+            assert "$" not in box.get_text()

@@ -62,14 +62,14 @@ def test_no_file_names_another_repository(path):
 
 
 def test_one_command_changes_the_address_everywhere(tmp_path):
-    kept = shutil.ignore_patterns(".git", ".venv", "_build", "mathjax", "results", "__pycache__")
+    kept = shutil.ignore_patterns(".git", ".venv*", "_build", "mathjax", "results", "__pycache__")
     copy = tmp_path / "copy"
     shutil.copytree(ROOT, copy, ignore=kept)
     new = "https://github.com/someone-else/another.book"
     changed = {path.relative_to(copy).as_posix() for path in repository.change(new, copy)}
     assert repository.address(copy / "_config.yml") == new
     assert {"_config.yml", "README.md", "CITATION.cff", "pyproject.toml"} <= changed
-    notebooks = {p.relative_to(ROOT).as_posix() for p in (ROOT / "book").glob("*.ipynb")}
+    notebooks = {p.relative_to(ROOT).as_posix() for p in repository.notebooks()}
     assert notebooks <= changed
     held = [p for p in changed if repository.slug(ADDRESS) in (copy / p).read_text()]
     assert held == []
@@ -87,7 +87,8 @@ def test_an_address_of_another_form_is_refused(wrong):
 def test_contents_list_every_page_once_and_nothing_else():
     listed = toc_files()
     book = ROOT / "book"
-    present = {f"book/{p.stem}" for p in [*book.glob("*.ipynb"), *book.glob("*.md")]}
+    found = [*repository.notebooks(book), *repository.texts(book)]
+    present = {p.relative_to(ROOT).with_suffix("").as_posix() for p in found}
     assert len(listed) == len(set(listed))
     assert set(listed) == present
 

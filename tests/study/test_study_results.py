@@ -1,11 +1,12 @@
 """The book's stored results: whole, unmixed, and found wherever the package is."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from posenc import encodings
-from posenc.bench import build, records
+from posenc import data, encodings
+from posenc.bench import build, protocols, records, tuning
 from posenc.bench.build import MODELS
 from posenc.bench.settings import PROFILES, Settings
 from posenc.study import results, tables
@@ -37,8 +38,12 @@ def test_scores_are_shares_and_every_failure_says_why(name):
         if "error" in record:
             assert record["error"]
         else:
-            assert 0 <= record["metrics"]["accuracy"] <= 1
-            assert 1 <= record["metrics"]["best_epoch"] <= record["metrics"]["epochs"]
+            metrics = record["metrics"]
+            assert 0 <= metrics["accuracy"] <= 1
+            if record["settings"].get("steps"):
+                assert 1 <= metrics["best_step"] <= metrics["steps"]
+            else:
+                assert 1 <= metrics["best_epoch"] <= metrics["epochs"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(tuple(PROFILES))])
@@ -84,3 +89,33 @@ def test_encodings_outside_the_registry_are_still_those_that_were_measured(monke
     }
     assert {name.partition(":")[0] for name, _ in stored} == {"matched", "posenc.published"}
     assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
+
+
+SECOND = [name for name in NAMES if name.startswith(("second-", "tuning-"))]
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_the_second_edition_follows_its_protocol(name):
+    kind, dataset = name.split("-")
+    for record in results.load(name):
+        assert record["protocol"] == protocols.HASH
+        assert record["dataset"] == dataset
+        assert record["profile"] == {"second": protocols.PROFILE, "tuning": tuning.PROFILE}[kind]
+        assert record["settings"]["encoding_source"] == build.fingerprint(record["encoding"])
+        assert (
+            record["settings"]["dataset_source"] == data.recorded()["sets"][dataset]["fingerprint"]
+        )
+
+
+@pytest.mark.parametrize("name", [name for name in SECOND if name.startswith("second-")])
+def test_every_cell_has_the_rate_and_scale_that_its_trials_chose(name):
+    trials = {r["key"]: r for r in results.load(name.replace("second", "tuning"))}
+    chosen = {}
+    for record in results.load(name):
+        cell = Settings(**record["settings"])
+        key = (cell.model, cell.encoding)
+        chosen.setdefault(key, set()).add((cell.learning_rate, cell.scale))
+        plain = replace(cell, scale="paper", tuned="")
+        best = tuning.tuned(plain, trials)
+        assert (best.learning_rate, best.scale) == (cell.learning_rate, cell.scale)
+    assert all(len(one) == 1 for one in chosen.values())

@@ -119,7 +119,9 @@ def test_tables_of_a_fixed_size_refuse_to_grow(name):
     assert np.isinf(measure(name, **SIZES).row_change)
 
 
-@pytest.mark.parametrize("name", ["sinusoidal", "rotary", "relative", "t5", "alibi", "sine_spe"])
+@pytest.mark.parametrize(
+    "name", ["sinusoidal", "rotary", "relative", "t5", "alibi", "sine_spe", "conv_spe", "tpe"]
+)
 def test_functions_of_the_position_grow_unchanged(name):
     assert measure(name, **SIZES).wishes["extendable"]
 

@@ -99,6 +99,20 @@ def test_a_row_without_any_real_token_gives_no_nan():
             assert all(p.grad.isfinite().all() for p in attention.parameters())
 
 
+@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("shape", [(2, 0, 8), (0, 5, 8), (0, 300, 8)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_empty_inputs_give_empty_outputs(name, shape, masked):
+    attention = SelfAttention(8, 2, encodings.make(name, 8, 2, 300))
+    x = torch.zeros(shape, requires_grad=True)
+    mask = torch.ones(shape[:2], dtype=torch.bool) if masked else None
+    out = attention(x, mask)
+    assert out.shape == shape
+    out.sum().backward()
+    assert x.grad.shape == shape
+    assert attention.weights(x, mask).shape == (shape[0], 2, shape[1], shape[1])
+
+
 class Everything(Position):
     """Uses all four doors, each with something simple."""
 

@@ -596,7 +596,12 @@ def test_unknown_names_list_the_known_and_the_nearest():
         ("none", (8, 2, 0), {}, "max_length must be an integer of at least 1, got 0"),
         ("none", (8, 2.0, 5), {}, "n_heads must be an integer of at least 1, got 2.0"),
         ("sinusoidal", (7, 1, 5), {}, "d_model must be a positive even integer"),
-        ("sinusoidal", (8, 2, 5), {"scale": "big"}, "scale must be one of paper, unit, learned"),
+        (
+            "sinusoidal",
+            (8, 2, 5),
+            {"scale": "big"},
+            "scale must be one of paper, unit, loud, learned",
+        ),
         ("sinusoidal", (8, 2, 5), {"base": -1}, "base must be a finite number above 0"),
         ("tape", (8, 2, 5), {"formula": "x"}, "formula must be one of original, survey"),
         ("dft", (8, 2, 9), {"overflow": "x"}, "overflow must be"),

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+import safetensors.torch
 import torch
 from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
@@ -186,6 +187,79 @@ def test_state_dicts_go_round(name, cls, tmp_path):
 
 
 @pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("cls", MODELS)
+def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
+    for shared in (None, True, False):
+        options = {"n_layers": 3, "pooling": "cls", "share_position": shared}
+        net, other, third = (build(cls, name, seed, **options) for seed in range(3))
+        net(series())
+        state = net.state_dict()
+        buffers = {key for key, _ in net.named_buffers()}
+        assert {k for k in state if k not in buffers} == {k for k, _ in net.named_parameters()}
+        safetensors.torch.save_file(state, tmp_path / "state.safetensors")
+        other.load_state_dict(safetensors.torch.load_file(tmp_path / "state.safetensors"))
+        safetensors.torch.save_model(net, tmp_path / "model.safetensors")
+        safetensors.torch.load_model(third, tmp_path / "model.safetensors")
+        expected = net.eval()(series())
+        assert torch.equal(expected, other.eval()(series()))
+        assert torch.equal(expected, third.eval()(series()))
+
+
+def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
+    """Inside a larger model, too."""
+    nets = [torch.nn.Sequential(build(TimeSeriesTransformer, "tupe", seed)) for seed in range(2)]
+    state = nets[0].state_dict()
+    first = "0.layers.0.attention.position.vectors"
+    assert first in state
+    assert first.replace("layers.0", "layers.1") not in state
+    repeated = {
+        **state,
+        **{
+            key.replace("layers.0", "layers.1"): value
+            for key, value in state.items()
+            if "layers.0.attention.position" in key
+        },
+    }
+    assert len(repeated) == len(state) + 3
+    nets[1].load_state_dict(repeated)
+    assert torch.equal(*(net.eval()(series()) for net in nets))
+    missing = {key: value for key, value in state.items() if key != first}
+    with pytest.raises(RuntimeError, match=r"Missing key.*position.vectors"):
+        nets[1].load_state_dict(missing)
+
+
+@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("cls", MODELS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
+    net = build(cls, name).to(dtype)
+    with torch.device("meta"):
+        empty = build(cls, name, seed=1)
+    empty.load_state_dict(net.state_dict(), assign=True)
+    for key, values in (*empty.named_parameters(), *empty.named_buffers()):
+        assert not values.is_meta, key
+        assert values.dtype == dict([*net.named_parameters(), *net.named_buffers()])[key].dtype
+    x = series().to(dtype)
+    assert torch.equal(empty.eval()(x), net.eval()(x))
+    with torch.device("meta"):
+        other = build(cls, name, seed=1).to(dtype)
+    other.to_empty(device="cpu").load_state_dict(net.state_dict())
+    assert torch.equal(other.eval()(x), net.eval()(x))
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_an_encoding_alone_is_filled_by_assignment(name):
+    position = encodings.make(name, 16, 2, 24)
+    with torch.device("meta"):
+        empty = encodings.make(name, 16, 2, 24)
+    empty.load_state_dict(position.state_dict(), assign=True)
+    # one without parameters does not learn from its checkpoint where to go
+    assert not any(values.is_meta for values in empty.parameters())
+    empty.leave_meta(torch.zeros(1, dtype=torch.float64))
+    assert not any(values.is_meta for values in empty.buffers())
+
+
+@pytest.mark.parametrize("name", encodings.names())
 def test_a_seed_determines_everything(name):
     outputs = []
     for _ in range(2):
@@ -251,6 +325,53 @@ def test_one_model_through_the_code_generator():
     net = build(TimeSeriesTransformer, "t5", n_layers=1).eval()
     with torch.no_grad():
         torch.testing.assert_close(torch.compile(net)(series()), net(series()))
+
+
+# -- exported programs -----------------------------------------------------------------------------
+
+
+def exported(module, *inputs, smallest, largest):
+    """Return the program for every length between two, exported at another one."""
+    length = torch.export.Dim("length", min=smallest, max=largest)
+    with torch.no_grad():
+        shapes = tuple({1: length} for _ in inputs)
+        return torch.export.export(module, inputs, dynamic_shapes=(shapes,)).module()
+
+
+class Layer(torch.nn.Module):
+    """Attention with its arguments in one tuple, so that shapes can be given for all of them."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+
+    def forward(self, *inputs):
+        return self.attention(*inputs)
+
+
+@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_is_exported_for_every_length(name, masked):
+    torch.manual_seed(0)
+    attention = SelfAttention(16, 2, encodings.make(name, 16, 2, 400)).eval()
+
+    def inputs(length):
+        x = torch.randn(2, length, 16)
+        return (x, torch.rand(2, length) > 0.3) if masked else (x,)
+
+    program = exported(Layer(attention), *inputs(24), smallest=2, largest=400)
+    for length in (2, 17, 33, 300, 400):
+        given = inputs(length)
+        torch.testing.assert_close(program(*given), attention(*given), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["t5", "tupe", "conv_spe"])
+def test_models_are_exported_for_every_length(name):
+    net = build(TimeSeriesTransformer, name, length=300).eval()
+    program = exported(Layer(net), series(), smallest=2, largest=300)
+    for length in (2, 33, 270):
+        x = series(length)
+        torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
 
 
 # -- stacked models --------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from posenc.attention.kernels import (
 )
 from posenc.attention.masks import merge
 from posenc.attention.places import Places
-from posenc.attention.position import DOORS, Mix, Position
+from posenc.attention.position import DOORS, Mix, Position, leave_meta
 
 
 class Attention(nn.Module):
@@ -34,6 +34,7 @@ class Attention(nn.Module):
         self.scale = self.d_head**-0.5
         self.dropout = _checks.probability("dropout", dropout)
         self.position = check_position(position, self.d_model, self.n_heads)
+        self.register_load_state_dict_post_hook(leave_meta)
 
     def _attended(
         self,

@@ -24,6 +24,9 @@ _ROWS = 128
 _LOWEST = -60.0
 """Below this, logarithms of weights do not count."""
 
+# torch of before 2.7 does not tell export from compilation
+_is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
+
 _LONG = 256
 """From this length on, blocks beat the plain formula."""
 
@@ -46,6 +49,11 @@ def in_transform() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
+def exporting() -> bool:
+    """Return whether `torch.export` traces the code, perhaps for every length at once."""
+    return _is_exporting()
+
+
 def prefers_blocks(q: Tensor, dropout: float) -> bool:
     """Return whether `blocked_attention` can take these queries and is worth while."""
     plain = in_transform() or torch.compiler.is_compiling() or dropout > 0
@@ -54,7 +62,8 @@ def prefers_blocks(q: Tensor, dropout: float) -> bool:
 
 def prefers_fourier(v: Tensor) -> bool:
     """Return whether `convolve` is worth while for these values."""
-    return v.shape[-2] >= _LONG and not torch.compiler.is_compiling()
+    # in this order: to compare a length would tie an exported program to one side of it
+    return not torch.compiler.is_compiling() and v.shape[-2] >= _LONG
 
 
 def convolve(line: Tensor, v: Tensor) -> Tensor:
@@ -102,8 +111,10 @@ def fused_attention(
         return _plain_attention(q, k, v, mask, dropout, scale)
 
     inputs = q, k, v, mask
-    # with dropout the formula would draw other zeros than the kernel did
-    twice = dropout == 0 and not torch.compiler.is_compiling() and _wants_gradient(inputs)
+    # with dropout the formula would draw other zeros than the kernel did; for a learned bias the
+    # kernel for CPUs is the formula
+    once = dropout > 0 or (q.device.type == "cpu" and mask is not None and mask.requires_grad)
+    twice = not once and not torch.compiler.is_compiling() and _wants_gradient(inputs)
     out = _Twice.apply(kernel, formula, *inputs) if twice else kernel(*inputs)
     return out[..., :width]
 
@@ -177,7 +188,11 @@ def _gradients_of(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of each input, None for those that need none."""
     wanted = [a for a, need in zip(inputs, needed, strict=True) if need]
-    found = iter(torch.autograd.grad(out, wanted, d_out.to(out.dtype), create_graph=graph))
+    # kernels leave a bias aside if there is nothing to add it to
+    found = torch.autograd.grad(
+        out, wanted, d_out.to(out.dtype), create_graph=graph, allow_unused=True
+    )
+    found = iter(found)
     return tuple(next(found) if need else None for need in needed)
 
 

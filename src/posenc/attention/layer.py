@@ -87,6 +87,7 @@ class SelfAttention(Attention):
         Parameters
         ----------
         x : (batch, length, d_model)
+            An empty batch or sequence gives an empty output.
         mask : bool, optional
             (batch, length): True marks a real token, False a padded one that nobody attends to,
             whatever stands there, NaN included. Its own row of the output means nothing. With a
@@ -127,6 +128,8 @@ class SelfAttention(Attention):
         A `bias` that was computed before takes the place of the encoding's own. `places` are those
         of the new tokens.
         """
+        if x.numel() == 0:  # no kernel needs to know how to do nothing
+            return self.out(x)
         places = places or Places.of(x, causal=self.causal)
         padding, pairs = self._sorted(x, mask, cache)
         q, k, v = self._project(x, places)
@@ -159,6 +162,8 @@ class SelfAttention(Attention):
         """
         padding, pairs = self._sorted(x, mask)
         places = self._places(x, padding, positions)
+        if x.numel() == 0:
+            return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, tamed(x, padding), places)
         q, k, _ = self._project(x, places)
         x, k = (without_padding(a, padding) for a in (x, k))

@@ -121,6 +121,7 @@ class Position(nn.Module):
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         self.d_head = self.d_model // self.n_heads
         self._exact: dict[str, tuple[NDArray[np.float64], bool]] = {}
+        self.register_load_state_dict_post_hook(leave_meta)
 
     @classmethod
     def doors(cls) -> tuple[str, ...]:
@@ -255,8 +256,28 @@ class Position(nn.Module):
             setattr(self, name, like if like.is_meta else torch.as_tensor(values).to(like))
         return self
 
+    def leave_meta(self, like: Tensor) -> None:
+        """Make constants that are on the meta device real, with the device and dtype of `like`.
+
+        `load_state_dict(assign=True)` does so, as a checkpoint brings parameters but no constants.
+        """
+        if like.is_meta:
+            return
+        for name, (values, wide) in self._exact.items():
+            if getattr(self, name).is_meta:
+                like_this = precise(like) if wide else like
+                setattr(self, name, torch.as_tensor(values).to(like_this))
+
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
+
+
+def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: ARG001
+    """Make the constants of an encoding, or of a layer's, real when parameters were loaded."""
+    position = module if isinstance(module, Position) else module.position
+    like = next(module.parameters(), None)
+    if like is not None:
+        position.leave_meta(like)
 
 
 def _check_spelling(cls: type[Position]) -> None:

@@ -25,47 +25,23 @@ from enum import StrEnum
 
 from posenc import _checks
 from posenc.audit.evidence import Claim, Direction, Evidence, Shown, number, sentence, shows
+from posenc.audit.outcomes import DEFINITIONS, Outcome
 from posenc.audit.rounding import Bounds, Truth, as_bounds
 
-
-class Outcome(StrEnum):
-    """The six verdicts."""
-
-    CONFIRMED = "confirmed"
-    CONDITION = "confirmed with a condition"
-    SLIP = "slip"
-    NOT_REPRODUCED = "not reproduced"
-    REFUTED = "refuted"
-    UNTESTABLE = "not testable here"
-
-
-DEFINITIONS: Mapping[Outcome, str] = {
-    Outcome.CONFIRMED: (
-        "The statement holds as printed: it is proved or counted, or a test with enough power "
-        "shows it under the source's own conditions."
-    ),
-    Outcome.CONDITION: (
-        "The statement holds, but only under a condition that the source does not name, or it is "
-        "shown under other conditions than the source's; the condition is given."
-    ),
-    Outcome.SLIP: (
-        "An index, a count, a boundary case or a word is wrong; the meaning survives, and the "
-        "corrected form is given. A slip does not count as refuted."
-    ),
-    Outcome.NOT_REPRODUCED: (
-        "Our own measurement, under conditions that are named, gives something else beyond "
-        "rounding and noise; the printed figure may still be right."
-    ),
-    Outcome.REFUTED: (
-        "There is an exact counter-example, or printed figures contradict printed words, or a "
-        "test with enough power shows the opposite, or equivalence is shown within a margin that "
-        "was named beforehand."
-    ),
-    Outcome.UNTESTABLE: (
-        "What would decide is missing: data, detail, power, independent units or printed digits. "
-        "A difference that is not shown stands here; it refutes nothing."
-    ),
-}
+__all__ = [
+    "DEFINITIONS",
+    "Decision",
+    "Outcome",
+    "Slip",
+    "SlipKind",
+    "decide",
+    "exact",
+    "figure",
+    "measured_figure",
+    "tally",
+    "untestable",
+    "words",
+]
 
 
 @dataclass(frozen=True)

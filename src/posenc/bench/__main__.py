@@ -1,4 +1,4 @@
-"""The command line: `python -m posenc.bench run | protocol | status | merge | report`."""
+"""The command line: `python -m posenc.bench run | protocol | baselines | report | ...`."""
 
 import argparse
 import sys
@@ -31,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="train what a results file lacks"))
     _add_protocol(commands.add_parser("protocol", help="train a tier of the book's own protocol"))
+    _add_baselines(commands.add_parser("baselines", help="score sets without a transformer"))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -97,6 +98,23 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
         "--seconds", type=float, help="begin no training after so long; run again to go on"
     )
     protocol.set_defaults(command=_protocol)
+
+
+def _add_baselines(baselines: argparse.ArgumentParser) -> None:
+    baselines.add_argument("--datasets", nargs="+", required=True, metavar="NAME")
+    baselines.add_argument("--resamples", type=int, default=5, metavar="N")
+    baselines.add_argument("--only", nargs="+", metavar="NAME", help="all, or these")
+    baselines.add_argument("--out", type=Path, default=Path("results/baselines/baselines.jsonl"))
+    baselines.set_defaults(command=_baselines)
+
+
+def _baselines(options: argparse.Namespace) -> int:
+    from posenc.bench import baselines
+
+    only = options.only or list(baselines.BASELINES)
+    new = baselines.run(options.datasets, options.resamples, options.out, only=only)
+    print(f"{new} new records in {options.out}")
+    return 0
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ class Trainer:
         driver = Driver(
             cells,
             store,
-            self._engine(),
+            self.engine(),
             stack=self._stack(),
             device=self.device,
             compile=getattr(self.options, "compile", False),
@@ -43,7 +43,7 @@ class Trainer:
         finally:
             progress.close()
 
-    def _engine(self) -> Engine:
+    def engine(self) -> Engine:
         named = getattr(self.options, "engine", "local")
         if named == "serial":
             return local.SerialEngine()
@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
     train = Trainer(options, device, [spec.name for spec in grid.encodings])
-    train._engine()  # a wrong name is an error before anything is read
+    train.engine()  # a wrong name is an error before anything is read
     grid.fetch()
-    _print_estimate(grid, options, device)
+    _print_estimate(grid, options, train)
     if options.tune:
         groups, files = list(grid.groups()), stages.beside(options.out)
         summary = _staged(groups, files, train)
@@ -140,14 +140,13 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
     )
 
 
-def _print_estimate(grid: grids.Grid, options: argparse.Namespace, device: str) -> None:
+def _print_estimate(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> None:
     if options.engine not in ("local", "serial") or options.profile == "smoke":
         return
     groups = [group for group in grid.groups() if not _stored(group, options.out)]
     if options.tune:
         groups += [[trial] for group in groups for trial in tuning.first_trials(group[0])]
-    n_workers = 1 if options.engine == "serial" else options.workers or local.available_cores()
-    seconds = estimate.at_most(groups, n_workers, device)
+    seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         print(f"{n} trainings, {estimate.said(seconds)} if none stops early", file=sys.stderr)

@@ -44,7 +44,9 @@ class LocalEngine:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self.n_workers = _checks.count("workers", workers or available_cores(), minimum=1)
+        self.n_workers = _checks.count(
+            "workers", available_cores() if workers is None else workers, minimum=1
+        )
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
 

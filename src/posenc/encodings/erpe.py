@@ -7,7 +7,7 @@ from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.kernels import precise
 from posenc.attention.places import can_look, is_plain, refuse
-from posenc.encodings.toeplitz import by_offset, toeplitz
+from posenc.encodings.toeplitz import by_offset, offsets, toeplitz
 
 
 class ERPE(Position):
@@ -62,7 +62,7 @@ class ERPE(Position):
         self.check_length(length)
         centre = self.max_length - 1
         # in float32 at least, as the gradient of an offset sums over many pairs
-        return precise(self.values)[:, centre - length + 1 : centre + length]
+        return precise(self.values)[:, centre + offsets(length, x.device)]
 
     def _by_offset(self, offset: Tensor) -> Tensor:
         reach = self.max_length - 1

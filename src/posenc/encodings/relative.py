@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Mix, Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.kernels import exporting, precise
 from posenc.attention.places import is_plain
-from posenc.encodings.toeplitz import skew
+from posenc.encodings.toeplitz import offsets, skew
 
 
 class Relative(Position):
@@ -93,6 +93,8 @@ class Relative(Position):
         (..., length, 2 max_distance + 1) to (..., length, 2 length - 1).
         """
         reach = self.max_distance
+        if exporting():  # whatever the length
+            return scores[..., offsets(length, scores.device).clamp(-reach, reach) + reach]
         if length - 1 <= reach:
             return scores[..., reach - length + 1 : reach + length]
         beyond = (*scores.shape[:-1], length - 1 - reach)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise, without_autocast
+from posenc.attention.kernels import exporting, precise, without_autocast
 from posenc.attention.places import Steps, is_plain
 from posenc.encodings.toeplitz import toeplitz
 
@@ -287,6 +287,18 @@ class ConvSPE(StochasticPosition):
         return correlation[..., index] * (lag.abs() < size)
 
     def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
+        if exporting():
+            # a program for every length begins with the blocks of the longest
+            self.check_length(length)
+            step = torch.arange(length, device=self.filters.device)
+            codes = self._codes_by_blocks(self.max_length)[:, :, step]
+        else:
+            codes = self._codes_by_blocks(length)
+        q, k = codes.unflatten(1, (self.n_heads, self.d_head))
+        return q, k
+
+    def _codes_by_blocks(self, length: int) -> Tensor:
+        """Return the codes of queries and keys: (2, d_model, length, realisations)."""
         size = self.kernel_size
         n_blocks = -(-length // size)
         shape = self.d_model, (n_blocks + 1) * size - 1, self.n_realisations
@@ -296,9 +308,7 @@ class ConvSPE(StochasticPosition):
         with without_autocast(noise):
             codes = _band(precise(self.filters)) @ seen
         codes = codes.unflatten(-1, (n_blocks, -1))
-        codes = codes.transpose(2, 3).flatten(2, 3)[:, :, :length]
-        q, k = codes.unflatten(1, (self.n_heads, self.d_head))
-        return q, k
+        return codes.transpose(2, 3).flatten(2, 3)[:, :, :length]
 
 
 def _band(filters: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from posenc.attention import Places
-from posenc.attention.kernels import in_transform
+from posenc.attention.kernels import exporting, in_transform
 
 
 def toeplitz(values: Tensor, n_rows: int | None = None) -> Tensor:
@@ -21,6 +21,8 @@ def toeplitz(values: Tensor, n_rows: int | None = None) -> Tensor:
     """
     width = values.shape[-1]
     n_rows = n_rows or (width + 1) // 2
+    if exporting():
+        return values[..., _columns(n_rows, width, values.device)]
     if in_transform():
         # the gradient of `unfold` cannot be batched
         return skew(values.unsqueeze(-2).expand(*values.shape[:-1], n_rows, width))
@@ -38,10 +40,23 @@ def skew(values: Tensor) -> Tensor:
     values : (..., n_rows, n_rows + n_columns - 1)
     """
     n_rows, width = values.shape[-2:]
+    if exporting():
+        index = _columns(n_rows, width, values.device)
+        return values.gather(-1, index.expand(*values.shape[:-2], *index.shape))
     if width == 1:
         return values
     flat = values.flatten(-2)[..., n_rows - 1 : n_rows - 1 + n_rows * (width - 1)]
     return flat.unflatten(-1, (n_rows, width - 1))[..., : width - n_rows + 1]
+
+
+def _columns(n_rows: int, width: int, device: torch.device) -> Tensor:
+    """Return j - i + n_rows - 1 at (i, j): slower than a view, but the same for every length.
+
+    Whether a view is contiguous may differ between lengths, and a program for all of them is not
+    to ask.
+    """
+    row = torch.arange(n_rows, device=device)[:, None]
+    return torch.arange(width - n_rows + 1, device=device) - row + n_rows - 1
 
 
 def offsets(length: int, device: torch.device) -> Tensor:

@@ -80,6 +80,33 @@ class Classifier(nn.Module):
             hidden = nn.Linear(width, d_ff)
             self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
 
+    def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return parameters and buffers, those of a shared encoding once, with the first layer.
+
+        Some formats, such as safetensors, refuse to store a tensor under two names. Checkpoints
+        that name an encoding in every layer are loaded all the same.
+        """
+        state = super().state_dict(*args, **options)
+        for key in self._repeated(options.get("prefix", "")):
+            state.pop(key, None)
+        return state
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        for key, first in self._repeated(prefix).items():
+            if first in state_dict:
+                state_dict.setdefault(key, state_dict[first])
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def _repeated(self, prefix: str) -> dict[str, str]:
+        """Return a shared encoding's names in later layers, each with the one in the first."""
+        names = [f"attention.position.{name}" for name in self.position.state_dict()]
+        return {
+            f"{prefix}layers.{i}.{name}": f"{prefix}layers.0.{name}"
+            for i, layer in enumerate(self.layers)
+            for name in names
+            if i and layer.attention.position is self.position
+        }
+
     @property
     def position(self) -> Position:
         """The encoding that meets the tokens first."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _checks
 from posenc.bench import settings, store
 from posenc.study.statistics import Interval, interval
 
-# Settings in which cells of one table may differ: they are what the table compares.
+# Settings in which cells of one table may differ: they are what the table compares, or what
+# follows from seed and encoding.
 COMPARED = (
     "encoding",
     "encoding_options",
@@ -18,8 +20,13 @@ COMPARED = (
     "model",
     "dataset",
     "dataset_options",
+    "dataset_source",
     "seed",
+    "split_seed",
+    "resample",
 )
+# Settings that tuning has chosen for each encoding.
+CHOSEN = ("learning_rate", "scale")
 # Below this many training steps a reader of scores is warned.
 FEW_STEPS = 200
 
@@ -79,13 +86,18 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
         If no record fits, or the records mix settings that must be equal in a comparison, or
         versions of one encoding.
     """
-    rows = [r for r in finished(records) if r["model"] == model and metric in r["metrics"]]
+    done = [r for r in finished(records) if r["model"] == model]
+    rows = [r for r in done if metric in r["metrics"]]
+    if done and not rows:
+        known = {name for r in done for name, v in r["metrics"].items() if isinstance(v, float)}
+        _checks.choice("metric", metric, sorted(known))
     if not rows:
         raise ValueError(f"no finished record has model {model!r} and metric {metric!r}")
     check_equal_settings(rows)
     if len(latest(rows)) < len(rows):
         raise ValueError(
-            "records hold several versions of an encoding; tables.latest keeps the last"
+            "records hold several versions of an encoding or a data set; tables.latest keeps the "
+            "last"
         )
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
@@ -101,13 +113,19 @@ def finished(records: Iterable[dict]) -> list[dict]:
 
 
 def latest(records: Iterable[dict]) -> list[dict]:
-    """Return the records without those of earlier versions of a reader's own encoding.
+    """Return the records without those of earlier versions of an encoding or a data set.
 
-    The version of the last record of an encoding counts as the latest.
+    The version of the last record of each counts as the latest.
     """
     records = list(records)
-    source = {label(r, "encoding"): r["settings"]["encoding_source"] for r in records}
-    return [r for r in records if r["settings"]["encoding_source"] == source[label(r, "encoding")]]
+    for kind in ("encoding", "dataset"):
+        source = {label(r, kind): _source(r, kind) for r in records}
+        records = [r for r in records if _source(r, kind) == source[label(r, kind)]]
+    return records
+
+
+def _source(record: dict, kind: str) -> str:
+    return record["settings"].get(f"{kind}_source", "")
 
 
 def most_steps(records: Iterable[dict]) -> dict[str, int]:
@@ -146,7 +164,8 @@ def check_equal_settings(rows: list[dict]) -> None:
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         for name, value in settings.complete(row["settings"]).items():
-            if name not in COMPARED:
+            free = name in COMPARED or (name in CHOSEN and row["settings"].get("tuned"))
+            if not free:
                 values[name][str(value)] += 1
     mixed = sorted(name for name, found in values.items() if len(found) > 1)
     if mixed:

@@ -1,0 +1,99 @@
+"""Where other people's code comes from: installed packages, and folders with checkouts."""
+
+import ast
+import os
+import subprocess
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+PACKAGES = {
+    "GPyTorch": "gpytorch",
+    "NumPy": "numpy",
+    "OpenNMT-py": "OpenNMT-py",
+    "PyTorch": "torch",
+    "PyTorch Geometric": "torch_geometric",
+    "rotary-embedding-torch": "rotary-embedding-torch",
+    "rtdl_num_embeddings": "rtdl_num_embeddings",
+    "transformers": "transformers",
+    "x-transformers": "x-transformers",
+}
+"""Name in the table -> name of the installed package."""
+
+CHECKOUTS = {
+    "annotated-transformer": "harvardnlp/annotated-transformer",
+    "ConvTran": "Navidfoumani/ConvTran",
+    "DFStrans": "dfstrans/DFStrans",
+    "mvts_transformer": "gzerveas/mvts_transformer",
+    "positional-encoding-benchmark": "imics-lab/positional-encoding-benchmark",
+    "spacetimeformer": "QData/spacetimeformer",
+    "spe": "aliutkus/spe",
+    "T2B-PE": "jlu-phyComputer/T2B-PE",
+    "TUPE": "guolinke/TUPE",
+}
+"""Name in the table and of the folder -> owner and name on GitHub."""
+
+REFERENCES = [*PACKAGES, *CHECKOUTS]
+
+
+class Missing(Exception):
+    """A reference that cannot be had here, with the reason."""
+
+
+def version(reference: str) -> str:
+    """Return the version of a package or the commit of a checkout; raise `Missing` if absent."""
+    if reference in CHECKOUTS:
+        return _commit(_folder(reference))
+    try:
+        return metadata.version(PACKAGES[reference])
+    except metadata.PackageNotFoundError:
+        raise Missing(f"{PACKAGES[reference]} is not installed") from None
+
+
+def code(reference: str, *files: str) -> ModuleType:
+    """Return a module with the classes and functions of some files of a checkout.
+
+    Only definitions are taken, and imports that work: what else a file does, such as loading
+    data or a plotting library, is none of our business. All files share one namespace, in which
+    a later definition replaces an earlier one.
+    """
+    module = ModuleType(reference)
+    for file in files:
+        path = _folder(reference) / file
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                _try(node, path, module, ImportError)
+            elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+                # a class derived from one that could not be imported is missed only where used
+                _try(node, path, module, NameError)
+    return module
+
+
+def _try(node: ast.stmt, path: Path, module: ModuleType, allowed: type[Exception]) -> None:
+    with suppress(allowed):
+        exec(compile(ast.Module([node], []), path, "exec"), vars(module))
+
+
+def _folder(reference: str) -> Path:
+    parent = os.environ.get("POSENC_CHECKOUTS")
+    if not parent:
+        raise Missing("no folder with checkouts is named: make peers CHECKOUTS=folder")
+    folder = Path(parent) / reference
+    if not folder.is_dir():
+        raise Missing(f"the folder of checkouts has no {reference}")
+    return folder
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit of a checkout, marked if its files were changed since."""
+    if not (folder / ".git").exists():
+        raise Missing(f"{folder.name} is no git checkout, so its commit is unknown")
+    commit = _git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    changed = _git(folder, "diff", "--name-only", "--diff-filter=M", "HEAD").strip()
+    return f"{commit} + changes" if changed else commit
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    run = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(run, check=True, capture_output=True, text=True).stdout

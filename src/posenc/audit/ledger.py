@@ -1,0 +1,49 @@
+"""The book's ledger, as it travels with the package: rows of claims and verdicts, read only.
+
+`ledger.json` is written by `make ledger` from `book/claims.yml`, and a test holds the two equal.
+"""
+
+import json
+from functools import cache
+from importlib.resources import files
+
+SOURCES = {
+    "B": "First principles",
+    "R": "Linear relationships",
+    "F": "Faithful encoding",
+    "S": "Survey",
+}
+
+
+@cache
+def _stored() -> dict:
+    return json.loads(files(__package__).joinpath("ledger.json").read_text(encoding="utf-8"))
+
+
+def book() -> str:
+    """Return the address of the published book, which ends with a slash."""
+    return _stored()["book"]
+
+
+def rows() -> list[dict]:
+    """Return the rows of the ledger in its order."""
+    return _stored()["claims"]
+
+
+def row(id: str) -> dict:
+    """Return the row of a claim.
+
+    Raises
+    ------
+    ValueError
+        If there is no such claim, or no verdict on it.
+    """
+    found = next((row for row in rows() if row["id"] == id), None)
+    if found is None or not found.get("verdict"):
+        raise ValueError(f"id must be a claim of the ledger with a verdict, got {id!r}")
+    return found
+
+
+def place(row: dict) -> str:
+    """Return where a claim stands: the source and the place in it."""
+    return f"{SOURCES[row['source']]}, {row['place']}"

@@ -1,0 +1,140 @@
+"""Tuning spends the same budget on every encoding and looks at the validation part only."""
+
+from dataclasses import replace
+
+import pytest
+
+from posenc import encodings
+from posenc.bench import protocols, records, stages, tuning
+from posenc.bench.driver import Driver
+from posenc.bench.local import SerialEngine
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store
+
+
+class Quiet:
+    def skip(self, n):
+        pass
+
+    def add(self, n, failed, running):
+        pass
+
+
+def cell(encoding="rotary", **changes) -> Settings:
+    return Settings(encoding, "patch", "Trace", seed=3, resample=3, split_seed=3, **changes)
+
+
+def outcome(trial, accuracy, loss=1.0, test=0.0):
+    metrics = {"validation_accuracy": accuracy, "validation_loss": loss, "accuracy": test}
+    return {trial.key: records.finished(trial, metrics, device="cpu", seconds=1.0)}
+
+
+def outcomes(first, accuracies):
+    found = {}
+    for trial, accuracy in zip(first, accuracies, strict=True):
+        found |= outcome(trial, accuracy)
+    return found
+
+
+def test_trials_are_short_and_on_the_official_split():
+    trials = tuning.first_trials(cell())
+    assert [t.learning_rate for t in trials] == list(tuning.RATES)
+    for trial in trials:
+        assert (trial.seed, trial.resample, trial.split_seed) == (0, 0, 0)
+        assert trial.steps == trial.least_steps == tuning.STEPS
+    assert tuning.first_trials(replace(cell(), seed=1, resample=1, split_seed=1)) == trials
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_every_encoding_gets_four_different_trials(name):
+    first = tuning.first_trials(cell(name))
+    last = tuning.last_trial(cell(name), outcomes(first, [0.5, 0.6, 0.4]))
+    assert len({trial.key for trial in (*first, last)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "rate"),
+    [
+        ([0.9, 0.5, 0.4], 9e-5),  # beyond the lower edge
+        ([0.4, 0.5, 0.9], 9e-3),  # beyond the upper one
+        ([0.8, 0.9, 0.4], 5.5e-4),  # between the best two
+        ([0.4, 0.9, 0.8], 1.7e-3),
+    ],
+)
+def test_the_last_rate_of_an_encoding_without_scale(accuracies, rate):
+    first = tuning.first_trials(cell())
+    last = tuning.last_trial(cell(), outcomes(first, accuracies))
+    assert last.learning_rate == rate
+    assert last.scale == "paper"
+
+
+@pytest.mark.parametrize(("name", "scale"), [("sinusoidal", "unit"), ("dft", "loud")])
+def test_an_added_encoding_tries_the_other_size_at_its_best_rate(name, scale):
+    first = tuning.first_trials(cell(name))
+    last = tuning.last_trial(cell(name), outcomes(first, [0.5, 0.4, 0.9]))
+    assert (last.learning_rate, last.scale) == (3e-3, scale)
+
+
+def test_the_best_trial_is_taken_and_of_equal_ones_that_with_the_lowest_loss():
+    first = tuning.first_trials(cell("sinusoidal"))
+    found = outcomes(first, [0.5, 0.9, 0.9])
+    found |= outcome(first[2], 0.9, loss=0.5)
+    last = tuning.last_trial(cell("sinusoidal"), found)
+    assert tuning.tuned(cell("sinusoidal"), found).learning_rate == 3e-3
+    chosen = tuning.tuned(cell("sinusoidal"), found | outcome(last, 0.95))
+    assert (chosen.scale, chosen.learning_rate) == ("unit", 3e-3)
+    assert (chosen.seed, chosen.resample) == (3, 3)
+    assert chosen.tuned == "4 trials of 500 steps"
+
+
+def test_the_test_part_chooses_nothing():
+    first = tuning.first_trials(cell())
+    found = outcomes(first, [0.5, 0.9, 0.4])
+    tempting = found | outcome(first[0], 0.5, test=1.0)
+    assert tuning.tuned(cell(), tempting) == tuning.tuned(cell(), found)
+
+
+def test_failed_trials_are_left_out_and_without_any_the_cell_stays_as_it_is():
+    first = tuning.first_trials(cell())
+    broken = records.failed(first[1], "boom", device="cpu", seconds=1.0)
+    found = outcomes(first, [0.5, 0.9, 0.4]) | {first[1].key: broken}
+    assert tuning.tuned(cell(), found).learning_rate == 3e-4
+    assert tuning.tuned(cell(), {}) is None
+
+
+def test_stages_tune_then_train_and_go_on_where_they_were(tmp_path):
+    options = {"length": 12, "n": 48, "distance": 3}
+    small = {"d_model": 8, "n_heads": 1, "n_layers": 1, "d_ff": 8, "patch": 2, "batch_size": 16}
+    course = {"steps": 20, "least_steps": 20, "check_every": 10, "patience_steps": 10}
+    made = Settings(
+        "none", "patch", "range_probe", dataset_options=options, tuned="", **small, **course
+    )
+    groups = [[made.with_seed(seed) for seed in range(2)]]
+    files = stages.beside(tmp_path / "run.jsonl")
+    assert files.trials.name == "run-tuning.jsonl"
+
+    def train(cells, store):
+        return Driver(cells, store, SerialEngine()).run(Quiet())
+
+    steps, tuning.STEPS = tuning.STEPS, 20
+    try:
+        done = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
+        again = [(title, s.trained, s.skipped) for title, s in stages.run(groups, files, train)]
+    finally:
+        tuning.STEPS = steps
+    titles = ["tuning, first trials", "tuning, last trial", "training"]
+    assert done == list(zip(titles, (3, 1, 2), (0, 0, 0), strict=True))
+    assert again == list(zip(titles, (0, 0, 0), (3, 1, 2), strict=True))
+    final = [r["settings"] for r in Store(files.results)]
+    assert len({s["learning_rate"] for s in final}) == 1
+    assert {s["tuned"] for s in final} == {"4 trials of 500 steps"}
+
+
+def test_protocol_cells_couple_seed_and_resample(monkeypatch):
+    for module in (protocols.data,):
+        monkeypatch.setattr(module, "fingerprint", lambda name: "f" * 16)
+    cells = protocols.cells("Trace", "patch", "none")
+    assert [(c.seed, c.split_seed, c.resample) for c in cells] == [(r, r, r) for r in range(5)]
+    assert {c.protocol for c in cells} == {protocols.HASH}
+    official = protocols.cells("Epilepsy", "patch", "none")
+    assert [(c.seed, c.resample) for c in official] == [(r, 0) for r in range(5)]
