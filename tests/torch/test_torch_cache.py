@@ -137,6 +137,15 @@ def test_half_types_know_every_position(dtype):
     assert ours <= 2 * whole
 
 
+def test_no_new_tokens_change_nothing():
+    attention, kept, x = layer("rotary"), Cache(), tokens()
+    attention(x[:, :3], cache=kept)
+    assert attention(x[:, :0], cache=kept).shape == (BATCH, 0, D_MODEL)
+    assert kept.length == 3
+    rest = attention(x[:, 3:], cache=kept)
+    torch.testing.assert_close(rest, attention(x)[:, 3:], rtol=0, atol=1e-5)
+
+
 # -- positions and padding -------------------------------------------------------------------------
 
 

@@ -375,12 +375,22 @@ def test_cross_attention_with_a_mask_of_pairs():
     torch.testing.assert_close(attention(x, context, mask), double(expected), **TOLERANCE)
 
 
+def test_nothing_asks_for_nothing():
+    cross = layer("rotary", CrossAttention)
+    for empty in (tokens(0), tokens(batch=0)):
+        context = tokens(4, len(empty))
+        assert cross(empty, context).shape == empty.shape
+        assert cross.weights(empty, context).shape == (*empty.shape[:1], 2, empty.shape[1], 4)
+        assert layer("rotary")(empty, positions=torch.arange(empty.shape[1])).shape == empty.shape
+
+
 def test_cross_attention_names_what_does_not_fit():
     attention = layer("rotary", CrossAttention)
     x = tokens()
     for arguments, message in [
         ((x[0], x), r"x must have shape \(batch, length, d_model = 8\), got \(6, 8\)"),
         ((x, x[..., :5]), r"context must have shape .*, got \(2, 6, 5\)"),
+        ((x, x[:, :0]), r"context must have at least one token, got an empty one"),
         ((x, x[:1]), r"context must have batch = 2 rows as x has, got 1"),
         ((x, x[:, :3], torch.ones(2, 6).bool()), r"mask must have shape .* = \(2, 3\), got"),
     ]:
@@ -794,6 +804,7 @@ def test_each_layer_may_have_an_encoding_of_its_own():
     assert [type(p) for p in made] == [encodings.get(name) for name in names]
     assert made[3] is made[4]  # as its authors have it
     assert made[0] is not made[1]
+    assert sum("position.values" in key for key in net.state_dict()) == 1
     shared = model(TimeSeriesTransformer, names, n_layers=5, share_position=True)
     assert shared.layers[0].attention.position is shared.layers[1].attention.position
     net(x).sum().backward()

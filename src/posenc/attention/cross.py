@@ -60,7 +60,8 @@ class CrossAttention(Attention):
         Parameters
         ----------
         x : (batch, length, d_model)
-        context : (batch, n_context, d_model)
+            An empty batch or sequence gives an empty output.
+        context : (batch, n_context, d_model), n_context at least 1
         mask : bool, optional
             (batch, n_context): True marks a real token of the context, False a padded one, whatever
             stands there. (length, n_context), or with a batch axis in front: True where a token of
@@ -73,6 +74,8 @@ class CrossAttention(Attention):
         ValueError
             If a shape does not fit, or the encoding cannot serve positions or cross-attention.
         """
+        if x.numel() == 0:
+            return self.out(x)
         x, q, k, v, seen, places, limited = self._prepared(
             x, context, mask, positions, context_positions
         )
@@ -91,6 +94,8 @@ class CrossAttention(Attention):
 
         As for `SelfAttention`.
         """
+        if x.numel() == 0:
+            return x.new_zeros(len(x), self.n_heads, x.shape[1], context.shape[1])
         x, q, k, _, seen, places, _ = self._prepared(x, context, mask, positions, context_positions)
         return self._seen_weights(x, q, k, seen, places)
 
@@ -123,6 +128,8 @@ class CrossAttention(Attention):
                     f"{name} must have shape (batch, length, d_model = {self.d_model}), "
                     f"got {tuple(tokens.shape)}"
                 )
+        if context.shape[1] == 0:
+            raise ValueError("context must have at least one token, got an empty one")
         if x.shape[0] != context.shape[0]:
             raise ValueError(
                 f"context must have batch = {x.shape[0]} rows as x has, got {context.shape[0]}"

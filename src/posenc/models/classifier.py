@@ -98,13 +98,15 @@ class Classifier(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _repeated(self, prefix: str) -> dict[str, str]:
-        """Return a shared encoding's names in later layers, each with the one in the first."""
-        names = [f"attention.position.{name}" for name in self.position.state_dict()]
+        """Return a shared encoding's names in later layers, each with the one in its first."""
+        positions = [layer.attention.position for layer in self.layers]
+        firsts = [next(j for j, p in enumerate(positions) if p is one) for one in positions]
+        place = prefix + "layers.{}.attention.position.{}"
         return {
-            f"{prefix}layers.{i}.{name}": f"{prefix}layers.0.{name}"
-            for i, layer in enumerate(self.layers)
-            for name in names
-            if i and layer.attention.position is self.position
+            place.format(i, name): place.format(first, name)
+            for i, first in enumerate(firsts)
+            for name in positions[i].state_dict()
+            if first < i
         }
 
     @property
