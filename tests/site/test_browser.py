@@ -266,8 +266,10 @@ def test_ledger_filters_by_every_control(opened):
     assert shown(page) == expected(source="F")
     page.get_by_label("Verdict", exact=True).select_option("refuted")
     assert shown(page) == expected(source="F", verdict="refuted")
-    page.get_by_label("Chapter", exact=True).select_option("faithfulness")
-    in_chapter = [i for i in expected(source="F") if f"faithfulness.ipynb#claim-{i}" in anchors()]
+    name = "audit/faithful-encoding"
+    page.get_by_label("Chapter", exact=True).select_option(name)
+    in_chapter = [i for i in expected(source="F") if f"{name}.ipynb#claim-{i}" in anchors()]
+    assert in_chapter
     assert shown(page) == [i for i in in_chapter if i in expected(verdict="refuted")]
     page.get_by_role("button", name="Show all").click()
     page.wait_for_function("document.querySelector('.posenc-filter select').value === ''")
