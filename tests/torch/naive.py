@@ -43,21 +43,41 @@ def project(attention, x):
     return parts
 
 
-def self_attention(attention, x, score=None, extra_weight=None, extra_value=None, real=None):
+def self_attention(
+    attention, x, score=None, extra_weight=None, extra_value=None, real=None, looks=None
+):
     """Return the layer's output as [batch][step][dimension].
 
     `score(b, h, i, j, q_i, k_j)` is the whole score, `extra_weight(h, i, j)` is added after the
-    softmax, `extra_value(i, j)` to the value of j as i sees it; `real[b][j]` says who is seen.
+    softmax, `extra_value(i, j)` to the value of j as i sees it; `real[b][j]` says who is seen, and
+    `looks(b, i, j)` who sees whom.
     """
     q, k, v = project(attention, x)
+    looks = looks or (lambda b, i, j: real is None or real[b][j])
+    return attended(attention, q, k, v, score, extra_weight, extra_value, looks)
+
+
+def cross_attention(attention, x, context, score=None, extra_weight=None, looks=None):
+    """Return the output of a layer whose keys and values come from the context."""
+    q = _heads(attention, attention.query, x)
+    weight, offset = attention.key_value.weight, attention.key_value.bias
+    d = attention.d_model
+    k, v = (
+        _heads_of(attention.n_heads, weight[rows].tolist(), offset[rows].tolist(), context)
+        for rows in (slice(d), slice(d, 2 * d))
+    )
+    return attended(attention, q, k, v, score, extra_weight, None, looks or (lambda b, i, j: True))
+
+
+def attended(attention, q, k, v, score, extra_weight, extra_value, looks):
+    """Return the output from queries, keys and values as [batch][head][step][dimension]."""
     d_head = attention.d_model // attention.n_heads
     score = score or (lambda b, h, i, j, a, c: dot(a, c) / math.sqrt(d_head))
     result = []
-    for b, series in enumerate(x):
-        steps = range(len(series))
-        seen = [j for j in steps if real is None or real[b][j]]
+    for b in range(len(q)):
         outputs = []
-        for i in steps:
+        for i in range(len(q[b][0])):
+            seen = [j for j in range(len(k[b][0])) if looks(b, i, j)]
             heads = []
             for h in range(attention.n_heads):
                 scores = [score(b, h, i, j, q[b][h][i], k[b][h][j]) for j in seen]
@@ -73,6 +93,22 @@ def self_attention(attention, x, score=None, extra_weight=None, extra_value=None
             )
         result.append(outputs)
     return result
+
+
+def _heads(attention, linear, x):
+    return _heads_of(attention.n_heads, linear.weight.tolist(), linear.bias.tolist(), x)
+
+
+def _heads_of(n_heads, weight, offset, x):
+    """Return [batch][head][step][dimension] of projected tokens."""
+    width = len(weight) // n_heads
+    return [
+        [
+            [matvec(weight, token, offset)[h * width : (h + 1) * width] for token in series]
+            for h in range(n_heads)
+        ]
+        for series in x
+    ]
 
 
 def sinusoid(t, d_model, base=10_000.0, stretch=1.0):
@@ -118,3 +154,16 @@ def t5_bucket(offset, n_buckets, max_distance):
         if distance ** (half - single) * single**s >= max_distance**s * single ** (half - single):
             bucket = single + s
     return side + bucket
+
+
+def t5_causal_bucket(offset, n_buckets, max_distance):
+    """The same for a decoder, whose buckets all serve keys before the query."""
+    distance, single = max(-offset, 0), n_buckets // 2
+    if distance < single:
+        return distance
+    bucket = single
+    for s in range(1, n_buckets - single):
+        growth = n_buckets - single
+        if distance**growth * single**s >= max_distance**s * single**growth:
+            bucket = single + s
+    return bucket

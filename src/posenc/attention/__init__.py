@@ -1,15 +1,24 @@
-"""Self-attention with four doors through which position may enter.
+"""Attention with four doors through which position may enter.
 
-`position` holds the doors, `layer` the attention that calls them, `kernels` what computes it fast.
-Torch starts here.
+`position` holds the doors and `places` what they may ask about positions; `layer` and `cross` are
+the layers that call them, `core` what both share; `masks` says who sees whom, `cache` remembers
+earlier tokens, `kernels` computes it all fast. Torch starts here.
 """
 
-from posenc.attention.layer import SelfAttention, check_mask, check_position, embedded
+from posenc.attention.cache import Cache
+from posenc.attention.core import check_position, embedded
+from posenc.attention.cross import CrossAttention
+from posenc.attention.layer import SelfAttention
+from posenc.attention.masks import check_mask
+from posenc.attention.places import Places
 from posenc.attention.position import DOORS, Mix, Position
 
 __all__ = [
     "DOORS",
+    "Cache",
+    "CrossAttention",
     "Mix",
+    "Places",
     "Position",
     "SelfAttention",
     "check_mask",

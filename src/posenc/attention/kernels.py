@@ -88,12 +88,13 @@ def fused_attention(
 ) -> Tensor:
     """Return `softmax(scale * q k + mask) v` without keeping the weights where possible.
 
-    `q`, `k` and `v` are (batch, heads, length, width), `mask` is boolean (True: look) or additive
-    and broadcasts to (batch, heads, length, length).
+    `q`, `k` and `v` are (batch, heads, length, width), queries of any other length, `mask` is
+    boolean (True: look) or additive and broadcasts to (batch, heads, queries, keys).
     """
     if in_transform():
         return _plain_attention(q, k, v, mask, dropout, scale)
-    if mask is not None and mask.requires_grad and prefers_blocks(q, dropout):
+    square = q.shape[-2] == k.shape[-2]
+    if mask is not None and mask.requires_grad and square and prefers_blocks(q, dropout):
         return blocked_attention(precise(q) * scale, k, v, mask)
     width = v.shape[-1]
     if q.shape[-1] != width:

@@ -12,7 +12,7 @@ overrides the one or two that it uses.
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.kernels import precise
+from posenc.attention.places import Places, Steps, refuse
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
@@ -38,6 +39,12 @@ class Position(nn.Module):
     both would train as no encoding without a word. Helper methods start with `_`, or have names
     or numbers of arguments of their own; a class that wants no door derives from `NoPosition`.
 
+    A door that wants to know where its tokens stand takes one more argument, `places`, and gets a
+    `Places`: positions of queries and keys, whoever chose them. Then the encoding serves positions
+    that are given, a cache, and cross-attention; without that argument tokens count 0, 1, 2, ...,
+    and everything else is refused. With a default of None, a door is called without `places` where
+    they would say just that in a layer that looks both ways, which is its chance for a short cut.
+
     Parameters
     ----------
     d_model : int
@@ -49,6 +56,10 @@ class Position(nn.Module):
 
     Attributes
     ----------
+    n_axes : int
+        Numbers that make the position of a token, 1 by default. With more, positions must be given.
+    keeps_tokens : bool
+        Whether `bias` or `mix` look at `places.tokens`; a cache then keeps them.
     shared : bool
         Whether one module serves every layer of a model. By default so if nothing but `embed` is
         used, because a model embeds once; otherwise each layer has its own parameters.
@@ -63,20 +74,43 @@ class Position(nn.Module):
     ValueError
         If a size is not a positive integer or `n_heads` does not divide `d_model`; where a class
         is defined, if the name of a door is misspelt.
+
+    Examples
+    --------
+    Each token prefers its neighbours, by a learned amount per head. For tokens that count:
+
+    >>> class Nearby(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.strength = nn.Parameter(torch.ones(n_heads, 1, 1))
+    ...
+    ...     def bias(self, x, q, k):
+    ...         t = torch.arange(x.shape[1], device=x.device)
+    ...         return -self.strength * (t - t[:, None]).abs()
+
+    For tokens that stand anywhere, as in an unevenly sampled series:
+
+    >>> class NearbyInTime(Nearby):
+    ...     def bias(self, x, q, k, places):
+    ...         return -self.strength * places.offset().abs()
     """
 
+    n_axes = 1
+    keeps_tokens = False
     embed_every_layer = False
     position_only = False
     _needs_no_door = False
     _stale: frozenset[str] = frozenset()
+    _informed: Mapping[str, bool] = {}
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         _check_spelling(cls)
         # a class that overrides a door must not be served by what its parent said of the old one
         cls._stale = frozenset(
-            short for short, door in _SHORTCUTS.items() if _depth(cls, door) < _depth(cls, short)
+            short for short, door in _SHORTCUTS.items() if depth(cls, door) < depth(cls, short)
         )
+        cls._informed = _informed_doors(cls)
         if "bias" in vars(cls) and "position_only" not in vars(cls):
             cls.position_only = False
 
@@ -106,7 +140,8 @@ class Position(nn.Module):
     def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         """Return queries and keys that know their position.
 
-        Both come as (batch, heads, length, d_head). The last axis may change, alike for both;
+        Both come as (batch, heads, length, d_head), keys with fewer heads where groups of query
+        heads share them; they may leave with all heads. The last axis may change, alike for both;
         scores are always divided by the square root of the original `d_head`.
         """
         return q, k
@@ -114,7 +149,7 @@ class Position(nn.Module):
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
         """Return what is added to the scaled scores, or None.
 
-        The result must broadcast to (batch, heads, length, length). `x` is the layer's input,
+        The result must broadcast to (batch, heads, queries, keys). `x` is the layer's input,
         zeros where a token is padded, `q` and `k` come from `rotate`; a `position_only` encoding
         may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
         """
@@ -134,10 +169,11 @@ class Position(nn.Module):
     def mix(self, x: Tensor) -> Mix | None:
         """Return what is added after the softmax, or None.
 
-        A tensor that broadcasts to (batch, heads, length, length) is added to the weights. A
-        function gets the weights (batch, heads, length, length) and returns what is added to the
-        heads' output (batch, heads, length, d_head); that is for terms which the weights select,
-        such as the relative values of Shaw et al., and it costs the fused kernel.
+        A tensor that broadcasts to (batch, heads, queries, keys) is added to the weights, but
+        where a query may not look. A function gets the weights (batch, heads, queries, keys) and
+        returns what is added to the heads' output (batch, heads, queries, d_head); that is for
+        terms which the weights select, such as the relative values of Shaw et al., and it costs
+        the fused kernel.
         """
         return None
 
@@ -152,6 +188,43 @@ class Position(nn.Module):
     def shortcut(self, name: str, x: Tensor) -> Tensor | None:
         """Return `bias_by_offset` or `mix_by_offset`, or None if it belongs to another door."""
         return None if name in self._stale else getattr(self, name)(x)
+
+    def through(self, door: str, places: Places, *inputs: Tensor) -> Tensor | tuple | Mix | None:
+        """Return what a door makes of its inputs, with `places` if it takes them.
+
+        Raises
+        ------
+        ValueError
+            If places are other than plain and the door does not know of them.
+        """
+        function, own = getattr(self, door), door in self.__dict__
+        always = None if own else self._informed.get(door)
+        if always or (always is not None and (places.causal or not places.plain)):
+            return function(*inputs, places=places)
+        if places.plain or not (own or door in self.doors()):
+            return function(*inputs)
+        arguments = ", ".join(("self", *inspect.signature(function).parameters, "places"))
+        raise ValueError(
+            f"position must know where tokens stand to serve {places.reasons()}, but "
+            f"{type(self).__name__}.{door} counts 0, 1, 2, ...; write it as "
+            f"{door}({arguments}) and take positions from `places`, as `Position` says"
+        )
+
+    def look_up(self, table: Tensor, steps: Steps) -> Tensor:
+        """Return the row of a table (max_length, ...) for each token, or raise ValueError.
+
+        (length, ...) where tokens are counted, (batch or 1, length, ...) where positions are given.
+        """
+        who = f"{type(self).__name__} has a row for each"
+        end = steps.end(self.max_length)
+        if steps.given is None:
+            self.check_length(end)
+            return table[steps.first : end]
+        index = steps.whole(who, lowest=0)
+        if end > self.max_length:
+            highest = self.max_length - 1
+            refuse("positions", f"must be at most max_length - 1 = {highest}, as {who}", end - 1)
+        return nn.functional.embedding(index, table)
 
     def expect_class_token(self) -> None:
         """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
@@ -228,9 +301,20 @@ def _new_methods(cls: type[Position]) -> list[str]:
 
 
 def _n_arguments(function: Callable) -> int:
-    return len(inspect.signature(function).parameters)
+    """Return how many arguments a method has, `places` apart."""
+    return len(inspect.signature(function).parameters.keys() - {"places"})
 
 
-def _depth(cls: type, name: str) -> int:
+def _informed_doors(cls: type[Position]) -> dict[str, bool]:
+    """Return the doors that take `places`, and whether they cannot be called without."""
+    found = {}
+    for door in DOORS:
+        places = inspect.signature(getattr(cls, door)).parameters.get("places")
+        if places is not None:
+            found[door] = places.default is inspect.Parameter.empty
+    return found
+
+
+def depth(cls: type, name: str) -> int:
     """Return how far up its ancestors a class finds an attribute; 0 is the class itself."""
     return next(i for i, one in enumerate(cls.__mro__) if name in vars(one))

@@ -3,15 +3,16 @@
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Position
+from posenc.attention import Places, Position
 from posenc.attention.kernels import precise
-from posenc.encodings.toeplitz import offsets, toeplitz
+from posenc.encodings.toeplitz import by_offset, offsets
 
 
 class T5Bias(Position):
@@ -20,6 +21,8 @@ class T5Bias(Position):
     Half the buckets serve keys after the query, half the others. In each half, the first half
     holds one distance each, the rest grow logarithmically up to `max_distance`; all larger
     distances share the last. T5 shares the scalars over its layers, and so does a model here.
+    In a causal layer all buckets serve keys before the query, as in T5's decoder. Real offsets go
+    to the bucket of the nearest whole one.
     T5 does not divide scores by sqrt(d_head), which its initial weights make up for; here they
     are divided, and the bias is added afterwards.
 
@@ -60,35 +63,51 @@ class T5Bias(Position):
         )
         self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        return toeplitz(self._by_offset(offsets(x.shape[1], x.device)))
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+        places = places or Places.of(x)
+        return by_offset(partial(self._by_offset, causal=places.causal), places)
 
     def bias_by_offset(self, q: Tensor) -> Tensor:
         # from max_distance on, all offsets of one sign share a bucket
         reach = min(q.shape[-2] - 1, self.max_distance)
         return self._by_offset(offsets(reach + 1, q.device))[None, :, None]
 
-    def _by_offset(self, offset: Tensor) -> Tensor:
+    def _by_offset(self, offset: Tensor, *, causal: bool = False) -> Tensor:
         # in float32 at least, as the gradient of a bucket sums over many pairs
-        return precise(self.values)[:, self.bucket(offset)]
+        return precise(self.values)[:, self.bucket(offset, causal=causal)]
 
-    def bucket(self, offset: Tensor) -> Tensor:
-        """Return the bucket, 0 to n_buckets - 1, of each integer offset j - i."""
+    def bucket(self, offset: Tensor, *, causal: bool = False) -> Tensor:
+        """Return the bucket, 0 to n_buckets - 1, of each offset j - i, real ones rounded.
+
+        If `causal`, all buckets serve keys before the query, and later keys share bucket 0.
+        """
+        offset = offset.round().long()
+        if causal:
+            return self._shared_out(-offset.clamp(max=0), self.n_buckets)
         half = self.n_buckets // 2
+        return self._shared_out(offset.abs(), half) + half * (offset > 0)
+
+    def _shared_out(self, distance: Tensor, half: int) -> Tensor:
+        """Return which of `half` buckets each distance belongs to."""
         single = half // 2
-        distance = offset.abs()
+        if self.max_distance <= single:
+            raise ValueError(
+                f"max_distance must be above n_buckets / 2 = {single} in a causal layer, "
+                f"got {self.max_distance}"
+            )
         ratio = (distance.clamp(min=single).double() / single).log()
         growth = ratio / math.log(self.max_distance / single) * (half - single)
         # where the logarithms' ratio is a whole number, rounding must not lose a bucket
         shared = (single + (growth + 1e-9).long()).clamp(max=half - 1)
-        return torch.where(distance < single, distance, shared) + half * (offset > 0)
+        return torch.where(distance < single, distance, shared)
 
 
 class ALiBi(Position):
     """A penalty that grows linearly with distance, at a fixed slope per head (Press et al. 2022).
 
-    The bias is -m_h |i - j|. The paper is about causal attention, where j <= i; here both sides
-    are penalised alike, the usual form for encoders. For n heads, a power of 2, the slopes are
+    The bias is -m_h |i - j|, and i, j may be real times. The paper is about causal attention, where
+    j <= i; in a layer that looks both ways both sides are penalised alike, the usual form for
+    encoders. For n heads, a power of 2, the slopes are
     2**(-8 h / n), h = 1..n; for other n they are those of the next smaller power, followed by
     every other one of the next larger, as the authors recommend.
 
@@ -110,14 +129,14 @@ class ALiBi(Position):
         super().__init__(d_model, n_heads, max_length)
         self.register_exact("slopes", np.array(_slopes(n_heads)), wide=True)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        return toeplitz(self._by_offset(x.shape[1], x.device))
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+        return by_offset(self._by_offset, places or Places.of(x))
 
     def bias_by_offset(self, q: Tensor) -> Tensor:
-        return self._by_offset(q.shape[-2], q.device)[None, :, None]
+        return self._by_offset(offsets(q.shape[-2], q.device))[None, :, None]
 
-    def _by_offset(self, length: int, device: torch.device) -> Tensor:
-        return -self.slopes[:, None] * offsets(length, device).abs()
+    def _by_offset(self, offset: Tensor) -> Tensor:
+        return -self.slopes.view(-1, *[1] * offset.ndim) * offset.abs().to(self.slopes.dtype)
 
 
 def _slopes(n_heads: int) -> list[float]:

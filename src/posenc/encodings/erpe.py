@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Position
+from posenc.attention import Places, Position
 from posenc.attention.kernels import precise
-from posenc.encodings.toeplitz import offsets, toeplitz
+from posenc.attention.places import can_look, is_plain, refuse
+from posenc.encodings.toeplitz import by_offset, offsets, toeplitz
 
 
 class ERPE(Position):
@@ -14,7 +15,7 @@ class ERPE(Position):
 
     The weight of (i, j) is softmax(...)_ij + w_{j - i}; rows need not sum to 1 any more, and a
     weight may be negative. A survey (Irani and Metsis 2025, section 3.6) has the same formula
-    with one vector of 2 L - 1 scalars; that is `per_head=False`.
+    with one vector of 2 L - 1 scalars; that is `per_head=False`. Positions must be whole numbers.
 
     Parameters
     ----------
@@ -49,8 +50,12 @@ class ERPE(Position):
         shape = (n_vectors, 2 * self.max_length - 1)
         self.values = nn.Parameter(torch.randn(shape) * self.std)
 
-    def mix(self, x: Tensor) -> Tensor:
-        return toeplitz(self.mix_by_offset(x))
+    def mix(self, x: Tensor, places: Places | None = None) -> Tensor:
+        if is_plain(places):
+            return toeplitz(self.mix_by_offset(x))
+        for steps in (places.of_queries, places.of_keys):
+            steps.whole("ERPE has one scalar for each whole offset")
+        return by_offset(self._by_offset, places)
 
     def mix_by_offset(self, x: Tensor) -> Tensor:
         length = x.shape[1]
@@ -58,3 +63,10 @@ class ERPE(Position):
         centre = self.max_length - 1
         # in float32 at least, as the gradient of an offset sums over many pairs
         return precise(self.values)[:, centre + offsets(length, x.device)]
+
+    def _by_offset(self, offset: Tensor) -> Tensor:
+        reach = self.max_length - 1
+        if can_look(offset) and (offset.abs() > reach).any():
+            wanted = f"must be at most max_length - 1 = {reach} apart, as ERPE has no more scalars"
+            refuse("positions", wanted, offset.abs().max())
+        return precise(self.values)[:, offset.long() + reach]

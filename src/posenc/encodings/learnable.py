@@ -8,10 +8,13 @@ from torch import Tensor, nn
 from posenc import _checks, frequencies
 from posenc.attention.kernels import precise
 from posenc.encodings.added import Added
+from posenc.encodings.sinusoidal import waves
 
 
 class Learnable(Added):
     """One free vector per position (Gehring et al. 2017; Devlin et al. 2019; Zerveas et al. 2021).
+
+    Positions must be whole numbers.
 
     Parameters
     ----------
@@ -46,9 +49,10 @@ class Learnable(Added):
 class LearnableFrequency(Added):
     """Sines and cosines whose frequencies are learned, started at the geometric grid.
 
-    Row t is `posenc.tables.encode(t, omega)`. The logarithm of omega is the parameter, so that
-    frequencies stay positive and a step changes slow and fast ones by the same ratio (learned
-    frequencies: Xu et al. 2019, "Self-attention with functional time representation learning").
+    Row t is `posenc.tables.encode(t, omega)`, for real t too. The logarithm of omega is the
+    parameter, so that frequencies stay positive and a step changes slow and fast ones by the same
+    ratio (learned frequencies: Xu et al. 2019, "Self-attention with functional time representation
+    learning").
 
     Parameters
     ----------
@@ -76,15 +80,17 @@ class LearnableFrequency(Added):
         self.log_omega = nn.Parameter(omega.log().to(torch.get_default_dtype()))
 
     def table(self, length: int) -> Tensor:
-        omega = precise(self.log_omega).exp()
-        angles = _positions(length, omega)[:, None] * omega
-        return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
+        return self.at(_positions(length, precise(self.log_omega)))
+
+    def at(self, positions: Tensor) -> Tensor:
+        return waves(positions[..., None] * precise(self.log_omega).exp())
 
 
 class SineLinear(Added):
     """One linear column and d_model - 1 sines of learned frequency and phase (Time2Vec).
 
-    Column 0 is w_0 t + b_0, column i is sin(w_i t + b_i) (Kazemi et al. 2019, Eq. 1). At the
+    Column 0 is w_0 t + b_0, column i is sin(w_i t + b_i) (Kazemi et al. 2019, Eq. 1), for real t
+    too. At the
     start the linear column runs from 0 to 1 over `max_length` and the sines are those of the
     sinusoidal encoding, without its first column.
 
@@ -118,9 +124,11 @@ class SineLinear(Added):
         self.phase = nn.Parameter(phase.to(dtype))
 
     def table(self, length: int) -> Tensor:
-        weight = precise(self.weight)
-        lines = _positions(length, weight)[:, None] * weight + self.phase
-        return torch.cat((lines[:, :1], lines[:, 1:].sin()), -1)
+        return self.at(_positions(length, precise(self.weight)))
+
+    def at(self, positions: Tensor) -> Tensor:
+        lines = positions[..., None] * precise(self.weight) + self.phase
+        return torch.cat((lines[..., :1], lines[..., 1:].sin()), -1)
 
 
 def _positions(length: int, like: Tensor) -> Tensor:

@@ -2,12 +2,15 @@
 
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Mix, Position
+from posenc.attention import Mix, Places, Position
 from posenc.attention.kernels import exporting, precise
+from posenc.attention.places import is_plain
 from posenc.encodings.toeplitz import offsets, skew
 
 
@@ -17,7 +20,7 @@ class Relative(Position):
     The score of query i and key j gains q_i a_{clip(j - i)} / sqrt(d_head), and with `values` the
     output of i gains the sum of A_ij b_{clip(j - i)}; offsets beyond `max_distance` are clipped.
     A survey (Irani and Metsis 2025, section 3.4) indexes by i - j, which renames the rows, and
-    does not clip; that is `max_distance=None`.
+    does not clip; that is `max_distance=None`. Positions must be whole numbers.
 
     Parameters
     ----------
@@ -62,15 +65,27 @@ class Relative(Position):
             for head in vectors:
                 nn.init.xavier_uniform_(head)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        return skew(self._spread(self.bias_by_offset(q), q.shape[-2]))
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+        scores = self.bias_by_offset(q)
+        if is_plain(places):
+            return skew(self._spread(scores, q.shape[-2]))
+        return scores.gather(-1, self._rows(places).expand(*scores.shape[:3], -1))
 
     def bias_by_offset(self, q: Tensor) -> Tensor:
         q = precise(q)
         return (q * self.d_head**-0.5) @ self.keys.to(q.dtype).transpose(-2, -1)
 
-    def mix(self, x: Tensor) -> Mix | None:
-        return None if self.values is None else self._selected_values
+    def mix(self, x: Tensor, places: Places | None = None) -> Mix | None:
+        if self.values is None:
+            return None
+        return partial(self._selected_values, rows=self._rows(places or Places.of(x)))
+
+    def _rows(self, places: Places) -> Tensor:
+        """Return which vector belongs to each pair: (batch or 1, 1, queries, keys)."""
+        for steps in (places.of_queries, places.of_keys):
+            steps.whole("Relative has one vector for each whole offset")
+        offset = places.offset().long()
+        return offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
 
     def _spread(self, scores: Tensor, length: int) -> Tensor:
         """Return scores for the offsets -(length - 1)..length - 1, the outer ones clipped.
@@ -86,12 +101,9 @@ class Relative(Position):
         left, right = scores[..., :1].expand(beyond), scores[..., -1:].expand(beyond)
         return torch.cat((left, scores, right), -1)
 
-    def _selected_values(self, weights: Tensor) -> Tensor:
-        """Return the sum over j of A_ij b_{clip(j - i)}: (batch, heads, length, d_head)."""
-        length = weights.shape[-1]
-        row = torch.arange(length, device=weights.device)
-        offset = (row - row[:, None]).clamp(-self.max_distance, self.max_distance)
-        index = (offset + self.max_distance).expand(weights.shape)
+    def _selected_values(self, weights: Tensor, rows: Tensor) -> Tensor:
+        """Return the sum over j of A_ij b_{clip(j - i)}: (batch, heads, queries, d_head)."""
+        index = rows.expand(weights.shape)
         # in float32 at least, as hundreds of weights may share the outermost offset
         summed = precise(weights.new_zeros((*weights.shape[:-1], 2 * self.max_distance + 1)))
         summed = summed.scatter_add(-1, index, precise(weights)).to(weights.dtype)

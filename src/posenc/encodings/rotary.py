@@ -5,8 +5,9 @@ import torch
 from torch import Tensor
 
 from posenc import _checks, frequencies
-from posenc.attention import Position
+from posenc.attention import Places, Position
 from posenc.attention.kernels import precise
+from posenc.attention.places import Steps, constants
 
 
 class Rotary(Position):
@@ -18,8 +19,8 @@ class Rotary(Position):
     Parameters
     ----------
     d_model, n_heads, max_length : int
-        As for `Position`; `d_model / n_heads` must be even. Any length is served; angles beyond
-        `max_length` are computed on the spot.
+        As for `Position`; `d_model / n_heads` must be even. Any length is served, and any real
+        positions; angles beyond `max_length` are computed on the spot.
     base : float
         The frequencies are `base**(-2i / d_head)`; above 0.
     pairing : {"interleaved", "half"}
@@ -48,13 +49,25 @@ class Rotary(Position):
         self.register_exact("cos", cos, wide=True)
         self.register_exact("sin", sin, wide=True)
 
-    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        length = q.shape[-2]
-        if length <= self.max_length:
-            cos, sin = self.cos[:length], self.sin[:length]
+    def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
+        if places is None:
+            of_queries = of_keys = Steps(q.shape[-2], q.device)
         else:
-            cos, sin = (torch.as_tensor(a).to(self.cos) for a in self._angles(length))
-        return self._turn(q, cos, sin), self._turn(k, cos, sin)
+            of_queries, of_keys = places.of_queries, places.of_keys
+        turns = self._cos_sin(of_queries)
+        others = turns if of_keys is of_queries else self._cos_sin(of_keys)
+        return self._turn(q, *turns), self._turn(k, *others)
+
+    def _cos_sin(self, steps: Steps) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines of t omega_i, (length, d_head / 2), or with batch and heads."""
+        end = steps.first + steps.length
+        if steps.given is not None:
+            angles = steps.given[:, None, :, None] * constants(self.omega, steps.given)
+            return angles.cos(), angles.sin()
+        if end <= self.max_length:
+            return self.cos[steps.first : end], self.sin[steps.first : end]
+        cos, sin = (torch.as_tensor(a).to(self.cos) for a in self._angles(end, steps.first))
+        return cos, sin
 
     def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos)."""
@@ -68,7 +81,7 @@ class Rotary(Position):
             turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
         return turned.to(x.dtype)
 
-    def _angles(self, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return cosines and sines of t omega_i, each (length, d_head / 2)."""
-        angles = np.outer(np.arange(length), self.omega)
+    def _angles(self, end: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return cosines and sines of t omega_i, each (end - first, d_head / 2)."""
+        angles = np.outer(np.arange(first, end), self.omega)
         return np.cos(angles), np.sin(angles)

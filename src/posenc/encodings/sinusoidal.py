@@ -5,15 +5,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from posenc import _checks, tables
+from posenc import _checks, frequencies, tables
+from posenc.attention.places import can_look, constants, refuse
 from posenc.encodings.added import Added
 
 
 class _Fixed(Added):
     """A table from `posenc.tables`, held in the module's dtype and device."""
 
-    def _keep(self, table: NDArray[np.float64]) -> None:
+    def _keep(self, table: NDArray[np.float64], omega: NDArray[np.float64] | None = None) -> None:
+        """Hold a table, and the frequencies of the waves that it consists of, if that is so."""
         self.register_exact("fixed", table)
+        self.omega = omega
 
     def table(self, length: int) -> Tensor:
         self.check_length(length)
@@ -24,7 +27,7 @@ class Sinusoidal(_Fixed):
     """Sines and cosines of geometrically falling frequencies (Vaswani et al. 2017, 3.5).
 
     Row t holds sin(t omega_i), cos(t omega_i) interleaved, omega_i = base**(-2i / d_model); it is
-    `posenc.tables.sinusoidal`.
+    `posenc.tables.sinusoidal`. Real positions have rows, too.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ class Sinusoidal(_Fixed):
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
         self.base = _checks.positive("base", base)
-        self._keep(tables.sinusoidal(max_length, d_model, base))
+        omega = frequencies.geometric(d_model, base)
+        self._keep(tables.sinusoidal(max_length, d_model, base), omega)
 
     def table(self, length: int) -> Tensor:
         if length <= self.max_length:
@@ -58,12 +62,16 @@ class Sinusoidal(_Fixed):
         longer = tables.sinusoidal(length, self.d_model, self.base)
         return torch.as_tensor(longer).to(self.fixed)
 
+    def at(self, positions: Tensor) -> Tensor:
+        return waves(positions[..., None] * constants(self.omega, positions))
+
 
 class DFT(_Fixed):
     """The Fourier coefficients of the one-hot position (Idé, Labaien, Chen, Eq. 17-21).
 
     Up to `d_model` positions the rows are orthonormal. Their definition ends there, so what
-    happens beyond is a choice, made by `overflow`; see `posenc.tables.dft`.
+    happens beyond is a choice, made by `overflow`; see `posenc.tables.dft`. Positions must be whole
+    numbers, as a row holds the coefficients of a lattice with a one at that position.
 
     Parameters
     ----------
@@ -103,7 +111,8 @@ class TAPE(_Fixed):
     ----------
     d_model, n_heads, max_length, scale
         As for `Added`; `d_model` must be even. An input longer than `max_length` is an error,
-        because the length sets the frequencies; a shorter one uses the first rows.
+        because the length sets the frequencies; a shorter one uses the first rows. Real
+        positions may lie anywhere from 0 to `max_length - 1`.
     base : float
         Above 0.
     formula : {"original", "survey"}
@@ -128,7 +137,22 @@ class TAPE(_Fixed):
         self.base = _checks.positive("base", base)
         self.formula = _checks.choice("formula", formula, ("original", "survey"))
         if formula == "original":
-            self._keep(tables.tape(max_length, d_model, base))
+            omega = frequencies.length_scaled(d_model, max_length, base)
+            self._keep(tables.tape(max_length, d_model, base), omega)
         else:
             omega = np.arange(_checks.even("d_model", d_model) // 2) * d_model / max_length
-            self._keep(tables.encode(np.arange(max_length), omega))
+            self._keep(tables.encode(np.arange(max_length), omega), omega)
+
+    def at(self, positions: Tensor) -> Tensor | None:
+        last = self.max_length - 1
+        if can_look(positions) and ((positions < 0) | (positions > last)).any():
+            wanted = f"must be from 0 to max_length - 1 = {last}, as TAPE's frequencies follow it"
+            refuse("positions", wanted, positions[(positions < 0) | (positions > last)][0])
+        if self.omega is None:
+            return None
+        return waves(positions[..., None] * constants(self.omega, positions))
+
+
+def waves(angles: Tensor) -> Tensor:
+    """Return sines and cosines of angles (..., n), interleaved: (..., 2 n)."""
+    return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)

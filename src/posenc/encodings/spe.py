@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Position
+from posenc.attention import Places, Position
 from posenc.attention.kernels import exporting, precise, without_autocast
+from posenc.attention.places import Steps, is_plain
 from posenc.encodings.toeplitz import toeplitz
 
 
@@ -26,7 +27,8 @@ class StochasticPosition(Position, ABC):
     once for the whole batch. In evaluation the noise is fixed by `seed`, the same on every device,
     so that outputs repeat, and a longer input's noise begins with that of a shorter one, so that
     padding changes nothing; drawing it breaks the graph of `torch.compile` in evaluation, not in
-    training. `torch.vmap` over training passes needs `randomness="different"` (or "same").
+    training. `torch.vmap` over training passes needs `randomness="different"` (or "same"). A cache
+    serves in evaluation only, as keys of an earlier pass would have met other noise.
 
     Parameters
     ----------
@@ -73,9 +75,24 @@ class StochasticPosition(Position, ABC):
         gate = self.gate.sigmoid()[:, :, None, None]
         return gate + (1 - gate) * kernel
 
+    def ungated_codes_at(self, places: Places) -> tuple[Tensor, Tensor]:
+        """Return codes before the gate where queries and keys stand.
+
+        (heads, d_head, length, realisations), or with a batch axis in front. Here they are looked
+        up among those of whole positions from 0 on.
+        """
+        who = f"{type(self).__name__} draws noise for each, from 0 on"
+        steps = places.of_queries, places.of_keys
+        rows = [one.whole(who, lowest=0) for one in steps]
+        codes = self.ungated_codes(max(one.end(self.max_length) for one in steps))
+        q, k = (code[:, :, row].movedim(2, 0) for code, row in zip(codes, rows, strict=True))
+        return q, k
+
     def codes(self, length: int) -> tuple[Tensor, Tensor]:
         """Return the codes of queries and keys, each (heads, d_head, length, realisations)."""
-        q, k = self.ungated_codes(length)
+        return self._gated(*self.ungated_codes(length))
+
+    def _gated(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         if self.gate is None:
             return q, k
         gate = self.gate.sigmoid()[:, :, None, None]
@@ -84,9 +101,22 @@ class StochasticPosition(Position, ABC):
         keep = (1 - gate).sqrt()
         return constant + keep * q, constant + keep * k
 
-    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        codes_q, codes_k = self.codes(q.shape[-2])
+    def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
+        if is_plain(places):
+            codes_q, codes_k = self.codes(q.shape[-2])
+        else:
+            codes_q, codes_k = self._codes_at(places)
+        # keys that heads share meet the codes of each
+        k = k.repeat_interleave(self.n_heads // k.shape[1], 1) if k.shape[1] < self.n_heads else k
         return self._meet(q, codes_q), self._meet(k, codes_k)
+
+    def _codes_at(self, places: Places) -> tuple[Tensor, Tensor]:
+        if places.cached and self.training:
+            raise ValueError(
+                f"cache must be None while training {type(self).__name__}, which draws new noise "
+                "in every forward pass; eval() fixes it"
+            )
+        return self._gated(*self.ungated_codes_at(places))
 
     def noise(self, *shape: int, stream: int = 0, time_axis: int = 0) -> Tensor:
         """Return standard normal noise: new while training, fixed by `seed` in evaluation.
@@ -103,6 +133,9 @@ class StochasticPosition(Position, ABC):
 
     def _meet(self, x: Tensor, codes: Tensor) -> Tensor:
         """(batch, heads, length, d_head) with codes to (batch, heads, length, realisations)."""
+        if codes.ndim == 5:
+            met = x.unsqueeze(-2) @ codes.transpose(2, 3).to(x.dtype)
+            return met.squeeze(-2) * self.n_realisations**-0.5
         # one product of (batch, d_head) and (d_head, R) per head and position
         met = x.permute(1, 2, 0, 3) @ codes.transpose(1, 2).to(x.dtype)
         return met.permute(2, 0, 1, 3) * self.n_realisations**-0.5
@@ -112,8 +145,9 @@ class SineSPE(StochasticPosition):
     """Kernels that are sums of K cosines of the offset (Liutkus et al. 2021, sineSPE).
 
     P_d(m, n) = sum_k gain_dk^2 cos(2 pi f_dk (m - n) + theta_dk), with frequencies f in (0, 1/2),
-    gains and phases learned per head and dimension. The frequencies start log-uniform between
-    1 / (2 max_length) and 1/4, the gains with squares that sum to 1, the phases at 0.
+    gains and phases learned per head and dimension; m and n may be real. The frequencies start
+    log-uniform between 1 / (2 max_length) and 1/4, the gains with squares that sum to 1, the phases
+    at 0.
 
     Parameters
     ----------
@@ -164,11 +198,25 @@ class SineSPE(StochasticPosition):
         return (self.gains.square()[:, :, None, None] * (omega * lag + phase).cos()).sum(-1)
 
     def ungated_codes(self, length: int) -> tuple[Tensor, Tensor]:
-        angles = self._positions(length)[:, None] * self.omega[:, :, None, :]
+        angles = self._angles(self._positions(length))
+        return self._waves(angles, angles)
+
+    def ungated_codes_at(self, places: Places) -> tuple[Tensor, Tensor]:
+        of_queries, of_keys = places.of_queries, places.of_keys
+        angles = self._angles(_in_heads(of_queries))
+        others = angles if of_keys is of_queries else self._angles(_in_heads(of_keys))
+        return self._waves(angles, others)
+
+    def _angles(self, positions: Tensor) -> Tensor:
+        """Return t omega for positions (..., length): (..., heads, d_head, length, n_sines)."""
+        return positions[..., None] * self.omega[:, :, None, :]
+
+    def _waves(self, angles_q: Tensor, angles_k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the codes of queries and keys from the angles of their positions."""
         noise = self.noise(self.n_heads, self.d_head, 2 * self.n_sines, self.n_realisations)
         gains = self.gains.repeat(1, 1, 2)[..., None]
-        shifted = angles + self.phases[:, :, None, :]
-        q, k = (torch.cat((a.cos(), a.sin()), -1) for a in (shifted, angles))
+        shifted = angles_q + self.phases[:, :, None, :]
+        q, k = (torch.cat((a.cos(), a.sin()), -1).to(noise.dtype) for a in (shifted, angles_k))
         with without_autocast(noise):
             return q @ (gains * noise), k @ (gains * noise)
 
@@ -178,15 +226,22 @@ class SineSPE(StochasticPosition):
         return torch.arange(length, dtype=like.dtype, device=like.device)
 
 
+def _in_heads(steps: Steps) -> Tensor:
+    """Return positions as (length,), or with axes for batch, heads and dimensions in front."""
+    positions = steps.positions
+    return positions[0] if steps.given is None else positions[:, None, None]
+
+
 class ConvSPE(StochasticPosition):
     """Kernels that two learned filters span (Liutkus et al. 2021, convSPE).
 
     White noise z is filtered by phi_Q for the queries and phi_K for the keys, of length P:
     qbar(m) = sum_p phi_Q(p) z(m - p), so P_d(m, n) = sum_p phi_Q(p) phi_K(p - (m - n)), zero for
-    |m - n| >= P. The noise is convolved, never the tokens. Both filters start constant with norm
-    1, where the kernel is the triangle 1 - |m - n| / P. "Conv" is short for convolutional, "SPE"
-    for stochastic positional encoding; a survey (Irani and Metsis 2025, Table 1) calls it
-    "convolutional sinusoidal", though it has no sinusoids, and prints the same formula in 3.8.
+    |m - n| >= P. Positions must be whole numbers from 0 on. The noise is convolved, never the
+    tokens. Both filters start constant with norm 1, where the kernel is the triangle
+    1 - |m - n| / P. "Conv" is short for convolutional, "SPE" for stochastic positional encoding; a
+    survey (Irani and Metsis 2025, Table 1) calls it "convolutional sinusoidal", though it has no
+    sinusoids, and prints the same formula in 3.8.
 
     Parameters
     ----------

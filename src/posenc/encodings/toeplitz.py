@@ -1,8 +1,11 @@
 """From one value per offset j - i to the matrix that holds it at every (i, j)."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
+from posenc.attention import Places
 from posenc.attention.kernels import exporting, in_transform
 
 
@@ -59,3 +62,23 @@ def _columns(n_rows: int, width: int, device: torch.device) -> Tensor:
 def offsets(length: int, device: torch.device) -> Tensor:
     """Return the offsets -(L - 1), ..., L - 1 in the order of `toeplitz` and `skew`."""
     return torch.arange(1 - length, length, device=device)
+
+
+def by_offset(function: Callable[[Tensor], Tensor], places: Places) -> Tensor:
+    """Return what a function of the offset gives each pair: (heads, queries, keys).
+
+    With a batch axis in front where positions are given. Where tokens are counted the function is
+    called for each offset once, not for each pair.
+
+    Parameters
+    ----------
+    function : callable
+        From offsets, key minus query, of any shape (...) to (heads or 1, ...).
+    places : Places
+    """
+    if not places.counted:
+        return function(places.offset().squeeze(1)).movedim(0, 1)
+    queries, keys = places.of_queries, places.of_keys
+    first = keys.first - queries.first
+    line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
+    return toeplitz(function(line), queries.length)

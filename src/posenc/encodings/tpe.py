@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc.attention import Places
 from posenc.attention.kernels import precise, without_autocast
 from posenc.encodings.sinusoidal import Sinusoidal
 
@@ -40,6 +41,7 @@ class TPE(Sinusoidal):
     """
 
     embed_every_layer = True
+    keeps_tokens = True
     shared = False
 
     def __init__(
@@ -63,20 +65,31 @@ class TPE(Sinusoidal):
         else:
             self.register_buffer("log_sigma", width)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor | None:
         if not self.similarity:
             return None
-        distance = _squared_distances(precise(x))
+        places = places or Places.of(x)
+        keys = None if places.tokens is None or places.tokens is x else precise(places.tokens)
+        distance = _squared_distances(precise(x), keys, causal=places.causal)
         return (distance * (-0.5 * (-2 * precise(self.log_sigma)).exp())).exp().unsqueeze(1)
 
 
-def _squared_distances(x: Tensor) -> Tensor:
-    """Return |x_i - x_j|^2 of all pairs: (batch, length, width) to (batch, length, length)."""
-    # |a - b|^2 = |a|^2 + |b|^2 - 2 a b, from tokens centred for the sake of rounding; the centre
-    # is free, so padded tokens, which are zeros here, can be left out of it
-    n_real = (x != 0).any(-1).sum(1).clamp(min=1)
-    x = x - (x.sum(1) / n_real[:, None])[:, None]
+def _squared_distances(x: Tensor, keys: Tensor | None = None, *, causal: bool = False) -> Tensor:
+    """Return |x_i - y_j|^2 of all pairs of tokens x and keys y, or x: (batch, queries, keys)."""
+    # |a - b|^2 = |a|^2 + |b|^2 - 2 a b, from tokens centred for the sake of rounding; the centre is
+    # free, and where it must not hang on later tokens it is the first
+    all_keys = x if keys is None else keys
+    centre = all_keys[:, :1] if causal else _mean_of_real(all_keys)
+    x = x - centre
+    y = x if keys is None else keys - centre
     square = x.square().sum(-1)
+    square_y = square if keys is None else y.square().sum(-1)
     with without_autocast(x):
-        product = x @ x.transpose(1, 2)
-    return (square[:, :, None] + square[:, None, :] - 2 * product).clamp(min=0)
+        product = x @ y.transpose(1, 2)
+    return (square[:, :, None] + square_y[:, None, :] - 2 * product).clamp(min=0)
+
+
+def _mean_of_real(x: Tensor) -> Tensor:
+    """Return the mean of the tokens that are not padded, as those are zeros: (batch, 1, width)."""
+    n_real = (x != 0).any(-1).sum(1).clamp(min=1)
+    return (x.sum(1) / n_real[:, None])[:, None]

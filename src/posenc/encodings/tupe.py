@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Position
+from posenc.attention import Places, Position
 from posenc.attention.kernels import precise
+from posenc.attention.places import Steps
 
 
 class TUPE(Position):
@@ -20,13 +21,15 @@ class TUPE(Position):
     position 0 its row and column of the position part are reset to one learned scalar each, per
     head (`theta`), so that it is tied to no place. A survey (Irani and Metsis 2025, section 3.7)
     prints the same with d for the width; here, as in the authors' text, it is that of a head.
+    Positions must be whole numbers.
 
     Parameters
     ----------
     d_model, n_heads, max_length : int
         As for `Position`. An input longer than `max_length` is an error.
     cls_reset : bool
-        Whether position 0 is a class token. A model that adds one switches this on.
+        Whether the first token is a class token, which cross-attention cannot have. A model that
+        adds one switches this on.
 
     Notes
     -----
@@ -55,24 +58,31 @@ class TUPE(Position):
         if self.theta is None:
             self.theta = nn.Parameter(self.vectors.new_zeros(2, self.n_heads, 1, 1))
 
-    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         # attention divides by sqrt(d_head); content and position share the variance
         return q * math.sqrt(0.5), k
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        self.check_length(x.shape[1])
-        positions = self.vectors[: x.shape[1]]
-        pq, pk = (self._heads(project(positions)) for project in (self.query, self.key))
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+        places = places or Places.of(x)
+        pq = self._heads(self.query, places.of_queries)
+        pk = self._heads(self.key, places.of_keys)
         scores = precise(pq) @ precise(pk).transpose(-2, -1) * (2 * self.d_head) ** -0.5
-        return scores if self.theta is None else self._reset(scores)
+        return scores if self.theta is None else self._reset(scores, places)
 
-    def _heads(self, projected: Tensor) -> Tensor:
-        """(length, d_model) to (heads, length, d_head)."""
-        return projected.unflatten(-1, (self.n_heads, self.d_head)).transpose(0, 1)
+    def _heads(self, project: nn.Linear, steps: Steps) -> Tensor:
+        """Return projected positions: (heads, length, d_head), or with a batch axis in front."""
+        projected = project(self.look_up(self.vectors, steps))
+        return projected.unflatten(-1, (self.n_heads, self.d_head)).transpose(-3, -2)
 
-    def _reset(self, scores: Tensor) -> Tensor:
+    def _reset(self, scores: Tensor, places: Places) -> Tensor:
         """Return the scores with row 0 set to theta_1 and the rest of column 0 to theta_2."""
+        if places.crossed:
+            raise ValueError("cls_reset must be False in cross-attention, where no token is first")
         from_cls, to_cls = self.theta.to(scores.dtype).unbind(0)
-        length = scores.shape[-1]
-        body = torch.cat((to_cls.expand(-1, length - 1, 1), scores[:, 1:, 1:]), -1)
-        return torch.cat((from_cls.expand(-1, 1, length), body), -2)
+        n_queries, n_keys = scores.shape[-2:]
+        outer = scores.shape[:-2]
+        # with tokens in a cache, the first one asks no more
+        first = int(n_queries == n_keys)
+        rest = to_cls.expand(*outer, n_queries - first, 1)
+        body = torch.cat((rest, scores[..., first:, 1:]), -1)
+        return torch.cat((from_cls.expand(*outer, first, n_keys), body), -2)

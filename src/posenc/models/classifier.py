@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Position, check_mask, embedded
+from posenc.attention import Places, Position, check_mask, embedded
 from posenc.attention.kernels import prefers_blocks
+from posenc.attention.places import Steps, given_steps
 from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer
 from posenc.models.norms import NORMS, NoNorm
@@ -56,7 +58,7 @@ class Classifier(nn.Module):
         _checks.choice("head", head, ("linear", "mlp"))
         self.n_tokens = n_steps + (pooling == "cls")
         self.class_token = nn.Parameter(torch.randn(d_model) * 0.02) if pooling == "cls" else None
-        positions = for_layers(
+        positions, self.embeds = for_layers(
             position,
             d_model,
             n_heads,
@@ -96,13 +98,15 @@ class Classifier(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _repeated(self, prefix: str) -> dict[str, str]:
-        """Return a shared encoding's names in later layers, each with the one in the first."""
-        names = [f"attention.position.{name}" for name in self.position.state_dict()]
+        """Return a shared encoding's names in later layers, each with the one in its first."""
+        positions = [layer.attention.position for layer in self.layers]
+        firsts = [next(j for j, p in enumerate(positions) if p is one) for one in positions]
+        place = prefix + "layers.{}.attention.position.{}"
         return {
-            f"{prefix}layers.{i}.{name}": f"{prefix}layers.0.{name}"
-            for i, layer in enumerate(self.layers)
-            for name in names
-            if i and layer.attention.position is self.position
+            place.format(i, name): place.format(first, name)
+            for i, first in enumerate(firsts)
+            for name in positions[i].state_dict()
+            if first < i
         }
 
     @property
@@ -110,7 +114,9 @@ class Classifier(nn.Module):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
+    ) -> Tensor:
         """Return the logits, (batch, n_classes).
 
         Parameters
@@ -118,45 +124,71 @@ class Classifier(nn.Module):
         x : (batch, length, n_channels)
         mask : (batch, length) bool, optional
             True marks a real step; what stands at the others, NaN included, is not looked at.
+        times : (length,) or (batch, length), optional
+            When the steps were taken, in the unit of a regular step: integers or real numbers. By
+            default tokens count 0, 1, 2, ... A class token stands one step before the earliest,
+            and all others one later, as without times.
 
         Raises
         ------
         ValueError
-            If a shape is wrong, a real value is not finite, or the series is too long for the
-            encoding. Values are not checked under `torch.compile` and `torch.func` transforms.
+            If a shape is wrong, a real value is not finite, the series is too long for the
+            encoding, or it cannot serve such times. Values are not checked under `torch.compile`
+            and `torch.func` transforms.
         """
-        tokens, mask = self.encode(x, mask)
+        tokens, mask = self.encode(x, mask, times)
         return self.head(pool(self.pooling, tokens, mask, self.n_tokens))
 
-    def encode(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    def encode(
+        self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         """Return the tokens behind the last layer, (batch, n_tokens, d_model), and their mask."""
         self._check(x, mask)
+        times = None if times is None else self._times(times, x, mask)
         if mask is not None:
             x = x.where(mask.unsqueeze(-1), 0)
         if self.check_input:
             check_finite(x)
         x, mask = self._tokens(x, mask)
+        places = None if times is None else self._places(times, mask)
         if self.class_token is not None:
             x, mask = self._with_class_token(x, mask)
-        first = self.position
-        x = self.dropout(embedded(first, x))
-        bias = self._common_bias(x)
-        for i, layer in enumerate(self.layers):
-            if i and first.embed_every_layer:
-                x = embedded(layer.attention.position, x)
-            x = layer(x, mask, bias)
+        x = self.dropout(embedded(self.position, x, places))
+        bias = self._common_bias(x, places)
+        for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
+            if i and embeds:
+                x = embedded(layer.attention.position, x, places)
+            x = layer(x, mask, bias, places)
         return self.final_norm(x, mask), mask
 
-    def _common_bias(self, x: Tensor) -> Tensor | None:
+    def _times(self, times: Tensor | ArrayLike, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the times of the tokens, (batch or 1, tokens), from those of the steps of x."""
+        return self._token_times(given_steps(times, x, real=mask, name="times").positions, mask)
+
+    def _token_times(self, times: Tensor, mask: Tensor | None) -> Tensor:  # noqa: ARG002
+        return times
+
+    def _places(self, times: Tensor, mask: Tensor | None) -> Places:
+        """Return where the tokens stand, the class token included."""
+        if self.class_token is not None:
+            first = _earliest(times, mask)
+            times = torch.cat((first, (times + 1).expand(first.shape[0], -1)), 1)
+        steps = Steps(times.shape[1], times.device, given=times)
+        return Places(steps, steps)
+
+    def _common_bias(self, x: Tensor, places: Places | None) -> Tensor | None:
         """Return the bias of all layers and batch rows, if there is one and it is wanted whole."""
         first = self.position
         attention = [layer.attention for layer in self.layers]
         if not first.position_only or any(a.position is not first for a in attention):
             return None
+        if places is not None:
+            return first.through("bias", places, x, x, x)
+        places = Places.of(x)
         blocks = all(prefers_blocks(x, a.dropout if self.training else 0.0) for a in attention)
         if blocks and first.shortcut("bias_by_offset", x) is not None:
             return None
-        return first.bias(x, x, x)
+        return first.through("bias", places, x, x, x)
 
     def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)
@@ -174,3 +206,12 @@ class Classifier(nn.Module):
         if x.shape[1] < 1:
             raise ValueError(f"x must have at least one step, got shape {tuple(x.shape)}")
         check_mask(mask, x)
+
+
+def _earliest(times: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the smallest time of a real token, 0 if there is none: (batch or 1, 1)."""
+    if mask is None:
+        return times.amin(1, keepdim=True)
+    kind = torch.finfo if times.is_floating_point() else torch.iinfo
+    earliest = times.masked_fill(~mask, kind(times.dtype).max).amin(1, keepdim=True)
+    return earliest.where(mask.any(1, keepdim=True), 0)

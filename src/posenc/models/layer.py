@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from posenc.attention import Position, SelfAttention
+from posenc.attention import Places, Position, SelfAttention
 from posenc.models.norms import NORMS
 
 
@@ -28,16 +28,22 @@ class EncoderLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
-    def forward(self, x: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+    def forward(
+        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None = None
+    ) -> Tensor:
         """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
         if self.norm_first:
-            x = x + self._attend(self.attention_norm(x, mask), mask, bias)
+            x = x + self._attend(self.attention_norm(x, mask), mask, bias, places)
             return x + self._feed_forward(self.feed_forward_norm(x, mask))
-        x = self.attention_norm(x + self._attend(x, mask, bias), mask)
+        x = self.attention_norm(x + self._attend(x, mask, bias, places), mask)
         return self.feed_forward_norm(x + self._feed_forward(x), mask)
 
-    def _attend(self, x: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-        return self.dropout(self.attention.attend(x, mask, bias))
+    def _attend(
+        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None
+    ) -> Tensor:
+        if places is None:
+            return self.dropout(self.attention.attend(x, mask, bias))
+        return self.dropout(self.attention.attend(x, mask, bias, places=places))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         hidden = self.dropout(nn.functional.gelu(self.expand(x)))

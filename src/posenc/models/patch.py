@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc.attention.places import finest
 from posenc.models.classifier import Classifier
 from posenc.models.positions import PositionLike
 
@@ -37,7 +39,7 @@ class PatchTransformer(Classifier):
     Notes
     -----
     A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
-    steps are.
+    steps are. A patch's time is the mean of its steps', as far as they are real.
     """
 
     def __init__(
@@ -94,13 +96,25 @@ class PatchTransformer(Classifier):
         self.patches = nn.Conv1d(n_channels, d_model, steps, shift)
 
     def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        length = x.shape[1]
-        whole = self.patch + _missing_patches(length, self.patch, self.stride) * self.stride
-        x = nn.functional.pad(x, (0, 0, 0, whole - length))
-        if mask is not None:
-            mask = nn.functional.pad(mask, (0, whole - length))
-            mask = mask.unfold(1, self.patch, self.stride).any(-1)
+        x = nn.functional.pad(x, (0, 0, 0, self._missing_steps(x.shape[1])))
+        mask = None if mask is None else self._cut(mask).any(-1)
         return self.patches(x.transpose(1, 2)).transpose(1, 2), mask
+
+    def _token_times(self, times: Tensor, mask: Tensor | None) -> Tensor:
+        real = torch.ones_like(times, dtype=torch.bool) if mask is None else mask
+        times = times.to(torch.promote_types(times.dtype, finest(times.device)))
+        total, count = self._cut(times.where(real, 0)).sum(-1), self._cut(real).sum(-1)
+        return total / count.clamp(min=1)
+
+    def _cut(self, steps: Tensor) -> Tensor:
+        """(batch, length) to (batch, patches, patch), filled up with zeros."""
+        steps = nn.functional.pad(steps, (0, self._missing_steps(steps.shape[1])))
+        return steps.unfold(1, self.patch, self.stride)
+
+    def _missing_steps(self, length: int) -> int:
+        """Return how many steps the last patch lacks."""
+        n_more = _missing_patches(length, self.patch, self.stride)
+        return self.patch + n_more * self.stride - length
 
 
 def _missing_patches(length: int, patch: int, stride: int) -> int:

@@ -1,14 +1,17 @@
 """From what a reader names as the position of a model to one encoding for each of its layers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from posenc import encodings
 from posenc.attention import Position, check_position
 
-PositionLike = str | Position | Callable[[int, int, int], Position]
+OnePosition = str | Position | Callable[[int, int, int], Position]
 """A registered name, a finished encoding, or what makes one from (d_model, n_heads, max_length)."""
+
+PositionLike = OnePosition | Sequence[OnePosition]
+"""One for all layers, or a list with one for each."""
 
 
 def for_layers(
@@ -21,9 +24,16 @@ def for_layers(
     class_token: bool,
     shared: bool | None,
     options: Mapping[str, Any] | None,
-) -> list[Position]:
-    """Return one encoding per layer: all the same if shared, else each with its own start."""
+) -> tuple[list[Position], list[bool]]:
+    """Return one encoding per layer, and whether it meets the layer's input at the door `embed`.
+
+    Encodings are all the same if shared, else each with its own start. In a list equal entries are
+    shared alike, and each is embedded where it stands first, or wherever it stands if it says so.
+    """
     sizes = d_model, n_heads, n_tokens
+    if isinstance(position, list | tuple):
+        _check_list(position, n_layers, options)
+        return _listed(position, sizes, class_token, shared)
     positions = [_make(position, *sizes, class_token, options)]
     first = positions[0]
     for _ in range(n_layers - 1):
@@ -33,11 +43,41 @@ def for_layers(
             positions.append(deepcopy(first))
         else:
             positions.append(_make(position, *sizes, class_token, options))
-    return positions
+    return positions, [i == 0 or first.embed_every_layer for i in range(n_layers)]
+
+
+def _listed(
+    entries: Sequence[OnePosition],
+    sizes: tuple[int, int, int],
+    class_token: bool,
+    shared: bool | None,
+) -> tuple[list[Position], list[bool]]:
+    """Return the encodings of a list, and which of them are embedded."""
+    positions: list[Position] = []
+    known: dict[object, Position] = {}
+    for entry in entries:
+        key = entry if isinstance(entry, str) else id(entry)
+        made = known[key] if key in known else _make(entry, *sizes, class_token, None)
+        if isinstance(entry, Position) or (made.shared if shared is None else shared):
+            known[key] = made
+        positions.append(made)
+    new = [all(one is not old for old in positions[:i]) for i, one in enumerate(positions)]
+    return positions, [n or p.embed_every_layer for n, p in zip(new, positions, strict=True)]
+
+
+def _check_list(
+    entries: Sequence[OnePosition], n_layers: int, options: Mapping[str, Any] | None
+) -> None:
+    if len(entries) != n_layers:
+        raise ValueError(
+            f"position must be one encoding or a list of n_layers = {n_layers}, got {len(entries)}"
+        )
+    if options:
+        raise ValueError(f"position_options must be empty for a list of encodings, got {options}")
 
 
 def _make(
-    position: PositionLike,
+    position: OnePosition,
     d_model: int,
     n_heads: int,
     n_tokens: int,
@@ -46,13 +86,18 @@ def _make(
 ) -> Position:
     """Return an encoding that knows whether the first token is the class token."""
     made = build(position, d_model, n_heads, n_tokens, dict(options or {}))
+    if made.n_axes > 1:
+        raise ValueError(
+            "position must take one number a token in a model of series, got "
+            f"{type(made).__name__} with n_axes = {made.n_axes}"
+        )
     if class_token:
         made.expect_class_token()
     return made
 
 
 def build(
-    position: PositionLike, d_model: int, n_heads: int, n_tokens: int, options: dict[str, Any]
+    position: OnePosition, d_model: int, n_heads: int, n_tokens: int, options: dict[str, Any]
 ) -> Position:
     """Return an encoding for these sizes."""
     if isinstance(position, str):

@@ -24,7 +24,8 @@ class TimeSeriesTransformer(Classifier):
     position : str, Position, or callable
         A name (`posenc.encodings.names()`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). The model has `length`
-        tokens, one more with `pooling="cls"`.
+        tokens, one more with `pooling="cls"`. A list gives one for each layer, such as
+        `["rotary", "rotary", "none"]`.
     d_model, n_heads, n_layers, d_ff : int
         Width, heads, layers, width of the feed-forward network.
     dropout : float

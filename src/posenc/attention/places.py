@@ -1,0 +1,249 @@
+"""Where tokens stand: what a layer knows of positions, and what a door may ask of it."""
+
+from typing import NoReturn
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from posenc.attention.kernels import in_transform
+
+
+class Steps:
+    """Positions of the tokens of one sequence: counted from a first one, or as given.
+
+    Parameters
+    ----------
+    length : int
+        Number of tokens.
+    device : torch.device
+    first : int
+        Position of the first token, if they are counted.
+    given : Tensor, optional
+        (batch or 1, length), or (batch or 1, length, n_axes) for encodings that want several
+        numbers a token; `first` means nothing then.
+    """
+
+    def __init__(
+        self, length: int, device: torch.device, first: int = 0, given: Tensor | None = None
+    ) -> None:
+        self.length = length
+        self.device = device
+        self.first = first
+        self.given = given
+
+    @property
+    def positions(self) -> Tensor:
+        """(batch or 1, length), or with a last axis more; integers if they are counted."""
+        if self.given is not None:
+            return self.given
+        return torch.arange(self.first, self.first + self.length, device=self.device)[None]
+
+    def onward(self, length: int) -> "Steps":
+        """Return where the next tokens stand if nobody says so: one step after another."""
+        if self.given is None or not self.length:
+            return Steps(length, self.device, self.first + self.length)
+        count = torch.arange(1, length + 1, device=self.device)
+        return Steps(length, self.device, given=self.given[:, -1:] + count)
+
+    def joined(self, new: "Steps") -> "Steps":
+        """Return these tokens and new ones behind them as one sequence."""
+        length = self.length + new.length
+        if not self.length:
+            return new
+        if self.given is None and new.given is None and new.first == self.first + self.length:
+            return Steps(length, self.device, self.first)
+        one, other = self.positions, new.positions
+        batch = max(one.shape[0], other.shape[0])
+        both = [a.expand(batch, *a.shape[1:]) for a in (one, other)]
+        return Steps(length, self.device, given=torch.cat(both, 1))
+
+    def whole(self, who: str, *, lowest: int | None = None) -> Tensor:
+        """Return the positions as integers, or raise ValueError unless they are whole numbers.
+
+        Parameters
+        ----------
+        who : str
+            Who wants whole numbers and why, for the message: "Learnable has a vector for each".
+        lowest : int, optional
+            Smallest position allowed.
+        """
+        positions = self.positions
+        if can_look(positions) and positions.numel():
+            fraction = positions != positions.round() if positions.is_floating_point() else None
+            if fraction is not None and fraction.any():
+                refuse("positions", f"must be whole numbers, as {who}", positions[fraction][0])
+            if lowest is not None and self.given is not None and positions.min() < lowest:
+                refuse("positions", f"must be at least {lowest}, as {who}", positions.min())
+        elif positions.is_floating_point():
+            refuse("positions", f"must be integers in a transformed program, as {who}", "floats")
+        return positions.long()
+
+    def end(self, limit: int) -> int:
+        """Return how many rows a table needs to have one for each of these whole positions.
+
+        That is `limit` where a transform such as `torch.vmap` keeps the numbers from view.
+        """
+        if self.given is None:
+            return self.first + self.length
+        if not can_look(self.given):
+            return limit
+        return int(self.given.max()) + 1 if self.given.numel() else 0
+
+
+class Places:
+    """Where queries and keys stand: what a door gets that has an argument `places`.
+
+    Attributes
+    ----------
+    queries, keys : Tensor (batch or 1, n_queries), (batch or 1, n_keys)
+        Their positions, integers or real numbers; with a last axis more for encodings of several
+        axes. Both are the same in self-attention without a cache; with one, the keys of earlier
+        tokens come first. The doors `embed` and `rotate` see the new tokens alone.
+    causal : bool
+        Whether a query sees no later key. What a door returns for such pairs is not used.
+    plain : bool
+        Whether tokens count 0, 1, 2, ... and queries and keys belong to the same tokens.
+    tokens : Tensor (batch, n_keys, d_model) or None
+        What the keys are made from, for encodings with `keeps_tokens`.
+    """
+
+    def __init__(
+        self,
+        of_queries: Steps,
+        of_keys: Steps,
+        *,
+        causal: bool = False,
+        cached: bool = False,
+        crossed: bool = False,
+        tokens: Tensor | None = None,
+    ) -> None:
+        self.of_queries = of_queries
+        self.of_keys = of_keys
+        self.causal = causal
+        self.cached = cached
+        self.crossed = crossed
+        self.tokens = tokens
+        self.counted = of_queries.given is None and of_keys.given is None
+        self.plain = self.counted and not cached and not crossed
+
+    @classmethod
+    def of(cls, x: Tensor, *, causal: bool = False) -> "Places":
+        """Return the places of tokens (batch, length, d_model) that count 0, 1, 2, ..."""
+        steps = Steps(x.shape[1], x.device)
+        return cls(steps, steps, causal=causal)
+
+    @property
+    def queries(self) -> Tensor:
+        """Positions of the queries."""
+        return self.of_queries.positions
+
+    @property
+    def keys(self) -> Tensor:
+        """Positions of the keys."""
+        return self.of_keys.positions
+
+    def over(self, of_keys: Steps, tokens: Tensor | None) -> "Places":
+        """Return the places of the same queries with other keys, made from these tokens."""
+        return Places(
+            self.of_queries,
+            of_keys,
+            causal=self.causal,
+            cached=self.cached,
+            crossed=self.crossed,
+            tokens=tokens,
+        )
+
+    def offset(self) -> Tensor:
+        """Return the position of each key minus that of each query.
+
+        (batch or 1, 1, n_queries, n_keys), which broadcasts to the scores; with a last axis more
+        for encodings of several axes.
+        """
+        return (self.keys[:, None] - self.queries[:, :, None]).unsqueeze(1)
+
+    def reasons(self) -> str:
+        """Return in words what makes these places other than plain."""
+        found = [
+            "a cache" * self.cached,
+            "cross-attention" * self.crossed,
+            "given positions" * (not self.counted),
+        ]
+        return " with ".join(word for word in found if word)
+
+
+def is_plain(places: Places | None) -> bool:
+    """Return whether tokens simply count 0, 1, 2, ..., which is also what no places mean."""
+    return places is None or places.plain
+
+
+def given_steps(
+    positions: Tensor | ArrayLike,
+    x: Tensor,
+    n_axes: int = 1,
+    real: Tensor | None = None,
+    *,
+    name: str = "positions",
+) -> Steps:
+    """Return positions that somebody gave, or raise ValueError unless they fit the tokens.
+
+    Parameters
+    ----------
+    positions : (length,) or (batch, length), with a last axis `n_axes` if that is above 1
+    x : (batch, length, d_model)
+    n_axes : int
+    real : (batch, length) bool, optional
+        Positions of padded tokens count as 0, unless all rows share them.
+    name : str
+        Of the argument, for messages.
+    """
+    if not isinstance(positions, Tensor):
+        positions = torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
+    if positions.dtype == torch.bool or positions.is_complex():
+        refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
+    last = () if n_axes == 1 else (n_axes,)
+    shared, own = (x.shape[1], *last), (*x.shape[:2], *last)
+    if positions.shape not in (shared, own):
+        axes = ", n_axes" * bool(last)
+        wanted = f"(length{axes}) = {tuple(shared)} or (batch, length{axes}) = {tuple(own)}"
+        refuse(name, f"must have shape {wanted}", f"shape {tuple(positions.shape)}")
+    positions = positions.to(x.device)
+    kind = finest(x.device) if positions.is_floating_point() else torch.int64
+    positions = positions.to(kind)
+    if positions.ndim == len(shared):
+        positions = positions[None]
+    elif real is not None:
+        positions = positions.where(real.view(*real.shape, *(1 for _ in last)), 0)
+    if positions.is_floating_point() and can_look(positions):
+        bad = positions[~positions.isfinite()]
+        if len(bad):
+            refuse(name, "must be finite", bad[0])
+    return Steps(x.shape[1], x.device, given=positions)
+
+
+def check_countable(n_axes: int, name: str = "positions") -> None:
+    """Raise ValueError if positions must be given, because those of a token are several numbers."""
+    if n_axes > 1:
+        refuse(name, f"must be given, with n_axes = {n_axes} numbers a token", None)
+
+
+def can_look(x: Tensor) -> bool:
+    """Return whether the numbers of a tensor are at hand, as they are not in a transform."""
+    return not (torch.compiler.is_compiling() or in_transform() or x.is_meta)
+
+
+def refuse(name: str, wanted: str, got: object) -> NoReturn:
+    """Raise a ValueError that names an argument, what it must be and what it was."""
+    shown = got.item() if isinstance(got, Tensor) else got
+    raise ValueError(f"{name} {wanted}, got {shown}")
+
+
+def constants(values: NDArray[np.float64], like: Tensor) -> Tensor:
+    """Return constants on the device of `like`, as precise as it can."""
+    return torch.as_tensor(values, dtype=finest(like.device)).to(like.device)
+
+
+def finest(device: torch.device) -> torch.dtype:
+    """Return float64, or float32 for a device that has no more."""
+    return torch.float32 if device.type == "mps" else torch.float64

@@ -1,0 +1,335 @@
+"""A cache: one token at a time gives what the whole sequence gives."""
+
+import copy
+import doctest
+import math
+
+import pytest
+import torch
+
+from posenc import encodings
+from posenc.attention import Cache, Position, SelfAttention, cache, position
+from posenc.models.transfer import transfer
+
+D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
+NAMES = encodings.names()
+OPTIONS = [(name, {}) for name in NAMES] + [
+    ("relative", {"max_distance": 3, "values": True}),
+    ("relative", {"max_distance": None, "per_head": True}),
+    ("rotary", {"pairing": "half"}),
+    ("tupe", {"cls_reset": True}),
+    ("tpe", {"similarity": False}),
+    ("sine_spe", {"gated": True}),
+    ("conv_spe", {"gated": True, "kernel_size": 3}),
+    ("sinusoidal", {"scale": "unit"}),
+    ("learnable", {"scale": "learned"}),
+    ("erpe", {"per_head": False}),
+]
+GROWING = [n for n in NAMES if n not in ("dft", "learnable", "tape", "tupe", "erpe")]
+REAL = ["none", "sinusoidal", "tape", "learnable_frequency", "sine_linear", "rotary", "t5", "alibi"]
+
+
+def layer(name, dtype=torch.float32, length=LENGTH, options=None, **more):
+    """Return a causal layer whose parameters are away from special values."""
+    torch.manual_seed(3)
+    made = encodings.make(name, D_MODEL, N_HEADS, length, **(options or {}))
+    attention = SelfAttention(D_MODEL, N_HEADS, made, causal=True, **more)
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return attention.to(dtype).eval()
+
+
+def tokens(length=LENGTH, dtype=torch.float32):
+    return torch.randn(BATCH, length, D_MODEL).to(dtype)
+
+
+def in_parts(attention, x, cuts, mask=None, positions=None):
+    """Return the outputs of a sequence that is fed in parts, which end at the cuts."""
+    kept, outputs = Cache(), []
+    for start, stop in zip((0, *cuts), (*cuts, x.shape[1]), strict=True):
+        outputs.append(
+            attention(
+                x[:, start:stop],
+                None if mask is None else mask[:, start:stop],
+                positions=None if positions is None else positions[..., start:stop],
+                cache=kept,
+            )
+        )
+        assert kept.length == stop
+    return torch.cat(outputs, 1)
+
+
+ONE_BY_ONE = tuple(range(1, LENGTH))
+CUTS = [ONE_BY_ONE, (), (7,), (1, 2, 12)]
+
+
+# -- the same as the whole sequence ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+@pytest.mark.parametrize("cuts", CUTS)
+def test_parts_give_what_the_whole_gives(name, options, cuts):
+    attention, x = layer(name, options=options), tokens()
+    torch.testing.assert_close(in_parts(attention, x, cuts), attention(x), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_exactly_so_in_double_precision(name, options):
+    attention, x = layer(name, torch.float64, options=options), tokens(dtype=torch.float64)
+    whole = attention(x)
+    torch.testing.assert_close(in_parts(attention, x, ONE_BY_ONE), whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_beyond_max_length(name):
+    attention, x = layer(name, torch.float64, length=6), tokens(dtype=torch.float64)
+    whole = attention(x)
+    torch.testing.assert_close(in_parts(attention, x, (4, 5, 6, 7)), whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("more", [{"n_kv_heads": 2}, {"window": 4}, {"n_kv_heads": 1, "window": 1}])
+def test_with_shared_heads_and_windows(name, more):
+    attention = layer(name, torch.float64, **more)
+    x = tokens(dtype=torch.float64)
+    parts = in_parts(attention, x, (3, 4, 5, 15))
+    torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-12)
+
+
+def test_shared_heads_are_kept_once():
+    attention, kept = layer("rotary", n_kv_heads=1), Cache()
+    attention(tokens(), cache=kept)
+    assert kept._kept.keys.shape == kept._kept.values.shape == (BATCH, 1, LENGTH, 4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_sequences(name):
+    """Where blocks and Fourier transforms would serve a layer that looks both ways."""
+    attention = layer(name, torch.float64, length=300)
+    x = tokens(300, torch.float64)
+    parts = in_parts(attention, x, (260, 298, 299))
+    torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["none", "rotary", "relative", "t5", "tpe", "learnable"])
+def test_gradients_flow_through_what_is_kept(name):
+    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64).requires_grad_()
+    inputs = [x, *attention.parameters()]
+    cotangent = torch.randn_like(x)
+    ours, theirs = (
+        torch.autograd.grad(out, inputs, cotangent)
+        for out in (in_parts(attention, x, (3, 4, 5)), attention(x))
+    )
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_types_know_every_position(dtype):
+    """In bfloat16, 256 and 257 are one number."""
+    attention = layer("rotary", dtype, length=10)
+    x = tokens(300, dtype)
+    exact = copy.deepcopy(attention).double()(x.double())
+    parts = in_parts(attention, x, (290, *range(291, 300)))
+    ours = (parts[:, 290:].double() - exact[:, 290:]).abs().max()
+    whole = (attention(x)[:, 290:].double() - exact[:, 290:]).abs().max()
+    assert ours <= 2 * whole
+
+
+def test_no_new_tokens_change_nothing():
+    attention, kept, x = layer("rotary"), Cache(), tokens()
+    attention(x[:, :3], cache=kept)
+    assert attention(x[:, :0], cache=kept).shape == (BATCH, 0, D_MODEL)
+    assert kept.length == 3
+    rest = attention(x[:, 3:], cache=kept)
+    torch.testing.assert_close(rest, attention(x)[:, 3:], rtol=0, atol=1e-5)
+
+
+# -- positions and padding -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("own", [False, True])
+def test_given_positions_are_kept(name, own):
+    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
+    rows = [torch.randperm(LENGTH) for _ in range(BATCH)] if own else [torch.randperm(LENGTH)]
+    positions = torch.stack(rows) if own else rows[0]
+    whole = attention(x, positions=positions)
+    assert own or not torch.allclose(whole, attention(x)) or name == "none"
+    parts = in_parts(attention, x, (1, 2, 9), positions=positions)
+    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_times_are_kept(name):
+    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
+    times = torch.rand(BATCH, LENGTH, dtype=torch.float64).sort(1).values * (LENGTH - 1)
+    parts = in_parts(attention, x, ONE_BY_ONE, positions=times)
+    whole = attention(x, positions=times)
+    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal"])
+@pytest.mark.parametrize("times", [[[0, 3, 7], [2, 5, 1]], [[0.5, 3.25, 7.0], [2.0, 2.5, 2.75]]])
+def test_new_tokens_go_on_from_the_last_position(name, times):
+    attention, x = layer(name, torch.float64), tokens(6, torch.float64)
+    first = torch.tensor(times)
+    onward = first[:, -1:] + torch.arange(1, 4)
+    whole = attention(x, positions=torch.cat((first, onward), 1))
+    kept = Cache()
+    parts = [
+        attention(x[:, :3], positions=first, cache=kept),
+        attention(x[:, 3:4], cache=kept),
+        attention(x[:, 4:], cache=kept),
+    ]
+    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_padding_in_front(name):
+    """Prompts of different lengths end together; each goes on with its own positions."""
+    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
+    mask = torch.ones(BATCH, LENGTH, dtype=torch.bool)
+    mask[0, :5] = False
+    positions = (mask.cumsum(1) - 1).clamp(min=0)
+    filled = x.where(mask[..., None], math.nan)
+    prompt = 12
+    kept = Cache()
+    first = slice(None, prompt)
+    outputs = [
+        attention(filled[:, first], mask[:, first], positions=positions[:, first], cache=kept)
+    ]
+    for t in range(prompt, LENGTH):
+        outputs.append(attention(x[:, t : t + 1], cache=kept))  # onward, without a mask
+    parts = torch.cat(outputs, 1)
+    # each series by itself, without any padding
+    torch.testing.assert_close(parts[1:], attention(x[1:]), rtol=0, atol=1e-12)
+    alone = attention(x[:1, 5:])
+    torch.testing.assert_close(parts[:1, 5:], alone, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["none", "rotary", "t5", "erpe", "tpe"])
+def test_padding_anywhere(name):
+    attention, x = layer(name, torch.float64), tokens(dtype=torch.float64)
+    mask = torch.ones(BATCH, LENGTH, dtype=torch.bool)
+    mask[0, [2, 3, 11, 17]] = False
+    whole = attention(x, mask)
+    parts = in_parts(attention, x.where(mask[..., None], math.inf), (1, 3, 11, 12), mask)
+    torch.testing.assert_close(parts[mask], whole[mask], rtol=0, atol=1e-12)
+
+
+def test_a_mask_of_pairs_speaks_of_all_tokens_so_far():
+    attention, x = layer("rotary", torch.float64), tokens(dtype=torch.float64)
+    mask = (torch.rand(LENGTH, LENGTH) < 0.6) | torch.eye(LENGTH, dtype=torch.bool)
+    kept = Cache()
+    parts = [
+        attention(x[:, rows], mask[rows, : rows.stop], cache=kept)
+        for rows in (slice(0, 8), slice(8, 9), slice(9, LENGTH))
+    ]
+    whole = attention(x, mask)
+    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+def test_a_layer_that_looks_ahead_refuses():
+    attention = SelfAttention(16, 4, encodings.make("rotary", 16, 4, 9))
+    with pytest.raises(ValueError, match=r"cache must be None in a layer that looks ahead.*causal"):
+        attention(tokens(3), cache=Cache())
+
+
+def test_a_cache_has_one_layer():
+    kept = Cache()
+    layer("none")(tokens(3), cache=kept)
+    with pytest.raises(ValueError, match="cache must serve one layer only, got that of another"):
+        layer("none")(tokens(3), cache=kept)
+
+
+def test_a_cache_has_one_batch():
+    attention, kept = layer("none"), Cache()
+    attention(tokens(3), cache=kept)
+    with pytest.raises(ValueError, match=r"x must have batch = 2 rows as the cache has, got 1; .*"):
+        attention(tokens(3)[:1], cache=kept)
+
+
+@pytest.mark.parametrize("name", ["dft", "learnable", "tape", "tupe", "erpe"])
+def test_what_cannot_grow_says_so_and_nothing_is_kept(name):
+    attention, kept = layer(name, torch.float64, length=4), Cache()
+    x = tokens(6, torch.float64)
+    attention(x[:, :4], cache=kept)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"max_length.* = [34]\b"):
+            attention(x[:, 4:5], cache=kept)
+        assert kept.length == 4
+
+
+@pytest.mark.parametrize("name", ["sine_spe", "conv_spe"])
+def test_noise_that_is_drawn_anew_cannot_be_kept(name):
+    attention = layer(name).train()
+    with pytest.raises(ValueError, match=r"cache must be None while training .*SPE, .* noise"):
+        attention(tokens(1), cache=Cache())
+    assert attention.eval()(tokens(1), cache=Cache()).isfinite().all()
+
+
+class Counting(Position):
+    """A door of the first kind, which counts its tokens."""
+
+    def bias(self, x, q, k):  # noqa: ARG002
+        t = torch.arange(x.shape[1], dtype=x.dtype)
+        return -(t - t[:, None]).abs()
+
+
+class Placed(Position):
+    """The same with places."""
+
+    def bias(self, x, q, k, places):  # noqa: ARG002
+        return -places.offset().abs()
+
+
+def test_a_door_that_counts_for_itself_is_refused():
+    counting = SelfAttention(16, 4, Counting(16, 4, 9), causal=True).double()
+    placed = SelfAttention(16, 4, Placed(16, 4, 9), causal=True).double()
+    placed.load_state_dict(counting.state_dict())
+    x = tokens(9, torch.float64)
+    torch.testing.assert_close(placed(x), counting(x), rtol=0, atol=1e-12)
+    torch.testing.assert_close(in_parts(placed, x, (4, 5)), counting(x), rtol=0, atol=1e-12)
+    message = r"to serve a cache, but Counting.bias .* as bias\(self, x, q, k, places\)"
+    with pytest.raises(ValueError, match=message):
+        counting(x, cache=Cache())
+
+
+# -- a model of several layers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rotary", "t5", "relative"])
+def test_each_layer_of_a_model_has_its_own_cache(name):
+    layers = [layer(name, torch.float64) for _ in range(3)]
+    x = tokens(dtype=torch.float64)
+
+    def run(x, caches):
+        for one, kept in zip(layers, caches, strict=True):
+            x = x + one(x, cache=kept)
+        return x
+
+    caches = [Cache() for _ in layers]
+    parts = [run(x[:, [t]], caches) for t in range(LENGTH)]
+    whole = run(x, [None] * 3)
+    torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
+
+
+def test_a_cache_outlives_a_change_of_length():
+    """A position of another length with the same weights goes on alike."""
+    attention, x = layer("rotary", torch.float64, length=5), tokens(dtype=torch.float64)
+    longer = copy.deepcopy(attention)
+    longer.position = transfer(attention.position, encodings.make("rotary", 16, 4, 50)).double()
+    parts = in_parts(attention, x, (5, 6))
+    torch.testing.assert_close(parts, longer(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("module", [cache, position])
+def test_the_examples_run(module):
+    failed, tried = doctest.testmod(module)
+    assert tried
+    assert not failed
