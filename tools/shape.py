@@ -1,0 +1,100 @@
+"""Print each chapter's size beside its budget, and the time that the rule gives.
+
+The rule: a minute for 120 words and for 9 lines of visible code, two for a figure, rounded to five
+minutes. Exercises come on top. `--check` fails where a chapter's stated time is not the rule's.
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+HIDDEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
+STATED = re.compile(r"\*\*Time:\*\* about (\d+) minutes")
+BUDGET = {"words": 2400, "code": 120, "figures": 5, "boxes": 3}
+EXERCISE = re.compile(r"^:{3,}\{(?:exercise|solution)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a reader of a chapter has in front of them, exercises left out."""
+
+    words: int
+    code: int  # lines of visible code
+    folded: int  # lines of folded code
+    figures: int
+    boxes: int  # verdicts shown in full
+    stated: int | None  # minutes
+
+    @property
+    def minutes(self) -> int:
+        """Return the reading time by the rule."""
+        exact = self.words / 120 + self.code / 9 + 2 * self.figures
+        return max(5, 5 * round(exact / 5))
+
+
+def lesson(notebook) -> list:
+    """Return the cells before the exercises."""
+    for n, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown" and re.search(r"^## Exercises", cell.source, re.MULTILINE):
+            return notebook.cells[:n]
+    return notebook.cells
+
+
+def is_hidden(cell) -> bool:
+    """Say whether a reader sees no source of this cell at first sight."""
+    return bool(HIDDEN & set(cell.metadata.get("tags", [])))
+
+
+def lines(cell) -> int:
+    """Return the number of lines of a cell that hold something."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
+
+
+def shape(path: Path) -> Shape:
+    """Measure one notebook."""
+    notebook = nbformat.read(path, 4)
+    cells = lesson(notebook)
+    prose = [c.source for c in cells if c.cell_type == "markdown"]
+    code = [c for c in cells if c.cell_type == "code"]
+    stated = STATED.search("\n".join(prose))
+    return Shape(
+        words=sum(len(text.split()) for text in prose),
+        code=sum(lines(c) for c in code if not is_hidden(c)),
+        folded=sum(lines(c) for c in code if is_hidden(c) and "setup" not in c.metadata["tags"]),
+        figures=sum(has_picture(c) for c in code),
+        boxes=sum(len(re.findall(r"^(?:show|claim)\(", c.source, re.MULTILINE)) for c in code),
+        stated=int(stated[1]) if stated else None,
+    )
+
+
+def has_picture(cell) -> bool:
+    """Say whether a cell's output is a figure."""
+    kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+    return bool(kinds & {"image/png", "image/svg+xml"})
+
+
+def main() -> int:
+    """Print the table; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="fail where a stated time is wrong")
+    options = parser.parse_args()
+    print(f"{'chapter':27}{'words':>7}{'code':>6}{'folded':>8}{'figures':>9}{'boxes':>7}   minutes")
+    wrong = 0
+    for path in sorted((ROOT / "book").glob("*.ipynb")):
+        s = shape(path)
+        over = [name for name, most in BUDGET.items() if getattr(s, name) > most]
+        wrong += s.stated != s.minutes
+        print(
+            f"{path.stem:27}{s.words:7}{s.code:6}{s.folded:8}{s.figures:9}{s.boxes:7}"
+            f"   {s.minutes} (stated {s.stated})  {'over: ' + ', '.join(over) if over else ''}"
+        )
+    return int(options.check and wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
