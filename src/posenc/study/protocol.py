@@ -86,7 +86,8 @@ were named before results on them were read:
 {_groups()}
 
 At most {settings["max_cases"]:,} series of each part, classes in their proportions; only \
-EMGGestures, LSST, MelbournePedestrian and PenDigits have more. Channels are standardised by the training part.
+EMGGestures, LSST, MelbournePedestrian and PenDigits have more. Channels are standardised by the \
+training part.
 
 **Encodings.** {", ".join(f"`{name}`" for name in TRAINING["encodings"])}.
 
