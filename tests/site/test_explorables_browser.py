@@ -1,5 +1,6 @@
 """Explorable figures in a real browser: their numbers are the library's, all controls work."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 from browsing import PHONE
 from playwright.sync_api import Page
 
-from posenc import fourier, frequencies, tables
-from posenc.teaching import explorables
-from posenc.teaching.explorables import digits_bits_waves, shuffle
+from posenc import fourier, frequencies, rotation, tables
+from posenc.study import explorables
+from posenc.teaching.explorables import digits_bits_waves, doors, shuffle
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +77,30 @@ def some_densities(rng):
         yield [omega.tolist(), d, sigma], fourier.frequency_density(omega, d, sigma)
 
 
+def some_turns(rng):
+    """Yield queries and what the library's rotation makes of them."""
+    for _ in range(10):
+        rows = rng.normal(size=(6, int(2 * rng.integers(1, 9))))
+        turned = rotation.rotate(rows, np.arange(6), frequencies.geometric(rows.shape[1]))
+        yield [rows.tolist()], turned
+
+
+def some_maps(rng):
+    """Yield queries, keys and open doors, and the weights that NumPy gives."""
+    for _ in range(20):
+        q, k = rng.normal(size=(2, 6, 8))
+        rope, alibi, erpe = (bool(one) for one in rng.integers(0, 2, size=3))
+        weights = doors.attention_weights(q, k, rope=rope, alibi=alibi, erpe=erpe)
+        yield [q.tolist(), k.tolist(), rope, alibi, erpe], weights
+
+
+def all_advice(rng):  # noqa: ARG001
+    """Yield every answer and what Python advises."""
+    figure = explorables.make("chooser")
+    for answers in itertools.product(("yes", "no"), repeat=4):
+        yield [figure.data(), *answers], figure.advice(*answers).use
+
+
 REFERENCES = {
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
@@ -84,6 +109,9 @@ REFERENCES = {
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,
+    ("chooser", "advice"): all_advice,
+    ("doors", "turned"): some_turns,
+    ("doors", "weights"): some_maps,
     ("density", "geometric"): some_grids,
     ("density", "density"): some_densities,
 }
@@ -127,7 +155,10 @@ def test_its_mathematics_is_the_librarys(opened, name, function):
     for arguments, expected in REFERENCES[name, function](np.random.default_rng(0)):
         call = "([name, f, a]) => posencExplorables.known[name].functions[f](...a)"
         found = page.evaluate(call, [name, function, arguments])
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        if isinstance(expected, str):
+            assert found["use"] == expected
+        else:
+            np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 @every_figure
