@@ -102,8 +102,8 @@ def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
     plots.show(
         figure,
         name="fig-two-kernels",
-        caption="The same spike after analysis and synthesis with the waves of the two encodings, "
-        "$d = 256$.",
+        caption="A spike after analysis and synthesis with the waves of the two encodings, in 256 "
+        "dimensions.",
         alt="Dot product against offset from -128 to 128. The DFT curve is 1 at offset 0 and 0 "
         "elsewhere. The sinusoidal curve has a sharp tip at 0 and broad shoulders that sink "
         "slowly, with ripples, to about 0.4.",
