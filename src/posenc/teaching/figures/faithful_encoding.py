@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
-WIDTH = 5.2  # inches: letters stay readable on a phone
+WIDTH = 4.8  # inches: letters stay readable on a phone
 
 
 def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> None:

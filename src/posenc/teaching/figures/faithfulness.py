@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc import tables
 from posenc.teaching import plots
 
-WIDTH = 5.2  # inches: letters stay readable on a phone
+WIDTH = 4.8  # inches: letters stay readable on a phone
 LOOKS = list(zip([*plots.COLORS, "0.45"], [*plots.DASHES, (0, (1, 1))], strict=True))
 COLUMNS = 3  # of a legend
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from posenc import fourier, frequencies
 from posenc.teaching import plots
 
-WIDTH = 5.2  # inches: letters stay readable on a phone
+WIDTH = 4.8  # inches: letters stay readable on a phone
 SINUSOID, DFT = plots.COLORS[:2]
 
 
