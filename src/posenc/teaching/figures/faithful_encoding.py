@@ -20,8 +20,7 @@ def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> No
     places : array of shape (m,)
         Where the spikes stand.
     """
-    figure, axes = plots.new(2, 1, sharex=True)
-    figure.set_size_inches(WIDTH, 3.8)
+    figure, axes = plots.new(2, 1, sharex=True, height=3.8, width=WIDTH)
     for ax, rows, title in zip(axes, [blurred, sharp], ["sinusoidal", "DFT"], strict=True):
         for row, s in zip(rows, places, strict=True):
             ax.plot(row, label=f"s = {s}")
@@ -48,8 +47,7 @@ def widths(steps: ArrayLike, curves: Mapping[str, ArrayLike]) -> None:
     curves : mapping of str to array of shape (m,)
         Widths at half height in positions.
     """
-    figure, ax = plots.new()
-    figure.set_size_inches(WIDTH, 3.2)
+    figure, ax = plots.new(height=3.2, width=WIDTH)
     for name, values in curves.items():
         ax.plot(steps, np.asarray(values, float), label=name, marker="o", markersize=3)
     ax.set(xscale="log", yscale="log", xlabel="bandwidth σ (lattice steps)")

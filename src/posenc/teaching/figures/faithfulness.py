@@ -38,8 +38,7 @@ def kinds_of_mistakes(answers: Mapping[str, tuple[NDArray, NDArray]]) -> None:
     answers : mapping of str to (array of shape (n,), array of shape (n,))
         True and decoded positions of the sinusoidal and of the DFT encoding.
     """
-    figure, axes = plots.new(1, 2, sharey=True)
-    figure.set_size_inches(WIDTH, 3.1)
+    figure, axes = plots.new(1, 2, sharey=True, height=3.1, width=WIDTH)
     for ax, (name, (true, found)), color in zip(axes, answers.items(), plots.COLORS, strict=False):
         wrong = np.mean(true != found)
         ax.plot(true, found, "o", color=color, markersize=1.8, alpha=0.6)
@@ -66,8 +65,7 @@ def separation_by_length(lengths: ArrayLike, apart: Sequence[Mapping[str, float]
     apart : sequence of m mappings of str to float
         For each number of positions the separation of each encoding in norms.
     """
-    figure, ax = plots.new()
-    figure.set_size_inches(WIDTH, 3.6)
+    figure, ax = plots.new(height=3.6, width=WIDTH)
     for name, (color, dash) in zip(apart[0], LOOKS, strict=True):
         values = [row[name] for row in apart]
         ax.plot(lengths, values, color=color, linestyle=dash, label=name)
@@ -97,8 +95,7 @@ def share_of_mistakes(levels: ArrayLike, curves: Mapping[str, ArrayLike]) -> Non
     curves : mapping of str to array of shape (m,)
         Share of positions read back wrongly, for each encoding.
     """
-    figure, ax = plots.new()
-    figure.set_size_inches(WIDTH, 3.6)
+    figure, ax = plots.new(height=3.6, width=WIDTH)
     for (name, values), (color, dash) in zip(curves.items(), LOOKS, strict=False):
         ax.plot(levels, values, color=color, linestyle=dash, label=name)
     ax.axhline(1 / 3, color="0.6", linewidth=0.8, zorder=0)

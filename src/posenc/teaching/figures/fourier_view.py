@@ -23,8 +23,7 @@ def two_selections(d: int = 256) -> None:
     """
     geometric, uniform = frequencies.geometric(d), frequencies.harmonic(d)
     step = 2 * np.pi / d
-    figure, axes = plots.new(2, 1, height=4.2, sharex=True, height_ratios=[1, 1.5])
-    figure.set_size_inches(WIDTH, 4.2)
+    figure, axes = plots.new(2, 1, sharex=True, height_ratios=[1, 1.5], height=4.2, width=WIDTH)
     _ticks(axes[0], {"sinusoidal": geometric, "DFT": uniform})
     slow = np.sum(geometric < step)
     note = f"{slow} of {len(geometric)} stand left of the second\nDFT tick: no full cycle"
@@ -67,8 +66,7 @@ def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
     s : int
         Where the spike stands.
     """
-    figure, axes = plots.new(2, 2, sharex=True, sharey=True)
-    figure.set_size_inches(WIDTH, 3.8)
+    figure, axes = plots.new(2, 2, sharex=True, sharey=True, height=3.8, width=WIDTH)
     for ax, (title, values) in zip(axes.flat, sums.items(), strict=True):
         ax.fill_between(np.arange(len(values)), values, step="mid", color=SINUSOID, lw=0)
         ax.set(title=title, xlim=(0, 3 * s), ylim=(-0.25, 1.05))
@@ -93,8 +91,7 @@ def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
     lags, sinusoidal, dft : array of shape (n,)
         Offsets in positions, and the dot product of encodings of norm 1 that far apart.
     """
-    figure, ax = plots.new()
-    figure.set_size_inches(WIDTH, 3.0)
+    figure, ax = plots.new(height=3.0, width=WIDTH)
     ax.plot(lags, sinusoidal, color=SINUSOID, label="sinusoidal")
     ax.plot(lags, dft, color=DFT, linestyle="--", label="DFT")
     ax.set(xlabel="offset t − s (positions)", ylabel="dot product (norm 1)", ylim=(-0.05, 1.05))
@@ -122,8 +119,7 @@ def shares_read(omega: ArrayLike, shares: Mapping[str, ArrayLike], waves: ArrayL
     waves : array of shape (n,)
         The sinusoidal encoding's own frequencies, drawn as ticks.
     """
-    figure, ax = plots.new()
-    figure.set_size_inches(WIDTH, 3.2)
+    figure, ax = plots.new(height=3.2, width=WIDTH)
     looks = ((SINUSOID, "-", "o"), (DFT, "--", ""))
     for (name, values), (color, dash, dot) in zip(shares.items(), looks, strict=True):
         ax.plot(
