@@ -28,33 +28,43 @@ PAGE = ROOT / "book" / "atlas.ipynb"
 INTRODUCTION = """\
 # An atlas of positional encodings
 
-Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what does each of them
-do, what does it cost, and does it fit your data? Here every encoding of this book has one card,
-and all cards have one form, so that any two can be compared line by line.
+Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what does each of them do,
+what does it cost, and does it fit your data? Here every encoding of this book has one card, and all
+cards have one form, so that any two can be compared line by line.
 
 Nobody needs to read an atlas from cover to cover. Look a name up in the index, or look for a
-property there and follow the link. **You need** [the four doors](four-doors) for the word
-*door*; everything else stands on the card.
+property there and follow the link. **You need** [the four doors](four-doors) for the word *door*;
+everything else stands on the card.
+"""
 
+INDEX = """\
+## Index
+
+The name that people use stands first, the name in the code behind it. Parameters are counted for
+one size of model. The last two columns say how often a small model is right on inputs that are
+*longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
+that it had not learned the task at all. The section below the table explains each column.
+"""
+
+READING = """\
 ## How to read a card
 
 - **Door** is the place where position enters attention: `embed` changes the tokens, `rotate`
   queries and keys, `bias` the scores, `mix` the weights. The library names it.
 - **Parameters** are the numbers that a model learns for the encoding, counted in a model of
   {n_layers} layers and {n_heads} heads with `d_model` = {d_model} and L = {L} tokens.
-- **Cost** is the time of a training step in steps of a model without an encoding, the median
-  over the {n_sets} data sets of our benchmark (`d_model` = 64, processor). The machine was
-  shared, so a few per cent mean nothing.
-- **Beyond the training length** has a measurement. A small model learns at 32 steps which of
-  two pulses came first; guessing is right half of the time. Then it is asked at 128 steps
-  (*longer*), and with 32 steps at the end of a frame of 128 (*later*). A training counts if it
-  had learned the task.
+- **Cost** is the time of a training step in steps of a model without an encoding, the median over
+  the {n_sets} data sets of our benchmark (`d_model` = 64, processor). The machine was shared, so a
+  few per cent mean nothing.
+- **Beyond the training length** has a measurement. A small model learns at 32 steps which of two
+  pulses came first. Then it is asked at 128 steps (*longer*), and with 32 steps at the end of a
+  frame of 128 (*later*). Trainings that had not learned the task are left out.
+- **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
+  not, the reason is the library's.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
   whether such a layer may read one token at a time.
-- **Real times** says whether positions may be any real numbers, such as time stamps. Where they
-  may not, the reason is the library's.
-- **Five lines** compute what the encoding adds from its formula, and compare it with the
-  library. They run, like everything here.
+- **Five lines** compute what the encoding adds from its formula, and compare it with the library.
+  They run, like everything here.
 """
 
 MEASUREMENTS = """\
@@ -88,7 +98,8 @@ the place. SPE is not on it either, as its random codes meet the offset on avera
 Each picture has the same form. A heat map is the table that is added to the tokens, at the
 start of training, in a scale of its own. Lines are what the score (or weight) of two equal
 tokens gains by offset, seen from two queries in the first head: where the two lines coincide,
-only the offset counts. All cards use this setting.
+only the offset counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
+all cards use this setting.
 """
 
 JOIN = """\
@@ -106,13 +117,14 @@ def cells() -> list:
     """Return the cells of the page, marks filled in, without outputs."""
     sets = max(one.n_sets for one in measured().values())
     found = [
-        new_markdown_cell(INTRODUCTION.format(**SIZE, n_sets=sets)),
+        new_markdown_cell(INTRODUCTION),
         new_code_cell(
             "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
             "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),
-        new_markdown_cell(index()),
+        new_markdown_cell(f"{INDEX}\n{index()}"),
+        new_markdown_cell(READING.format(**SIZE, n_sets=sets)),
         new_markdown_cell(MEASUREMENTS),
         new_code_cell("measured.table()"),
         new_markdown_cell(PICTURE),
@@ -134,7 +146,7 @@ def on_page(card: Card) -> list:
     """Return the cells of one card."""
     return [
         new_markdown_cell(head(card)),
-        new_code_cell(f'atlas.picture("{card.name}")'),
+        new_code_cell(f'atlas.picture("{card.name}")', metadata={"tags": ["remove-input"]}),
         new_markdown_cell(lines(card, facts(card.name), measured().get(card.name, Measured()))),
         new_code_cell(card.code),
     ]
@@ -169,16 +181,16 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
 def index() -> str:
     """Return the table that leads to the cards."""
     rows = [
-        "| name | in code | door | parameters | real times | causal, cached | beyond the length |"
+        row("encoding", "door", "parameters", "real times", "causal, cached", "longer", "later")
     ]
-    rows.append("|---|---|---|--:|---|---|---|")
+    rows.append("|---|---|--:|---|---|--:|--:|")
     for card in cards().values():
-        known, one = facts(card.name), measured().get(card.name, Measured())
-        in_code, doors = f"`{card.name}`", ", ".join(card.doors) or "none"
+        known = facts(card.name)
+        link = f"[{card.title}](#{card.anchor}) `{card.name}`"
+        doors, size = ", ".join(card.doors) or "none", f"{known.parameters:,}"
         asked = [answer(known, "real_times"), answer(known, "causal", "cached")]
-        link, size = f"[{card.title}](#{card.anchor})", f"{known.parameters:,}"
-        rows.append(row(link, in_code, doors, size, *asked, in_short(card, one)))
-    return "## Index\n\n" + "\n".join(rows)
+        rows.append(row(link, doors, size, *asked, *in_short(card)))
+    return "\n".join(rows)
 
 
 def row(*texts: str) -> str:
@@ -186,13 +198,14 @@ def row(*texts: str) -> str:
     return "| " + " | ".join(texts) + " |"
 
 
-def in_short(card: Card, one: Measured) -> str:
-    """Return what happens beyond the training length, in a few words."""
+def in_short(card: Card) -> tuple[str, str]:
+    """Return what happens to longer inputs, and to later ones, in a word or number."""
     if card.longer == "refuses":
-        return "refuses"
+        return "refuses", "refuses"
+    one = measured().get(card.name, Measured())
     if not one.n_learned:
-        return "not learned"
-    return f"{number(one.longer)} longer, {number(one.later)} later"
+        return "–", "–"
+    return number(one.longer), number(one.later)
 
 
 def parameters(card: Card, known: Facts) -> str:

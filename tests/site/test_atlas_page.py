@@ -25,7 +25,7 @@ def test_every_card_has_its_anchor_and_its_row_in_the_index():
     text = "\n".join(cell.source for cell in nbformat.read(atlas.PAGE, 4).cells)
     for one in cards().values():
         assert text.count(f"({one.anchor})=") == 1
-        assert text.count(f"[{one.title}](#{one.anchor}) | `{one.name}`") == 1
+        assert text.count(f"| [{one.title}](#{one.anchor}) `{one.name}` |") == 1
 
 
 def test_paragraphs_and_items_flow_and_tables_and_formulas_stay():

@@ -35,7 +35,7 @@ def maps() -> None:
     for ax, (name, one) in zip(axes.ravel(), cards().items(), strict=False):
         ax.imshow(additions.who_sees_whom(name))
         ax.grid(False)
-        ax.set_title(one.title.removesuffix(" relative positions"), fontsize=9)
+        ax.set_title(one.title.split("'")[0], fontsize=8)
     figure.supxlabel("key position", fontsize=10)
     figure.supylabel("query position", fontsize=10)
     plots.show(

@@ -12,6 +12,7 @@ from posenc.attention import SelfAttention
 from posenc.teaching import plots
 
 TOKENS = "ABACABAC"
+NARROW = 4.6  # inches: figures that are read on a phone
 LOUD = 0.75  # entries of the tokens, beside 1 of the sinusoid
 # door -> what goes through it in the opening figure, with options
 GUESTS = {
@@ -52,12 +53,14 @@ def doors_opened() -> None:
     """Show one small attention map with all doors shut, and with each door open in turn."""
     maps = {door: attention_map(door) for door in GUESTS}
     low, high = min(m.min() for m in maps.values()), max(m.max() for m in maps.values())
-    figure, axes = plots.new(2, 3, height=5.0)
+    figure, axes = plots.new(3, 2, height=6.2)
+    figure.set_figwidth(NARROW)
     for ax, (door, weights) in zip(axes.ravel(), maps.items(), strict=False):
         image = _draw_map(ax, weights, TITLES[door], low, high)
-    axes[1, 2].axis("off")
-    axes[1, 2].text(0.5, 0.5, "rows: queries\ncolumns: keys", ha="center", va="center")
-    figure.colorbar(image, ax=axes, label="attention weight", shrink=0.6, aspect=18)
+    axes[2, 1].axis("off")
+    axes[2, 1].text(0.5, 0.75, "rows: queries\ncolumns: keys", ha="center", va="center")
+    bar = axes[2, 1].inset_axes([0.05, 0.35, 0.9, 0.12])
+    figure.colorbar(image, cax=bar, orientation="horizontal", label="attention weight")
     plots.show(
         figure,
         name="fig-doors-opened",
@@ -102,17 +105,18 @@ STEPS = (
 
 def way_through() -> None:
     """Show the steps of an attention layer from top to bottom, with the doors beside them."""
-    figure, ax = plots.new(height=4.4)
+    figure, ax = plots.new(height=4.2)
+    figure.set_figwidth(NARROW)
     for row, (text, door) in enumerate(STEPS):
         colour = plots.COLORS[3] if door else "#f2f5f9"
         box = {"boxstyle": "round,pad=0.4", "fc": colour, "ec": plots.COLORS[0]}
-        ax.text(0.42, -row, text, ha="center", va="center", fontsize=11, bbox=box)
+        ax.text(0.36, -row, text, ha="center", va="center", fontsize=12, bbox=box)
         if door:
-            ax.text(0.68, -row, f"door: {door}", va="center", fontsize=12, family="monospace")
+            ax.text(0.72, -row, door, va="center", fontsize=13, family="monospace")
         if row:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
-            ax.annotate("", (0.42, -row + 0.3), (0.42, -row + 0.7), arrowprops=arrow)
-    ax.set(xlim=(0.1, 1.0), ylim=(-len(STEPS) + 0.4, 0.6))
+            ax.annotate("", (0.36, -row + 0.3), (0.36, -row + 0.7), arrowprops=arrow)
+    ax.set(xlim=(0, 1), ylim=(-len(STEPS) + 0.4, 0.6))
     ax.axis("off")
     doors = [f"{door} between {STEPS[i - 1][0]} and {STEPS[i + 1][0]}"
              for i, (_, door) in enumerate(STEPS) if door]  # fmt: skip
