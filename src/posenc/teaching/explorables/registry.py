@@ -7,6 +7,10 @@ from posenc.teaching.explorables.base import Explorable
 
 _FIGURES = {
     "clock-hands": "ClockHands",
+    "shuffle": "Shuffle",
+    "digits-bits-waves": "DigitsBitsWaves",
+    "wave-bank": "WaveBank",
+    "density": "Density",
 }
 
 
