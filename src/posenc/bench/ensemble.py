@@ -57,7 +57,7 @@ class Alone:
         return self._model(x, mask)
 
     def forward(self, x: Tensor, mask: Tensor | None, masks: list[Tensor]) -> Tensor:
-        self._model.train()
+        _to_training(self._model)
         first = None if mask is None else mask[0]
         return self._call(x[0], first, [one[0] for one in masks]).unsqueeze(0)
 
@@ -99,7 +99,7 @@ class Stacked:
         return functional_call(self._model, (parameters, buffers), (x, mask))
 
     def forward(self, x: Tensor, mask: Tensor | None, masks: list[Tensor]) -> Tensor:
-        self._model.train()
+        _to_training(self._model)
         return self._call(x, mask, masks)
 
     def predict(self, x: Tensor, mask: Tensor | None) -> Tensor:
@@ -115,6 +115,12 @@ class Stacked:
 
     def dropout_shapes(self, x: Tensor, mask: Tensor | None) -> list[torch.Size]:
         return _dropout_shapes(self._model, self._masks, x, mask)
+
+
+def _to_training(model: nn.Module) -> None:
+    """Set training mode; at the smallest sizes each module's switch shows in a step's time."""
+    if not model.training:
+        model.train()
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
