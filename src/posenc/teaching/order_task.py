@@ -1,4 +1,4 @@
-"""Two tasks from the same recordings of a smart watch: one that needs no order, one of order only."""
+"""Two tasks from the same recordings of a smart watch: one needs no order, one is of order only."""
 
 import torch
 from torch import Tensor

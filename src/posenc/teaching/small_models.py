@@ -1,17 +1,17 @@
 """What the chapter on models measures in small ones: training, work, and what a model can see."""
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import product
 
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
-from tqdm import tqdm
 
+from posenc import encodings
 from posenc.attention import Position, SelfAttention
-from posenc.models import TimeSeriesTransformer
+from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 Part = tuple[Tensor, Tensor]  # series (n, length, n_channels) and classes (n,)
 SIZE = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64}
@@ -51,9 +51,14 @@ def accuracy(model: nn.Module, part: Part) -> float:
 
 
 def compare(
-    positions: Mapping[str, object], parts: Mapping[str, Part], seeds: Iterable[int], n_steps: int
+    positions: Mapping[str, object],
+    parts: Mapping[str, Part],
+    *,
+    seeds: Iterable[int],
+    n_steps: int,
+    patch: int | None = None,
 ) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Return training and test accuracies of small step transformers, by encoding, over seeds.
+    """Return training and test accuracies of small transformers, by encoding, over seeds.
 
     Parameters
     ----------
@@ -61,25 +66,38 @@ def compare(
     parts : mapping with "train" and "test"
     seeds : iterable of int
     n_steps : int
-        Of each training, the same for all.
+        Of each training, the same for all; 0 leaves the models untrained.
+    patch : int, optional
+        Steps in a token; by default every step is one.
     """
     x, y = parts["train"]
     fitted: dict[str, list[float]] = {name: [] for name in positions}
     tested: dict[str, list[float]] = {name: [] for name in positions}
-    n_channels, n_classes, length = x.shape[2], int(y.max()) + 1, x.shape[1]
-    for name, seed in tqdm(list(product(positions, seeds)), file=sys.stdout):
-        position = positions[name]
-        model = train(
-            lambda position=position: TimeSeriesTransformer(
-                n_channels, n_classes, length, position, **SIZE
-            ),
-            parts["train"],
-            seed,
-            n_steps,
-        )
+    sizes = x.shape[2], int(y.max()) + 1, x.shape[1]
+    kind = TimeSeriesTransformer if patch is None else partial(PatchTransformer, patch=patch)
+    for name, seed in product(positions, seeds):
+        make = partial(kind, *sizes, positions[name], **SIZE)
+        model = train(make, parts["train"], seed, n_steps)
         fitted[name].append(accuracy(model, parts["train"]))
         tested[name].append(accuracy(model, parts["test"]))
     return fitted, tested
+
+
+def added_parameters(n_channels: int, n_classes: int, length: int) -> tuple[int, dict[str, int]]:
+    """Return the parameters of a step transformer of the survey's size, and what encodings add.
+
+    Returns
+    -------
+    the number without an encoding, and a dict of every encoding's name to the number added.
+    """
+    counts = {
+        name: sum(
+            weights.numel()
+            for weights in TimeSeriesTransformer(n_channels, n_classes, length, name).parameters()
+        )
+        for name in encodings.names()
+    }
+    return counts["none"], {name: count - counts["none"] for name, count in counts.items()}
 
 
 @torch.no_grad()
@@ -122,6 +140,20 @@ def operations(model: nn.Module, x: Tensor) -> int:
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model(x)
     return counter.get_total_flops()
+
+
+@torch.no_grad()
+def largest_means(norm: Callable[[int], nn.Module]) -> tuple[float, float]:
+    """Return what a norm leaves of the means of tokens of unequal features.
+
+    Returns
+    -------
+    the largest mean of a feature over all tokens, and the largest of a token over its features
+    """
+    torch.manual_seed(0)
+    uneven = torch.randn(8, 50, 16) * torch.linspace(0.5, 3, 16) + torch.linspace(-1, 2, 16)
+    after = norm(16)(uneven)
+    return float(after.mean((0, 1)).abs().max()), float(after.mean(2).abs().max())
 
 
 @torch.no_grad()

@@ -147,5 +147,5 @@ def studies(
         name="fig-three-answers",
         caption=f"Three simulated studies: a tick a data set, a bar the mean with its 90 % "
         f"interval. Grey: differences of at most {margin:g} point, named as none beforehand.",
-        alt=f"Three rows with a grey band of ±{margin:g} point. {told}.",
+        alt=f"Three rows of means with 90 % intervals, a grey band of ±{margin:g} point. {told}.",
     )

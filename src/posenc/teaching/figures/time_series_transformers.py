@@ -74,6 +74,7 @@ def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> No
         "one token a patch": PatchTransformer(n_channels, n_classes, n_steps, TakesNotes, patch=8),
     }
     figure, axes = plots.new(1, 2, height=5.8)
+    figure.set_figwidth(6.2)
     for ax, (title, model) in zip(axes, models.items(), strict=True):
         _flow(ax, folded(trace(model, x)), title)
     plots.show(
@@ -205,8 +206,10 @@ def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
     for i, (name, shape) in enumerate(rows):
         color = plots.COLORS[3] if name == "embed" else "white"
         box = {"boxstyle": "round,pad=0.35", "fc": color, "ec": plots.COLORS[0]}
-        ax.text(0.36, -i, WORDS[name.split(".")[-1]], ha="center", va="center", bbox=box)
-        ax.text(0.74, -i, " × ".join(map(str, shape)), va="center", family="monospace")
+        ax.text(
+            0.36, -i, WORDS[name.split(".")[-1]], ha="center", va="center", bbox=box, fontsize=9
+        )
+        ax.text(0.77, -i, " × ".join(map(str, shape)), va="center", family="monospace", fontsize=9)
         if i:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
             ax.annotate("", (0.36, -i + 0.27), (0.36, -i + 0.73), arrowprops=arrow)
