@@ -4,9 +4,10 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
-from posenc.teaching import explorables
+from posenc.study import explorables
 from posenc.teaching.explorables import bundle
 from posenc.teaching.explorables.controls import Range
 
@@ -94,3 +95,25 @@ def test_the_site_gets_no_script_and_a_notebook_all_it_needs(monkeypatch):
     assert script.keys() == {"application/javascript"}
     assert "posencExplorables" in script["application/javascript"]
     assert "explorables.css" not in script["application/javascript"]
+
+
+@pytest.mark.parametrize("door", ["rotate", "bias"])
+def test_the_map_of_the_doors_is_what_the_librarys_encodings_give(door):
+    torch = pytest.importorskip("torch")
+    from posenc import encodings
+    from posenc.teaching.explorables import doors
+
+    q, k = np.random.default_rng(0).normal(size=(2, 6, 8))
+    theirs = {"rotate": "rotary", "bias": "alibi"}[door]
+    heads = 8 if door == "bias" else 1  # of eight heads the first has slope 1/2
+    encoding = encodings.make(theirs, 8 * heads, heads, 6).double()
+    both = [torch.tensor(a).expand(1, heads, 6, 8) for a in (q, k)]
+    if door == "rotate":
+        queries, keys = encoding.rotate(*both)
+        bias = 0.0
+    else:
+        queries, keys = both
+        bias = encoding.bias(torch.zeros(1, 6, 8 * heads).double(), *both)
+    scores = (queries @ keys.mT / 8**0.5 + bias)[0, 0]
+    expected = doors.attention_weights(q, k, rope=door == "rotate", alibi=door == "bias")
+    np.testing.assert_allclose(scores.softmax(-1).numpy(), expected, atol=1e-9)

@@ -3,16 +3,12 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import fmean
 
 from posenc import encodings
 from posenc.audit import ledger
 from posenc.audit.outcomes import Outcome
 from posenc.bench import protocols
-from posenc.study import peers, results, second, tables
-
-LEARNED = 0.9
-"""Validation accuracy from which a training has learned its task."""
+from posenc.study import lengths, peers, second
 
 
 @dataclass(frozen=True)
@@ -62,26 +58,19 @@ def position_matters() -> Finding:
 
 def beyond_training() -> Finding:
     """Trained at one length, read at four times that, by those that learned the task."""
-    runs = tables.finished(results.load("lengths"))
-    short, far = runs[0]["settings"]["test_lengths"][0], runs[0]["settings"]["test_lengths"][-1]
+    runs = lengths.runs()
+    short, *_, far = lengths.lengths(runs)
     names = {"relative": "Shaw's relative encoding", "rotary": "RoPE", "sinusoidal": "sinusoids"}
-    means = {name: _mean_at(runs, name, far) for name in names}
-    said = ", ".join(f"{title} in {means[name]:.0f} %" for name, title in names.items())
+    said = ", ".join(
+        f"{title} in {100 * lengths.mean_at(runs, name, far):.0f} %"
+        for name, title in names.items()
+    )
     return Finding(
         "Many encodings go on beyond the training length, few work there.",
         f"Models that were trained to tell the order of two pulses in series of {short} steps "
         f"read {far} steps: with {said} of the series they are right, and a coin is in 50. "
         "The task is synthetic.",
         "choosing.ipynb",
-    )
-
-
-def _mean_at(runs: list[dict], encoding: str, length: int) -> float:
-    """Return the mean accuracy in per cent of the trainings that learned the task."""
-    return 100 * fmean(
-        run["metrics"][f"longer_{length}"]
-        for run in runs
-        if run["encoding"] == encoding and run["metrics"]["validation_accuracy"] >= LEARNED
     )
 
 

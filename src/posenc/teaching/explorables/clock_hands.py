@@ -28,7 +28,7 @@ class ClockHands(Explorable):
     controls = (
         Range("position", "Position t", 0, 64, 1, 5),
         Range("offset", "Offset k", 0, 16, 1, 2),
-        Choice("base", "Base", {"100": "100", "10000": "10 000"}, "100"),
+        Choice("base", "Base", {"100": "100", "10000": "10000"}, "100"),
     )
     presets = (
         Preset("Same offset, far away", {"position": 60}),
