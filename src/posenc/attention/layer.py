@@ -9,6 +9,7 @@ from posenc.attention.core import Attention, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
+from posenc.attention.terms import Term
 
 
 class SelfAttention(Attention):
@@ -118,7 +119,7 @@ class SelfAttention(Attention):
         self,
         x: Tensor,
         mask: Tensor | None = None,
-        bias: Tensor | None = None,
+        bias: Term | Tensor | None = None,
         *,
         places: Places | None = None,
         cache: Cache | None = None,

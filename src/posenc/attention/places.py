@@ -7,7 +7,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from posenc.attention.kernels import in_transform
+from posenc.attention.numerics import in_transform
 
 
 class Steps:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, is_plain
 from posenc.attention.position import depth
 

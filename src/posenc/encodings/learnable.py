@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, frequencies
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.encodings.added import Added
 from posenc.encodings.sinusoidal import waves
 

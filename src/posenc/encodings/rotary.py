@@ -6,7 +6,7 @@ from torch import Tensor
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
 
 

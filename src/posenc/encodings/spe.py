@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.kernels import exporting, precise, without_autocast
+from posenc.attention.numerics import exporting, precise, without_autocast
 from posenc.attention.places import Steps, is_plain
-from posenc.encodings.toeplitz import toeplitz
+from posenc.attention.toeplitz import toeplitz
 
 
 class StochasticPosition(Position, ABC):

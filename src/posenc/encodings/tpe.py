@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places
-from posenc.attention.kernels import precise, without_autocast
+from posenc.attention.numerics import precise, without_autocast
 from posenc.encodings.sinusoidal import Sinusoidal
 
 

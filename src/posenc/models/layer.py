@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from posenc.attention import Places, Position, SelfAttention
+from posenc.attention import Places, Position, SelfAttention, Term
 from posenc.models.norms import NORMS
 
 
@@ -29,7 +29,7 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(
-        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None = None
+        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None = None
     ) -> Tensor:
         """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
         if self.norm_first:
@@ -39,7 +39,7 @@ class EncoderLayer(nn.Module):
         return self.feed_forward_norm(x + self._feed_forward(x), mask)
 
     def _attend(
-        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None
+        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None
     ) -> Tensor:
         if places is None:
             return self.dropout(self.attention.attend(x, mask, bias))
