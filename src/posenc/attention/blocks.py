@@ -4,13 +4,14 @@ PyTorch's fused kernel for CPUs cannot differentiate what is added to the scores
 queries and keys stay in the cache, only row sums are kept, and the scores are formed anew on the
 way back (the method of Dao et al. 2022, "FlashAttention", with a gradient for what was added).
 
-Three things make it fast. Whatever is constant along a row rides on the product of queries and
-keys, as one more dimension: the reference of the softmax, padding, and the outermost of clipped
-offsets, so that only a band of columns is ever added to. One more dimension of ones sums the rows.
-And where the sizes of queries and keys bound the scores well enough, the largest of each row is not
-looked for.
+Heads, and as many series as fit, go through a block together, so that few calls do much. Two more
+things make it fast. Whatever is constant along a row rides on the product of queries and keys, as
+one more dimension: the reference of the softmax, padding, and the outermost of clipped offsets, so
+that only a band of columns is ever added to. And where the sizes of queries and keys bound the
+scores well enough, the largest of each row is not looked for.
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -20,10 +21,13 @@ from torch.nn.functional import pad
 
 from posenc.attention.formula import differentiable, formula, needs_formula
 from posenc.attention.numerics import precise, without_autocast
-from posenc.attention.toeplitz import skew, spread, toeplitz
+from posenc.attention.toeplitz import reversed_matrix, skew, spread, toeplitz
 
-_ROWS, _COLUMNS = 256, 512
-"""Queries and keys in a block: 256 x 512 scores in float32 take half a megabyte."""
+_ROWS, _COLUMNS = 128, 256
+"""Queries and keys in a block, of one head."""
+
+_ROOM = 1 << 18
+"""Scores at work at a time, of some heads and series: a megabyte in float32."""
 
 _LOWEST = -60.0
 """Below this, logarithms of weights do not count."""
@@ -73,35 +77,55 @@ class _Blocked(torch.autograd.Function):
         offsets: Tensor | None,
         padding: Tensor | None,
     ) -> Tensor:
+        if bias is None and padding is None and _fits_flash(q, v, offsets):
+            out, log_sum = _flash(q, k, v, offsets)
+        else:
+            out, log_sum = _Blocked.outputs(q, k, v, bias, offsets, padding)
+        ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum)
+        return out
+
+    @staticmethod
+    def outputs(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        offsets: Tensor | None,
+        padding: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the outputs, and the logarithm of each row's sum, (batch, heads, length, 1)."""
         batch, heads, length, width = *q.shape[:3], v.shape[-1]
         # the layout that the next reshape wants, so that merging the heads is free
         out = v.new_empty(batch, length, heads, width).transpose(1, 2)
-        reference = _bound(q, k, bias, offsets, padding)
-        searching = reference is None
-        scores = _Scores(q, k, bias, offsets, padding, reference)
-        if searching:
-            reference = q.new_empty(batch, heads, length, 1)
         log_sum = q.new_empty(batch, heads, length, 1)
-        outputs, logs, largest = (_cut(a) for a in (out, log_sum, reference))
-        values = _heads(_with(v, 1))
-        room = q.new_empty(min(_ROWS, length), width + 1)
-        for b, h, n, rows in _blocks(q):
-            sums, top = room[: rows.stop - rows.start].zero_(), largest[b][h][n]
-            if searching:
-                top.fill_(-torch.inf)
-            for tile in scores.tiles(rows):
-                p = scores.of(b, h, n, rows, tile)
+        reference = _bound(q, k, bias, offsets, padding)
+        scores = _Scores(q, k, bias, offsets, padding, reference)
+        searching = reference is None
+        v_all = v.contiguous()
+        for group in scores.groups():
+            scores.enter(group)
+            values = _stack(v_all[group])
+            for rows in scores.rows():
+                total = q.new_zeros(len(values), _size(rows), 1)
+                sums = total.new_zeros(len(values), _size(rows), width)
                 if searching:
-                    known = top.clone()
-                    torch.maximum(top, p.amax(-1, keepdim=True), out=top)
-                    sums.mul_(known.sub_(top).exp_())
-                    p.sub_(top)
-                sums.addmm_(_exp(p, low=searching and scores.low), values[b][h][tile.columns])
-            total = sums[:, -1:]
-            torch.div(sums[:, :-1], total, out=outputs[b][h][n])
-            torch.add(total.log(), top, out=logs[b][h][n])
-        ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum)
-        return out
+                    top = torch.full_like(total, -torch.inf)
+                else:
+                    top = _stack(reference[group])[:, rows]
+                for tile in scores.tiles(rows):
+                    p = scores.of(rows, tile)
+                    if searching:
+                        known, top = top, torch.maximum(top, p.amax(-1, keepdim=True))
+                        less = (known - top).exp_()
+                        sums.mul_(less)
+                        total.mul_(less)
+                        p.sub_(top)
+                    _exp(p, low=searching and scores.low)
+                    sums.baddbmm_(p, values[:, tile.columns])
+                    total += p.sum(-1, keepdim=True)
+                out[*group, rows] = scores.by_head(sums.div_(total))
+                log_sum[*group, rows] = scores.by_head(total.log_().add_(top))
+        return out, log_sum
 
     @staticmethod
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
@@ -118,33 +142,52 @@ class _Blocked(torch.autograd.Function):
         scores = _Scores(q, k, bias, offsets, padding, log_sum)
         learned = scores.learned(*ctx.needs_input_grad[3:5])
         # one more column makes the product subtract delta
-        delta = (out * d_out).sum(-1, keepdim=True)
-        d_rows_1, values_1 = _cut(_with(d_out, -delta)), _heads(_with(v, 1))
-        width, of_keys = v.shape[-1], k.shape[-1]
+        d_rows = _with(d_out, -(out * d_out).sum(-1, keepdim=True))
+        values = _with(v, 1)
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
-        dq_rows, dk_heads, dv_heads = _cut(dq), _heads(dk), _heads(dv)
-        room = torch.empty_like(scores.room)
-        # of the parts left of the band, in it and right of it, with their sums over keys
-        parts = q.new_empty(3, min(_ROWS, q.shape[-2]), k.shape[-1] + 1)
-        for b, h, n, rows in _blocks(q):
-            size = rows.stop - rows.start
-            summed, d_rows = parts[:, :size].zero_(), d_rows_1[b][h][n][:, :width]
-            queries, keys = scores.queries[1][b][h][n][:, :of_keys], scores.keys[b][h]
-            for tile in scores.tiles(rows):
-                columns = tile.columns
-                p = _exp(scores.of(b, h, n, rows, tile), scores.low)
-                dv_heads[b][h][columns].addmm_(p.T, d_rows)
-                ds = _shaped(room, p)
-                torch.mm(d_rows_1[b][h][n], values_1[b][h][columns].T, out=ds).mul_(p)
-                summed[tile.part].addmm_(ds, keys[columns, : of_keys + 1])
-                dk_heads[b][h][columns].addmm_(ds.T, queries)
-                for term in learned:
-                    term.collect(ds, b, h, rows, tile)
-            torch.sum(summed[..., :-1], 0, out=dq_rows[b][h][n])
-            for term in learned:
-                term.collect_ends(summed[0, :, -1], summed[2, :, -1], b, h, rows)
+        for group in scores.groups():
+            scores.enter(group)
+            v_group, d_group = _stack(values[group]), _stack(d_rows[group])
+            dk_group, dv_group = (torch.zeros_like(_stack(a[group])) for a in (dk, dv))
+            for rows in scores.rows():
+                d_block, queries = d_group[:, rows], scores.queries[1][:, rows, : q.shape[-1]]
+                d_values = d_block[..., :-1]
+                d_queries = dq.new_zeros(queries.shape)
+                for tile in scores.tiles(rows):
+                    columns = tile.columns
+                    p = _exp(scores.of(rows, tile), scores.low)
+                    dv_group[:, columns].baddbmm_(p.mT, d_values)
+                    ds = torch.bmm(d_block, v_group[:, columns].mT, out=scores.second(p)).mul_(p)
+                    d_queries.baddbmm_(ds, scores.keys[:, columns, : k.shape[-1]])
+                    dk_group[:, columns].baddbmm_(ds.mT, queries)
+                    for term in learned:
+                        term.collect(scores.by_head(ds), group, rows, tile)
+                dq[*group, rows] = scores.by_head(d_queries)
+            dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
         gradients = {id(t.source): t.gradient() for t in learned}
         return dq, dk, dv, gradients.get(id(bias)), gradients.get(id(offsets)), None
+
+
+def _fits_flash(q: Tensor, v: Tensor, offsets: Tensor | None) -> bool:
+    """Return whether PyTorch's kernel may do the forward pass.
+
+    It takes scores by offset as a view, but is slow where some of them are very low.
+    """
+    return (
+        offsets is not None
+        and offsets.shape[:1] + offsets.shape[2:3] == (1, 1)
+        and q.shape[-1] == v.shape[-1]
+        and hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
+        and bool(offsets.min() > _LOWEST / 2)
+    )
+
+
+def _flash(q: Tensor, k: Tensor, v: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return outputs and log-sums by PyTorch's kernel, which has no gradient for the scores."""
+    out, log_sum = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        q.flip(-2), k, v, attn_mask=reversed_matrix(offsets[0, :, 0], q.shape[-2]), scale=1.0
+    )
+    return out.flip(-2), log_sum.flip(-1)[..., None].contiguous()
 
 
 def _written_out(
@@ -185,6 +228,10 @@ def _bound(
     return above if bool((within < _SAFE).all()) else None
 
 
+_Group = tuple[slice, slice]
+"""Series and heads."""
+
+
 class _Tile(NamedTuple):
     """Some columns of a block of rows."""
 
@@ -205,33 +252,52 @@ class _Scores:
         padding: Tensor | None,
         reference: Tensor | None,
     ) -> None:
-        self.length = q.shape[-2]
+        self.batch, self.heads, self.length, _ = q.shape
         self.dense = None if bias is None else _Dense(bias)
         self.clipped = None if offsets is None else _clipped(offsets, self.length)
-        self.low = any(term.is_low for term in self.terms())
-        self.room = q.new_empty(min(_ROWS, self.length) * min(_COLUMNS, self.length))
+        self.terms = [term for term in (self.dense, self.clipped) if term is not None]
+        self.low = any(term.is_low for term in self.terms)
         constant = 0.0 if reference is None else -reference
         riding: list[Tensor | float] = [1]
         if padding is not None:
             floor = k.new_zeros(padding.shape).masked_fill_(~padding, torch.finfo(k.dtype).min)
             riding.append(floor[:, None, :, None])
-        self.keys = _heads(_with(k, *riding))
+        self.all_keys = _with(k, *riding)
         ones = [1] * (len(riding) - 1)
-        band = _cut(_with(q, constant, *ones))
-        self.queries = [band, band, band]
+        self.all_queries = [_with(q, constant, *ones)] * 3
         """Left of the band, in it and right of it."""
         if self.clipped is not None:
             for part, end in zip((0, 2), self.clipped.ends(), strict=True):
-                self.queries[part] = _cut(_with(q, end + constant, *ones))
-
-    def terms(self) -> list["_Dense | _Clipped"]:
-        """Return what is added to the products of queries and keys."""
-        return [term for term in (self.dense, self.clipped) if term is not None]
+                self.all_queries[part] = _with(q, end + constant, *ones)
+        self.block = min(_ROWS, self.length) * min(_COLUMNS, self.length)
+        room = max(_ROOM // self.block, 1)
+        self.n_heads = max(n for n in range(1, self.heads + 1) if self.heads % n == 0 and n <= room)
+        self.n_series = min(room // self.heads, self.batch) if room > self.heads else 1
+        self.rooms = q.new_empty(2, self.n_series * self.n_heads * self.block)
 
     def learned(self, *needed: bool) -> list["_Dense | _Clipped"]:
         """Return those of dense and clipped terms whose gradients are wanted."""
         both = zip((self.dense, self.clipped), needed, strict=True)
         return [term for term, need in both if term is not None and need]
+
+    def groups(self) -> list[_Group]:
+        """Return which series and heads are at work together."""
+        heads, series = _cut(self.heads, self.n_heads), _cut(self.batch, self.n_series)
+        return [(some, each) for each in heads for some in series]
+
+    def enter(self, group: _Group) -> None:
+        """Begin the work on some series and heads."""
+        self.group = group
+        self.keys = _stack(self.all_keys[group])
+        self.queries = [_stack(queries[group]) for queries in self.all_queries]
+
+    def rows(self) -> list[slice]:
+        """Return the rows of each block."""
+        return _cut(self.length, _ROWS)
+
+    def by_head(self, x: Tensor) -> Tensor:
+        """Return (series x heads, ...) as (series, heads, ...)."""
+        return x.unflatten(0, (-1, self.n_heads))
 
     def tiles(self, rows: slice) -> list[_Tile]:
         """Return the columns of a block of rows, a few at a time."""
@@ -244,42 +310,32 @@ class _Scores:
                 found.append(_Tile(slice(*ends), part))
         return found
 
-    def of(self, b: int, h: int, n: int, rows: slice, tile: _Tile) -> Tensor:
-        """Return the scores of a tile, in memory that the next one takes."""
-        queries, keys = self.queries[tile.part][b][h][n], self.keys[b][h][tile.columns]
-        p = self.room[: len(queries) * len(keys)].view(len(queries), len(keys))
-        torch.mm(queries, keys.T, out=p)
-        if self.clipped is not None and tile.part == 1:
-            self.clipped.add_to(p, b, h, rows, tile)
-        if self.dense is not None:
-            self.dense.add_to(p, b, h, rows, tile)
+    def of(self, rows: slice, tile: _Tile) -> Tensor:
+        """Return the scores of a tile, (series x heads, rows, columns), in memory used again."""
+        queries, keys = self.queries[tile.part][:, rows], self.keys[:, tile.columns]
+        shape = len(keys), _size(rows), _size(tile.columns)
+        p = torch.bmm(queries, keys.mT, out=self.rooms[0, : math.prod(shape)].view(shape))
+        for term in self.terms:
+            if term is self.dense or tile.part == 1:
+                term.add_to(self.by_head(p), self.group, rows, tile)
         return p
 
-
-def _shaped(room: Tensor, like: Tensor) -> Tensor:
-    """Return as much of a room as another matrix takes, in its shape."""
-    return room[: like.numel()].view(like.shape)
-
-
-def _blocks(q: Tensor) -> list[tuple[int, int, int, slice]]:
-    """Return (batch, head, block, rows), batch innermost: a bias may be common to the batch."""
-    batch, heads, length, _ = q.shape
-    return [
-        (b, h, n, slice(start, min(start + _ROWS, length)))
-        for h in range(heads)
-        for n, start in enumerate(range(0, length, _ROWS))
-        for b in range(batch)
-    ]
+    def second(self, like: Tensor) -> Tensor:
+        """Return memory of the shape of the scores of a tile."""
+        return self.rooms[1, : like.numel()].view(like.shape)
 
 
-def _heads(x: Tensor) -> list[tuple[Tensor, ...]]:
-    """Return (length, width) views by batch and head: cheaper than an index for every block."""
-    return [series.unbind() for series in x.contiguous().unbind()]
+def _stack(x: Tensor) -> Tensor:
+    """Return (series, heads, length, width) as (series x heads, length, width)."""
+    return x.flatten(0, 1)
 
 
-def _cut(x: Tensor) -> list[list[tuple[Tensor, ...]]]:
-    """Return (n_rows, width) views by batch, head and block."""
-    return [[head.split(_ROWS) for head in series.unbind()] for series in x.unbind()]
+def _cut(whole: int, part: int) -> list[slice]:
+    return [slice(start, min(start + part, whole)) for start in range(0, whole, part)]
+
+
+def _size(part: slice) -> int:
+    return part.stop - part.start
 
 
 def _with(x: Tensor, *columns: Tensor | float) -> Tensor:
@@ -309,36 +365,27 @@ class _Dense:
         self.is_low = True  # it may hold a mask, and to look would take as long
         self.total: Tensor | None = None
 
-    def add_to(self, scores: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:
-        """Add the bias of one head to the scores of a tile."""
-        scores += self.source[self._place(b, h, rows, tile)]
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Add the bias to the scores of a tile, (series, heads, rows, columns)."""
+        scores += self.source[self._place(group, rows, tile)]
 
-    def collect(self, ds: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Take the gradient of those scores."""
         if self.total is None:
             self.total = torch.zeros(self.source.shape, dtype=ds.dtype)
-        if self.source.shape[-1] == 1:
-            ds = ds.sum(-1, keepdim=True)
-        if self.source.shape[-2] == 1:
-            ds = ds.sum(-2, keepdim=True)
-        self.total[self._place(b, h, rows, tile)] += ds
-
-    def collect_ends(self, left: Tensor, right: Tensor, b: int, h: int, rows: slice) -> None:
-        """Nothing is left to take."""
+        shared = [i for i, size in enumerate(self.source.shape) if size == 1]
+        ds = ds.sum(shared, keepdim=True) if shared else ds
+        self.total[self._place(group, rows, tile)] += ds
 
     def gradient(self) -> Tensor | None:
         """Return the gradient of the source."""
         return self.total
 
-    def _place(self, b: int, h: int, rows: slice, tile: _Tile) -> tuple[int, int, slice, slice]:
+    def _place(self, group: _Group, rows: slice, tile: _Tile) -> tuple[slice, ...]:
         """Return where a tile stands in a source that is broadcast."""
-        batch, heads, n_rows, n_columns = self.source.shape
-        return (
-            b if batch > 1 else 0,
-            h if heads > 1 else 0,
-            rows if n_rows > 1 else slice(0, 1),
-            tile.columns if n_columns > 1 else slice(0, 1),
-        )
+        wanted = (*group, rows, tile.columns)
+        sizes = zip(wanted, self.source.shape, strict=True)
+        return tuple(part if size > 1 else slice(None) for part, size in sizes)
 
 
 class _Clipped:
@@ -350,6 +397,7 @@ class _Clipped:
         self.reach = min(source.shape[-1] // 2, length)  # no offset is larger
         self.is_low = False
         self.total = torch.zeros(source.shape, dtype=source.dtype)
+        self.known: dict[tuple[int, ...], Tensor] = {}
 
     def ends(self) -> tuple[Tensor, Tensor]:
         """Return the scores of offsets clipped to -r and to r, (batch, heads, length or 1, 1)."""
@@ -363,34 +411,35 @@ class _Clipped:
         left = max(rows.start - self.reach, 0)
         return left, min(rows.stop + self.reach, self.length)
 
-    def gradient(self) -> Tensor:
-        """Return the gradient of the source."""
-        return self.total
-
 
 class _PerQuery(_Clipped):
     """One score per query and clipped offset, (batch, heads, length, 2 r + 1)."""
 
-    def add_to(self, scores: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Add to the scores of a tile in the band."""
-        scores += self.source[b, h, rows].gather(1, self._index(rows, tile))
+        scores += self.source[*group, rows].gather(-1, self._index(scores, rows, tile))
 
-    def collect(self, ds: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Take the gradient of those scores: sum it over keys that share an offset."""
+        total = self.total[*group, rows]
         if tile.part == 1:
-            self.total[b, h, rows].scatter_add_(1, self._index(rows, tile), ds)
+            total.scatter_add_(-1, self._index(ds, rows, tile), ds)
+        else:
+            total[..., 0 if tile.part == 0 else -1] += ds.sum(-1)
 
-    def collect_ends(self, left: Tensor, right: Tensor, b: int, h: int, rows: slice) -> None:
-        """Take the sums over the keys left and right of the band, (n_rows,) each."""
-        self.total[b, h, rows, 0] += left
-        self.total[b, h, rows, -1] += right
+    def gradient(self) -> Tensor:
+        """Return the gradient of the source."""
+        return self.total
 
-    def _index(self, rows: slice, tile: _Tile) -> Tensor:
-        """Return which offset belongs to each pair in a tile."""
-        reach = self.source.shape[-1] // 2
-        columns = torch.arange(tile.columns.start, tile.columns.stop)
-        offset = columns - torch.arange(rows.start, rows.stop)[:, None]
-        return offset.clamp_(-reach, reach).add_(reach)
+    def _index(self, like: Tensor, rows: slice, tile: _Tile) -> Tensor:
+        """Return which offset belongs to each pair in a tile, the same for most blocks."""
+        first = tile.columns.start - rows.start
+        place = first, *like.shape[2:]
+        if place not in self.known:
+            reach = self.source.shape[-1] // 2
+            offset = torch.arange(place[2]) - torch.arange(place[1])[:, None]
+            self.known[place] = offset.add_(first).clamp_(-reach, reach).add_(reach)
+        return self.known[place].expand(like.shape)
 
 
 class _PerOffset(_Clipped):
@@ -404,72 +453,62 @@ class _PerOffset(_Clipped):
         super().__init__(source, length)
         self.is_low = bool(source.min() < _LOWEST / 2)
         self.rows = min(_ROWS, length)
-        self.head: int | None = None
+        self.matrix = self._matrix(source[0, :, 0])
         self.sums: Tensor | None = None
 
-    def add_to(self, scores: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:  # noqa: ARG002
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Add to the scores of a tile in the band."""
-        if h != self.head:
-            self._close()
-            self.head, self.matrix = h, self._matrix(self.source[0, self._index(h), 0])
-        scores += self._slice(self.matrix, rows, tile)
+        scores += self._slice(self.matrix, group, rows, tile)
 
-    def collect(self, ds: Tensor, b: int, h: int, rows: slice, tile: _Tile) -> None:  # noqa: ARG002
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Take the gradient of those scores."""
         if tile.part != 1:
+            summed = ds.sum((0, 2, 3))
+            summed = summed if self.total.shape[1] > 1 else summed.sum()
+            self.total[0, self._heads(group), 0, 0 if tile.part == 0 else -1] += summed
             return
         if self.sums is None:
-            self.sums = torch.zeros_like(self.matrix)
-        self._slice(self.sums, rows, tile).add_(ds)
-
-    def collect_ends(self, left: Tensor, right: Tensor, b: int, h: int, rows: slice) -> None:  # noqa: ARG002
-        """Take the sums over the keys left and right of the band, (n_rows,) each."""
-        total = self.total[0, self._index(h), 0]
-        total[0] += left.sum()
-        total[-1] += right.sum()
+            self.sums = torch.zeros(self.matrix.shape, dtype=ds.dtype)
+        of_tile = self._slice(self.sums, group, rows, tile)
+        for one in ds:
+            of_tile += one if self.source.shape[1] > 1 else one.sum(0, keepdim=True)
 
     def gradient(self) -> Tensor:
         """Return the gradient of the source."""
-        self._close()
+        if self.sums is not None:
+            # read in longer rows, what lies on a diagonal comes to lie in a column
+            flat = pad(self.sums, (self.rows - 1, 0)).flatten(1)
+            lines = pad(flat, (0, self.rows)).unflatten(1, (self.rows, -1)).sum(1)[:, :-1]
+            _fold(lines, self.total[0, :, 0])
+            self.sums = None
         return self.total
 
-    def _index(self, h: int) -> int:
-        return h if self.source.shape[1] > 1 else 0
+    def _heads(self, group: _Group) -> slice:
+        return group[1] if self.source.shape[1] > 1 else slice(None)
 
     def _matrix(self, c: Tensor) -> Tensor:
-        """Return the band: the score of the offset j - i - r at (i, j)."""
-        line = spread(c, self.reach + self.rows + 1)
+        """Return the band for each head: the score of the offset j - i - r at (i, j)."""
+        lines = spread(c, self.reach + self.rows + 1)
         # each row starts one entry earlier in the repeated line
-        rows = line.repeat(self.rows)[self.rows :].view(self.rows, -1)
-        return rows[:, : 2 * self.reach + self.rows]
+        rows = lines.repeat(1, self.rows)[:, self.rows :].unflatten(1, (self.rows, -1))
+        return rows[..., : 2 * self.reach + self.rows].contiguous()
 
-    def _slice(self, matrix: Tensor, rows: slice, tile: _Tile) -> Tensor:
+    def _slice(self, matrix: Tensor, group: _Group, rows: slice, tile: _Tile) -> Tensor:
         """Return the part of a band that belongs to a tile."""
         behind = self.reach - rows.start
         columns = slice(tile.columns.start + behind, tile.columns.stop + behind)
-        return matrix[: rows.stop - rows.start, columns]
-
-    def _close(self) -> None:
-        """Bring in the gradient of the head that was at work."""
-        if self.sums is None:
-            return
-        n_rows = self.rows
-        # read in longer rows, what lies on a diagonal comes to lie in a column
-        flat = pad(self.sums, (n_rows - 1, 0)).flatten()
-        line = pad(flat, (0, n_rows)).view(n_rows, -1).sum(0)[:-1]
-        _fold(line, self.total[0, self._index(self.head), 0])
-        self.sums = None
+        return matrix[self._heads(group), : _size(rows), columns]
 
 
-def _fold(line: Tensor, total: Tensor) -> None:
+def _fold(lines: Tensor, total: Tensor) -> None:
     """Add one sum per offset to the clipped ones; both have the offset 0 in their middle."""
-    spare = (len(line) - len(total)) // 2
+    spare = (lines.shape[-1] - total.shape[-1]) // 2
     if spare <= 0:
-        total[-spare : -spare + len(line)] += line
+        total[:, -spare : -spare + lines.shape[-1]] += lines
         return
-    total += line[spare:-spare]
-    total[0] += line[:spare].sum()
-    total[-1] += line[-spare:].sum()
+    total += lines[:, spare:-spare]
+    total[:, 0] += lines[:, :spare].sum(-1)
+    total[:, -1] += lines[:, -spare:].sum(-1)
 
 
 def _clipped(offsets: Tensor, length: int) -> _Clipped:

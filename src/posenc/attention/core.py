@@ -90,7 +90,31 @@ class Attention(nn.Module):
 
 
 def embedded(position: Position, x: Tensor, places: Places | None = None) -> Tensor:
-    """Return the tokens with position added, or raise ValueError if they changed their shape."""
+    """Return the tokens with position added, through the door `embed`.
+
+    Parameters
+    ----------
+    position : Position
+    x : (batch, length, d_model)
+    places : Places, optional
+        Where the tokens stand; 0, 1, 2, ... by default.
+
+    Returns
+    -------
+    (batch, length, d_model)
+
+    Raises
+    ------
+    ValueError
+        If the door changed their shape, or cannot serve such places.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> embedded(encodings.make("sinusoidal", 8, 2, 5), torch.zeros(1, 5, 8)).shape
+    torch.Size([1, 5, 8])
+    """
     tokens = position.through("embed", places or Places.of(x), x)
     if not isinstance(tokens, Tensor) or tokens.shape != x.shape:
         got = f"shape {tuple(tokens.shape)}" if isinstance(tokens, Tensor) else repr(tokens)
@@ -102,7 +126,31 @@ def embedded(position: Position, x: Tensor, places: Places | None = None) -> Ten
 
 
 def check_position(position: Position, d_model: int, n_heads: int) -> Position:
-    """Return `position`, or raise ValueError unless it has doors and fits these sizes."""
+    """Return `position`, or raise ValueError unless it has doors and fits these sizes.
+
+    Parameters
+    ----------
+    position : Position
+    d_model, n_heads : int
+        Those of the layer that it is for.
+
+    Returns
+    -------
+    Position
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is no `Position`, is made for other sizes, or overrides no door.
+
+    Examples
+    --------
+    >>> from posenc import encodings
+    >>> position = encodings.make("rotary", 8, 2, 5)
+    >>> check_position(position, 8, 2) is position
+    True
+    """
     if not isinstance(position, Position):
         raise ValueError(
             f"position must be a posenc.attention.Position, got {position!r}; "

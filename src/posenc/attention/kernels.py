@@ -14,6 +14,7 @@ Blocks are for CPUs, and all short forms are for at least 256 tokens without dro
 `mix` that goes by offset is convolved, again for long inputs, and any other is written out.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -31,7 +32,7 @@ from posenc.attention.numerics import (
     without_autocast,
 )
 from posenc.attention.terms import Term
-from posenc.attention.toeplitz import spread
+from posenc.attention.toeplitz import reversed_matrix, spread
 
 __all__ = [
     "attention",
@@ -205,13 +206,30 @@ def _blocks(
 
 
 def _strided(q: Tensor, k: Tensor, v: Tensor, line: Tensor, scale: float) -> Tensor:
-    """Return attention with constant scores by offset, (heads or 1, 2 r + 1).
-
-    With the queries in reverse, the entry at (i, j) is that of the line at i + j: a view.
-    """
+    """Return attention with constant scores by offset, (heads or 1, 2 r + 1)."""
     length = q.shape[-2]
-    matrix = spread(line, length).to(q.dtype).unfold(-1, length, 1)[None]
+    lowest = line[:, [line.shape[-1] // 2]] - _advantage(q, k, scale) - _nothing(line)
+    line = line.masked_fill(line < lowest, torch.finfo(q.dtype).min / 2)
+    matrix = reversed_matrix(line.to(q.dtype), length)
     return fused_attention(q.flip(-2), k, v, matrix, 0.0, scale).flip(-2)
+
+
+@torch.no_grad()
+def _advantage(q: Tensor, k: Tensor, scale: float) -> Tensor:
+    """Return how far any product may lie above that of a token with itself: (heads, 1)."""
+    # keys may be moved together, as the softmax does not see what is common to a row
+    k = precise(k - k.mean(-2, keepdim=True))
+    q = precise(q)
+    largest = q.norm(dim=-1) * k.norm(dim=-1).amax(-1, keepdim=True)
+    return (largest - (q * k).sum(-1)).amax((0, 2))[:, None] * scale
+
+
+def _nothing(x: Tensor) -> float:
+    """Return how far below another a score weighs less than rounding, in the precision of `x`.
+
+    To leave such scores out spares numbers that are too small to be normal, which are slow.
+    """
+    return -2 * math.log(torch.finfo(x.dtype).eps)
 
 
 def _joined(

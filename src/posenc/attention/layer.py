@@ -46,6 +46,15 @@ class SelfAttention(Attention):
     ValueError
         If a size does not divide the other, `dropout` is no probability, or `position` is not a
         `Position` of the same sizes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = SelfAttention(16, 2, encodings.make("rotary", 16, 2, 9), causal=True)
+    >>> x = torch.randn(1, 9, 16)
+    >>> layer(x).shape, layer.weights(x).shape
+    (torch.Size([1, 9, 16]), torch.Size([1, 2, 9, 9]))
     """
 
     def __init__(

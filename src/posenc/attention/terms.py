@@ -45,6 +45,11 @@ class Term:
         Returns what broadcasts to (batch, heads, queries, keys).
     short : callable, optional
         Returns the short form of the kind; see its decorator.
+
+    Examples
+    --------
+    >>> Term.of(torch.zeros(2, 3, 3), "mine").kind
+    'dense'
     """
 
     def __init__(
@@ -212,6 +217,16 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     reach : str, optional
         Attribute of the encoding with the offset from which on all of one sign have one value.
 
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)` or `mix(self, x, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else.
+
     Examples
     --------
     Each token prefers its neighbours, by a learned amount per head, at any positions:
@@ -228,7 +243,7 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     ...         return -self.strength * offset.abs()
     >>> x = torch.zeros(1, 3, 8)
     >>> Nearby(8, 2, 3).bias(x, x, x)[0].tolist()
-    [[0.0, -1.0, -2.0], [-1.0, 0.0, -1.0], [-2.0, -1.0, 0.0]]
+    [[-0.0, -1.0, -2.0], [-1.0, -0.0, -1.0], [-2.0, -1.0, -0.0]]
     """
     if function is None:
         return partial(by_offset, reach=reach)
@@ -245,6 +260,32 @@ def by_query_and_offset(function: Callable) -> Callable:
     function : method (self, q) or (self, q, places)
         From queries (batch, heads, queries, width) to one score for each offset, key minus query,
         clipped to -r..r: (batch, heads, queries, 2 r + 1).
+
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else; later, for positions that are not whole numbers.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from posenc.attention import Position
+    >>> class Direction(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.vectors = nn.Parameter(torch.zeros(self.d_head, 3))
+    ...
+    ...     @by_query_and_offset
+    ...     def bias(self, q):
+    ...         return q @ self.vectors
+    >>> q = torch.zeros(1, 2, 5, 4)
+    >>> Direction(8, 2, 5).bias(q, q, q).shape
+    torch.Size([1, 2, 5, 5])
     """
     return _ByQueryAndOffset(function).door()
 
@@ -257,6 +298,32 @@ def by_product(function: Callable) -> Callable:
     function : method (self, places)
         To vectors of queries and of keys, (heads, queries, width) and (heads, keys, width), or
         with a batch axis in front. Their products are added to the scaled scores.
+
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from posenc.attention import Position
+    >>> class Untied(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.vectors = nn.Parameter(torch.randn(n_heads, max_length, 4))
+    ...
+    ...     @by_product
+    ...     def bias(self, places):
+    ...         return self.vectors[:, places.queries[0]], self.vectors[:, places.keys[0]]
+    >>> x = torch.zeros(1, 3, 8)
+    >>> Untied(8, 2, 5).bias(x, x, x).shape
+    torch.Size([2, 3, 3])
     """
     return _ByProduct(function).door()
 

@@ -66,6 +66,24 @@ def spread(values: Tensor, length: int) -> Tensor:
     return torch.cat((left, values, right), -1)
 
 
+def reversed_matrix(values: Tensor, length: int) -> Tensor:
+    """Return the matrix of values by offset with its rows in reverse, which takes no memory.
+
+    Its entry (i, j) is that of the line at i + j, so that all rows are views of one.
+
+    Parameters
+    ----------
+    values : (heads or 1, 2 r + 1)
+        For the offsets -r to r, further ones clipped.
+    length : int
+
+    Returns
+    -------
+    (1, heads or 1, length, length)
+    """
+    return spread(values, length).unfold(-1, length, 1)[None]
+
+
 def offsets(length: int, device: torch.device) -> Tensor:
     """Return the offsets -(L - 1), ..., L - 1 in the order of `toeplitz` and `skew`."""
     return torch.arange(1 - length, length, device=device)

@@ -36,6 +36,16 @@ class T5Bias(Position):
     Parameters to learn: `n_buckets * n_heads` for the whole model. They start normal with
     standard deviation d_model**-0.5, as in T5. Cost: O(n_heads L^2) once per forward pass, or
     no such tensor at all where attention goes by offset.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or `max_distance` is too small for a causal layer.
+
+    Examples
+    --------
+    >>> T5Bias(8, 2, 100).bucket(torch.tensor([-200, -1, 0, 1, 200])).tolist()
+    [15, 1, 0, 17, 31]
     """
 
     shared = True
@@ -107,6 +117,17 @@ class ALiBi(Position):
     -----
     Parameters to learn: 0. Cost: O(n_heads L^2) once per forward pass, or
     no such tensor at all where attention goes by offset.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+
+    Examples
+    --------
+    >>> x = torch.zeros(1, 3, 8)
+    >>> ALiBi(8, 2, 3).bias(x, x, x)[0].tolist()
+    [[-0.0, -0.0625, -0.125], [-0.0625, -0.0, -0.0625], [-0.125, -0.0625, -0.0]]
     """
 
     shared = True

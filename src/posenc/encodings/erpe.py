@@ -32,6 +32,17 @@ class ERPE(Position):
     without `per_head` (the survey's Table 2 counts L^2 + L). Cost: the scalars meet the
     values beside the fused kernel, in O(L^2 d_model) per layer and batch row, or by Fourier
     transforms in O(L log(L) d_model) where the input is long.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or an input is too long; for positions that are not whole
+        numbers, or more than `max_length - 1` apart.
+
+    Examples
+    --------
+    >>> ERPE(8, 2, 100).values.shape
+    torch.Size([2, 199])
     """
 
     def __init__(

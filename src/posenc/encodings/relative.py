@@ -11,7 +11,6 @@ from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
 
 
-
 class Relative(Position):
     """Learned key (and value) vectors per clipped offset (Shaw et al. 2018, Eq. 3-5).
 
@@ -39,6 +38,16 @@ class Relative(Position):
     Parameters to learn, in every layer: `(2 k + 1) * d_head` with k = `max_distance`, twice that
     with `values`, times `n_heads` with `per_head`. Cost: O(L^2) scores from O(L d_head) memory,
     no (L, L, d_head) tensor; O(L (k + d_head)) per query row in time.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for positions that are not whole numbers.
+
+    Examples
+    --------
+    >>> Relative(8, 2, 100, max_distance=16).keys.shape
+    torch.Size([1, 33, 4])
     """
 
     def __init__(

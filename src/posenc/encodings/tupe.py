@@ -36,6 +36,17 @@ class TUPE(Position):
     `2 * n_heads` with `cls_reset`. The positions start standard normal, which is the size that
     the layer norm in the authors' program gives them. Cost: products of
     queries and keys that are twice as wide, O(L d_model) once per forward pass.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or an input is too long; for positions that are not whole
+        numbers from 0 to `max_length - 1`; for `cls_reset` in cross-attention.
+
+    Examples
+    --------
+    >>> TUPE(8, 2, 100).vectors.shape
+    torch.Size([100, 8])
     """
 
     shared = True

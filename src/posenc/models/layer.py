@@ -7,7 +7,33 @@ from posenc.models.norms import NORMS
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and a feed-forward network, each with a residual path and a norm."""
+    """Self-attention and a feed-forward network, each with a residual path and a norm.
+
+    Parameters
+    ----------
+    position : Position
+        Its sizes are those of the layer.
+    d_ff : int
+        Width of the feed-forward network.
+    dropout, attention_dropout : float
+        On both branches and in the network, and on attention weights.
+    norm : {"batch", "layer", "none"}
+    norm_first : bool
+        Whether the norm comes before each branch rather than behind the sum.
+
+    Raises
+    ------
+    ValueError
+        If `position` is no encoding or `attention_dropout` no probability.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = EncoderLayer(encodings.make("rotary", 8, 2, 5), 16, 0.0, 0.0, "layer", True)
+    >>> layer(torch.randn(2, 5, 8), None, None).shape
+    torch.Size([2, 5, 8])
+    """
 
     def __init__(
         self,
