@@ -124,12 +124,12 @@ def pages() -> dict[str, str]:
     ]
     made = {}
     for name, room in ROOMS.items():
-        made[f"{name}.md"] = page(name, room)
+        made[f"{name}.md"] = page(room)
         index.append(f"- [{room.title}](api/{name}.md): {_prose(room.says)}")
     return {"../api.md": "\n".join(index) + "\n", **made}
 
 
-def page(name: str, room: Room) -> str:
+def page(room: Room) -> str:
     """Return the page of a room."""
     parts = [f"# {room.title}", _prose(room.says)]
     contents, sections = [], []

@@ -50,7 +50,7 @@ def test_every_public_name_says_what_it_is(path, name, value):
 
 
 @pytest.mark.parametrize(("path", "name", "value"), members(*COMPLETE))
-def test_every_part_of_a_docstring_is_there(path, name, value):
+def test_every_part_of_a_docstring_is_there(path, name, value):  # noqa: ARG001
     parts = api.sections(inspect.getdoc(value))
     assert "Examples" in parts
     assert "Raises" in parts or name in NEVER_FAIL

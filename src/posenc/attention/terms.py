@@ -143,6 +143,9 @@ class Form:
         made.__module__ = self.function.__module__
         made.__doc__ = self.function.__doc__
         made.form = form
+        # who looks for the door's code finds what was decorated, and its arguments all the same
+        made.__signature__ = inspect.signature(made)
+        made.__wrapped__ = self.function
         return made
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.encodings import toeplitz as toeplitz
 from posenc.encodings.added import Added
 from posenc.encodings.distance import ALiBi, T5Bias
 from posenc.encodings.erpe import ERPE

@@ -36,8 +36,8 @@ class ERPE(Position):
     Raises
     ------
     ValueError
-        If a size or option is out of range, or an input is too long; for positions that are not whole
-        numbers, or more than `max_length - 1` apart.
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers, or more than `max_length - 1` apart.
 
     Examples
     --------

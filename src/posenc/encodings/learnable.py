@@ -30,8 +30,8 @@ class Learnable(Added):
     Raises
     ------
     ValueError
-        If a size or option is out of range, or an input is too long; for positions that are not whole
-        numbers from 0 to `max_length - 1`.
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers from 0 to `max_length - 1`.
 
     Examples
     --------

@@ -98,8 +98,8 @@ class DFT(_Fixed):
     Raises
     ------
     ValueError
-        If a size or option is out of range, `d_model` is odd, or an input is too long; for positions
-        that are not whole numbers from 0 on.
+        If a size or option is out of range, `d_model` is odd, or an input is too long; for
+        positions that are not whole numbers from 0 on.
 
     Examples
     --------
@@ -147,8 +147,8 @@ class TAPE(_Fixed):
     Raises
     ------
     ValueError
-        If a size or option is out of range, `d_model` is odd, or an input is too long; for positions
-        outside of 0 to `max_length - 1`.
+        If a size or option is out of range, `d_model` is odd, or an input is too long; for
+        positions outside of 0 to `max_length - 1`.
 
     Examples
     --------

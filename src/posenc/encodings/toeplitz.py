@@ -1,4 +1,4 @@
-"""From one value per offset to a matrix: `posenc.attention.toeplitz`, where attention can use it."""
+"""The old place of `posenc.attention.toeplitz`: from one value per offset to a matrix."""
 
 from posenc.attention.toeplitz import offsets, skew, spread, toeplitz
 

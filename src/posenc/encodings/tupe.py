@@ -40,8 +40,8 @@ class TUPE(Position):
     Raises
     ------
     ValueError
-        If a size or option is out of range, or an input is too long; for positions that are not whole
-        numbers from 0 to `max_length - 1`; for `cls_reset` in cross-attention.
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers from 0 to `max_length - 1`; for `cls_reset` in cross-attention.
 
     Examples
     --------
