@@ -6,6 +6,7 @@ PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
+ON_SITE := $(addprefix tests/site/test_,pages.py browser.py explorables_browser.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -53,6 +54,10 @@ notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store th
 ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and renew all made from it
 	$(BIN)/python tools/ledger.py
 
+.PHONY: atlas
+atlas: $(VENV)/.notebooks-installed  ## make the page of the atlas from its cards, and run it
+	$(BIN)/python tools/atlas.py
+
 # --- the checks, quickest first; the first that fails ends the run
 
 .PHONY: test
@@ -61,13 +66,13 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo "== units"
-	$(BIN)/python -m pytest tests --ignore=tests/site/test_pages.py --ignore=tests/site/test_browser.py
+	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE))
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
 	$(MAKE) --no-print-directory book
 	@echo "== pages and browser"
-	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest tests/site/test_pages.py tests/site/test_browser.py -n $(JOBS)
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
 
 # --- the rest
 

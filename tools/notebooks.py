@@ -110,8 +110,9 @@ def tidy(notebook: NotebookNode) -> None:
             kept.pop("mystnb", None)
             if figure := figure_metadata(cell):
                 kept["mystnb"] = figure
-            if figure or shows_verdict(cell):
-                # the site shows the figure or verdict; a click opens the code behind it
+            if (figure or shows_verdict(cell)) and "remove-input" not in kept.get("tags", []):
+                # the site shows the figure or verdict; a click opens the code behind it, unless
+                # the notebook leaves out a call that tells a reader nothing
                 kept["tags"] = sorted({*kept.get("tags", []), "hide-input"})
         cell.metadata = nbformat.from_dict(kept)
 

@@ -1,9 +1,12 @@
-"""The built site, as a fixture."""
+"""The built site and a browser, as fixtures."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browsing import DESKTOP, FLAGS, PHONE, Opened, chromium
+from playwright.sync_api import Browser, sync_playwright
 from sitefiles import SITE
 
 
@@ -16,3 +19,28 @@ def site() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return SITE
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser; where there is none the tests are skipped, unless one is required."""
+    path = chromium()
+    if path is None:
+        message = "no browser: install Chromium or name one in the variable CHROMIUM"
+        if os.environ.get("POSENC_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser, site, request) -> Iterator[Opened]:
+    """A fresh window; the test's parameters choose theme and size."""
+    named = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    size = PHONE if "phone" in request.node.name else DESKTOP
+    window = Opened(browser, site, size=size, theme=named.get("theme", "light"))
+    yield window
+    window.context.close()

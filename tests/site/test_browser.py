@@ -1,13 +1,8 @@
 """Every page in a real browser, with the network down."""
 
-import os
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
 import ledger
@@ -15,19 +10,6 @@ import ledger_html
 
 pytestmark = pytest.mark.browser
 
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 375, "height": 800}
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-# Messages on the console that are no fault of the page: (part of the message, reason).
-KNOWN_MESSAGES: list[tuple[str, str]] = []
 # Findings of axe that no style sheet or template of ours can mend: {rule: reason}.
 KNOWN_FINDINGS: dict[str, str] = {}
 CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
@@ -41,78 +23,6 @@ def source(name: str) -> str:
 
 every_page = pytest.mark.parametrize("page_name", toc_files())
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
-
-
-def chromium() -> str | None:
-    """Return the path of a Chromium browser, or None."""
-    named = os.environ.get("CHROMIUM")
-    return named or next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A browser; where there is none the tests are skipped, unless one is required."""
-    path = chromium()
-    if path is None:
-        message = "no browser: install Chromium or name one in the variable CHROMIUM"
-        if os.environ.get("POSENC_REQUIRE_BROWSER") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield running
-        running.close()
-
-
-class Opened:
-    """A page of the built site, opened from its file, and what it did on the way."""
-
-    def __init__(self, browser: Browser, site: Path, *, size: dict, theme: str = "light") -> None:
-        self.site = site
-        self.refused: list[str] = []
-        self.messages: list[str] = []
-        self.context = browser.new_context(viewport=size, color_scheme=theme)
-        self.context.set_default_timeout(30_000)
-        self.context.route("**/*", self._local_only)
-        self.page: Page = self.context.new_page()
-        self.page.on("console", self._listen)
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.messages.append(request.url))
-
-    def _local_only(self, route: Route) -> None:
-        if route.request.url.startswith(("file:", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.refused.append(route.request.url)
-            route.abort()
-
-    def _listen(self, message) -> None:
-        if message.type in ("error", "warning") and not any(
-            part in message.text for part, _ in KNOWN_MESSAGES
-        ):
-            self.messages.append(message.text)
-
-    def goto(self, name: str) -> Page:
-        """Open a page and wait until its equations are typeset."""
-        self.page.goto((self.site / f"{name}.html").as_uri())
-        self.page.wait_for_load_state("load")
-        self.page.evaluate(
-            """async () => {
-                if (window.MathJax?.startup) await window.MathJax.startup.promise;
-                await document.fonts.ready;
-            }"""
-        )
-        return self.page
-
-
-@pytest.fixture
-def opened(browser, site, request) -> Iterator[Opened]:
-    """A fresh window; the test's parameters choose theme and size."""
-    named = request.node.callspec.params if hasattr(request.node, "callspec") else {}
-    size = PHONE if "phone" in request.node.name else DESKTOP
-    window = Opened(browser, site, size=size, theme=named.get("theme", "light"))
-    yield window
-    window.context.close()
 
 
 @every_page

@@ -1,8 +1,11 @@
 """The analysis of the second edition does what its frozen protocol says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from posenc import encodings
 from posenc.bench import protocols, records
 from posenc.bench.settings import Settings
 from posenc.study import protocol, results, second
@@ -151,7 +154,35 @@ def test_the_page_is_made_from_the_code_and_names_both_hashes():
 
 def test_the_tiers_hold_each_set_once_and_only_known_ones():
     for tier, blocks in protocols.TIERS.items():
-        pairs = [(block.model, block.dataset) for block in blocks]
-        assert len(pairs) == len(set(pairs)), tier
-        assert {name for _, name in pairs} <= set(protocols.DATASETS)
+        named = [(block.model, block.dataset, block.variant) for block in blocks]
+        one_each = [(*name, e) for name, b in zip(named, blocks, strict=True) for e in b.encodings]
+        assert len(one_each) == len(set(one_each)), tier
+        assert {dataset for _, dataset, _ in named} <= set(protocols.DATASETS)
     assert len(protocols.DATASETS) == len(set(protocols.DATASETS)) == 38
+
+
+def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart():
+    third = protocols.TIERS[3]
+    assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
+    by_variant = {v: [b for b in third if b.variant == v] for v in ("", *protocols.VARIANTS)}
+    assert {b.encodings for b in by_variant[""]} == {protocols.OTHERS}
+    for variant in protocols.VARIANTS:
+        assert {(b.model, b.dataset) for b in by_variant[variant]} == {
+            (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
+        }
+    block = next(b for b in third if b.variant == "large")
+    cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = protocols.cells(block.dataset, block.model, "none")[0]
+    assert (cell.d_model, cell.protocol) == (128, protocols.HASH)
+    assert cell.key != plain.key
+    folder = Path("out")
+    assert protocols.files(folder, "Libras", "large").results != (
+        protocols.files(folder, "Libras").results
+    )
+
+
+def test_what_is_missing_of_a_tier_counts_its_variants():
+    lacking = second.missing("patch", 3, records=[])
+    n_others = 5 * len(protocols.OTHERS)
+    assert lacking["Trace"] == n_others
+    assert lacking["Libras"] == n_others + 2 * 5 * len(protocols.ENCODINGS)

@@ -79,6 +79,13 @@ def test_the_rendered_table_stars_the_wishes_that_are_met():
     assert text.splitlines()[2].count("*") == 4
 
 
+def test_the_table_ticks_the_wishes_that_are_met():
+    card = scorecard.measure(ENCODINGS["index"])
+    row = scorecard.table({"index": card}).rows["index"]
+    assert {wish: entry[-1] == "✓" for wish, entry in row.items()} == card.wishes
+    assert all(entry[-1] in "✓✗" for entry in row.values())
+
+
 def test_too_few_positions_are_refused():
     with pytest.raises(ValueError, match="n_positions must be an integer of at least 21, got 20"):
         scorecard.measure(tables.digits, n_positions=20)

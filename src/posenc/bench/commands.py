@@ -105,10 +105,13 @@ def protocol(options: argparse.Namespace) -> int:
     failed = 0
     for block in blocks:
         names = options.encodings or block.encodings
-        groups = [protocols.cells(block.dataset, block.model, name) for name in names]
+        groups = [
+            protocols.cells(block.dataset, block.model, name, **block.changes) for name in names
+        ]
         train = Trainer(options, jobs.resolve_device(options.device), names, until)
-        print(f"{block.dataset}, model {block.model}")
-        failed += _staged(groups, protocols.files(options.out, block.dataset), train).failed
+        print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
+        files = protocols.files(options.out, block.dataset, block.variant)
+        failed += _staged(groups, files, train).failed
         if time.monotonic() > until:
             print("the time is over; the same command goes on from here")
             break

@@ -77,23 +77,58 @@ def hashed(part: Mapping[str, object]) -> str:
 
 HASH = hashed(TRAINING)
 
+# What tier 3 adds. Its ten sets were named before results on them were read.
+OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
+VARIED = (
+    "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
+    "NATOPS", "SyntheticControl", "ProximalPhalanxTW", "MedicalImages", "BasicMotions",
+)  # fmt: skip
+_LARGE = {"d_model": 128, "n_heads": 8, "n_layers": 4, "d_ff": 256}
+VARIANTS: dict[str, dict[str, dict[str, object]]] = {
+    "other-norm": {"patch": {"norm": "batch"}, "time_series": {"norm": "layer"}},
+    "large": {"patch": _LARGE, "time_series": _LARGE},
+}
+"""Variant -> model -> what differs from `TRAINING`."""
+
 
 @dataclass(frozen=True)
 class Block:
-    """One model on one data set with several encodings."""
+    """One model on one data set with several encodings.
+
+    Attributes
+    ----------
+    model, dataset : str
+    encodings : tuple of str
+    variant : str
+        A name of `VARIANTS`; empty for the model of tier 1.
+    """
 
     model: str
     dataset: str
     encodings: tuple[str, ...] = ENCODINGS
+    variant: str = ""
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """What differs from `TRAINING`."""
+        return VARIANTS[self.variant][self.model] if self.variant else {}
 
 
-def _blocks(model: str, datasets: Sequence[str]) -> tuple[Block, ...]:
-    return tuple(Block(model, dataset) for dataset in datasets)
+def _blocks(model: str, datasets: Sequence[str], *more: object) -> tuple[Block, ...]:
+    return tuple(Block(model, dataset, *more) for dataset in datasets)
 
 
 TIERS: dict[int, tuple[Block, ...]] = {
     1: _blocks("patch", DATASETS) + _blocks("time_series", UP_TO_100),
     2: _blocks("time_series", UP_TO_180),
+    3: _blocks("patch", DATASETS, OTHERS)
+    + _blocks("time_series", UP_TO_100, OTHERS)
+    + tuple(
+        block
+        for variant, models in VARIANTS.items()
+        for model in models
+        for block in _blocks(model, VARIED, ENCODINGS, variant)
+    ),
     4: _blocks("time_series", ABOVE_180),
 }
 
@@ -135,6 +170,7 @@ def blocks(tier: int, model: str | None = None) -> list[Block]:
     return [block for block in TIERS[tier] if model in (None, block.model)]
 
 
-def files(folder: Path, dataset: str) -> Files:
+def files(folder: Path, dataset: str, variant: str = "") -> Files:
     """Return the files of a data set in a folder of results."""
-    return Files(folder / f"tuning-{dataset}.jsonl", folder / f"second-{dataset}.jsonl")
+    results = f"variant-{variant}-{dataset}" if variant else f"second-{dataset}"
+    return Files(folder / f"tuning-{dataset}.jsonl", folder / f"{results}.jsonl")

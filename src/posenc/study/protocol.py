@@ -80,9 +80,14 @@ def _training() -> str:
     return f"""\
 ## Training: `{protocols.HASH}`
 
-**Data sets.** {len(TRAINING["datasets"])}: {", ".join(TRAINING["datasets"])}. At most \
-{settings["max_cases"]:,} series of each part, classes in their proportions; only EMGGestures, \
-LSST, MelbournePedestrian and PenDigits have more. Channels are standardised by the training part.
+**Data sets.** {len(TRAINING["datasets"])}, in the order of their lengths; the ten varied ones \
+were named before results on them were read:
+
+{_groups()}
+
+At most {settings["max_cases"]:,} series of each part, classes in their proportions; only \
+EMGGestures, LSST, MelbournePedestrian and PenDigits have more. Channels are standardised by the \
+training part.
 
 **Encodings.** {", ".join(f"`{name}`" for name in TRAINING["encodings"])}.
 
@@ -120,12 +125,37 @@ best two otherwise.
 
 
 def _tier(number: int) -> str:
-    parts = []
-    for model in dict.fromkeys(block.model for block in protocols.TIERS[number]):
-        sets = [b.dataset for b in protocols.TIERS[number] if b.model == model]
-        shown = ", ".join(sets) if len(sets) < len(TRAINING["datasets"]) else "all data sets"
-        parts.append(f"`{model}` on {shown}")
-    return "; ".join(parts) + "."
+    """Return what a tier holds: model, variant and encodings, then the sets."""
+    kinds: dict[tuple, list[str]] = {}
+    for block in protocols.TIERS[number]:
+        kinds.setdefault((block.model, block.variant, block.encodings), []).append(block.dataset)
+    return "; ".join(_kind(*kind, sets) for kind, sets in kinds.items()) + "."
+
+
+def _kind(model: str, variant: str, names: tuple[str, ...], sets: list[str]) -> str:
+    changes = protocols.VARIANTS[variant][model] if variant else {}
+    shown = [f"`{model}`"]
+    if changes:
+        shown.append("with " + ", ".join(f"{name} {value}" for name, value in changes.items()))
+    if names != protocols.ENCODINGS:
+        shown.append("with " + ", ".join(f"`{name}`" for name in names))
+    shown.append(f"on {_SETS.get(tuple(sets)) or ', '.join(sets)}")
+    return " ".join(shown)
+
+
+_SETS = {
+    protocols.DATASETS: "all data sets",
+    protocols.UP_TO_100: "the sets of up to 100 steps",
+    protocols.UP_TO_180: "the sets of 101 to 180 steps",
+    protocols.ABOVE_180: "the sets above 180 steps",
+    protocols.VARIED: "the ten varied sets",
+}
+
+
+def _groups() -> str:
+    """Return which sets the tiers' groups hold."""
+    groups = {sets: name for sets, name in _SETS.items() if sets != protocols.DATASETS}
+    return "\n".join(f"- {name}: {', '.join(sets)}" for sets, name in groups.items())
 
 
 def _analysis() -> str:

@@ -4,6 +4,8 @@ Which encodings help, on what, by how much, and how sure is that? A `Grid` holds
 one model; everything else is computed from it.
 """
 
+import fnmatch
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -68,6 +70,7 @@ def load(
     *,
     metric: str = "accuracy",
     encodings: Sequence[str] = protocols.ENCODINGS,
+    variant: str = "",
     records: Iterable[dict] | None = None,
     baselines: Iterable[dict] | None = None,
 ) -> Grid:
@@ -81,6 +84,8 @@ def load(
         A score of the records.
     encodings : sequence of str
         "none" and those to compare with it.
+    variant : str
+        A name of `posenc.bench.protocols.VARIANTS`; empty for the models of tier 1.
     records, baselines : iterable of dict, optional
         Lines of `second-*.jsonl` and of `baselines/`; by default the book's.
 
@@ -89,7 +94,7 @@ def load(
     ValueError
         If no data set is complete.
     """
-    records = results.load("second-*") if records is None else records
+    records = _stored(variant) if records is None else records
     baselines = results.baselines() if baselines is None else baselines
     found = _by_cell(records, model, metric)
     floors = _floors(baselines, metric)
@@ -114,16 +119,23 @@ def load(
 
 def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) -> dict[str, int]:
     """Return how many cells of a tier are lacking, by data set; complete sets are left out."""
-    records = results.load("second-*") if records is None else records
-    found = _by_cell(records, model, "accuracy")
     n = int(protocols.TRAINING["resamples"])
-    lacking = {
-        block.dataset: sum(
-            (block.dataset, e, r) not in found for e, r in product(block.encodings, range(n))
-        )
-        for block in protocols.blocks(tier, model)
-    }
+    found: dict[str, dict] = {}
+    lacking: Counter[str] = Counter()
+    for block in protocols.blocks(tier, model):
+        if block.variant not in found:
+            every = _stored(block.variant) if records is None else records
+            found[block.variant] = _by_cell(every, model, "accuracy")
+        there = found[block.variant]
+        cells = product([block.dataset], block.encodings, range(n))
+        lacking[block.dataset] += sum(cell not in there for cell in cells)
     return {name: count for name, count in lacking.items() if count}
+
+
+def _stored(variant: str) -> list[dict]:
+    """Return the book's own records of the models of tier 1, or of a variant; [] without any."""
+    pattern = f"variant-{variant}-*" if variant else "second-*"
+    return results.load(pattern) if fnmatch.filter(results.names(), pattern) else []
 
 
 @dataclass(frozen=True)

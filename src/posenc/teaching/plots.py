@@ -45,7 +45,12 @@ STYLE = {
 
 
 def new(
-    n_rows: int = 1, n_columns: int = 1, *, height: float = 3.0, **options: object
+    n_rows: int = 1,
+    n_columns: int = 1,
+    *,
+    height: float = 3.0,
+    width: float = WIDTH,
+    **options: object,
 ) -> tuple[Figure, Axes | np.ndarray]:
     """Return a new figure in the book's style, and its axes.
 
@@ -54,12 +59,16 @@ def new(
     n_rows, n_columns : int
         Grid of axes.
     height : float
-        Height of the whole figure in inches; the width is that of the text column.
+        Height of the whole figure in inches.
+    width : float
+        Its width; that of the text column unless given. Letters of a narrower figure are larger
+        on the screen of a phone.
     **options
         Handed to `matplotlib.pyplot.subplots`, such as `sharex=True`.
     """
     plt.rcParams.update(STYLE)
-    return plt.subplots(n_rows, n_columns, figsize=(WIDTH, height), layout="constrained", **options)
+    size = (width, height)
+    return plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", **options)
 
 
 def heatmap(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, faithfulness
+from posenc.teaching.table import Table
 
 OFFSETS = (1, 2, 5, 10)
 
@@ -126,6 +127,26 @@ def render(cards: dict[str, Scorecard]) -> str:
         cells = "".join(f"{n + m:>13}" for n, m in zip(numbers, marks, strict=True))
         lines.append(f"{name:<{width}}{cells}")
     return "\n".join([*lines, "* the wish is met"])
+
+
+def table(cards: dict[str, Scorecard]) -> Table:
+    """Return scorecards as a rendered table: one row per encoding, a tick where a wish is met.
+
+    Parameters
+    ----------
+    cards : dict from an encoding's name to its scorecard.
+    """
+    return Table(
+        {
+            name: {
+                wish: f"{_number(getattr(card, field))} {'✓' if card.wishes[wish] else '✗'}"
+                for wish, field in _COLUMNS.items()
+            }
+            for name, card in cards.items()
+        },
+        head="encoding",
+        caption="Five wishes, measured: ✓ met, ✗ not met.",
+    )
 
 
 def _number(value: float) -> str:

@@ -1,15 +1,16 @@
 """Figures of the Audit's page on published code."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posenc.audit import habits, printed
 from posenc.teaching import plots
 
 RESOLUTION = 2.0**-24  # of a 32-bit sum
 
 
-def decay(shares: dict[int, ArrayLike]) -> None:
+def decay(shares: Mapping[int, ArrayLike]) -> None:
     """Draw what a table that scales itself adds to a token, by forward pass.
 
     Parameters
@@ -41,12 +42,16 @@ def decay(shares: dict[int, ArrayLike]) -> None:
     )
 
 
-def batch_sizes() -> None:
-    """Draw the accuracy of trained models by the size of the batch in which they are asked."""
-    figure, axes = plots.new(1, 3, height=2.8, sharey=True)
-    for ax, dataset in zip(axes, habits.SETS, strict=True):
-        for (encoding, name), marker in zip(habits.AXES.items(), "os^", strict=True):
-            sizes, accuracy = habits.by_batch_size(dataset, encoding)
+def batch_sizes(found: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]) -> None:
+    """Draw the accuracy of trained models by the size of the batch in which they are asked.
+
+    Parameters
+    ----------
+    found : dict of data set to dict of model to (batch sizes, accuracies)
+    """
+    figure, axes = plots.new(1, len(found), height=2.8, sharey=True)
+    for ax, (dataset, models) in zip(axes, found.items(), strict=True):
+        for (name, (sizes, accuracy)), marker in zip(models.items(), "os^", strict=False):
             ax.plot(range(len(sizes)), accuracy, marker=marker, markersize=5, label=name)
         ax.set_xticks(range(len(sizes)), sizes)
         ax.set(title=dataset, xlabel="series in a batch")
@@ -62,24 +67,28 @@ def batch_sizes() -> None:
     )
 
 
-def best_of(models: ArrayLike, gaps: dict[str, ArrayLike], half: ArrayLike) -> None:
+def best_of(
+    sizes: ArrayLike, luck: Mapping[int, ArrayLike], gaps: Mapping[str, ArrayLike], half: ArrayLike
+) -> None:
     """Draw the luck of the best of m models beside the printed gaps between neighbours.
 
     Parameters
     ----------
-    models : numbers m
-    gaps : dict of "time_series", "patch" to median gaps in points, one for each set
-    half : half of the printed test sizes
+    sizes : array (n_sizes,)
+        Numbers of series.
+    luck : dict of m to array (n_sizes,)
+        By how many points the best of m is flattered.
+    gaps : dict of label to array (n_sets,)
+        Median gaps between neighbouring methods, in points.
+    half : array (n_sets,)
+        Half of the printed test sizes.
     """
     figure, ax = plots.new(height=3.4)
-    sizes = np.unique(np.geomspace(half.min(), half.max(), 60).astype(int))
-    for m, dash in zip(models, plots.DASHES, strict=False):
-        line = [100 * (habits.expected_best(0.75, n, m) - 0.75) for n in sizes]
+    for (m, line), dash in zip(luck.items(), plots.DASHES, strict=False):
         ax.plot(sizes, line, dash, color=plots.COLORS[0], linewidth=1.2)
         ax.text(sizes[0] * 0.92, line[0], f"best of {m}", ha="right", va="center", fontsize=8)
-    for (model, values), marker in zip(gaps.items(), "o^", strict=True):
-        label = f"gap of neighbours, Table {printed.TABLES[model]}"
-        ax.plot(half, values, marker, color=plots.COLORS[1 + (model == "patch")], label=label)
+    for (label, values), marker, color in zip(gaps.items(), "o^", plots.COLORS[1:], strict=False):
+        ax.plot(half, values, marker, color=color, label=label)
     ax.set(xscale="log", xlim=(30, 60_000), ylim=(0, None))
     ax.set(xlabel="series in half of the test part", ylabel="accuracy (percentage points)")
     ax.legend()

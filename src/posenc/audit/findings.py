@@ -1,0 +1,134 @@
+"""What the book found out, for its first page: sentences whose numbers are computed here."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from posenc import encodings
+from posenc.audit import ledger
+from posenc.audit.outcomes import Outcome
+from posenc.bench import protocols
+from posenc.study import lengths, peers, second
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence with its number, in Markdown, and the page that shows it.
+
+    Attributes
+    ----------
+    title, text : str
+    page : str
+        Address of the page, from the folder of the book.
+    """
+
+    title: str
+    text: str
+    page: str
+
+
+def findings() -> list[Finding]:
+    """Return the findings, the most important first."""
+    return [make() for make in _FINDINGS]
+
+
+def markdown() -> str:
+    """Return the findings as a numbered list with links."""
+    return "\n".join(
+        f"{n}. **{one.title}** {one.text} [See it.]({one.page})"
+        for n, one in enumerate(findings(), 1)
+    )
+
+
+def position_matters() -> Finding:
+    """On short series with a token a step: no encoding beside all encodings."""
+    name = protocols.UP_TO_100[0]
+    scores = 100 * second.load("time_series").only([name]).scores[0].mean(1)
+    none, others = scores[0], scores[1:]
+    return Finding(
+        "On handwritten digits, to have positions matters more than which encoding.",
+        f"{name} holds digits as eight points of the pen. A transformer without "
+        f"positions names {none:.1f} % of them rightly. With positions it is {others.min():.1f} to "
+        f"{others.max():.1f} %, whichever of {len(others)} encodings gives them: "
+        f"{others.mean() - none:.1f} points for having one, "
+        f"{others.max() - others.min():.1f} between the best and the worst.",
+        "benchmark.ipynb",
+    )
+
+
+def beyond_training() -> Finding:
+    """Trained at one length, read at four times that, by those that learned the task."""
+    runs = lengths.runs()
+    short, *_, far = lengths.lengths(runs)
+    names = {"relative": "Shaw's relative encoding", "rotary": "RoPE", "sinusoidal": "sinusoids"}
+    said = ", ".join(
+        f"{title} in {100 * lengths.mean_at(runs, name, far):.0f} %"
+        for name, title in names.items()
+    )
+    return Finding(
+        "Many encodings go on beyond the training length, few work there.",
+        f"Models that were trained to tell the order of two pulses in series of {short} steps "
+        f"read {far} steps: with {said} of the series they are right, and a coin is in 50. "
+        "The task is synthetic.",
+        "choosing.ipynb",
+    )
+
+
+def same_as_others() -> Finding:
+    """What `make peers` stored."""
+    stored = peers.load()["comparisons"]
+    references = {one["reference"] for one in stored}
+    names = {one["encoding"] for one in stored} & set(encodings.names())
+    return Finding(
+        "What holds here holds for the code that you use.",
+        f"All {len(names)} encodings of this book were compared with {len(references)} other "
+        f"implementations, Hugging Face's and the authors' own among them, in {len(stored)} "
+        "comparisons. Outputs and gradients agree to rounding, or the page says why not.",
+        "four-doors.ipynb",
+    )
+
+
+def published_table_shrinks() -> Finding:
+    """The companion code that scales its own table at each call."""
+    import torch
+
+    from posenc.audit.decaying import DecayingDFT
+
+    d_model, norms = 240, []
+    encoding = DecayingDFT(d_model, 1, 100)
+    for _ in range(4):
+        added = encoding.embed(torch.zeros(1, 100, d_model))
+        norms.append(added[0, 50].norm().item())
+    said = ", ".join(f"{norm:.2g}" for norm in norms)
+    return Finding(
+        "A published encoding wore off.",
+        "The code that accompanies one of our sources multiplies its own table at every call: "
+        f"rows have norm {said} in the first four calls, while the encoding that it is compared "
+        "with keeps its size.",
+        "audit/published-code.ipynb",
+    )
+
+
+def verdicts() -> Finding:
+    """The ledger, counted."""
+    rows = ledger.rows()
+    count = Counter(row["verdict"] for row in rows)
+    holds = count[Outcome.CONFIRMED] + count[Outcome.CONDITION]
+    return Finding(
+        "Most of what is written about positional encoding holds, with a condition.",
+        f"Of {len(rows)} checkable statements in four sources {holds} hold, "
+        f"{count[Outcome.CONDITION]} of them under a condition that the source does not name; "
+        f"{count[Outcome.SLIP]} are slips, {count[Outcome.NOT_REPRODUCED]} we could not "
+        f"reproduce, {count[Outcome.REFUTED]} are refuted, and {count[Outcome.UNTESTABLE]} "
+        "cannot be tested here.",
+        "claims.md",
+    )
+
+
+_FINDINGS: tuple[Callable[[], Finding], ...] = (
+    position_matters,
+    beyond_training,
+    same_as_others,
+    published_table_shrinks,
+    verdicts,
+)

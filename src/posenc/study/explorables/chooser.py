@@ -1,0 +1,158 @@
+"""Four questions, a recommendation, and what it rests on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.frequencies import geometric
+from posenc.rotation import rotate
+from posenc.study import lengths, second
+from posenc.teaching.explorables import drawing
+from posenc.teaching.explorables.base import Explorable, State
+from posenc.teaching.explorables.controls import Choice, Preset
+
+_QUESTIONS = ("order", "times", "longer", "cached")
+_ROW = 46
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to use, which question decided, and why."""
+
+    use: str
+    decided: str
+    why: str
+
+
+class Chooser(Explorable):
+    """The decision tree of the first page, with its evidence."""
+
+    name = "chooser"
+    title = "An encoding in four questions"
+    caption = (
+        "Answer four questions; the first that asks for something decides. The sentence below the "
+        "picture says what the advice rests on."
+    )
+    alt = (
+        "Four questions below one another, each with its answer, and a recommendation at the end: "
+        "the sinusoid."
+    )
+    controls = (
+        Choice("order", "Does order matter?", {"yes": "yes, or not known",
+               "no": "no: shuffled steps score the same"}, "yes"),
+        Choice("times", "What is a position?", {"no": "the number of a token",
+               "yes": "a time, steps are uneven"}, "no"),
+        Choice("longer", "Longer than in training?", {"no": "no", "yes": "yes"}, "no"),
+        Choice("cached", "One token after another?", {"no": "no", "yes": "yes, with a cache"},
+               "no"),
+    )  # fmt: skip
+    presets = (
+        Preset("A sensor that skips", {"order": "yes", "times": "yes"}),
+        Preset("Long documents", {"order": "yes", "times": "no", "longer": "yes"}),
+    )
+    python = "chooser.Chooser().advice('{order}', '{times}', '{longer}', '{cached}')"
+
+    def data(self) -> dict:
+        """Return the advice for every combination of answers."""
+        every = product(("yes", "no"), repeat=len(_QUESTIONS))
+        return {" ".join(answers): vars(self.advice(*answers)) for answers in every}
+
+    def advice(self, order: str, times: str, longer: str, cached: str) -> Advice:
+        """Return what to use where these are the answers, each "yes" or "no"."""
+        if order == "no":
+            return Advice("no encoding", "order", self._why["none"])
+        if times == "yes":
+            return Advice("RoPE over the times", "times", self._why["times"])
+        if longer == "yes":
+            return Advice("Shaw’s relative encoding or RoPE", "longer", self._why["longer"])
+        if cached == "yes":
+            return Advice("RoPE", "cached", self._why["cached"])
+        return Advice("the sinusoid", "", self._why["else"])
+
+    @cached_property
+    def _why(self) -> dict[str, str]:
+        return {
+            "none": "An encoding has nothing to add where order carries nothing.",
+            "times": _times(),
+            "longer": _longer(),
+            "cached": (
+                "A key is turned once, at its own position, and stays in the cache as it is."
+            ),
+            "else": _otherwise(),
+        }
+
+    def svg(self, state: State) -> str:
+        """Return the questions with their answers, and the recommendation."""
+        advice = self.advice(**state)
+        rows = "".join(
+            self._row(i, control, state, advice) for i, control in enumerate(self.controls)
+        )
+        y = _ROW * len(_QUESTIONS) + 8
+        end = drawing.element(
+            "rect", x=4, y=y, width=352, height=44, rx=6, class_="outline"
+        ) + drawing.text(180, y + 27, advice.use, class_="label word", data_part="use")
+        return drawing.svg(360, y + 50, rows + end, label=self.alt)
+
+    def _row(self, i: int, control: Choice, state: State, advice: Advice) -> str:
+        y = _ROW * i + 4
+        kind = "turn" if advice.decided == control.key else "quiet"
+        box = {"x": 4, "y": y, "width": 352, "height": 38, "rx": 6, "class_": kind}
+        shown = control.options[str(state[control.key])]
+        return (
+            drawing.element("rect", data_part=f"box-{control.key}", **box)
+            + drawing.text(14, y + 23, control.label)
+            + drawing.text(346, y + 23, shown, class_="end", data_part=f"answer-{control.key}")
+        )
+
+    def summary(self, state: State) -> str:
+        """Return the recommendation and what it rests on."""
+        advice = self.advice(**state)
+        return f"Use {advice.use}. {advice.why}"
+
+
+def _times() -> str:
+    """Half of the samples are lost: scores of those left, by their times and by new numbers."""
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(2, 40, 16))
+    left = np.sort(rng.choice(40, 20, replace=False))
+    whole = _scores(q, k, np.arange(40.0))[np.ix_(left, left)]
+    by_time, by_number = (
+        np.abs(_scores(q[left], k[left], places) - whole).max() for places in (left, np.arange(20))
+    )
+    return (
+        "It is a formula in time. Lose half of the samples: the scores of the others change by "
+        f"{by_time:.0f} if they keep their times, and by up to {by_number / whole.std():.1f} "
+        "standard deviations if they are numbered anew."
+    )
+
+
+def _scores(q: NDArray, k: NDArray, places: NDArray) -> NDArray:
+    """Return the scores of queries and keys, (n, d) each, turned at their places."""
+    omega = geometric(q.shape[1])
+    return rotate(q, places, omega) @ rotate(k, places, omega).T
+
+
+def _longer() -> str:
+    found = lengths.runs()
+    short, *_, far = lengths.lengths(found)
+    names = {"relative": "Shaw’s encoding", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
+    said = ", ".join(
+        f"{title} {100 * lengths.mean_at(found, name, far):.0f} %" for name, title in names.items()
+    )
+    return (
+        f"Trained at {short} steps and read at {far}, on a synthetic task in which a coin gives "
+        f"50 %: {said}."
+    )
+
+
+def _otherwise() -> str:
+    name = "PenDigits"
+    scores = 100 * second.load("time_series").only([name]).scores[0].mean(1)
+    return (
+        "It has nothing to learn and costs one addition. Where we could measure it first "
+        f"({name}), having an encoding brought {scores[1:].mean() - scores[0]:.1f} points and the "
+        f"choice among ten {scores[1:].max() - scores[1:].min():.1f}."
+    )

@@ -1,0 +1,44 @@
+"""The explorables by name; each module is imported when its figure is asked for."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+
+from posenc import _checks
+from posenc.teaching.explorables.base import Explorable
+
+
+def _own(module: str, kind: str) -> Explorable:
+    return getattr(import_module(f"{__package__}.{module}"), kind)()
+
+
+_FIGURES: dict[str, Callable[[], Explorable]] = {
+    "clock-hands": partial(_own, "clock_hands", "ClockHands"),
+    "shuffle": partial(_own, "shuffle", "Shuffle"),
+    "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),
+    "wave-bank": partial(_own, "wave_bank", "WaveBank"),
+    "density": partial(_own, "density", "Density"),
+    "doors": partial(_own, "doors", "Doors"),
+}
+
+
+def register(name: str, figure: Callable[[], Explorable]) -> None:
+    """Make a figure of another room, or of a reader's own, known by name."""
+    _FIGURES[name] = figure
+
+
+def names() -> list[str]:
+    """Return the names of all explorables that are known."""
+    return list(_FIGURES)
+
+
+def make(name: str) -> Explorable:
+    """Return an explorable.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    _checks.choice("name", name, _FIGURES)
+    return _FIGURES[name]()

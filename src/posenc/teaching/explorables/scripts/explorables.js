@@ -1,0 +1,122 @@
+// Makes explorable figures answer. A classic script, so that pages work from a folder too.
+// A figure's own script calls posencExplorables.define(name, {functions, redraw}).
+
+(() => {
+  "use strict";
+  if (window.posencExplorables) return;
+  const known = {};
+  const live = new WeakSet();
+
+  function define(name, figure) {
+    known[name] = figure;
+    startAll();
+    // In a notebook the figure may reach the page a moment after its script.
+    for (const wait of [50, 300, 1000]) setTimeout(startAll, wait);
+  }
+
+  function startAll() {
+    for (const root of document.querySelectorAll("figure.explorable")) {
+      const figure = known[root.dataset.name];
+      if (figure && !live.has(root)) {
+        live.add(root);
+        start(root, figure);
+      }
+    }
+  }
+
+  function start(root, figure) {
+    const { data, presets, python } = JSON.parse(root.querySelector("script").textContent);
+    const inputs = [...root.querySelectorAll("[data-key]")];
+    const parts = {};
+    for (const part of root.querySelectorAll("[data-part]")) parts[part.dataset.part] = part;
+    const view = { root, part: (name) => parts[name], set };
+    const summary = root.querySelector(".explorable-summary");
+    const first = read();
+    let asked = 0;
+
+    function read() {
+      const numeric = (input) => (input.type === "range" ? Number(input.value) : input.value);
+      return Object.fromEntries(inputs.map((input) => [input.dataset.key, numeric(input)]));
+    }
+
+    function draw() {
+      asked = 0;
+      const state = read();
+      for (const input of inputs) tell(input);
+      const words = figure.redraw(view, state, data);
+      if (summary.textContent !== words) summary.textContent = words;
+    }
+
+    // Many events, one picture: a slider fires faster than a screen shows.
+    function ask() {
+      if (!asked) asked = requestAnimationFrame(draw);
+    }
+
+    function enter(state) {
+      for (const input of inputs) {
+        if (input.dataset.key in state) input.value = state[input.dataset.key];
+      }
+      ask();
+    }
+
+    // In the book's own pages only: a notebook's address belongs to its program.
+    function remember() {
+      if (!root.closest("article.bd-article")) return;
+      const state = read();
+      const changed = Object.keys(state).some((key) => state[key] !== first[key]);
+      const said = new URLSearchParams(state).toString();
+      const address = changed ? `#${root.id}?${said}` : location.pathname + location.search;
+      history.replaceState(null, "", address);
+    }
+
+    for (const input of inputs) {
+      input.addEventListener("input", ask);
+      input.addEventListener("change", remember);
+    }
+    root.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      if (button.dataset.preset) enter(presets[button.dataset.preset]);
+      if (button.dataset.do === "reset") enter(first);
+      if (button.dataset.do === "copy") return copy(button, fill(python, read()));
+      remember();
+    });
+
+    function recall() {
+      const [id, said] = location.hash.slice(1).split("?");
+      if (id !== root.id || !said) return;
+      enter(Object.fromEntries(new URLSearchParams(said)));
+      root.scrollIntoView();
+    }
+    window.addEventListener("hashchange", recall);
+    root.classList.add("is-live");
+    draw();
+    recall();
+  }
+
+  function tell(input) {
+    const shown = input.parentElement.querySelector("output");
+    if (shown) shown.textContent = input.value;
+  }
+
+  function set(part, attributes) {
+    for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
+  }
+
+  function fill(template, state) {
+    return template.replace(/\{(\w+)\}/g, (all, key) => (key in state ? state[key] : all));
+  }
+
+  async function copy(button, words) {
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(words);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = words; // no clipboard here: the words can be marked by hand
+    }
+    setTimeout(() => (button.textContent = label), 4000);
+  }
+
+  window.posencExplorables = { define, known, fill };
+})();

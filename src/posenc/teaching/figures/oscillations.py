@@ -1,0 +1,141 @@
+"""Figures of the chapter on oscillations."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Wedge
+from numpy.typing import NDArray
+
+from posenc import tables
+from posenc.teaching import plots
+
+
+def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
+    """Show the places of words on clocks, and the bits that are the halves of their dials.
+
+    Parameters
+    ----------
+    words : sequence of str
+    periods : sequence of int
+        Positions that each row of clocks takes for one turn; powers of 2, the slowest first.
+    """
+    figure, ax = plots.new(height=3.7, width=6.4)
+    for row, period in enumerate(periods):
+        for t in range(len(words)):
+            _clock(ax, (t, -1.35 * row), 2 * np.pi * t / period)
+        ax.text(-0.75, -1.35 * row, f"one turn\nin {period}", ha="right", va="center")
+    for t, word in enumerate(words):
+        ax.text(t, 0.95, f"{t}", ha="center", weight="bold")
+        ax.text(t, 0.62, word, ha="center", fontsize=9)
+    ax.set(xlim=(-2.0, len(words) - 0.5), ylim=(-1.35 * len(periods) + 0.45, 1.25), aspect="equal")
+    ax.axis("off")
+    plots.show(
+        figure,
+        name="fig-clocks",
+        caption="Eight words, each with three clocks. A hand in the right half of its dial reads "
+        "as the bit 0, in the left half (shaded) as 1; read downwards, the three bits are the "
+        "number of the place. The hands know more than the bits: they also show how far the "
+        "half turn has gone.",
+        alt="Eight words in a row, numbered from 0 to 7, with three clock faces below each. The "
+        "hand of the first clock moves on by an eighth of a turn from word to word, that of the "
+        "second by a quarter, that of the third by a half. The dials whose hands point to the "
+        "left are shaded and bear a 1: 000, 001, 010 and so on up to 111.",
+    )
+
+
+def bits_and_waves(wave) -> None:
+    """Show three bits of the position and waves of the same periods.
+
+    Parameters
+    ----------
+    wave : callable
+        Takes positions and a period, returns values between 0 and 1.
+    """
+    fine = np.linspace(0, 15, 400)
+    figure, axes = plots.new(3, 1, height=4.0, width=6.2, sharex=True)
+    for ax, column in zip(axes, [2, 1, 0], strict=True):
+        period = 2 ** (column + 1)
+        ax.step(range(16), tables.binary(16)[:, 3 - column], where="mid", label="bit")
+        ax.plot(fine, wave(fine, period), label="wave")
+        ax.plot(range(16), wave(np.arange(16), period), "o", color="black")
+        ax.set_ylabel(f"period {period}")
+    axes[0].legend(loc="upper right", ncols=2, bbox_to_anchor=(1, 1.45))
+    axes[2].set_xlabel("position")
+    plots.show(
+        figure,
+        name="fig-bits-to-waves",
+        caption="Three bits of the position, and waves of the same periods. Dots: the wave at "
+        "whole positions, the only ones that tokens have.",
+        alt="Three rows of square waves, each of half the period of the row above, with a smooth "
+        "sine curve of the same period drawn over each. Dots at whole positions sit on the square "
+        "wave in the bottom row and between its levels in the rows above.",
+    )
+
+
+def sinusoidal_table(table: NDArray, pairs: Sequence[int] = (4, 8, 16)) -> None:
+    """Show a table of positions as a heat map, and some of its sine columns as curves.
+
+    Parameters
+    ----------
+    table : array of shape (n_positions, d_model)
+    pairs : sequence of int
+        Numbers of the pairs whose sines are drawn.
+    """
+    figure, axes = plots.new(1, 2, height=3.4, width=6.4, width_ratios=[5, 4])
+    plots.heatmap(axes[0], table, label="value", vmin=-1, vmax=1)
+    for pair in pairs:
+        axes[1].plot(table[:, 2 * pair], label=str(2 * pair))
+    axes[1].set(xlabel="position", ylim=(-1.05, 1.05))
+    axes[1].legend(title="dimension", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+    plots.show(
+        figure,
+        name="fig-sinusoidal-table",
+        caption="The sinusoidal table of 100 positions and 64 dimensions, and three of its "
+        "columns.",
+        alt="Left, a heat map: the left columns oscillate quickly down the positions, columns "
+        "further right ever more slowly, and the right quarter hardly changes, alternating "
+        "between zero and one. Right, three columns as curves, from a fast wave to a slow rise.",
+    )
+
+
+def base_and_noise(bases: NDArray, recovered: Mapping[str, NDArray]) -> None:
+    """Show how many positions are recovered under noise, by base.
+
+    Parameters
+    ----------
+    bases : array of shape (n,)
+    recovered : mapping from a label to shares between 0 and 1, of shape (n,)
+    """
+    figure, ax = plots.new(height=3.4, width=6.2)
+    for label, share in recovered.items():
+        ax.plot(bases, 100 * share, label=label)
+    ax.axvline(10_000, color="grey", linestyle=":", label="base of the Transformer")
+    ax.set(xscale="log", xlabel="base", ylim=(0, 105), ylabel="positions recovered (%)")
+    ax.legend()
+    plots.show(
+        figure,
+        name="fig-base-noise",
+        caption="Positions recovered under noise of standard deviation 1 per dimension; "
+        "500 positions, 64 dimensions.",
+        alt="Recovered positions against the base on a log scale. Exact recovery falls as the "
+        "base grows. Recovery within two positions stays near 100 percent up to a base of about "
+        "100, then falls too. The base of the Transformer, 10,000, lies on both slopes.",
+    )
+
+
+# --- parts -------------------------------------------------------------------------------------
+
+
+def _clock(ax: Axes, centre: tuple[float, float], angle: float) -> None:
+    """Draw a dial with its hand, `angle` radians clockwise from twelve, and the bit it reads as."""
+    x, y = centre
+    bit = angle % (2 * np.pi) > np.pi - 1e-9
+    if bit:
+        ax.add_patch(Wedge(centre, 0.42, 90, 270, color="#c3c9d2", linewidth=0))
+    ax.add_patch(Circle(centre, 0.42, fill=False, edgecolor=plots.COLORS[0], linewidth=1.2))
+    tip = (x + 0.36 * np.sin(angle), y + 0.36 * np.cos(angle))
+    ax.annotate(
+        "", tip, centre, arrowprops={"arrowstyle": "-|>", "color": plots.COLORS[1], "shrinkA": 0}
+    )
+    ax.text(x, y - 0.62, f"{int(bit)}", ha="center", va="center", fontsize=9)

@@ -1,0 +1,90 @@
+"""Tables of numbers that a cell returns, rendered on the page and readable as text."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with named rows and columns, shown by notebooks.
+
+    Attributes
+    ----------
+    rows : mapping from a row's name to a mapping from a column's heading to an entry
+        Headings hold the unit, such as "wavelength (positions)". Every row has the same columns.
+        Whole numbers are shown in full, others with three significant digits, words as they are.
+    head : str
+        Heading of the first column, the one with the names of the rows.
+    caption : str
+        What the table shows, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, or two rows differ in their columns.
+    """
+
+    rows: Mapping[object, Mapping[str, object]]
+    head: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise ValueError("rows must hold at least one row, got none")
+        for name, row in self.rows.items():
+            if list(row) != self.columns:
+                raise ValueError(
+                    f"row {name!r} must have the columns {self.columns}, got {list(row)}"
+                )
+
+    @property
+    def columns(self) -> list[str]:
+        """The headings of all columns but the first."""
+        return list(next(iter(self.rows.values())))
+
+    def __str__(self) -> str:
+        lines = [[self.head, *self.columns], *self._lines()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(
+                [line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])],
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*([self.caption] if self.caption else []), *shown])
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict:
+        del include, exclude  # part of the notebook protocol
+        return {"text/plain": str(self), "text/html": self._html()}
+
+    def _lines(self) -> list[list[str]]:
+        return [[_text(name), *map(_text, row.values())] for name, row in self.rows.items()]
+
+    def _html(self) -> str:
+        def cells(tag: str, texts: list[str]) -> str:
+            return "".join(f"<{tag}>{html.escape(text)}</{tag.split()[0]}>" for text in texts)
+
+        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
+        head = cells('th scope="col"', [self.head, *self.columns])
+        rows = [cells('th scope="row"', line[:1]) + cells("td", line[1:]) for line in self._lines()]
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return (
+            f'<table class="dataframe posenc-table">{caption}'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def _text(entry: object) -> str:
+    """Return an entry in few characters."""
+    if isinstance(entry, str):
+        return entry
+    if hasattr(entry, "item"):  # a number of NumPy
+        entry = entry.item()
+    if isinstance(entry, bool):
+        return "yes" if entry else "no"
+    if isinstance(entry, int) or abs(entry) >= 1000:
+        return f"{entry:,.0f}"
+    if entry and abs(entry) < 1e-3:
+        return f"{entry:.1e}"
+    return f"{entry:.3g}"

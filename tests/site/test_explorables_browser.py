@@ -1,0 +1,222 @@
+"""Explorable figures in a real browser: their numbers are the library's, all controls work."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from browsing import PHONE
+from playwright.sync_api import Page
+
+from posenc import fourier, frequencies, rotation, tables
+from posenc.study import explorables
+from posenc.teaching.explorables import digits_bits_waves, doors, shuffle
+
+pytestmark = pytest.mark.browser
+
+GALLERY = "book/explorables"
+
+
+def some_hands(rng):
+    """Yield arguments of `hand` and what the library's table holds there."""
+    for _ in range(50):
+        position, base = int(rng.integers(0, 100)), float(rng.choice([100, 1000, 10_000]))
+        d_model = int(2 * rng.integers(1, 33))
+        pair = int(rng.integers(0, d_model // 2))
+        row = tables.sinusoidal(position + 1, d_model, base)[position]
+        yield [position, pair, d_model, base], row[2 * pair : 2 * pair + 2]
+
+
+def some_frequencies(rng):
+    """Yield arguments of `frequency` and the library's."""
+    for _ in range(50):
+        d_model, base = int(2 * rng.integers(1, 65)), float(rng.uniform(2, 1e6))
+        pair = int(rng.integers(0, d_model // 2))
+        yield [pair, d_model, base], frequencies.geometric(d_model, base)[pair]
+
+
+def some_sentences(rng):
+    """Yield arguments of `attention` and what NumPy gives."""
+    for _ in range(10):
+        x, *weights = (rng.normal(size=shape) for shape in [(5, 8), (8, 8), (8, 8), (8, 8)])
+        yield [a.tolist() for a in (x, *weights)], shuffle.attention(x, *weights)
+
+
+def all_orders(rng):  # noqa: ARG001
+    """Yield every order of four words as itertools lists them."""
+    for index, order in enumerate(shuffle.ORDERS):
+        yield [4, index], order
+
+
+def some_bits(rng):
+    """Yield arguments of `bit` and the library's bits, the last first."""
+    for _ in range(50):
+        position, k = int(rng.integers(0, 32)), int(rng.integers(0, 5))
+        yield [position, k], tables.binary(32)[position, 4 - k]
+
+
+def some_waves(rng):
+    """Yield arguments of `wave` and Python's."""
+    for _ in range(50):
+        t, period = float(rng.uniform(0, 64)), float(2 ** rng.integers(1, 6))
+        yield [t, period], digits_bits_waves.wave(t, period)
+
+
+def some_grids(rng):
+    """Yield widths and bases and all frequencies of the library."""
+    for _ in range(20):
+        d_model, base = int(2 * rng.integers(1, 33)), float(rng.uniform(2, 1e5))
+        yield [d_model, base], frequencies.geometric(d_model, base)
+
+
+def some_densities(rng):
+    """Yield arguments of `density` and the library's."""
+    for _ in range(20):
+        d, sigma = int(2 * rng.integers(2, 40)), float(rng.uniform(0.02, 0.5))
+        omega = frequencies.geometric(int(2 * rng.integers(1, 33)), float(rng.uniform(2, 1e4)))
+        yield [omega.tolist(), d, sigma], fourier.frequency_density(omega, d, sigma)
+
+
+def some_turns(rng):
+    """Yield queries and what the library's rotation makes of them."""
+    for _ in range(10):
+        rows = rng.normal(size=(6, int(2 * rng.integers(1, 9))))
+        turned = rotation.rotate(rows, np.arange(6), frequencies.geometric(rows.shape[1]))
+        yield [rows.tolist()], turned
+
+
+def some_maps(rng):
+    """Yield queries, keys and open doors, and the weights that NumPy gives."""
+    for _ in range(20):
+        q, k = rng.normal(size=(2, 6, 8))
+        rope, alibi, erpe = (bool(one) for one in rng.integers(0, 2, size=3))
+        weights = doors.attention_weights(q, k, rope=rope, alibi=alibi, erpe=erpe)
+        yield [q.tolist(), k.tolist(), rope, alibi, erpe], weights
+
+
+def all_advice(rng):  # noqa: ARG001
+    """Yield every answer and what Python advises."""
+    figure = explorables.make("chooser")
+    for answers in itertools.product(("yes", "no"), repeat=4):
+        yield [figure.data(), *answers], figure.advice(*answers).use
+
+
+REFERENCES = {
+    ("clock-hands", "hand"): some_hands,
+    ("clock-hands", "frequency"): some_frequencies,
+    ("shuffle", "attention"): some_sentences,
+    ("shuffle", "permutation"): all_orders,
+    ("digits-bits-waves", "bit"): some_bits,
+    ("digits-bits-waves", "wave"): some_waves,
+    ("wave-bank", "frequencies"): some_grids,
+    ("chooser", "advice"): all_advice,
+    ("doors", "turned"): some_turns,
+    ("doors", "weights"): some_maps,
+    ("density", "geometric"): some_grids,
+    ("density", "density"): some_densities,
+}
+
+every_figure = pytest.mark.parametrize("name", explorables.names())
+
+
+def some_state(figure, rng):
+    """Return a random state of a figure."""
+    state = {}
+    for control in figure.controls:
+        if hasattr(control, "options"):
+            state[control.key] = str(rng.choice(list(control.options)))
+        else:
+            n = math.floor((control.maximum - control.minimum) / control.step)
+            value = control.minimum + control.step * int(rng.integers(0, n + 1))
+            state[control.key] = round(value, 9)
+    return state
+
+
+def enter(page: Page, name: str, state: dict) -> str:
+    """Set a figure's controls as a reader would leave them, and return its summary."""
+    page.evaluate(
+        """([name, state]) => {
+          const root = document.querySelector(`.explorable[data-name="${name}"]`);
+          for (const [key, value] of Object.entries(state)) {
+            const input = root.querySelector(`[data-key="${key}"]`);
+            input.value = value;
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+          }
+          return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        }""",
+        [name, state],
+    )
+    return page.locator(f'.explorable[data-name="{name}"] .explorable-summary').inner_text()
+
+
+@pytest.mark.parametrize(("name", "function"), REFERENCES)
+def test_its_mathematics_is_the_librarys(opened, name, function):
+    page = opened.goto(GALLERY)
+    for arguments, expected in REFERENCES[name, function](np.random.default_rng(0)):
+        call = "([name, f, a]) => posencExplorables.known[name].functions[f](...a)"
+        found = page.evaluate(call, [name, function, arguments])
+        if isinstance(expected, str):
+            assert found["use"] == expected
+        else:
+            np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@every_figure
+def test_it_says_what_python_says(opened, name):
+    page, figure = opened.goto(GALLERY), explorables.make(name)
+    rng = np.random.default_rng(1)
+    for state in [figure.first(), *(some_state(figure, rng) for _ in range(25))]:
+        assert enter(page, name, state) == figure.summary(state), state
+
+
+def a_key_that_changes(control) -> str:
+    """Return the key that leads from a control's first value to another one."""
+    if hasattr(control, "options"):
+        return "ArrowUp" if control.value == list(control.options)[-1] else "ArrowDown"
+    return "ArrowLeft" if control.value == control.maximum else "ArrowRight"
+
+
+@every_figure
+def test_every_control_works_by_keyboard_and_reset_undoes_it(opened, name):
+    page, figure = opened.goto(GALLERY), explorables.make(name)
+    root = page.locator(f'.explorable[data-name="{name}"]')
+    drawing = root.locator("svg")
+    first = drawing.inner_html()
+    for control in figure.controls:
+        root.get_by_label(control.label, exact=True).focus()
+        page.keyboard.press(a_key_that_changes(control))
+        page.wait_for_timeout(60)
+        assert drawing.inner_html() != first, control.key
+        root.get_by_role("button", name="Reset").press("Enter")
+        page.wait_for_timeout(60)
+        assert root.locator(".explorable-summary").inner_text() == figure.summary(figure.first())
+
+
+def test_every_figure_has_its_mathematics_compared():
+    assert {name for name, _ in REFERENCES} == set(explorables.names())
+
+
+@every_figure
+def test_an_address_leads_to_a_setting(opened, name):
+    page, figure = opened.goto(GALLERY), explorables.make(name)
+    state = some_state(figure, np.random.default_rng(2))
+    said = "&".join(f"{key}={value}" for key, value in state.items())
+    page.goto(f"{page.url.split('#')[0]}#explorable-{name}?{said}")
+    page.wait_for_timeout(100)
+    shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary').inner_text()
+    assert shown == figure.summary(state)
+
+
+@every_figure
+def test_nothing_moves_when_it_starts_or_redraws(opened, name):
+    page, figure = opened.goto(GALLERY), explorables.make(name)
+    for size in (None, PHONE):
+        if size:
+            page.set_viewport_size(size)
+        root = page.locator(f'.explorable[data-name="{name}"]')
+        drawing = root.locator("svg").bounding_box()
+        for seed in range(5):
+            enter(page, name, some_state(figure, np.random.default_rng(seed)))
+            after = root.locator("svg").bounding_box()
+            assert (after["width"], after["height"]) == (drawing["width"], drawing["height"])
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -1,0 +1,109 @@
+"""The figures of the first three chapters: what they draw agrees with what they say."""
+
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from posenc import tables
+from posenc.teaching import plots
+from posenc.teaching.figures import order_blindness, oscillations, raw_indices
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Collect figures instead of showing them."""
+    found = {}
+    monkeypatch.setattr(
+        plots, "show", lambda figure, *, name, **words: found.update({name: (figure, words)})
+    )
+    yield found
+    plt.close("all")
+
+
+def test_strips_are_the_same_without_positions_only(drawn):
+    order_blindness.two_sentences()
+    figure, _ = drawn["fig-two-sentences"]
+    strips = [ax.images[0].get_array() for ax in figure.axes]
+    assert np.allclose(strips[0], strips[1][::-1])
+    assert np.abs(strips[2] - strips[3][::-1]).max(axis=1).min() > 0.3
+    titles = [figure.axes[place].get_title("left") for place in (0, 2)]
+    assert titles == ["without positions: the same strips", "with positions: other strips"]
+
+
+def test_every_weight_is_written_into_its_field(drawn):
+    weights = np.array([[0.2, 0.8], [0.6, 0.4]])
+    panels = {title: (weights, ["a", "b"]) for title in "wxyz"}
+    order_blindness.weights_move(panels)
+    figure, _ = drawn["fig-weights-move"]
+    assert [t.get_text() for t in figure.axes[0].texts] == ["0.20", "0.80", "0.60", "0.40"]
+
+
+def test_distances_of_orders_share_one_scale(drawn):
+    outputs = {"blind": np.zeros((2, 3)), "sighted": np.array([[0.0, 0, 0], [3, 4, 0]])}
+    order_blindness.order_distances(outputs, [["Alice", "Bob"], ["Bob", "Alice"]])
+    figure, _ = drawn["fig-order-distances"]
+    images = [ax.images[0] for ax in figure.axes[:2]]
+    assert [image.get_clim() for image in images] == [(0, 5), (0, 5)]
+    assert images[1].get_array()[0, 1] == 5
+
+
+def test_the_four_attempts_show_the_numbers_of_their_alt_text(drawn):
+    raw_indices.four_attempts()
+    figure, words = drawn["fig-four-attempts"]
+    index, _, fraction, bits = figure.axes
+    assert index.lines[0].get_ydata().max() == 40
+    diamonds = [line.get_xdata()[0] for line in fraction.lines if line.get_marker() == "D"]
+    told = [float(number) for number in re.findall(r"0\.\d+", words["alt"])]
+    assert np.allclose(diamonds, told, atol=0.005)
+    heights = [segment[1, 1] for segment in bits.collections[0].get_segments()]
+    assert heights[31] == max(heights) == 6
+    assert np.median(heights) <= 2
+
+
+def test_training_draws_a_line_for_each_signal(drawn):
+    raw_indices.training({"index": np.ones(100), "bits": np.ones(100)})
+    figure, _ = drawn["fig-index-training"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["index", "bits"]
+
+
+def test_the_odometer_shows_the_tables(drawn):
+    raw_indices.odometer()
+    figure, _ = drawn["fig-digits-bits"]
+    assert np.array_equal(figure.axes[0].images[0].get_array(), tables.digits(64, 2))
+    assert np.array_equal(figure.axes[1].images[0].get_array(), tables.binary(64, 6))
+
+
+def test_bits_below_the_clocks_are_those_of_the_place(drawn):
+    oscillations.clocks([*"abcdefgh"])
+    figure, _ = drawn["fig-clocks"]
+    bits = [
+        t for t in figure.axes[0].texts if t.get_text() in ("0", "1") and t.get_position()[1] < 0
+    ]
+    read = [[t.get_text() for t in bits if t.get_position()[0] == place] for place in range(8)]
+    assert [int("".join(column), base=2) for column in read] == list(range(8))
+
+
+def test_waves_are_those_of_the_chapter(drawn):
+    oscillations.bits_and_waves(lambda t, period: np.full(np.shape(t), 1 / period))
+    figure, _ = drawn["fig-bits-to-waves"]
+    heights = [ax.lines[1].get_ydata()[0] for ax in figure.axes]
+    assert heights == [1 / 8, 1 / 4, 1 / 2]
+
+
+def test_columns_of_the_table_are_named_by_their_dimension(drawn):
+    table = tables.sinusoidal(100, 64)
+    oscillations.sinusoidal_table(table)
+    figure, _ = drawn["fig-sinusoidal-table"]
+    for line in figure.axes[1].lines:
+        assert np.array_equal(line.get_ydata(), table[:, int(line.get_label())])
+
+
+def test_shares_are_drawn_in_per_cent(drawn):
+    oscillations.base_and_noise(np.array([1.0, 10.0]), {"exactly": np.array([1.0, 0.5])})
+    figure, _ = drawn["fig-base-noise"]
+    assert figure.axes[0].lines[0].get_ydata().tolist() == [100, 50]

@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from posenc import tables
+from posenc.teaching import program, roles
+
+
+def causal(x, *maps):
+    return program.attention(x, *maps, causal=True)
+
+
+def test_a_blind_layer_is_right_half_of_the_time():
+    assert np.array_equal(roles.accuracy(program.attention, n_draws=3), [0.5] * 3)
+
+
+@pytest.mark.parametrize(
+    ("attend", "positions"),
+    [(program.attention, tables.sinusoidal(3, roles.D_MODEL)), (causal, 0.0)],
+)
+def test_a_layer_that_sees_order_names_the_helper(attend, positions):
+    assert roles.accuracy(attend, positions, n_draws=3).min() > 0.9
+
+
+def test_the_same_draws_give_the_same_shares():
+    once, twice = (roles.accuracy(causal, n_draws=2) for _ in range(2))
+    assert np.array_equal(once, twice)
+    assert once.shape == (2,)
