@@ -1,5 +1,7 @@
 """Queries and keys that turn, in both pairings."""
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -12,6 +14,29 @@ HALF = "Pairs (i, i + d_head / 2)."
 IN_TURN = "Pairs (2i, 2i + 1)."
 FLOAT32_ANGLES = "The reference computes frequencies and angles in float32."
 FAR = 4096
+TRAINED = 10  # tokens of a training sequence, a quarter of LENGTH
+LISTS = {
+    "short_factor": [1.0, 1.0, 1.1, 1.2],
+    "long_factor": [1.0, 1.5, 3.0, 4.0],
+}
+SCALED = {  # transformers' name, posenc's options
+    "linear": {"scaling": "linear", "factor": 4.0},
+    "dynamic": {"scaling": "dynamic_ntk", "factor": 2.0, "original_length": TRAINED},
+    "yarn": {"scaling": "yarn", "factor": 4.0, "original_length": TRAINED},
+    "llama3": {
+        "scaling": "llama3",
+        "factor": 4.0,
+        "original_length": TRAINED,
+        "scaling_options": {"low_freq_factor": 1.0, "high_freq_factor": 4.0},
+    },
+    "longrope": {
+        "scaling": "longrope",
+        "factor": 4.0,
+        "original_length": TRAINED,
+        "scaling_options": LISTS,
+    },
+    "proportional": {"keep": 0.5},
+}
 
 
 def rotary(pairing: str, length: int = LENGTH) -> Rotary:
@@ -244,3 +269,39 @@ def x_transformers_rotary(numbers: Numbers):
     names = [f"attention.to_{name}" for name in ("q", "k", "v", "out")]
     theirs = call(_Attention(), maps.named(*names, offsets=False), x)
     return attended(rotary("interleaved"), maps, x), theirs
+
+
+def scaled(kind: str, numbers: Numbers):
+    """Return queries and keys turned by a scaling of posenc and of transformers."""
+    from transformers import LlamaConfig
+    from transformers.models.llama import modeling_llama as m
+
+    options = SCALED[kind]
+    wanted = {"rope_type": kind, "rope_theta": 10_000.0, **options.get("scaling_options", {})}
+    if kind == "proportional":
+        wanted["partial_rotary_factor"] = options["keep"]
+    else:
+        wanted["factor"] = options["factor"]
+    if kind in ("yarn", "llama3", "longrope"):
+        wanted["original_max_position_embeddings"] = TRAINED
+    config = LlamaConfig(
+        hidden_size=D_MODEL,
+        num_attention_heads=N_HEADS,
+        max_position_embeddings=TRAINED if kind == "dynamic" else LENGTH,
+        rope_parameters=wanted,
+    )
+    like = torch.empty(0, dtype=numbers.dtype)
+    tables = m.LlamaRotaryEmbedding(config)(like, torch.arange(LENGTH)[None])
+    q, k = queries_and_keys(numbers)
+    ours = Rotary(D_MODEL, N_HEADS, LENGTH, pairing="half", **options)
+    return torch.stack(ours.rotate(q, k)), torch.stack(m.apply_rotary_pos_emb(q, k, *tables))
+
+
+for _kind in SCALED:
+    case(
+        "rotary",
+        "transformers",
+        f"LlamaRotaryEmbedding, rope_type {_kind}",
+        note=f"{HALF} {FLOAT32_ANGLES}",
+        precision="float32",
+    )(partial(scaled, _kind))

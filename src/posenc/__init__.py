@@ -1,11 +1,11 @@
 """Positional encodings, from the raw index to the time-series benchmark.
 
 An encoding is a set of angular frequencies, or a learned table, plus the door through which
-position enters attention. The NumPy half (frequencies, tables, rotation, fourier, faithfulness)
-needs numpy and scipy only; the torch half starts at `posenc.attention`.
+position enters attention. The NumPy half (frequencies, tables, rotation, schedules, fourier,
+faithfulness) needs numpy and scipy only; the torch half starts at `posenc.attention`.
 """
 
-from posenc import faithfulness, fourier, frequencies, rotation, tables
+from posenc import faithfulness, fourier, frequencies, rotation, schedules, tables
 
-__all__ = ["faithfulness", "fourier", "frequencies", "rotation", "tables"]
+__all__ = ["faithfulness", "fourier", "frequencies", "rotation", "schedules", "tables"]
 __version__ = "0.1.0"

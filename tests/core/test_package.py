@@ -23,6 +23,7 @@ MODULES = [
     "fourier",
     "frequencies",
     "rotation",
+    "schedules",
     "tables.counting",
     "tables.fourier",
     "tables.waves",

@@ -3,6 +3,7 @@
 Everything has a leading seed axis, so the training loop need not know which of the two it drives.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -31,6 +32,9 @@ class Ensemble(Protocol):
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and buffers, each (n_seeds, ...), sharing the models' memory."""
+
+    def only(self, left: Sequence[int]) -> "Ensemble":
+        """Return some of the seeds, with memory of their own."""
 
     def dropout_shapes(self, x: Tensor, mask: Tensor | None) -> list[torch.Size]:
         """Return the shapes of one seed's dropout masks for a batch such as `x`, of one seed."""
@@ -68,6 +72,9 @@ class Alone:
     def state(self) -> dict[str, Tensor]:
         return {name: t.detach().unsqueeze(0) for name, t in _tensors(self._model).items()}
 
+    def only(self, left: Sequence[int]) -> "Alone":  # noqa: ARG002 - there is one
+        return self
+
     def dropout_shapes(self, x: Tensor, mask: Tensor | None) -> list[torch.Size]:
         return _dropout_shapes(self._model, self._masks, x, mask)
 
@@ -85,6 +92,7 @@ class Stacked:
         self._masks, self._model = feeds[0], models[0]
         self._parameters, self._buffers = stack_module_state(list(models))
         self.parameters = list(self._parameters.values())
+        self._compile = compile
         self._call = torch.compile(self._forward) if compile else self._forward
 
     def _forward(self, x: Tensor, mask: Tensor | None, masks: list[Tensor]) -> Tensor:
@@ -112,6 +120,17 @@ class Stacked:
 
     def state(self) -> dict[str, Tensor]:
         return {name: t.detach() for name, t in {**self._parameters, **self._buffers}.items()}
+
+    def only(self, left: Sequence[int]) -> "Stacked":
+        some = copy.copy(self)
+        some.n_seeds = len(left)
+        some._parameters = {
+            name: t.detach()[left].requires_grad_() for name, t in self._parameters.items()
+        }
+        some._buffers = {name: t[left] for name, t in self._buffers.items()}
+        some.parameters = list(some._parameters.values())
+        some._call = torch.compile(some._forward) if self._compile else some._forward
+        return some
 
     def dropout_shapes(self, x: Tensor, mask: Tensor | None) -> list[torch.Size]:
         return _dropout_shapes(self._model, self._masks, x, mask)

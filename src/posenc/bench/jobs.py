@@ -8,7 +8,7 @@ from posenc.bench import records
 from posenc.bench.settings import Settings
 
 # Stacked attention forms its scores; beyond this many tokens training one by one is faster.
-MOST_STACKED_TOKENS = 128
+MOST_STACKED_TOKENS = {"cpu": 32, "cuda": 128}
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def _stackable(job: Job, device: str) -> bool:
     if len(job.cells) == 1:
         return True
     length = parts.load(job.cells[0], torch.device(device)).length
-    return build.n_tokens(job.cells[0], length) <= MOST_STACKED_TOKENS
+    most = MOST_STACKED_TOKENS["cuda" if device.startswith("cuda") else "cpu"]
+    return build.n_tokens(job.cells[0], length) <= most
 
 
 def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:

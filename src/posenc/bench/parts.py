@@ -37,6 +37,12 @@ class Part:
         mask = None if self.mask is None else self.mask[cell, rows]
         return self.x[cell, rows], self.y[cell, rows], mask
 
+    def only(self, cells: Sequence[int]) -> "Part":
+        """Return what some of the cells see."""
+        if len(self.y) == 1:
+            return self
+        return Part(self.x[cells], self.y[cells], None if self.mask is None else self.mask[cells])
+
     def rows(self, rows: slice) -> tuple[Tensor, Tensor | None]:
         """Return series and mask of some rows, all cells."""
         return self.x[:, rows], None if self.mask is None else self.mask[:, rows]
@@ -56,6 +62,11 @@ class Parts:
     length: int
     n_channels: int
     n_classes: int
+
+    def only(self, cells: Sequence[int]) -> "Parts":
+        """Return the parts that some of the cells see."""
+        some = (part.only(cells) for part in (self.train, self.validation, self.test))
+        return Parts(*some, self.length, self.n_channels, self.n_classes)
 
 
 def load(settings: Settings, device: torch.device) -> Parts:

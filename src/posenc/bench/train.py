@@ -82,26 +82,29 @@ def train(
             scores = [score | probe(cell, model) for cell, score, model in fitted]
     costs = {
         "parameters": n_parameters,
-        "seconds_per_step": run.seconds / max(1, run.step) / len(cells),
+        "seconds_per_step": run.seconds / max(1, run.step),
         "peak_memory": memory.read(),
-        "steps": run.step,
-        "epochs": run.step // run.n_batches,
         "seeds_together": len(cells),
     }
     return [
-        TrainingError(best.error) if best.error else score | _course(best) | costs
+        TrainingError(best.error) if best.error else score | _course(best) | run.steps(best) | costs
         for best, score in zip(run.best, scores, strict=True)
     ]
 
 
 class Training:
-    """The state of a training, with a leading seed axis everywhere."""
+    """The state of a training, with a leading seed axis everywhere.
+
+    A seed that has stopped leaves the stack, so that the others' steps do not carry it along.
+    `running` holds the numbers of those that are left; `seconds` are those of one seed.
+    """
 
     def __init__(
         self, cells: Sequence[Settings], group: Ensemble, data: Parts, device: torch.device
     ) -> None:
         settings = cells[0]
         self.settings, self.group, self.data, self.device = settings, group, data, device
+        self.whole, self.running = (group, data), list(range(len(cells)))
         self.best = [Best(cell) for cell in cells]
         self.step, self.seconds = 0, 0.0
         n_cases = len(data.train)
@@ -120,8 +123,12 @@ class Training:
         """Train until every seed has stopped, then go back to each seed's best check."""
         for number in range(1, self.course.most_rounds + 1):
             self._judge(number, self._train_round())
-            if all(best.done(self.course) for best in self.best):
+            left = [i for i, one in enumerate(self.running) if not self.best[one].done(self.course)]
+            if not left:
                 break
+            if len(left) < len(self.running):
+                self._leave(left)
+        self.group, self.data = self.whole
         with torch.no_grad():
             for name, tensor in self.group.state().items():
                 tensor.copy_(self.kept[name])
@@ -133,13 +140,32 @@ class Training:
         pairs = zip(y, predicted, strict=True)
         return [metrics.score(true, one, self.data.n_classes) for true, one in pairs]
 
+    def steps(self, best: Best) -> dict[str, int]:
+        """Return the steps and epochs of one seed."""
+        steps = len(best.losses) * self.course.round_steps
+        return {"steps": steps, "epochs": steps // self.n_batches}
+
+    def _leave(self, left: list[int]) -> None:
+        """Go on with some of the seeds in the stack."""
+        before = self.group
+        self.group, self.data = before.only(left), self.data.only(left)
+        known, after = self.optimizer.state, self.group.parameters
+        self.optimizer = _optimizer(after, self.settings, self.device)
+        for old, new in zip(before.parameters, after, strict=True):
+            self.optimizer.state[new] = {
+                name: value[left] if value.shape == old.shape else value
+                for name, value in known[old].items()
+            }
+        self.running = [self.running[i] for i in left]
+
     def _batches(self) -> Iterator[Tensor]:
         """Yield the rows (n_seeds, batch) of one batch after the other, epoch after epoch."""
         n_cases = len(self.data.train)
         while True:
             order = torch.stack([torch.randperm(n_cases, generator=g) for g in self.orders])
             order = order[:, : self.n_batches * self.batch_size].to(self.device)
-            yield from order.split(self.batch_size, 1)
+            for batch in order.split(self.batch_size, 1):
+                yield batch[self.running]
 
     def _train_round(self) -> list[float]:
         """Train up to the next check, and return each seed's mean loss."""
@@ -148,7 +174,7 @@ class Training:
         for _ in range(self.course.round_steps):
             total += self.take_step()
         losses = (total / self.course.round_steps).tolist()
-        self.seconds += time.perf_counter() - start
+        self.seconds += (time.perf_counter() - start) / len(self.running)
         return losses
 
     def take_step(self) -> Tensor:
@@ -167,7 +193,7 @@ class Training:
 
     def _masks(self) -> list[Tensor]:
         rate = self.settings.dropout
-        drawn = [dropout.draw(self.shapes, rate, noise) for noise in self.noises]
+        drawn = [dropout.draw(self.shapes, rate, self.noises[i]) for i in self.running]
         if len(drawn) == 1:
             return [mask.unsqueeze(0) for mask in drawn[0]]
         return [torch.stack(masks) for masks in zip(*drawn, strict=True)]
@@ -179,12 +205,10 @@ class Training:
         accuracies = (logits.argmax(-1) == y).float().mean(1).tolist()
         losses = _losses(logits, y.expand(self.group.n_seeds, -1)).tolist()
         state = self.group.state()
-        for i, best in enumerate(self.best):
-            if best.done(self.course):
-                continue
-            if best.check(number, train_losses[i], accuracies[i], losses[i]):
+        for i, one in enumerate(self.running):
+            if self.best[one].check(number, train_losses[i], accuracies[i], losses[i]):
                 for name, kept in self.kept.items():
-                    kept[i].copy_(state[name][i])
+                    kept[one].copy_(state[name][i])
 
     @torch.no_grad()
     def _logits(self, part: Part) -> Tensor:

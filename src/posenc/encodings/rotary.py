@@ -1,13 +1,16 @@
 """Rotary encoding: queries and keys turn with their position."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
+from posenc.encodings.stretching import Stretching
 
 
 class Rotary(Position):
@@ -19,18 +22,60 @@ class Rotary(Position):
     Parameters
     ----------
     d_model, n_heads, max_length : int
-        As for `Position`; `d_model / n_heads` must be even. Any length is served, and any real
-        positions; angles beyond `max_length` are computed on the spot.
+        As for `Position`; `share * d_model / n_heads` must be even. Any length is served, and any
+        real positions; angles beyond `max_length` are computed on the spot.
     base : float
-        The frequencies are `base**(-2i / d_head)`; above 0.
+        The frequencies are `base**(-2i / d)`, with d the dimensions of a head that turn; above 0.
     pairing : {"interleaved", "half"}
-        Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d_head / 2), as in
-        GPT-NeoX and LLaMA.
+        Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d / 2), as in GPT-NeoX and
+        LLaMA.
+    share : float
+        Share of a head's dimensions that turn, the first ones; the others carry no position
+        ("partial rotary", Black et al. 2022). Above 0, at most 1.
+    keep : float
+        Share of the pairs that keep their frequency, the fast ones; those of lowest frequency get
+        0 and carry no position ("p-RoPE", Barbero et al. 2024). From 0 to 1.
+    scaling : {"none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope"}
+        How frequencies change for inputs longer than in training; see `posenc.schedules`.
+    factor : float, optional
+        How many times longer than in training, at least 1. By default `max_length` over
+        `original_length`; 1 for "dynamic_ntk", which looks at the input.
+    original_length : int, optional
+        Tokens of a training sequence. "linear" and "ntk" can do without if they have a `factor`.
+    scaling_options : mapping, optional
+        For "yarn" `beta_fast`, `beta_slow`, `ramp`, `truncate` and `attention_factor`; for "llama3"
+        `low_freq_factor` and `high_freq_factor`; for "longrope" the lists `short_factor` and
+        `long_factor`, and `attention_factor`. Where nothing is said, as published.
+
+    Attributes
+    ----------
+    omega : array of shape (d / 2,)
+        Angular frequencies in radians per position after scaling, for an input of `max_length`.
+    attention_factor : float
+        What the turned dimensions are multiplied by, other than 1 for "yarn" and "longrope".
+
+    Raises
+    ------
+    ValueError
+        For a value or a combination that means nothing, and options that would be ignored; in a
+        forward pass, where a cache holds keys that a growing input would have to turn anew.
 
     Notes
     -----
     Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
     float32 at least, also in a module of a half type.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or `d_model / n_heads` is odd.
+
+    Examples
+    --------
+    >>> q = torch.randn(1, 2, 5, 4)
+    >>> turned, _ = Rotary(8, 2, 5).rotate(q, q)
+    >>> bool(torch.allclose(turned.norm(dim=-1), q.norm(dim=-1)))
+    True
     """
 
     def __init__(
@@ -41,10 +86,22 @@ class Rotary(Position):
         *,
         base: float = 10_000.0,
         pairing: str = "interleaved",
+        share: float = 1.0,
+        keep: float = 1.0,
+        scaling: str = "none",
+        factor: float | None = None,
+        original_length: int | None = None,
+        scaling_options: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.pairing = _checks.choice("pairing", pairing, ("interleaved", "half"))
-        self.omega = frequencies.geometric(_checks.even("d_model / n_heads", self.d_head), base)
+        trained = frequencies.geometric(_turning(self.d_head, share), base)
+        self._n_kept = _n_kept(len(trained), keep)
+        self.stretching = Stretching(
+            trained, self.max_length, scaling, factor, original_length, scaling_options
+        )
+        self.attention_factor = self.stretching.gain
+        self.omega = self._omega_for(self.max_length)
         cos, sin = self._angles(self.max_length)
         self.register_exact("cos", cos, wide=True)
         self.register_exact("sin", sin, wide=True)
@@ -54,24 +111,43 @@ class Rotary(Position):
             of_queries = of_keys = Steps(q.shape[-2], q.device)
         else:
             of_queries, of_keys = places.of_queries, places.of_keys
-        turns = self._cos_sin(of_queries)
-        others = turns if of_keys is of_queries else self._cos_sin(of_keys)
+        omega = self._omega_now(of_queries, of_keys, places)
+        turns = self._cos_sin(of_queries, omega)
+        others = turns if of_keys is of_queries else self._cos_sin(of_keys, omega)
         return self._turn(q, *turns), self._turn(k, *others)
 
-    def _cos_sin(self, steps: Steps) -> tuple[Tensor, Tensor]:
-        """Return cosines and sines of t omega_i, (length, d_head / 2), or with batch and heads."""
+    def _omega_for(self, length: int) -> np.ndarray:
+        """Return the angular frequencies for an input of this length, (d / 2,)."""
+        omega = self.stretching.at(length).copy()
+        omega[self._n_kept :] = 0
+        return omega
+
+    def _omega_now(self, of_queries: Steps, of_keys: Steps, places: Places | None) -> np.ndarray:
+        """Return the frequencies for the input at hand, which most schedules do not look at."""
+        if not self.stretching.grows:
+            return self.omega
+        ends = [steps.end(self.max_length) for steps in (of_queries, of_keys)]
+        if places is not None and places.cached:
+            self.stretching.check_cache(max(ends))
+        return self._omega_for(max(ends))
+
+    def _cos_sin(self, steps: Steps, omega: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines of t omega_i, (length, d / 2), or with batch and heads."""
         end = steps.first + steps.length
         if steps.given is not None:
-            angles = steps.given[:, None, :, None] * constants(self.omega, steps.given)
-            return angles.cos(), angles.sin()
-        if end <= self.max_length:
+            angles = steps.given[:, None, :, None] * constants(omega, steps.given)
+            return self._loud(angles.cos()), self._loud(angles.sin())
+        if end <= self.max_length and omega is self.omega:
             return self.cos[steps.first : end], self.sin[steps.first : end]
-        cos, sin = (torch.as_tensor(a).to(self.cos) for a in self._angles(end, steps.first))
+        turns = self._angles(end, steps.first, omega)
+        cos, sin = (torch.as_tensor(a).to(self.cos) for a in turns)
         return cos, sin
 
     def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos)."""
         wide = precise(x)
+        still = wide[..., 2 * cos.shape[-1] :]
+        wide = wide[..., : 2 * cos.shape[-1]]
         cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
         if self.pairing == "interleaved":
             a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
@@ -79,9 +155,38 @@ class Rotary(Position):
         else:
             a, b = wide.chunk(2, -1)
             turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
-        return turned.to(x.dtype)
+        whole = torch.cat((turned, still), -1) if still.shape[-1] else turned
+        return whole.to(x.dtype)
 
-    def _angles(self, end: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return cosines and sines of t omega_i, each (end - first, d_head / 2)."""
-        angles = np.outer(np.arange(first, end), self.omega)
-        return np.cos(angles), np.sin(angles)
+    def _angles(
+        self, end: int, first: int = 0, omega: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return cosines and sines of t omega_i, each (end - first, d / 2)."""
+        angles = np.outer(np.arange(first, end), self.omega if omega is None else omega)
+        return self._loud(np.cos(angles)), self._loud(np.sin(angles))
+
+    def _loud(self, turns: Tensor | np.ndarray) -> Tensor | np.ndarray:
+        return turns if self.attention_factor == 1 else turns * self.attention_factor
+
+
+def _turning(d_head: int, share: float) -> int:
+    """Return how many dimensions of a head turn, or raise ValueError unless they are even."""
+    if share == 1:
+        return _checks.even("d_model / n_heads", d_head)
+    wanted = _checks.positive("share", share) * d_head
+    turning = round(wanted)
+    if turning > d_head or turning < 2 or turning % 2 or abs(wanted - turning) > 1e-6:
+        near = min(range(2, d_head + 1, 2), key=lambda d: abs(d - wanted), default=None)
+        hint = "" if near is None else f"; share={near / d_head:.6g} turns {near}"
+        raise ValueError(
+            "share must be above 0, at most 1, and turn an even number of a head's dimensions, "
+            f"got {share!r}, which is {wanted:.6g} of {d_head}{hint}"
+        )
+    return turning
+
+
+def _n_kept(n_pairs: int, keep: float) -> int:
+    """Return how many pairs keep their frequency: `keep * n_pairs`, rounded down."""
+    if _checks.non_negative("keep", keep) > 1:
+        raise ValueError(f"keep must be a share from 0 to 1, got {keep!r}")
+    return int(keep * n_pairs + 1e-9)

@@ -4,7 +4,7 @@
 """
 
 from posenc.audit.survey.comparisons import against, duels
-from posenc.audit.survey.cost import cost_ratios, relative_cost
+from posenc.audit.survey.cost import relative_cost
 from posenc.audit.survey.gains import Trend, advanced_gain, gain_pairs, trends
 from posenc.audit.survey.levels import beside, levels
 from posenc.audit.survey.missing import coverage, gaps, stand_ins
@@ -31,6 +31,7 @@ from posenc.audit.survey.ranks import (
     regularity,
 )
 from posenc.audit.survey.spread import Spread, spreads
+from posenc.study.cost import cost_ratios
 
 __all__ = [
     "N_SEEDS",

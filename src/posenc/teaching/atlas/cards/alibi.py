@@ -1,0 +1,35 @@
+"""ALiBi: a penalty in proportion to the distance."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="alibi",
+    title="ALiBi",
+    year=2022,
+    sentence=(
+        "It subtracts from each score a penalty in proportion to the distance, steep in one "
+        "head and gentle in the next, and learns nothing."
+    ),
+    formula=(r"s_{ij} \leftarrow s_{ij} - m_h\, |i - j|, \quad m_h = 2^{-8h/n_\text{heads}}"),
+    doors=("bias",),
+    parameters="0",
+    longer="as it is",
+    beyond=(
+        "The penalty goes on in a straight line, so what is farther away than in training "
+        "gets hardly any weight. Our probe cannot test it: its question is one of direction, "
+        "which the two-sided penalty does not see."
+    ),
+    real_times=True,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it in causal models that will run longer than they were trained. In a layer that "
+        "looks both ways it cannot tell before from after, and needs company there."
+    ),
+    code="""\
+slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+penalty = -slopes[:, None, None] * (t - t[:, None]).abs()
+assert torch.allclose(make("alibi").bias(x, q, k), penalty)""",
+    papers=("press2022alibi",),
+    chapter="relative-and-hybrid",
+)

@@ -1,0 +1,40 @@
+"""ConvSPE: random codes made by learned filters."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="conv_spe",
+    title="ConvSPE",
+    year=2021,
+    sentence=(
+        "It multiplies queries and keys by white noise that two learned filters have "
+        "smoothed, so that on average the score depends on the offset as the filters overlap."
+    ),
+    formula=(
+        r"s_{mn} \to \frac{1}{\sqrt{d_\text{head}}} \sum_d q_{md}\, P_d(m - n)\, k_{nd}, "
+        r"\qquad P_d(o) = \sum_p \phi^Q_d(p)\, \phi^K_d(p - o)"
+    ),
+    doors=("rotate",),
+    parameters="64 * d_model * n_layers",
+    longer="as it is",
+    beyond=(
+        "The kernel is zero from the filters' length on, 32 positions by default, so a longer "
+        "input brings no offset that counts and that training did not have."
+    ),
+    real_times=False,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it with attention of linear cost, where tokens farther apart than the filter "
+        "should not meet through position. In ordinary attention it is the dearest encoding "
+        "of this book to train."
+    ),
+    code="""\
+module = encodings.make("conv_spe", 8, 2, length, n_realisations=20_000).eval()
+kernel = (1 - (t - t[:, None]).abs() / 32).clamp(min=0)  # at the start, with constant filters
+codes_q, codes_k = module.codes(length)
+assert (codes_q @ codes_k.mT / 20_000 - kernel).abs().max() < 0.06""",
+    papers=("liutkus2021spe",),
+    verdicts=("S8", "S13"),
+    chapter="relative-and-hybrid",
+)

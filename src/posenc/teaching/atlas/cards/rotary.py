@@ -1,0 +1,41 @@
+"""RoPE: queries and keys turn with their position."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="rotary",
+    title="RoPE",
+    year=2021,
+    sentence=(
+        "It turns each pair of query and key dimensions by an angle that grows with the "
+        "position, so that a score depends on the offset of query and key only."
+    ),
+    formula=(
+        r"q_i \leftarrow R(i)\, q_i, \quad k_j \leftarrow R(j)\, k_j, \qquad \big(R(i)\, "
+        r"q\big)\big(R(j)\, k\big)^\top = q\, R(j - i)\, k^\top"
+    ),
+    doors=("rotate",),
+    parameters="0",
+    longer="as it is",
+    beyond=(
+        "A later place changes nothing, because scores know offsets only. Offsets longer than "
+        "any in training turn the pairs by angles that the model has not met."
+    ),
+    real_times=True,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it as the first choice where offsets matter: nothing to learn, any real times, "
+        "any length, and keys in a cache stay as they are. It cannot say where a token "
+        "stands, only how far two are apart."
+    ),
+    code="""\
+omega = 10_000 ** (-torch.arange(0, d_head, 2) / d_head)
+turn = torch.polar(torch.ones(length, d_head // 2), t[:, None] * omega)
+pairs = torch.view_as_complex(q.unflatten(-1, (-1, 2)))
+turned = torch.view_as_real(pairs * turn).flatten(-2)
+assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
+    papers=("su2021roformer",),
+    verdicts=("B23", "R9"),
+    chapter="rotations",
+)

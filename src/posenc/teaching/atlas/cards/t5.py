@@ -1,0 +1,38 @@
+"""The bias of T5: one learned number per bucket of offsets."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="t5",
+    title="T5 bias",
+    year=2020,
+    sentence=(
+        "It adds one learned number per head and bucket of offsets to the scores: near "
+        "offsets have a bucket each, far ones share buckets that grow like a logarithm."
+    ),
+    formula=r"s_{ij} \leftarrow s_{ij} + \beta_{\text{bucket}(j - i)}",
+    doors=("bias",),
+    parameters="32 * n_heads",
+    longer="as it is",
+    beyond=(
+        "From 128 positions on all offsets of one side share a bucket. Offsets between the "
+        "training length and 128 fall into buckets that training may never have filled."
+    ),
+    real_times=True,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it for long inputs where near offsets count exactly and far ones roughly; all "
+        "layers share a few numbers. Real times are rounded to whole offsets, so choose the "
+        "unit of time with care."
+    ),
+    code="""\
+module, offset = make("t5"), t - t[:, None]
+distance = offset.abs()
+shared = 8 + (distance.clamp(min=8) ** 2 // 64).log2().long()
+bucket = torch.where(distance < 8, distance, shared.clamp(max=15)) + 16 * (offset > 0)
+assert torch.allclose(module.bias(x, q, k), module.values[:, bucket])""",
+    papers=("raffel2020t5",),
+    verdicts=("F36",),
+    chapter="relative-and-hybrid",
+)

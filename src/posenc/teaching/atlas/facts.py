@@ -1,0 +1,129 @@
+"""What the library answers about an encoding when it is asked, for comparison with its card."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from posenc import encodings
+from posenc.attention import Cache, SelfAttention
+from posenc.models import positions
+from posenc.models.transfer import transfer
+
+SIZE = {"d_model": 128, "n_heads": 8, "n_layers": 4, "L": 100}
+"""The sizes for which the atlas counts parameters."""
+
+_WIDTH, _HEADS, _LENGTH = 16, 2, 12  # of the layer that is asked
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Answers of the library.
+
+    Attributes
+    ----------
+    doors : tuple of str
+    parameters : int
+        Numbers that a model of the size `SIZE` learns for the encoding.
+    longer : str
+        As in `Card.longer`.
+    refusals : mapping from "longer", "real_times", "causal" or "cached" to str
+        The library's reason for each thing that it refuses.
+    """
+
+    doors: tuple[str, ...]
+    parameters: int
+    longer: str
+    refusals: Mapping[str, str] = field(default_factory=dict)
+
+
+def facts(name: str) -> Facts:
+    """Ask the library about an encoding.
+
+    Parameters
+    ----------
+    name : str
+        One of `encodings.names()`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such encoding.
+    """
+    longer, reason = _longer(name)
+    asked = {"longer": reason, "real_times": _refusal(_real_times, name)}
+    asked |= {"causal": _refusal(_causal, name), "cached": _refusal(_cached, name)}
+    return Facts(
+        doors=encodings.get(name).doors(),
+        parameters=parameters(name, **SIZE),
+        longer=longer,
+        refusals={question: reason for question, reason in asked.items() if reason},
+    )
+
+
+def parameters(name: str, *, d_model: int, n_heads: int, n_layers: int, L: int) -> int:
+    """Return how many numbers a model learns for an encoding, shared ones counted once."""
+    with torch.random.fork_rng(devices=[]):
+        found, _ = positions.for_layers(
+            name, d_model, n_heads, L, n_layers, class_token=False, shared=None, options=None
+        )
+    unique = {id(p): p for position in found for p in position.parameters()}
+    return sum(p.numel() for p in unique.values())
+
+
+def _layer(name: str, *, length: int = _LENGTH, causal: bool = False) -> SelfAttention:
+    """Return a small layer with this encoding, in double precision."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        position = encodings.make(name, _WIDTH, _HEADS, length)
+        return SelfAttention(_WIDTH, _HEADS, position, causal=causal).double().eval()
+
+
+def _tokens(length: int = _LENGTH) -> Tensor:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(1, length, _WIDTH, dtype=torch.float64, generator=generator)
+
+
+def _refusal(question: Callable[[str], None], name: str) -> str:
+    """Return the library's reason to refuse, or "" if it serves."""
+    try:
+        question(name)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@torch.no_grad()
+def _longer(name: str) -> tuple[str, str]:
+    """Return what happens to an input of twice the length, and the reason if it is refused."""
+    layer = _layer(name)
+    if not _refusal(lambda _: layer(_tokens(2 * _LENGTH)), name):
+        return "as it is", ""
+    reason = _refusal(lambda _: transfer(layer, _layer(name, length=2 * _LENGTH)), name)
+    return ("refuses", reason) if reason else ("rebuilt", "")
+
+
+@torch.no_grad()
+def _real_times(name: str) -> None:
+    times = torch.linspace(0, _LENGTH - 1, _LENGTH, dtype=torch.float64) ** 1.1 / _LENGTH**0.1
+    _layer(name)(_tokens(), positions=times)
+
+
+@torch.no_grad()
+def _causal(name: str) -> None:
+    """Ask for a causal layer, whose earlier outputs must not hang on later tokens."""
+    layer, x = _layer(name, causal=True), _tokens()
+    later = x.clone()
+    later[:, -1] += 1
+    if not torch.allclose(layer(x)[:, :-1], layer(later)[:, :-1], rtol=0, atol=1e-9):
+        raise ValueError(f"{name} lets a later token change an earlier one")
+
+
+@torch.no_grad()
+def _cached(name: str) -> None:
+    """Ask for one token at a time, which must give what the whole sequence gives."""
+    layer, x, cache = _layer(name, causal=True), _tokens(), Cache()
+    parts = torch.cat([layer(x[:, i : i + 1], cache=cache) for i in range(_LENGTH)], 1)
+    if not torch.allclose(parts, layer(x), rtol=0, atol=1e-9):
+        raise ValueError(f"{name} gives other outputs from a cache than from the whole")

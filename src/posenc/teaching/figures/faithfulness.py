@@ -1,0 +1,114 @@
+"""Figures of the chapter on faithfulness."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posenc import tables
+from posenc.teaching import plots
+
+WIDTH = 4.8  # inches: letters stay readable on a phone
+LOOKS = list(zip([*plots.COLORS, "0.45"], [*plots.DASHES, (0, (1, 1))], strict=True))
+COLUMNS = 3  # of a legend
+
+
+def lineup(n_positions: int, d_model: int) -> dict[str, NDArray]:
+    """Return one table of each kind that the chapter compares, by name.
+
+    Digits and bits take as many columns as the last position needs. Random rows stand for a learned
+    table before training; beyond `d_model` positions the DFT encoding is stretched.
+    """
+    return {
+        "sinusoidal": tables.sinusoidal(n_positions, d_model),
+        "DFT": tables.dft(n_positions, d_model, overflow="stretch"),
+        "tAPE": tables.tape(n_positions, d_model),
+        "random": np.random.default_rng(0).normal(size=(n_positions, d_model)),
+        "bits": tables.binary(n_positions),
+        "digits": tables.digits(n_positions),
+        "index": tables.index(n_positions, d_model),
+    }
+
+
+def kinds_of_mistakes(answers: Mapping[str, tuple[NDArray, NDArray]]) -> None:
+    """Show decoded against true positions of two encodings.
+
+    Parameters
+    ----------
+    answers : mapping of str to (array of shape (n,), array of shape (n,))
+        True and decoded positions of the sinusoidal and of the DFT encoding.
+    """
+    figure, axes = plots.new(1, 2, sharey=True, height=3.1, width=WIDTH)
+    for ax, (name, (true, found)), color in zip(axes, answers.items(), plots.COLORS, strict=False):
+        wrong = np.mean(true != found)
+        ax.plot(true, found, "o", color=color, markersize=1.8, alpha=0.6)
+        ax.set(title=f"{name}: {wrong:.0%} wrong", xlabel="true position", aspect="equal")
+    axes[0].set_ylabel("position read back")
+    plots.show(
+        figure,
+        name="fig-kinds-of-mistakes",
+        caption="Equally many mistakes, of two kinds: 200 positions read back from noisy encodings "
+        "of 256 dimensions, six times each. The noise is 2 norms on the left and 5 on the right.",
+        alt="Two scatter plots of decoded against true position. Left, sinusoidal: nearly all dots "
+        "lie close to the diagonal. Right, DFT: most dots lie on the diagonal and the rest are "
+        "scattered evenly over the square.",
+    )
+
+
+def separation_by_length(lengths: ArrayLike, apart: Sequence[Mapping[str, float]]) -> None:
+    """Show the relative separation of several encodings against the number of positions.
+
+    Parameters
+    ----------
+    lengths : array of shape (m,)
+        Numbers of positions.
+    apart : sequence of m mappings of str to float
+        For each number of positions the separation of each encoding in norms.
+    """
+    figure, ax = plots.new(height=3.6, width=WIDTH)
+    for name, (color, dash) in zip(apart[0], LOOKS, strict=True):
+        values = [row[name] for row in apart]
+        ax.plot(lengths, values, color=color, linestyle=dash, label=name)
+    ax.set(xscale="log", yscale="log", xlabel="number of positions", ylabel="separation (norms)")
+    ax.set_xticks(lengths, [f"{n:g}" for n in lengths])
+    ax.minorticks_off()
+    figure.legend(loc="outside lower center", ncols=COLUMNS)
+    plots.show(
+        figure,
+        name="fig-separation",
+        caption="Distance of the two nearest positions, in norms, for encodings of 64 dimensions. "
+        "Bits and digits take as many columns as the last position needs.",
+        alt="On log axes the sinusoidal line is level at 0.26 for every number of positions. The "
+        "DFT line is level at 1.41 up to 64 positions and then falls steadily; it crosses the "
+        "sinusoidal line near 512. The lines of tAPE, digits and index fall throughout, those of "
+        "random rows and bits fall slowly.",
+    )
+
+
+def share_of_mistakes(levels: ArrayLike, curves: Mapping[str, ArrayLike]) -> None:
+    """Show how many positions are lost as the noise grows.
+
+    Parameters
+    ----------
+    levels : array of shape (m,)
+        Size of the noise in norms.
+    curves : mapping of str to array of shape (m,)
+        Share of positions read back wrongly, for each encoding.
+    """
+    figure, ax = plots.new(height=3.6, width=WIDTH)
+    for (name, values), (color, dash) in zip(curves.items(), LOOKS, strict=False):
+        ax.plot(levels, values, color=color, linestyle=dash, label=name)
+    ax.axhline(1 / 3, color="0.6", linewidth=0.8, zorder=0)
+    ax.annotate("a third", (levels[0], 1 / 3), fontsize=9, va="bottom")
+    ax.set(xscale="log", xlabel="noise (norms)", ylabel="share of positions lost")
+    ax.set_xticks([0.03, 0.1, 0.3, 1, 3, 10], ["0.03", "0.1", "0.3", "1", "3", "10"])
+    ax.minorticks_off()
+    figure.legend(loc="outside lower center", ncols=COLUMNS)
+    plots.show(
+        figure,
+        name="fig-noise",
+        caption="Positions lost under growing noise: 200 positions, encodings of 256 dimensions, "
+        "bits in 8 columns and digits in 3.",
+        alt="The share of lost positions rises with the noise for each encoding: for index and "
+        "digits first, then for bits, then for sinusoidal and tAPE, and for DFT and random last.",
+    )

@@ -1,0 +1,143 @@
+"""Figures of the chapter on the Fourier view."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from posenc import fourier, frequencies
+from posenc.teaching import plots
+
+WIDTH = 4.8  # inches: letters stay readable on a phone
+SINUSOID, DFT = plots.COLORS[:2]
+
+
+def two_selections(d: int = 256) -> None:
+    """Show where the waves of the sinusoidal and of the DFT encoding lie, as ticks and smoothed.
+
+    Parameters
+    ----------
+    d : int
+        Width of both encodings, and number of lattice points; even.
+    """
+    geometric, uniform = frequencies.geometric(d), frequencies.harmonic(d)
+    step = 2 * np.pi / d
+    figure, axes = plots.new(2, 1, sharex=True, height_ratios=[1, 1.5], height=4.2, width=WIDTH)
+    _ticks(axes[0], {"sinusoidal": geometric, "DFT": uniform})
+    slow = np.sum(geometric < step)
+    note = f"{slow} of {len(geometric)} stand left of the second\nDFT tick: no full cycle"
+    axes[0].annotate(note, (1.1, 0), fontsize=9, va="center")
+    smoothed = fourier.frequency_density(geometric, d, 4 * step)
+    axes[1].plot(uniform, smoothed, color=SINUSOID, label="sinusoidal")
+    axes[1].plot(uniform, fourier.dft_density(d), color=DFT, linestyle="--", label="DFT")
+    axes[1].set(xlabel="angular frequency (radians per position)", ylabel="share of the waves")
+    axes[1].set_xticks([0, 1, 2, np.pi], ["0", "1", "2", "π"])
+    axes[1].legend(loc="upper right")
+    plots.show(
+        figure,
+        name="fig-density",
+        caption=f"The waves of two encodings of {d} dimensions. Above, one tick for each wave. "
+        "Below, the same smoothed, as in Fig. 1 of the DFT paper.",
+        alt="Above, two rows of ticks between 0 and pi. The ticks of the DFT encoding are evenly "
+        "spaced; those of the sinusoidal encoding crowd at 0, thin out and end at 1. Below, the "
+        "smoothed density of the sinusoidal encoding is highest at 0 and falls to nothing soon "
+        "after 1, the density of the DFT encoding is flat.",
+    )
+
+
+def _ticks(ax: Axes, grids: Mapping[str, ArrayLike]) -> None:
+    """Draw a row of ticks for each grid of frequencies, the first one on top."""
+    for row, (grid, color) in enumerate(zip(grids.values(), (SINUSOID, DFT), strict=True)):
+        ax.vlines(grid, -row - 0.35, -row + 0.35, color=color, linewidth=0.7)
+    ax.set_yticks(-np.arange(len(grids)), list(grids))
+    ax.grid(False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.tick_params(length=0)
+
+
+def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
+    """Show a spike rebuilt from more and more of its waves.
+
+    Parameters
+    ----------
+    sums : mapping of str to array of shape (d,)
+        Title of each of four panels and the values to draw.
+    s : int
+        Where the spike stands.
+    """
+    figure, axes = plots.new(2, 2, sharex=True, sharey=True, height=3.8, width=WIDTH)
+    for ax, (title, values) in zip(axes.flat, sums.items(), strict=True):
+        ax.fill_between(np.arange(len(values)), values, step="mid", color=SINUSOID, lw=0)
+        ax.set(title=title, xlim=(0, 3 * s), ylim=(-0.25, 1.05))
+    figure.supxlabel("lattice point t", fontsize=10)
+    figure.supylabel("value", fontsize=10)
+    d = len(values)
+    plots.show(
+        figure,
+        name="fig-partial-sums",
+        caption=f"Position {s} on a lattice of {d} points, rebuilt from more and more of its "
+        "waves.",
+        alt=f"Four panels. With few frequencies a low broad bump at {s}, with more a narrower and "
+        "higher peak with ripples, with all frequencies a single spike of height 1.",
+    )
+
+
+def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
+    """Show what a position looks like after analysis and synthesis with two sets of waves.
+
+    Parameters
+    ----------
+    lags, sinusoidal, dft : array of shape (n,)
+        Offsets in positions, and the dot product of encodings of norm 1 that far apart.
+    """
+    figure, ax = plots.new(height=3.0, width=WIDTH)
+    ax.plot(lags, sinusoidal, color=SINUSOID, label="sinusoidal")
+    ax.plot(lags, dft, color=DFT, linestyle="--", label="DFT")
+    ax.set(xlabel="offset t − s (positions)", ylabel="dot product (norm 1)", ylim=(-0.05, 1.05))
+    ax.legend(loc="upper right")
+    plots.show(
+        figure,
+        name="fig-two-kernels",
+        caption="A spike after analysis and synthesis with the waves of the two encodings, in 256 "
+        "dimensions.",
+        alt="Dot product against offset from -128 to 128. The DFT curve is 1 at offset 0 and 0 "
+        "elsewhere. The sinusoidal curve has a sharp tip at 0 and broad shoulders that sink "
+        "slowly, with ripples, to about 0.4.",
+    )
+
+
+def shares_read(omega: ArrayLike, shares: Mapping[str, ArrayLike], waves: ArrayLike) -> None:
+    """Show how much of a wave a linear layer reads from an encoding, for waves of each frequency.
+
+    Parameters
+    ----------
+    omega : array of shape (m,)
+        Angular frequencies of the target waves in radians per position.
+    shares : mapping of str to array of shape (m,)
+        Share of each target that is read from the sinusoidal and from the DFT encoding.
+    waves : array of shape (n,)
+        The sinusoidal encoding's own frequencies, drawn as ticks.
+    """
+    figure, ax = plots.new(height=3.2, width=WIDTH)
+    looks = ((SINUSOID, "-", "o"), (DFT, "--", ""))
+    for (name, values), (color, dash, dot) in zip(shares.items(), looks, strict=True):
+        ax.plot(
+            omega, values, color=color, ls=dash, lw=1, marker=dot, markersize=2.5, label=f"{name}"
+        )
+    ax.vlines(waves, -0.13, -0.05, color=SINUSOID, linewidth=0.6)
+    ax.set(
+        xlabel="frequency of the wave to be read (radians per position)",
+        ylabel="share that is read",
+        ylim=(-0.15, 1.08),
+    )
+    ax.set_xticks([0, 1, 2, np.pi], ["0", "1", "2", "π"])
+    ax.legend(loc="center right")
+    plots.show(
+        figure,
+        name="fig-share-read",
+        caption="How much of each of 127 waves a linear layer reads from the two encodings under "
+        "mild noise. Ticks at the foot: the sinusoidal encoding's own waves.",
+        alt="The DFT line is level just below 1. The sinusoidal dots lie near 1 below frequency "
+        "0.5, jump up and down between 0.5 and 1, and lie at 0 above 1.1.",
+    )

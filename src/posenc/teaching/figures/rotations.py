@@ -1,0 +1,136 @@
+"""Figures of the chapter on rotations, and of the Audit of the proof that it follows."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Wedge
+from numpy.typing import NDArray
+
+from posenc.teaching import plots
+
+
+def clock_hands(steps: int = 2) -> None:
+    """Show the same step forward from several positions, in three pairs of different speed."""
+    clocks = {1.0: (0, 2, 4), 10**-0.5: (0, 5, 10, 15), 0.1: (0, 12, 24, 40)}
+    figure, axes = plots.new(1, 3, height=2.9, width=6.6, sharey=True)
+    for ax, (omega, starts) in zip(axes, clocks.items(), strict=True):
+        ax.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
+        for t, color in zip(starts, plots.COLORS, strict=False):
+            _step(ax, omega, t, steps, color)
+        ax.set(xlim=(-1.55, 1.55), ylim=(-1.55, 1.55), aspect="equal", xlabel="sin(ωt)")
+        ax.set_title(f"ω = {omega:.3g}: {omega * steps:.2g} rad", fontsize=10)
+    axes[0].set_ylabel("cos(ωt)")
+    plots.show(
+        figure,
+        name="fig-clock-hands",
+        caption="Two positions ahead, from several positions $t$ (thick hands), in three pairs. "
+        "Each clock has its own turn, and makes the same one wherever it starts.",
+        alt="Three circles with clock hands labelled by position. From each hand a shaded sector "
+        "leads clockwise to the hand two positions later. Sectors on one circle are equally wide: "
+        "about a third of the circle on the fast clock, a narrow slice on the slow one.",
+    )
+
+
+def lone_sine(fit: Callable[[float, int], tuple[float, float]]) -> None:
+    """Show a lone sine now and later, a case without a linear map and one with it.
+
+    Parameters
+    ----------
+    fit : function of an angular frequency and an offset
+        Returns the best factor, and what it misses.
+    """
+    figure, axes = plots.new(1, 2, height=3.3, width=6.2, sharey=True)
+    for ax, omega, k in zip(axes, (0.41, np.pi / 9), (3, 9), strict=True):
+        t = np.arange(60)
+        ax.plot(np.sin(omega * t), np.sin(omega * (t + k)), "o", markersize=4)
+        ax.axline((0, 0), slope=fit(omega, k)[0], color=plots.COLORS[1], linestyle="--")
+        ax.set_title(f"ωk = {omega * k:.2f}")
+        ax.set(xlabel="sin(ωt), the value now", aspect="equal")
+    axes[0].set_ylabel("sin(ω(t+k)), the value wanted")
+    plots.show(
+        figure,
+        name="fig-sine-alone",
+        caption="A lone sine now and $k$ positions later, with the best factor (dashed). "
+        "Every dot is a position; an exact factor would be a line through all of them.",
+        alt="Left, dots on a tilted ellipse; the dashed line through its middle misses nearly all. "
+        "Right, all dots lie exactly on a falling dashed line.",
+    )
+
+
+def gram_direction(
+    gram: NDArray[np.float64], rows: Mapping[str, NDArray[np.float64]], at: int
+) -> None:
+    """Show a Gram matrix, and one row of scores for several matrices between the encodings.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+    rows : mapping from a label to an array of shape (n, n)
+        Scores of all pairs of positions.
+    at : int
+        The position whose row is drawn.
+    """
+    figure, axes = plots.new(1, 2, height=3.1, width=6.6, width_ratios=[1, 1.25])
+    plots.heatmap(axes[0], gram, label="dot product", aspect="equal", x="position s")
+    axes[0].set_ylabel("position t")
+    axes[0].axhline(at, color="white", linestyle="--", linewidth=1)
+    for words, scores in rows.items():
+        axes[1].plot(np.arange(len(gram)) - at, scores[at], label=words)
+    axes[1].set(xlabel="offset s − t (positions)", ylabel="score", ylim=(-12, 46))
+    axes[1].legend(loc="upper left", ncols=2, fontsize=8)
+    plots.show(
+        figure,
+        name="fig-gram-direction",
+        caption="Left: the Gram matrix of 64 positions, $d_\\text{model} = 64$. Right: its row 32 "
+        "(symmetric), and the same row with two choices of $M$: a peak 9 positions ahead, and a "
+        "sign.",
+        alt="Left, a heat map with a bright diagonal and parallel stripes. Right, three curves "
+        "over the offset: one symmetric about zero, one with the same shape centred at nine, one "
+        "odd, negative before and positive after.",
+    )
+
+
+def close_returns(
+    distances: Mapping[int, NDArray[np.float64]], marked: Sequence[int] = (44, 710, 103_993)
+) -> None:
+    """Show how close an encoding has come to an earlier value, by the positions searched.
+
+    Parameters
+    ----------
+    distances : mapping from d_model to an array
+        Distance between the encodings of two positions that are 1, 2, 3, ... apart.
+    marked : sequence of int
+        Distances in positions to name on the curve of two dimensions.
+    """
+    figure, ax = plots.new(height=3.4, width=6.6)
+    n_searched = len(next(iter(distances.values())))
+    samples = np.unique(np.logspace(0, np.log10(n_searched), 600).astype(int))
+    for d_model, distance in distances.items():
+        closest = np.minimum.accumulate(distance)[samples - 1]
+        ax.plot(samples, closest, drawstyle="steps-post", label=f"$d$ = {d_model}")
+    for t in marked:
+        at, style = (t, distances[2][t - 1]), {"ha": "right", "fontsize": 8}
+        ax.annotate(f"{t:,}", at, (-3, -9), textcoords="offset points", **style)
+    ax.set(xscale="log", yscale="log", xlabel="positions searched")
+    ax.set_ylabel("closest return (distance)")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    plots.show(
+        figure,
+        name="fig-close-returns",
+        caption="How close the encoding has come to an earlier value within $t$ positions "
+        "(distance, no unit). Marked: the numerators of three convergents of $2\\pi$.",
+        alt="Falling staircases on logarithmic axes. One pair falls to three millionths within a "
+        "million positions, four dimensions to half a thousandth, eight to three thousandths; "
+        "sixteen barely falls, and the lines of 64 and 512 dimensions stay flat.",
+    )
+
+
+def _step(ax: Axes, omega: float, t: int, steps: int, color: str) -> None:
+    """Draw two hands of a clock and the sector between them, position 0 up, clockwise."""
+    before, after = (90 - np.degrees(omega * x) for x in (t, t + steps))
+    ax.add_patch(Wedge((0, 0), 1, after, before, facecolor=color, alpha=0.35))
+    for x, width in [(t, 2.2), (t + steps, 1.0)]:
+        ax.plot([0, np.sin(omega * x)], [0, np.cos(omega * x)], "-", color=color, linewidth=width)
+    at = 1.27 * np.sin(omega * t), 1.27 * np.cos(omega * t)
+    ax.annotate(f"t={t}", at, ha="center", va="center", fontsize=9)

@@ -1,0 +1,149 @@
+"""The cards say what the library does: computed fields agree, the five lines run, links lead on."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from posenc import encodings, tables
+from posenc.audit import ledger
+from posenc.study import measured
+from posenc.teaching.atlas import additions, card, cards
+from posenc.teaching.atlas.card import SETTING
+from posenc.teaching.atlas.facts import SIZE, facts, parameters
+
+ROOT = Path(__file__).parents[2]
+NAMES = encodings.names()
+OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
+
+
+def run(code: str) -> None:
+    """Run the lines of a card in the setting of the page."""
+    namespace = {"torch": torch, "nn": nn, "encodings": encodings}
+    try:
+        exec(f"{SETTING}\n{code}", namespace)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_every_encoding_has_a_card_and_every_card_an_encoding():
+    assert set(cards()) == set(NAMES)
+    assert all(name == one.name for name, one in cards().items())
+    assert len({one.anchor for one in cards().values()}) == len(cards())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_card_says_is_what_the_library_does(name):
+    said, known = card(name), facts(name)
+    assert said.doors == known.doors
+    assert said.longer == known.longer
+    answers = {"real_times": said.real_times, "causal": said.causal, "cached": said.cached}
+    assert answers == {question: question not in known.refusals for question in answers}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [SIZE, OTHER_SIZE])
+def test_the_formula_counts_the_parameters(name, size):
+    assert card(name).count(**size) == parameters(name, **size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_five_lines_run_and_compare_with_the_library(name):
+    code = card(name).code
+    assert len(code.splitlines()) <= 6
+    assert "assert " in code
+    assert f'"{name}"' in code
+    run(code)
+
+
+def test_a_wrong_formula_does_not_pass():
+    wrong = card("alibi").code.replace("-8 *", "-4 *")
+    assert wrong != card("alibi").code
+    with pytest.raises(AssertionError):
+        run(wrong)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_papers_verdicts_and_chapters_exist(name):
+    one = card(name)
+    keys = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    assert [key for key in one.papers if f"{{{key}," not in keys] == []
+    assert one.papers
+    assert all(ledger.row(claim)["verdict"] for claim in one.verdicts)
+    assert not one.chapter or (ROOT / "book" / f"{one.chapter}.ipynb").is_file()
+    assert one.chapter or one.more, "a card that no chapter explains explains itself"
+
+
+def test_cards_need_neither_torch_nor_matplotlib():
+    code = "import sys; from posenc.teaching.atlas import cards; cards(); print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "matplotlib", "pandas"} & {*out.stdout.split()}
+
+
+def test_a_wrong_name_or_size_is_named():
+    with pytest.raises(ValueError, match="did you mean 'rotary'"):
+        card("rotery")
+    with pytest.raises(ValueError, match="sizes must be L, d_model, n_heads, n_layers, got"):
+        card("t5").count(d_model=8)
+    with pytest.raises(ValueError, match="longer must be one of as it is, rebuilt, refuses"):
+        replace(card("t5"), longer="maybe")
+    with pytest.raises(ValueError, match="formula must say something on the card 't5'"):
+        replace(card("t5"), formula=" ")
+
+
+def test_the_picture_of_a_table_is_the_table():
+    expected = tables.sinusoidal(additions.LENGTH, additions.D_MODEL)
+    np.testing.assert_allclose(additions.table("sinusoidal"), expected, atol=1e-12)
+    assert additions.by_offset("sinusoidal") is None
+    assert additions.table("rotary") is None
+
+
+def test_the_picture_of_a_score_is_the_formula():
+    offset = np.arange(-additions.REACH, additions.REACH + 1)
+    for row in additions.by_offset("alibi"):
+        np.testing.assert_allclose(row, -(2.0**-2) * np.abs(offset), atol=1e-12)
+    omega = 10_000.0 ** (-np.arange(0, 16, 2) / 16)
+    turned = 2 * (np.cos(np.outer(offset, omega)) - 1).sum(1) / 4  # 8 pairs of ones, over sqrt(16)
+    for row in additions.by_offset("rotary"):
+        np.testing.assert_allclose(row, turned, atol=1e-12)
+    rows = tables.sinusoidal(additions.LENGTH, additions.D_MODEL)
+    squared = np.square(rows[:, None] - rows).sum(-1)
+    query = additions.QUERIES[0]
+    kernel = np.exp(-squared[query, query + offset] / (2 * additions.D_MODEL))
+    np.testing.assert_allclose(additions.by_offset("tpe")[0], kernel, atol=1e-9)
+
+
+def test_behind_the_softmax_weights_are_added():
+    assert [name for name in NAMES if additions.unit(name) == "weight"] == ["erpe"]
+    values = additions.make("erpe").values.detach().numpy()[0]
+    middle = additions.LENGTH - 1
+    seen = values[middle - additions.REACH : middle + additions.REACH + 1]
+    np.testing.assert_allclose(additions.by_offset("erpe"), np.tile(seen, (2, 1)), atol=1e-12)
+
+
+def test_who_sees_whom():
+    assert np.allclose(additions.who_sees_whom("none"), 1 / additions.LENGTH)
+    relative = {name for name in NAMES if additions.offset_only(name)}
+    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"}
+
+
+def test_measurements_are_those_of_the_stored_trainings():
+    found = measured.measured()
+    assert found["none"].low == found["none"].cost == found["none"].high == 1
+    assert all(0 < one.low <= one.cost <= one.high for one in found.values() if one.n_sets)
+    assert found["rotary"].n_learned == found["rotary"].n_seeds == 5
+    assert np.isnan(found["erpe"].longer)
+    assert list(measured.table().index) == list(cards())
+
+
+def test_what_cards_say_of_prices_is_measured():
+    cost = {name: one.cost for name, one in measured.measured().items() if one.n_sets}
+    assert "dearest" in card("conv_spe").use
+    assert max(cost, key=cost.get) == "conv_spe"
+    assert "lower price" in card("sine_spe").use
+    assert cost["rotary"] < cost["sine_spe"]

@@ -1,0 +1,97 @@
+"""Figures of the Fourier view, faithfulness and their Audit draw what they are given."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from posenc import fourier, frequencies
+from posenc.teaching import plots
+from posenc.teaching.figures import faithful_encoding, faithfulness, fourier_view
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Keep the figures that are shown: name -> figure."""
+    kept = {}
+    monkeypatch.setattr(
+        plots, "show", lambda figure, *, name, caption, alt: kept.update({name: figure})
+    )
+    yield kept
+    for figure in kept.values():
+        plt.close(figure)
+
+
+def curves(ax) -> list[np.ndarray]:
+    return [line.get_ydata() for line in ax.get_lines()]
+
+
+def test_the_opening_figure_has_a_tick_for_each_wave(shown):
+    fourier_view.two_selections(64)
+    ticks, smoothed = shown["fig-density"].axes
+    drawn = [np.array(rows.get_segments())[:, 0, 0] for rows in ticks.collections]
+    assert np.allclose(drawn[0], frequencies.geometric(64))
+    assert np.allclose(drawn[1], frequencies.harmonic(64))
+    assert np.allclose([values.sum() for values in curves(smoothed)], 1)
+    [note] = ticks.texts
+    slow = np.sum(frequencies.geometric(64) < 2 * np.pi / 64)
+    assert note.get_text().startswith(f"{slow} of 32 ")
+
+
+def test_kernels_and_shares_are_drawn_as_given(shown):
+    lags = np.arange(-4, 4)
+    fourier_view.two_kernels(lags, np.cos(lags), lags == 0)
+    assert np.allclose(curves(shown["fig-two-kernels"].axes[0])[0], np.cos(lags))
+    shares = {"sinusoidal": [1.0, 0.5, 0.0], "DFT": [1.0, 1.0, 1.0]}
+    fourier_view.shares_read([0.5, 1.0, 2.0], shares, [1.0, 0.1])
+    [ax] = shown["fig-share-read"].axes
+    assert [list(values) for values in curves(ax)] == list(shares.values())
+
+
+def test_each_partial_sum_has_its_panel(shown):
+    sums = {f"{m}": np.full(40, m) for m in range(4)}
+    fourier_view.partial_sums(sums, s=10)
+    assert [ax.get_title(loc="left") for ax in shown["fig-partial-sums"].axes] == list(sums)
+
+
+def test_mistakes_are_drawn_and_counted(shown):
+    true = np.arange(4)
+    faithfulness.kinds_of_mistakes({"sinusoidal": (true, true), "DFT": (true, true[::-1])})
+    left, right = shown["fig-kinds-of-mistakes"].axes
+    titles = [ax.get_title(loc="left") for ax in (left, right)]
+    assert titles == ["sinusoidal: 0% wrong", "DFT: 100% wrong"]
+    assert np.array_equal(curves(right)[0], true[::-1])
+
+
+def test_the_lineup_has_a_row_for_each_position():
+    tables = faithfulness.lineup(40, 16)
+    assert {len(table) for table in tables.values()} == {40}
+    assert tables["DFT"].shape == tables["random"].shape == tables["index"].shape == (40, 16)
+    assert tables["bits"].shape == (40, 6)
+    assert tables["digits"].shape == (40, 2)
+
+
+def test_every_encoding_of_the_lineup_has_a_line(shown):
+    names = list(faithfulness.lineup(4, 4))
+    apart = [{name: k + 1 for k, name in enumerate(names)} for _ in (16, 32)]
+    faithfulness.separation_by_length([16, 32], apart)
+    lost = {name: [0, 1] for name in names}
+    faithfulness.share_of_mistakes([0.1, 1], lost)
+    separation, noise = (shown[name].axes[0] for name in ("fig-separation", "fig-noise"))
+    assert [line.get_label() for line in separation.get_lines()] == names
+    assert [line.get_label() for line in noise.get_lines()][: len(names)] == names
+    looks = [(line.get_color(), line.get_linestyle()) for line in separation.get_lines()]
+    assert len({color for color, _ in looks}) == len(names)
+
+
+def test_the_audit_draws_spikes_and_widths(shown):
+    spikes = np.eye(8)[[2, 5]]
+    blurred = fourier.reconstruct(spikes, [0.5, 0.3, 0.1, 0.1, 0.0])
+    faithful_encoding.algorithm_one(blurred, spikes, places=(2, 5))
+    upper, lower = shown["fig-algorithm-one"].axes
+    assert np.allclose(curves(upper), blurred)
+    assert np.allclose(curves(lower), spikes)
+    faithful_encoding.widths([1, 2], {"a": [4, 2], "b": [1, 1]})
+    assert np.allclose(curves(shown["fig-width-sigma"].axes[0]), [[4, 2], [1, 1]])

@@ -1,0 +1,219 @@
+"""Options of rotary encoding: partial turning, dropped frequencies, longer inputs."""
+
+import numpy as np
+import pytest
+import torch
+
+from posenc import encodings, frequencies, rotation, schedules
+from posenc.attention import Cache, SelfAttention
+
+TRAINED = 20
+LISTS = {"short_factor": [1.0, 1.1, 1.3, 1.4], "long_factor": [1.0, 2.0, 3.0, 4.0]}
+SCALED = [
+    ("linear", {"factor": 4.0}),
+    ("ntk", {"factor": 4.0}),
+    ("dynamic_ntk", {"original_length": TRAINED}),
+    ("yarn", {"factor": 4.0, "original_length": TRAINED}),
+    ("llama3", {"factor": 4.0, "original_length": TRAINED}),
+    ("longrope", {"original_length": TRAINED, "scaling_options": LISTS}),
+]
+each_scaling = pytest.mark.parametrize(("scaling", "options"), SCALED)
+
+
+def rotary(max_length=4 * TRAINED, **options):
+    return encodings.make("rotary", 16, 2, max_length, **options)
+
+
+def layer(position):
+    torch.manual_seed(1)
+    return SelfAttention(16, 2, position, causal=True).double().eval()
+
+
+def turned(position, length):
+    x = torch.ones(1, 2, length, 8, dtype=torch.float64)
+    return position.double().rotate(x, x)[0][0, 0]
+
+
+def test_by_default_all_pairs_turn_as_in_the_paper():
+    position = rotary()
+    np.testing.assert_array_equal(position.omega, frequencies.geometric(8))
+    assert position.attention_factor == 1
+
+
+@each_scaling
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+def test_scaled_frequencies_turn_queries_and_keys(scaling, options, pairing):
+    position = rotary(scaling=scaling, pairing=pairing, **options)
+    length = position.max_length
+    expected = rotation.rotate(
+        np.ones((length, 8)), np.arange(length), position.omega, pairing=pairing
+    )
+    np.testing.assert_allclose(
+        turned(position, length), position.attention_factor * expected, atol=1e-12
+    )
+    assert (position.omega <= frequencies.geometric(8)).all()
+    assert position.omega[-1] < frequencies.geometric(8)[-1]
+
+
+@each_scaling
+def test_omega_is_that_of_the_schedule_at_max_length(scaling, options):
+    omega, given = frequencies.geometric(8), rotary(scaling=scaling, **options).omega
+    expected = {
+        "linear": lambda: schedules.linear(omega, 4),
+        "ntk": lambda: schedules.ntk(omega, 4),
+        "dynamic_ntk": lambda: schedules.dynamic_ntk(omega, 1, 80, TRAINED),
+        "yarn": lambda: schedules.yarn(omega, 4, TRAINED),
+        "llama3": lambda: schedules.llama3(omega, 4, TRAINED),
+        "longrope": lambda: schedules.longrope(omega, 80, TRAINED, **LISTS),
+    }
+    np.testing.assert_array_equal(given, expected[scaling]())
+
+
+@each_scaling
+def test_positions_that_are_given_turn_like_those_that_are_counted(scaling, options):
+    attention, x = layer(rotary(scaling=scaling, **options)), torch.randn(2, 70, 16).double()
+    given = attention(x, positions=torch.arange(70))
+    torch.testing.assert_close(attention(x), given, rtol=0, atol=1e-10)
+
+
+@each_scaling
+def test_beyond_max_length_angles_are_computed_on_the_spot(scaling, options):
+    short, long = (rotary(n, scaling=scaling, **options) for n in (30, 80))
+    if scaling in ("linear", "ntk", "yarn", "llama3"):
+        torch.testing.assert_close(turned(short, 80), turned(long, 80), rtol=0, atol=1e-12)
+    else:  # the length at hand decides, not that of the table
+        ratio = short.attention_factor / long.attention_factor
+        torch.testing.assert_close(turned(short, 80), ratio * turned(long, 80), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_up_to_the_trained_length_growing_schedules_are_those_of_training(scaling):
+    options = dict(SCALED)[scaling]
+    omega = frequencies.geometric(8)
+    if scaling == "longrope":
+        omega = omega / LISTS["short_factor"]
+    position = rotary(scaling=scaling, **options)
+    expected = rotation.rotate(np.ones((TRAINED, 8)), np.arange(TRAINED), omega)
+    got = turned(position, TRAINED) / position.attention_factor
+    np.testing.assert_allclose(got, expected, atol=1e-12)
+    longer = turned(position, TRAINED + 20)[:TRAINED] / position.attention_factor
+    assert np.abs(longer.numpy() - expected).max() > 0.01
+
+
+@each_scaling
+def test_one_token_at_a_time_gives_the_whole_sequence_or_says_why_not(scaling, options):
+    attention, kept = layer(rotary(scaling=scaling, **options)), Cache()
+    x = torch.randn(1, 30, 16, dtype=torch.float64)
+    if scaling in ("dynamic_ntk", "longrope"):
+        short = x[:, :TRAINED]
+        parts = torch.cat([attention(short[:, [t]], cache=kept) for t in range(TRAINED)], 1)
+        torch.testing.assert_close(parts, attention(short), rtol=0, atol=1e-10)
+        with pytest.raises(ValueError, match=f"{scaling}.* a cache holds turned ones, .* 20;"):
+            attention(x[:, [TRAINED]], cache=kept)
+    else:
+        parts = torch.cat([attention(x[:, [t]], cache=kept) for t in range(30)], 1)
+        torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-10)
+
+
+def test_factors_follow_from_the_lengths():
+    for scaling in ("linear", "ntk", "yarn", "llama3"):
+        said = rotary(scaling=scaling, factor=4.0, original_length=TRAINED)
+        followed = rotary(scaling=scaling, original_length=TRAINED)
+        np.testing.assert_array_equal(said.omega, followed.omega)
+        assert said.attention_factor == followed.attention_factor
+
+
+def test_gains_multiply_queries_and_keys():
+    assert rotary(scaling="yarn", original_length=20).attention_factor == schedules.yarn_gain(4)
+    own = {"attention_factor": 1.5}
+    position = rotary(scaling="yarn", original_length=20, scaling_options=own)
+    norms = turned(position, 20).norm(dim=-1)
+    torch.testing.assert_close(norms, torch.full((20,), 1.5 * 8**0.5).double())
+
+
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+def test_partial_rotary_turns_the_first_dimensions(pairing):
+    position = rotary(pairing=pairing, share=0.5)
+    np.testing.assert_array_equal(position.omega, frequencies.geometric(4))
+    got, t = turned(position, 9), np.arange(9)
+    expected = rotation.rotate(np.ones((9, 4)), t, position.omega, pairing=pairing)
+    np.testing.assert_allclose(got[:, :4], expected, atol=1e-12)
+    assert (got[:, 4:] == 1).all()
+
+
+@pytest.mark.parametrize("keep", [0, 0.5, 0.7, 1])
+def test_keep_drops_the_lowest_frequencies(keep):
+    omega = rotary(keep=keep, scaling="linear", factor=2.0).omega
+    kept = int(4 * keep)
+    np.testing.assert_array_equal(omega[:kept], frequencies.geometric(8)[:kept] / 2)
+    assert (omega[kept:] == 0).all()
+
+
+def test_with_nothing_kept_positions_leave_no_trace():
+    still, x = layer(rotary(keep=0)), torch.randn(1, 12, 16).double()
+    none = SelfAttention(16, 2, encodings.make("none", 16, 2, 12), causal=True).double().eval()
+    none.load_state_dict(still.state_dict())
+    torch.testing.assert_close(still(x), none(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_scaled_angles_stay_in_float32_in_half_types(dtype):
+    position = rotary(3000, scaling="yarn", original_length=1000).to(dtype)
+    assert position.cos.dtype == torch.float32
+    x = torch.ones(1, 2, 3000, 8, dtype=dtype)
+    got, exact = position.rotate(x, x)[0].double(), turned(position.double(), 3000)
+    assert (got - exact).abs().max() <= 2 * torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scaling": "yarm"}, "scaling must be one of none, .* did you mean 'yarn'"),
+        ({"factor": 2.0}, "factor must be None with scaling='none', .* got 2.0"),
+        ({"original_length": 9}, "original_length must be None with scaling='none'"),
+        ({"scaling_options": {"beta_fast": 2}}, "scaling_options of 'none' are: none; got beta"),
+        ({"scaling": "linear"}, "original_length must be given with scaling='linear'"),
+        ({"scaling": "yarn", "factor": 2.0}, "original_length must be given .* got None"),
+        ({"scaling": "linear", "factor": 0.5}, "factor must be at least 1"),
+        ({"scaling": "linear", "factor": True}, "factor must be a finite number above 0"),
+        ({"scaling": "linear", "original_length": 100}, "factor must be given where max_length"),
+        ({"scaling": "yarn", "original_length": 2.5}, "original_length must be an integer"),
+        (
+            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta": 1}},
+            "are: beta_fast, beta_slow, ramp, truncate, attention_factor; got beta",
+        ),
+        (
+            {"scaling": "yarn", "original_length": 20, "scaling_options": [("beta_fast", 1)]},
+            "scaling_options must be a mapping",
+        ),
+        (
+            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta_fast": 1}},
+            "beta_fast must be above beta_slow = 1.0",
+        ),
+        (
+            {"scaling": "yarn", "original_length": 20, "scaling_options": {"attention_factor": 0}},
+            "attention_factor must be a finite number above 0",
+        ),
+        (
+            {"scaling": "longrope", "original_length": 20},
+            "scaling_options of 'longrope' must hold short_factor and long_factor",
+        ),
+        (
+            {
+                "scaling": "longrope",
+                "original_length": 20,
+                "scaling_options": {"short_factor": [1], "long_factor": [1]},
+            },
+            "short_factor must hold one number above 0 for each of 4 pairs",
+        ),
+        ({"share": 0.3}, r"share must .* got 0.3, which is 2.4 of 8; share=0.25 turns 2"),
+        ({"share": 0}, "share must be a finite number above 0"),
+        ({"share": 1.5}, "share must be above 0, at most 1"),
+        ({"keep": 1.5}, "keep must be a share from 0 to 1, got 1.5"),
+        ({"keep": -1}, "keep must be a finite number of at least 0"),
+        ({"share": 0.25, "scaling": "ntk", "factor": 2.0}, "omega must hold two or more"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        rotary(**options)

@@ -1,0 +1,294 @@
+"""Make the page of the atlas, book/atlas.ipynb, from the cards in the package.
+
+    python tools/atlas.py           # write the notebook, run it and store its outputs
+    python tools/atlas.py --check   # say whether its text follows from the cards
+
+The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
+times from the library, costs and accuracies from the stored results, the marks from the ledger.
+"""
+
+import argparse
+import re
+import sys
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import ledger
+import marks
+import notebooks
+from posenc.study.measured import Measured, measured, number
+from posenc.teaching.atlas import Card, cards
+from posenc.teaching.atlas.card import SETTING
+from posenc.teaching.atlas.facts import SIZE, Facts, facts
+from repository import ROOT
+
+PAGE = ROOT / "book" / "atlas.ipynb"
+
+INTRODUCTION = """\
+# An atlas of positional encodings
+
+Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what does each of them do,
+what does it cost, and does it fit your data? Here every encoding of this book has one card, and all
+cards have one form, so that any two can be compared line by line.
+
+Nobody needs to read an atlas from cover to cover. Look a name up in the index, or look for a
+property there and follow the link. **You need** [the four doors](four-doors) for the word *door*;
+everything else stands on the card.
+"""
+
+INDEX = """\
+## Index
+
+The name that people use stands first, the name in the code behind it. Parameters are counted for
+one size of model. The last two columns say how often a small model is right on inputs that are
+*longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
+that it had not learned the task at all. The section below the table explains each column.
+"""
+
+READING = """\
+## How to read a card
+
+- **Door** is the place where position enters attention: `embed` changes the tokens, `rotate`
+  queries and keys, `bias` the scores, `mix` the weights. The library names it.
+- **Parameters** are the numbers that a model learns for the encoding, counted in a model of
+  {n_layers} layers and {n_heads} heads with `d_model` = {d_model} and L = {L} tokens.
+- **Cost** is the time of a training step in steps of a model without an encoding, the median over
+  the {n_sets} data sets of our benchmark (`d_model` = 64, processor). The machine was shared, so a
+  few per cent mean nothing.
+- **Beyond the training length** has a measurement. A small model learns at 32 steps which of two
+  pulses came first. Then it is asked at 128 steps (*longer*), and with 32 steps at the end of a
+  frame of 128 (*later*). Trainings that had not learned the task are left out.
+- **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
+  not, the reason is the library's.
+- **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
+  whether such a layer may read one token at a time.
+- **Five lines** compute what the encoding adds from its formula, and compare it with the library.
+  They run, like everything here.
+"""
+
+MEASUREMENTS = """\
+What was measured stands here in one table: the time of a step with its middle half over the
+data sets, how many trainings learned the probe, and their mean accuracy at the length of
+training, at four times that length, and at later places.
+"""
+
+PICTURE = """\
+## Who sees whom
+
+What does an encoding do before anything is learned? Give a layer equal tokens, so that content
+says nothing, and let queries and keys be the tokens as they are. Without position every token
+sees all others alike. Whatever departs from that is the encoding's doing, at its random start
+where it has one.
+"""
+
+FAMILIES = """\
+Two families stand out. Where a map consists of diagonals, a weight depends, up to the
+normalisation of its row, on the offset of query and key only. In the other maps what a token
+sees is tied to the place where it stands. The numbers can be asked as well:
+"""
+
+TIED = """\
+Sinusoids are not on the list, although their own dot products depend on offsets only: in the
+sum $x_i + e(i)$ position also meets the *content* of the other token, and that part is tied to
+the place. SPE is not on it either, as its random codes meet the offset on average only.
+
+## The cards
+
+Each picture has the same form. A heat map is the table that is added to the tokens, at the
+start of training, in a scale of its own. Lines are what the score (or weight) of two equal
+tokens gains by offset, seen from two queries in the first head: where the two lines coincide,
+only the offset counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
+all cards use this setting.
+"""
+
+JOIN = """\
+## A card for your own encoding
+
+An encoding joins the library as a class, and the atlas as one file in
+`posenc/teaching/atlas/cards`. A test then asks the library for doors, parameters, longer
+inputs, real times and caches, runs the five lines, and fails where the card says otherwise.
+`python tools/atlas.py` makes this page. How to write the class is the subject of the [four
+doors](four-doors); the [next chapter](relative-and-hybrid) opens three of them in detail.
+"""
+
+
+def cells() -> list:
+    """Return the cells of the page, marks filled in, without outputs."""
+    sets = max(one.n_sets for one in measured().values())
+    found = [
+        new_markdown_cell(INTRODUCTION),
+        new_code_cell(
+            "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
+            "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
+            "from posenc.teaching.figures import atlas"
+        ),
+        new_markdown_cell(f"{INDEX}\n{index()}"),
+        new_markdown_cell(READING.format(**SIZE, n_sets=sets)),
+        new_markdown_cell(MEASUREMENTS),
+        new_code_cell("measured.table()"),
+        new_markdown_cell(PICTURE),
+        new_code_cell("atlas.maps()"),
+        new_markdown_cell(FAMILIES),
+        new_code_cell(
+            "[name for name in encodings.names() if additions.offset_only(name)]",
+        ),
+        new_markdown_cell(TIED),
+        new_code_cell(SETTING),
+    ]
+    for card in cards().values():
+        found += on_page(card)
+    found.append(new_markdown_cell(JOIN))
+    return with_marks(found)
+
+
+def on_page(card: Card) -> list:
+    """Return the cells of one card."""
+    return [
+        new_markdown_cell(head(card)),
+        new_code_cell(f'atlas.picture("{card.name}")', metadata={"tags": ["remove-input"]}),
+        new_markdown_cell(lines(card, facts(card.name), measured().get(card.name, Measured()))),
+        new_code_cell(card.code),
+    ]
+
+
+def head(card: Card) -> str:
+    """Return what stands above a card's picture."""
+    parts = [f"({card.anchor})=\n### {card.title} `{card.name}`", card.sentence]
+    parts += [f"$$\n{card.formula}\n$$", card.more]
+    return "\n\n".join(part for part in parts if part)
+
+
+def lines(card: Card, known: Facts, one: Measured) -> str:
+    """Return what stands below a card's picture: a list, the same for all cards."""
+    marked = " ".join(f"<sup>[{claim}]()</sup>" for claim in card.verdicts)
+    entries = {
+        "Door": ", ".join(f"`{door}`" for door in card.doors) or "none",
+        "Parameters": parameters(card, known),
+        "Cost of a training step": cost(card, one),
+        "Beyond the training length": f"{card.beyond} {beyond(card, one)}",
+        "Real times": answer(known, "real_times", reasons=True),
+        "Causal, cached": answer(known, "causal", "cached", reasons=True),
+        "When to use it": card.use.removeprefix("Use it "),
+        "Paper": ", ".join(f"{{cite}}`{key}`" for key in card.papers) or "none",
+        "Explained in": f"[{title(card.chapter)}]({card.chapter})" if card.chapter else "this card",
+        "Verdicts": marked or "none of the four sources makes a claim about it",
+    }
+    entries["When to use it"] = entries["When to use it"][0].upper() + entries["When to use it"][1:]
+    return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())
+
+
+def index() -> str:
+    """Return the table that leads to the cards."""
+    rows = [
+        row("encoding", "door", "parameters", "real times", "causal, cached", "longer", "later")
+    ]
+    rows.append("|---|---|--:|---|---|--:|--:|")
+    for card in cards().values():
+        known = facts(card.name)
+        link = f"[{card.title}](#{card.anchor}) `{card.name}`"
+        doors, size = ", ".join(card.doors) or "none", f"{known.parameters:,}"
+        asked = [answer(known, "real_times"), answer(known, "causal", "cached")]
+        rows.append(row(link, doors, size, *asked, *in_short(card)))
+    return "\n".join(rows)
+
+
+def row(*texts: str) -> str:
+    """Return a row of a table in Markdown."""
+    return "| " + " | ".join(texts) + " |"
+
+
+def in_short(card: Card) -> tuple[str, str]:
+    """Return what happens to longer inputs, and to later ones, in a word or number."""
+    if card.longer == "refuses":
+        return "refuses", "refuses"
+    one = measured().get(card.name, Measured())
+    if not one.n_learned:
+        return "–", "–"
+    return number(one.longer), number(one.later)
+
+
+def parameters(card: Card, known: Facts) -> str:
+    """Return how many numbers are learned, and by which formula."""
+    return "0" if card.parameters == "0" else f"`{card.parameters}` = {known.parameters:,}"
+
+
+def cost(card: Card, one: Measured) -> str:
+    """Return the time of a training step in steps of none."""
+    if not card.doors:
+        return "1, by definition"
+    if not one.n_sets:
+        return "not measured"
+    half = f"{one.low:.2f} to {one.high:.2f} in the middle half of {one.n_sets} data sets"
+    return f"{number(one.cost)} times that without an encoding ({half})"
+
+
+def beyond(card: Card, one: Measured) -> str:
+    """Return what was measured beyond the training length, as a sentence."""
+    if not one.n_seeds:
+        return "Not measured."
+    learned = f"{one.n_learned} of {one.n_seeds} trainings learned the task of our probe"
+    if not one.n_learned:
+        return f"{learned}, so nothing can be compared."
+    if card.longer == "refuses":
+        return f"{learned}; no longer input was taken."
+    rebuilt = "made anew for the length, " * (card.longer == "rebuilt")
+    return (
+        f"{learned}; {rebuilt}they are right on {number(one.longer)} of the longer series and on "
+        f"{number(one.later)} of the later ones."
+    )
+
+
+def answer(known: Facts, *questions: str, reasons: bool = False) -> str:
+    """Return the library's answer to all questions together, with its reasons for a no."""
+    refused = [known.refusals[q].split(", got ")[0] for q in questions if q in known.refusals]
+    if not refused:
+        return "yes"
+    return "no; " + "; ".join(refused) if reasons else "no"
+
+
+def title(page: str) -> str:
+    """Return the title of a page of the book, up to a colon."""
+    text = nbformat.read(PAGE.parent / f"{page}.ipynb", 4).cells[0].source
+    return text.splitlines()[0].removeprefix("# ").split(":")[0]
+
+
+def with_marks(found: list) -> list:
+    """Return cells in which every mark says what the ledger says."""
+    rows = {claim["id"]: claim for claim in ledger.read()}
+    for cell in found:
+        if cell.cell_type == "markdown":
+            cell.source = marks.with_marks(flowing(cell.source), rows, "", PAGE.name)
+    return found
+
+
+def flowing(text: str) -> str:
+    """Return a text with each paragraph and each item of a list on one line."""
+    return re.sub(r"(?<=[^\n|$])\n *(?! |\n|[-|#$]|\(card)", " ", text.strip("\n"))
+
+
+def sources(notebook: nbformat.NotebookNode) -> list[str]:
+    """Return the texts of a notebook's cells, but for the set-up cell."""
+    return [cell.source for cell in notebook.cells if not notebooks.is_setup(cell)]
+
+
+def is_current() -> bool:
+    """Say whether the stored page has the text that the cards give."""
+    wanted = [cell.source for cell in cells()]
+    return PAGE.exists() and sources(nbformat.read(PAGE, 4)) == wanted
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write the page, or check it."""
+    parser = argparse.ArgumentParser(description="Make the page of the atlas from its cards.")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    options = parser.parse_args(arguments)
+    if options.check:
+        sys.exit(0 if is_current() else f"{PAGE.name} is out of date: run `python tools/atlas.py`")
+    nbformat.write(new_notebook(cells=cells()), PAGE)
+    notebooks.store(PAGE)
+    print(f"{PAGE.name}: {len(cards())} cards")
+
+
+if __name__ == "__main__":
+    main()
