@@ -80,7 +80,7 @@ def test_the_odometer_shows_the_tables(drawn):
 
 def test_bits_below_the_clocks_are_those_of_the_place(drawn):
     oscillations.clocks([*"abcdefgh"])
-    figure, _ = drawn["fig-clocks"]
+    figure, _ = drawn["fig-bits-on-clocks"]
     bits = [
         t for t in figure.axes[0].texts if t.get_text() in ("0", "1") and t.get_position()[1] < 0
     ]

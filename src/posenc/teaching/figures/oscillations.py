@@ -20,7 +20,7 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
     periods : sequence of int
         Positions that each row of clocks takes for one turn; powers of 2, the slowest first.
     """
-    figure, ax = plots.new(height=3.7, width=6.4)
+    figure, ax = plots.new(height=3.4, width=6.4)
     for row, period in enumerate(periods):
         for t in range(len(words)):
             _clock(ax, (t, -1.35 * row), 2 * np.pi * t / period)
@@ -32,7 +32,7 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
     ax.axis("off")
     plots.show(
         figure,
-        name="fig-clocks",
+        name="fig-bits-on-clocks",
         caption="Eight words, each with three clocks. A hand in the right half of its dial reads "
         "as the bit 0, in the left half (shaded) as 1; read downwards, the three bits are the "
         "number of the place. The hands know more than the bits: they also show how far the "
@@ -53,7 +53,7 @@ def bits_and_waves(wave) -> None:
         Takes positions and a period, returns values between 0 and 1.
     """
     fine = np.linspace(0, 15, 400)
-    figure, axes = plots.new(3, 1, height=4.0, width=6.2, sharex=True)
+    figure, axes = plots.new(3, 1, height=3.6, width=6.2, sharex=True)
     for ax, column in zip(axes, [2, 1, 0], strict=True):
         period = 2 ** (column + 1)
         ax.step(range(16), tables.binary(16)[:, 3 - column], where="mid", label="bit")
@@ -107,7 +107,7 @@ def base_and_noise(bases: NDArray, recovered: Mapping[str, NDArray]) -> None:
     bases : array of shape (n,)
     recovered : mapping from a label to shares between 0 and 1, of shape (n,)
     """
-    figure, ax = plots.new(height=3.4, width=6.2)
+    figure, ax = plots.new(height=3.0, width=6.2)
     for label, share in recovered.items():
         ax.plot(bases, 100 * share, label=label)
     ax.axvline(10_000, color="grey", linestyle=":", label="base of the Transformer")
