@@ -193,7 +193,9 @@ def _has_page(value: object) -> bool:
 
 
 def _label(path: str, name: str) -> str:
-    return f"api-{path}-{name}".replace(".", "-").lower()
+    """Return the address of a name; a class may be called like a function, in capitals."""
+    kind = "-class" if name[0].isupper() else ""
+    return f"api-{path}-{name}{kind}".replace(".", "-").lower()
 
 
 def _member(path: str, name: str, value: object) -> str:
