@@ -319,3 +319,12 @@ def test_a_comparison_that_does_not_run_hides_no_other(tmp_path, monkeypatch, ca
     assert "NumPy, broken: KeyError: 'renamed'" in capsys.readouterr().out
     parts = [one["part"] for one in json.loads(out.read_text())["comparisons"]]
     assert parts == [one.part for one in cases]
+
+
+@pytest.mark.parametrize("make", [peers.table, peers.exactness, peers.sampled, peers.explained])
+def test_every_table_is_shown_whole_with_its_caption(make):
+    found = make()
+    shown = peers.shown(found)
+    assert len(shown.rows) == len(found)
+    assert shown.caption == found.attrs["caption"]
+    assert "index" not in shown.columns

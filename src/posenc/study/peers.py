@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from posenc.study import results
+from posenc.teaching.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,3 +150,23 @@ def _expected(found: "pd.DataFrame") -> "pd.DataFrame":
 def _described(found: "pd.DataFrame", caption: str, unit: str = "absolute") -> "pd.DataFrame":
     found.attrs = {"caption": caption, "units": UNITS[unit]}
     return found
+
+
+def shown(found: "pd.DataFrame") -> Table:
+    """Return one of the tables for a page: numbers with one digit, versions shortened."""
+    rows = {}
+    flat = found.reset_index(drop=found.index.names == [None])
+    for number, row in enumerate(flat.to_dict("records"), 1):
+        rows[number] = {_words(name): _short(name, value) for name, value in row.items()}
+    return Table(rows, head="no.", caption=found.attrs["caption"])
+
+
+def _words(column: str) -> str:
+    return column.removesuffix("_error")
+
+
+def _short(column: str, value: object) -> str:
+    """Return an entry in few letters."""
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.0e}"
+    return str(value)[:12] if column == "version" else str(value)
