@@ -65,11 +65,6 @@ class Rotary(Position):
     Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
     float32 at least, also in a module of a half type.
 
-    Raises
-    ------
-    ValueError
-        If a size or option is out of range, or `d_model / n_heads` is odd.
-
     Examples
     --------
     >>> q = torch.randn(1, 2, 5, 4)

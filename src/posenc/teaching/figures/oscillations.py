@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Wedge
 from numpy.typing import NDArray
 
-from posenc import tables
 from posenc.teaching import plots
 
 
@@ -41,35 +40,6 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
         "hand of the first clock moves on by an eighth of a turn from word to word, that of the "
         "second by a quarter, that of the third by a half. The dials whose hands point to the "
         "left are shaded and bear a 1: 000, 001, 010 and so on up to 111.",
-    )
-
-
-def bits_and_waves(wave) -> None:
-    """Show three bits of the position and waves of the same periods.
-
-    Parameters
-    ----------
-    wave : callable
-        Takes positions and a period, returns values between 0 and 1.
-    """
-    fine = np.linspace(0, 15, 400)
-    figure, axes = plots.new(3, 1, height=3.6, width=6.2, sharex=True)
-    for ax, column in zip(axes, [2, 1, 0], strict=True):
-        period = 2 ** (column + 1)
-        ax.step(range(16), tables.binary(16)[:, 3 - column], where="mid", label="bit")
-        ax.plot(fine, wave(fine, period), label="wave")
-        ax.plot(range(16), wave(np.arange(16), period), "o", color="black")
-        ax.set_ylabel(f"period {period}")
-    axes[0].legend(loc="upper right", ncols=2, bbox_to_anchor=(1, 1.45))
-    axes[2].set_xlabel("position")
-    plots.show(
-        figure,
-        name="fig-bits-to-waves",
-        caption="Three bits of the position, and waves of the same periods. Dots: the wave at "
-        "whole positions, the only ones that tokens have.",
-        alt="Three rows of square waves, each of half the period of the row above, with a smooth "
-        "sine curve of the same period drawn over each. Dots at whole positions sit on the square "
-        "wave in the bottom row and between its levels in the rows above.",
     )
 
 
