@@ -2,6 +2,7 @@
 
     python tools/notebooks.py                       # every notebook in book/ and book/audit/
     python tools/notebooks.py --only raw-indices    # some of them, separated by commas
+    python tools/notebooks.py --setup               # renew the set-up cells, run nothing
 
 Each notebook runs in a fresh kernel and an empty folder. Stored with it are execution counts and
 outputs, but no time stamps, no random ids and no version numbers of the machine that ran it. The
@@ -25,7 +26,27 @@ from repository import ROOT, address, branch
 from repository import notebooks as all_notebooks
 
 SETUP_TAGS = ["remove-cell", "setup"]
+# A browser kernel (emscripten) has no git, so nothing is tried there. Where the package is still
+# missing, the cell says what to do, and nothing below it runs.
 SETUP = """\
+import sys
+from importlib import invalidate_caches
+from importlib.util import find_spec
+
+if find_spec("posenc") is None and sys.platform != "emscripten":  # on Colab: add the package only
+    %pip install --quiet --no-deps "posenc @ git+{address}@{branch}"
+    invalidate_caches()
+if find_spec("posenc") is None:
+    raise ModuleNotFoundError(
+        "This notebook needs the package posenc, which is not here and could not be fetched. "
+        "Copy the folder src/posenc of "
+        "{address} "
+        "next to this notebook, or run 'pip install .' in a copy of that repository. "
+        "Then run this cell again."
+    )
+"""
+# What notebooks hold that have not been renewed by --setup yet.
+EARLIER_SETUP = """\
 from importlib.util import find_spec
 
 if find_spec("posenc") is None:  # on Colab: add the package, touch nothing that is there
@@ -39,9 +60,9 @@ CELL_KEYS = {"tags", "reason", "mystnb"}
 TIMEOUT = 900  # seconds a cell
 
 
-def setup_source() -> str:
+def setup_source(form: str = SETUP) -> str:
     """Return the text of every notebook's first code cell."""
-    return SETUP.format(address=address(), branch=branch()).rstrip("\n")
+    return form.format(address=address(), branch=branch()).rstrip("\n")
 
 
 def is_setup(cell: NotebookNode) -> bool:
@@ -127,6 +148,14 @@ def store(path: Path) -> None:
     path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
 
+def renew_setup(path: Path) -> None:
+    """Write the set-up cell of one notebook anew and leave all else as it is stored."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in filter(is_setup, notebook.cells):
+        cell.source = setup_source()
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+
+
 def chosen(only: str | None) -> list[Path]:
     """Return the notebooks to run: all, or those named."""
     paths = {path.stem: path for path in all_notebooks()}
@@ -143,7 +172,12 @@ def main() -> None:
     """Run and store the notebooks; end with an error at the first cell that fails."""
     parser = argparse.ArgumentParser(description="Run the notebooks again and store their outputs.")
     parser.add_argument("--only", metavar="NAME,NAME", help="notebooks without folder or ending")
-    for path in chosen(parser.parse_args().only):
+    parser.add_argument("--setup", action="store_true", help="renew the set-up cells, run nothing")
+    options = parser.parse_args()
+    for path in chosen(options.only):
+        if options.setup:
+            renew_setup(path)
+            continue
         start = time.perf_counter()
         try:
             store(path)

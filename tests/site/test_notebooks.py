@@ -2,10 +2,12 @@
 
 import re
 import subprocess
+from importlib.util import find_spec
 from statistics import median
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from sitefiles import ROOT, notebook_paths
 
 import notebooks
@@ -69,9 +71,65 @@ def test_notebook_is_valid(name):
 @every_notebook
 def test_first_code_cell_is_the_set_up_cell(name):
     first, *rest = code(name)
-    assert first.source == notebooks.setup_source()
+    forms = notebooks.SETUP, notebooks.EARLIER_SETUP
+    assert first.source in map(notebooks.setup_source, forms)
     assert first.metadata["tags"] == notebooks.SETUP_TAGS
     assert not any(notebooks.is_setup(cell) for cell in rest)
+
+
+class Computer:
+    """Runs the set-up cell where pip does as told, and the package is where `spec` says."""
+
+    def __init__(self, monkeypatch, specs):
+        self.specs, self.installed, others = iter(specs), [], find_spec
+        monkeypatch.setattr(
+            "importlib.util.find_spec",
+            lambda name, *rest: next(self.specs) if name == "posenc" else others(name, *rest),
+        )
+        self.shell = InteractiveShell()
+        self.shell.register_magic_function(self.installed.append, "line", "pip")
+
+    def run(self):
+        return self.shell.run_cell(notebooks.setup_source()).error_in_exec
+
+
+def test_set_up_says_what_to_do_where_the_package_cannot_be_had(monkeypatch, capsys):
+    """Without a network pip only prints, and the next cell would fail for no good reason."""
+    computer = Computer(monkeypatch, [None, None])
+    error = computer.run()
+    assert isinstance(error, ModuleNotFoundError)
+    assert f"Copy the folder src/posenc of {notebooks.address()} next to" in str(error)
+    assert len(computer.installed) == 1
+    capsys.readouterr()
+
+
+def test_set_up_asks_for_no_package_in_a_browser(monkeypatch, capsys):
+    """The installer of a browser kernel knows no git and fails in its own words."""
+    monkeypatch.setattr("sys.platform", "emscripten")
+    computer = Computer(monkeypatch, [None, None])
+    assert isinstance(computer.run(), ModuleNotFoundError)
+    assert computer.installed == []
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("specs", "n_installs"), [(["here", "here"], 0), ([None, "here"], 1)])
+def test_set_up_adds_the_package_only_where_it_is_missing(monkeypatch, specs, n_installs):
+    computer = Computer(monkeypatch, specs)
+    assert computer.run() is None
+    assert len(computer.installed) == n_installs
+
+
+def test_set_up_cells_can_be_renewed_without_running(tmp_path):
+    path = tmp_path / "notebook.ipynb"
+    cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("1 + 1")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    notebooks.store(path)
+    stored = path.read_text()
+    old = nbformat.reads(stored, as_version=4)
+    old.cells[1].source = "import posenc"
+    path.write_text(nbformat.writes(old) + "\n")
+    notebooks.renew_setup(path)
+    assert path.read_text() == stored
 
 
 @every_notebook
