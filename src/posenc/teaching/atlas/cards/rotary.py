@@ -37,5 +37,5 @@ turned = torch.view_as_real(pairs * turn).flatten(-2)
 assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
     papers=("su2021roformer",),
     verdicts=("B23", "R9"),
-    chapter="rotations",
+    chapter="rotary",
 )
