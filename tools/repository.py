@@ -31,8 +31,8 @@ def notebooks(book: Path = ROOT / "book") -> list[Path]:
 
 
 def texts(book: Path = ROOT / "book") -> list[Path]:
-    """Return the pages in Markdown of the book and of the Audit."""
-    return sorted([*book.glob("*.md"), *book.glob("audit/*.md")])
+    """Return the pages in Markdown of the book, of the Audit and of the reference."""
+    return sorted([*book.glob("*.md"), *book.glob("audit/*.md"), *book.glob("api/*.md")])
 
 
 def address(config: Path = CONFIG) -> str:

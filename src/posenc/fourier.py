@@ -32,6 +32,11 @@ def basis(d: int) -> NDArray[np.float64]:
         If `d` is not a positive even integer.
 
     Source: Idé et al., the definition between Eq. 11 and Eq. 12.
+
+    Examples
+    --------
+    >>> bool(np.allclose(basis(6) @ basis(6).T, np.eye(6)))
+    True
     """
     return np.ascontiguousarray(tables.dft(_checks.even("d", d), d).T)
 
@@ -54,6 +59,11 @@ def analyse(f: ArrayLike) -> NDArray[np.float64]:
         If the last axis is empty or odd, or a value is not finite.
 
     Source: Idé et al., Eq. 13 and 14.
+
+    Examples
+    --------
+    >>> analyse([1.0, 1.0, 1.0, 1.0]).round(6).tolist()
+    [2.0, 0.0, -0.0, 0.0]
     """
     f = _lattice_values("f", f)
     d = f.shape[-1]
@@ -84,6 +94,11 @@ def synthesise(c: ArrayLike) -> NDArray[np.float64]:
         If the last axis is empty or odd, or a value is not finite.
 
     Source: Idé et al., Eq. 10 and 13.
+
+    Examples
+    --------
+    >>> synthesise(analyse([1.0, 2.0, 0.0, 5.0])).round(6).tolist()
+    [1.0, 2.0, 0.0, 5.0]
     """
     c = _lattice_values("c", c)
     d = c.shape[-1]
@@ -119,6 +134,13 @@ def frequency_density(frequencies: ArrayLike, d: int, bandwidth: float) -> NDArr
         If an argument is out of range, or the bandwidth is so small that every weight is zero.
 
     Source: Idé et al., Eq. 15.
+
+    Examples
+    --------
+    >>> from posenc.frequencies import geometric
+    >>> density = frequency_density(geometric(64), 64, 0.1)
+    >>> density.shape, round(float(density.sum()), 6)
+    ((33,), 1.0)
     """
     omega = _checks.finite_array("frequencies", frequencies, ndim=1)
     if not omega.size:
@@ -156,6 +178,11 @@ def dft_density(d: int) -> NDArray[np.float64]:
         If `d` is not a positive even integer.
 
     Source: Idé et al., Eq. 22, first form. (The second form gives 3/d at both ends.)
+
+    Examples
+    --------
+    >>> dft_density(6).round(4).tolist()
+    [0.1667, 0.3333, 0.3333, 0.1667]
     """
     density = np.full(_checks.even("d", d) // 2 + 1, 2 / d)
     density[[0, -1]] = 1 / d
@@ -183,6 +210,12 @@ def reconstruct(f: ArrayLike, density: ArrayLike) -> NDArray[np.float64]:
         remove everything that a non-zero `f` holds.
 
     Source: Idé et al., Algorithm 1, with the normalisation told in section 3.2.
+
+    Examples
+    --------
+    >>> f = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    >>> bool(np.allclose(reconstruct(f, dft_density(6)), f))
+    False
     """
     f = _lattice_values("f", f)
     weights = _checks.finite_array("density", density, ndim=1)

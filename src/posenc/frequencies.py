@@ -33,6 +33,11 @@ def geometric(d_model: int, base: float = 10_000.0) -> NDArray[np.float64]:
         If `d_model` is not a positive even integer or `base` is not a finite number above 0.
 
     Source: Vaswani et al. (2017), section 3.5; Idé et al., Eq. 3 with k = 2i.
+
+    Examples
+    --------
+    >>> geometric(4, base=100.0).tolist()
+    [1.0, 0.1]
     """
     exponents = np.arange(0, _checks.even("d_model", d_model), 2) / d_model
     return _checks.positive("base", base) ** -exponents
@@ -56,6 +61,11 @@ def harmonic(d_model: int) -> NDArray[np.float64]:
         If `d_model` is not a positive even integer.
 
     Source: Idé et al., Eq. 11, with k = 0 and k = d_model / 2 at the two ends.
+
+    Examples
+    --------
+    >>> harmonic(4).round(4).tolist()
+    [0.0, 1.5708, 3.1416]
     """
     d_model = _checks.even("d_model", d_model)
     return 2 * np.pi * np.arange(d_model // 2 + 1) / d_model
@@ -84,6 +94,11 @@ def length_scaled(d_model: int, length: int, base: float = 10_000.0) -> NDArray[
         finite number above 0.
 
     Source: Foumani et al. (2024), Eq. 13. (The survey of Irani and Metsis prints `k*d/L`.)
+
+    Examples
+    --------
+    >>> length_scaled(4, 8, base=100.0).tolist()
+    [0.5, 0.05]
     """
     length = _checks.count("length", length, minimum=1)
     return geometric(d_model, base) * (d_model / length)

@@ -29,6 +29,14 @@ def shift_matrix(frequencies: ArrayLike, offset: float) -> NDArray[np.float64]:
         If an argument is not finite or `frequencies` has not exactly one axis.
 
     Source: Denk (2019), "Linear Relationships in the Transformer's Positional Encoding", Eq. 4-9.
+
+    Examples
+    --------
+    >>> from posenc.tables import encode
+    >>> omega = [1.0, 0.1]
+    >>> moved = shift_matrix(omega, 3) @ encode([5], omega)[0]
+    >>> bool(np.allclose(moved, encode([8], omega)[0]))
+    True
     """
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     angles = omega * float(_checks.finite_array("offset", offset, ndim=0))
@@ -59,6 +67,11 @@ def pairing_permutation(d_model: int) -> NDArray[np.intp]:
     ------
     ValueError
         If `d_model` is not a positive even integer.
+
+    Examples
+    --------
+    >>> pairing_permutation(6).tolist()
+    [0, 2, 4, 1, 3, 5]
     """
     return np.arange(_checks.even("d_model", d_model)).reshape(-1, 2).T.ravel()
 
@@ -95,6 +108,11 @@ def rotate(
         If a shape does not fit, a value is not finite or `pairing` is unknown.
 
     Source: Su et al. (2021), RoFormer, Eq. 15 (interleaved); the half-split form is GPT-NeoX's.
+
+    Examples
+    --------
+    >>> rotate([[1.0, 0.0], [1.0, 0.0]], [0, 1], [np.pi / 2]).round(6).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     x = _checks.finite_array("vectors", vectors, ndim=2)
     t = _checks.finite_array("positions", positions, ndim=1).astype(np.float64, copy=False)

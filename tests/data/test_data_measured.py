@@ -53,6 +53,27 @@ def test_recorded_scores_are_whole():
             assert all(0 < one < 1 for one in runs)
 
 
+@pytest.mark.usefixtures("real_sets")
+@pytest.mark.parametrize("name", measure.TWIN_SETS)
+def test_twins_are_counted_and_found_by_a_nearest_neighbour(name):
+    found = measure.twins(name)
+    assert found == RECORD["twins"][name]
+    assert found["twins"] == RECORD["sets"][name]["repeats"][2]
+    assert found["on_twins"] == 1 > found["on_others"]
+
+
+def test_twins_are_recorded_for_the_sets_with_most_of_them():
+    shared = {name: one["repeats"][2] for name, one in RECORD["sets"].items()}
+    assert set(RECORD["twins"]) == {name for name, n in shared.items() if n > 2}
+
+
+def test_a_rule_that_is_blind_to_order_finds_what_needs_none():
+    rides = [data.load("elevator", split) for split in ("train", "test")]
+    probe = [data.load("range_probe", split) for split in ("train", "test")]
+    assert measure.blind_score(*rides) > 0.9
+    assert abs(measure.blind_score(*probe) - 0.5) < 0.1
+
+
 def test_recorded_facts_come_without_the_set():
     facts = data.recorded_facts("LSST")
     assert [row[3] for row in facts.table()] == [True] * 5
@@ -115,6 +136,7 @@ def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
     assert set(new) == set(RECORD)
     assert {name: new["sets"].get(name) for name in RECORD["sets"]} == RECORD["sets"]
     assert new["raw"] == RECORD["raw"]
+    assert new["twins"] == RECORD["twins"]
     for name, scores in new["leakage"]["scores"].items():
         assert set(scores) == set(RECORD["leakage"]["scores"][name])
         for split, runs in scores.items():

@@ -13,7 +13,9 @@ SITE = ROOT / "_build" / "html"
 def toc_files() -> list[str]:
     """Return the pages of _toc.yml in order, such as "book/intro"."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    pages = [page for c in chapters for page in (c, *c.get("sections", []))]
+    return [toc["root"], *(page["file"] for page in pages)]
 
 
 def notebook_paths() -> list[Path]:

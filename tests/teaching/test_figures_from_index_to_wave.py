@@ -43,15 +43,6 @@ def test_every_weight_is_written_into_its_field(drawn):
     assert [t.get_text() for t in figure.axes[0].texts] == ["0.20", "0.80", "0.60", "0.40"]
 
 
-def test_distances_of_orders_share_one_scale(drawn):
-    outputs = {"blind": np.zeros((2, 3)), "sighted": np.array([[0.0, 0, 0], [3, 4, 0]])}
-    order_blindness.order_distances(outputs, [["Alice", "Bob"], ["Bob", "Alice"]])
-    figure, _ = drawn["fig-order-distances"]
-    images = [ax.images[0] for ax in figure.axes[:2]]
-    assert [image.get_clim() for image in images] == [(0, 5), (0, 5)]
-    assert images[1].get_array()[0, 1] == 5
-
-
 def test_the_four_attempts_show_the_numbers_of_their_alt_text(drawn):
     raw_indices.four_attempts()
     figure, words = drawn["fig-four-attempts"]
@@ -80,19 +71,12 @@ def test_the_odometer_shows_the_tables(drawn):
 
 def test_bits_below_the_clocks_are_those_of_the_place(drawn):
     oscillations.clocks([*"abcdefgh"])
-    figure, _ = drawn["fig-clocks"]
+    figure, _ = drawn["fig-bits-on-clocks"]
     bits = [
         t for t in figure.axes[0].texts if t.get_text() in ("0", "1") and t.get_position()[1] < 0
     ]
     read = [[t.get_text() for t in bits if t.get_position()[0] == place] for place in range(8)]
     assert [int("".join(column), base=2) for column in read] == list(range(8))
-
-
-def test_waves_are_those_of_the_chapter(drawn):
-    oscillations.bits_and_waves(lambda t, period: np.full(np.shape(t), 1 / period))
-    figure, _ = drawn["fig-bits-to-waves"]
-    heights = [ax.lines[1].get_ydata()[0] for ax in figure.axes]
-    assert heights == [1 / 8, 1 / 4, 1 / 2]
 
 
 def test_columns_of_the_table_are_named_by_their_dimension(drawn):

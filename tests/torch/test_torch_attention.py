@@ -12,7 +12,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 from posenc import encodings, models
-from posenc.attention import Position, SelfAttention, kernels
+from posenc.attention import Position, SelfAttention, blocks, kernels
 from posenc.attention.kernels import blocked_attention
 
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
@@ -226,7 +226,9 @@ def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
 
 @pytest.fixture
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(kernels, "_ROWS", 5)
+    monkeypatch.setattr(blocks, "_ROWS", 5)
+    monkeypatch.setattr(blocks, "_COLUMNS", 4)
+    monkeypatch.setattr(blocks, "_ROOM", 60)
 
 
 def reference(q, k, v, bias, offsets):
@@ -562,7 +564,6 @@ def take(*names):
         ("rotation", "qk", "rotate"),
         ("mixx", "x", "mix"),
         ("mix_", "x", "mix"),
-        ("bias_by_ofset", "q", "bias_by_offset"),
     ],
 )
 def test_a_misspelt_door_is_named_where_the_class_is_defined(name, arguments, door):

@@ -1,8 +1,9 @@
 """Attention with four doors through which position may enter.
 
-`position` holds the doors and `places` what they may ask about positions; `layer` and `cross` are
-the layers that call them, `core` what both share; `masks` says who sees whom, `cache` remembers
-earlier tokens, `kernels` computes it all fast. Torch starts here.
+`position` holds the doors, `terms` the kinds of what they add, and `places` what they may ask about
+positions; `layer` and `cross` are the layers that call them, `core` what both share; `masks` says
+who sees whom, `cache` remembers earlier tokens. `kernels` decides which kernel serves: PyTorch's
+own, `blocks`, or the `formula`. Torch starts here.
 """
 
 from posenc.attention.cache import Cache
@@ -12,6 +13,7 @@ from posenc.attention.layer import SelfAttention
 from posenc.attention.masks import check_mask
 from posenc.attention.places import Places
 from posenc.attention.position import DOORS, Mix, Position
+from posenc.attention.terms import Term, by_offset, by_product, by_query_and_offset
 
 __all__ = [
     "DOORS",
@@ -21,6 +23,10 @@ __all__ = [
     "Places",
     "Position",
     "SelfAttention",
+    "Term",
+    "by_offset",
+    "by_product",
+    "by_query_and_offset",
     "check_mask",
     "check_position",
     "embedded",

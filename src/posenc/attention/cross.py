@@ -29,6 +29,15 @@ class CrossAttention(Attention):
     ------
     ValueError
         As for `SelfAttention`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = CrossAttention(16, 2, encodings.make("alibi", 16, 2, 9))
+    >>> x, context = torch.randn(1, 3, 16), torch.randn(1, 9, 16)
+    >>> layer(x, context, positions=[0.5, 4.0, 8.0]).shape
+    torch.Size([1, 3, 16])
     """
 
     def __init__(

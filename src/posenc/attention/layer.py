@@ -9,6 +9,7 @@ from posenc.attention.core import Attention, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
+from posenc.attention.terms import Term
 
 
 class SelfAttention(Attention):
@@ -45,6 +46,15 @@ class SelfAttention(Attention):
     ValueError
         If a size does not divide the other, `dropout` is no probability, or `position` is not a
         `Position` of the same sizes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = SelfAttention(16, 2, encodings.make("rotary", 16, 2, 9), causal=True)
+    >>> x = torch.randn(1, 9, 16)
+    >>> layer(x).shape, layer.weights(x).shape
+    (torch.Size([1, 9, 16]), torch.Size([1, 2, 9, 9]))
     """
 
     def __init__(
@@ -118,7 +128,7 @@ class SelfAttention(Attention):
         self,
         x: Tensor,
         mask: Tensor | None = None,
-        bias: Tensor | None = None,
+        bias: Term | Tensor | None = None,
         *,
         places: Places | None = None,
         cache: Cache | None = None,

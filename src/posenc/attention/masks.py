@@ -7,7 +7,26 @@ _HUGE = 1e4  # no token of a network that works has such entries
 
 
 def check_mask(mask: Tensor | None, x: Tensor) -> None:
-    """Raise ValueError unless `mask` is None or bool of shape (batch, length) like `x`."""
+    """Raise ValueError unless `mask` is None or bool of shape (batch, length) like `x`.
+
+    Parameters
+    ----------
+    mask : (batch, length) bool, or None
+    x : (batch, length, d_model)
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        For another type or shape.
+
+    Examples
+    --------
+    >>> check_mask(torch.tensor([[True, False]]), torch.zeros(1, 2, 8))
+    """
     if mask is None:
         return
     _check_type(mask)

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from posenc.attention.kernels import in_transform
+from posenc.attention.numerics import in_transform
 
 
 class Steps:
@@ -95,6 +95,17 @@ class Steps:
 class Places:
     """Where queries and keys stand: what a door gets that has an argument `places`.
 
+    A layer makes it; by hand, `Places.of(x)` is that of tokens that count.
+
+    Parameters
+    ----------
+    of_queries, of_keys : Steps
+        Positions of either, counted or given.
+    causal, cached, crossed : bool
+        Whether a query sees no later key, whether there is a cache, and whether keys belong to
+        another sequence.
+    tokens : (batch, n_keys, d_model), optional
+
     Attributes
     ----------
     queries, keys : Tensor (batch or 1, n_queries), (batch or 1, n_keys)
@@ -107,6 +118,11 @@ class Places:
         Whether tokens count 0, 1, 2, ... and queries and keys belong to the same tokens.
     tokens : Tensor (batch, n_keys, d_model) or None
         What the keys are made from, for encodings with `keeps_tokens`.
+
+    Examples
+    --------
+    >>> Places.of(torch.zeros(1, 3, 8)).offset()[0, 0].tolist()
+    [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]
     """
 
     def __init__(

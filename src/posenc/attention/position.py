@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Places, Steps, refuse
+from posenc.attention.terms import Form, Term
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
 
 DOORS = ("embed", "rotate", "bias", "mix")
 _ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
-_SHORTCUTS = {"bias_by_offset": "bias", "mix_by_offset": "mix"}
+_RETIRED = ("bias_by_offset", "mix_by_offset")
 
 
 class Position(nn.Module):
@@ -44,6 +45,10 @@ class Position(nn.Module):
     that are given, a cache, and cross-attention; without that argument tokens count 0, 1, 2, ...,
     and everything else is refused. With a default of None, a door is called without `places` where
     they would say just that in a layer that looks both ways, which is its chance for a short cut.
+
+    A door that adds the same for all pairs of one offset is best written in that form: with the
+    decorator `by_offset` it gets offsets, serves any positions, and is fast for long inputs. See
+    `posenc.attention.terms` for this and the other kinds.
 
     Parameters
     ----------
@@ -66,8 +71,9 @@ class Position(nn.Module):
     embed_every_layer : bool
         Whether a model calls `embed` at the input of every layer, not only of the first.
     position_only : bool
-        Whether `bias` depends on the number of tokens alone, not on what they hold. If `shared`
-        as well, a model computes the bias once per forward pass for all layers and batch rows.
+        Whether `bias` depends on positions alone, not on what tokens hold, as one that is declared
+        by offset or by product does. If `shared` as well, a model computes the bias once per
+        forward pass for all layers and batch rows.
 
     Raises
     ------
@@ -93,6 +99,14 @@ class Position(nn.Module):
     >>> class NearbyInTime(Nearby):
     ...     def bias(self, x, q, k, places):
     ...         return -self.strength * places.offset().abs()
+
+    The same as a function of the offset, which is as general and faster:
+
+    >>> from posenc.attention import by_offset
+    >>> class NearbyByOffset(Nearby):
+    ...     @by_offset
+    ...     def bias(self, offset):
+    ...         return -self.strength[:, 0] * offset.abs()
     """
 
     n_axes = 1
@@ -100,19 +114,15 @@ class Position(nn.Module):
     embed_every_layer = False
     position_only = False
     _needs_no_door = False
-    _stale: frozenset[str] = frozenset()
     _informed: Mapping[str, bool] = {}
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         _check_spelling(cls)
-        # a class that overrides a door must not be served by what its parent said of the old one
-        cls._stale = frozenset(
-            short for short, door in _SHORTCUTS.items() if depth(cls, door) < depth(cls, short)
-        )
         cls._informed = _informed_doors(cls)
         if "bias" in vars(cls) and "position_only" not in vars(cls):
-            cls.position_only = False
+            form = getattr(cls.bias, "form", None)
+            cls.position_only = form is not None and form.position_only
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__()
@@ -155,17 +165,6 @@ class Position(nn.Module):
         """
         return None
 
-    def bias_by_offset(self, q: Tensor) -> Tensor | None:
-        """Return the same as `bias` in short, or None if it has no such form.
-
-        That is (batch, heads, length, 2 r + 1): for each query i one score per offset j - i,
-        clipped to -r..r; or (1, heads, 1, 2 r + 1) where it is the same for all queries. Where it
-        helps, attention takes this instead of `bias`, and needs no (length, length) tensor at
-        all. A pure shortcut: `bias` alone is always enough, and a derived class that overrides
-        `bias` only is served by its `bias`.
-        """
-        return None
-
     def mix(self, x: Tensor) -> Mix | None:
         """Return what is added after the softmax, or None.
 
@@ -177,17 +176,26 @@ class Position(nn.Module):
         """
         return None
 
-    def mix_by_offset(self, x: Tensor) -> Tensor | None:
-        """Return the same as `mix` in short, or None if it has no such form.
+    def form(self, door: str) -> Form | None:
+        """Return how a door was declared by a decorator, None for a plain method."""
+        return getattr(getattr(self, door), "form", None)
 
-        That is (heads or 1, 2 length - 1): one weight per offset j - i, from 1 - length on. For
-        long inputs attention takes this instead of `mix` and convolves. A pure shortcut, too.
+    def term(self, door: str, places: Places, *inputs: Tensor) -> Term | Mix | None:
+        """Return what a door adds, None if nothing: a term, or a function from `mix`.
+
+        A plain door is called at once, one that was declared when a kernel asks.
         """
-        return None
-
-    def shortcut(self, name: str, x: Tensor) -> Tensor | None:
-        """Return `bias_by_offset` or `mix_by_offset`, or None if it belongs to another door."""
-        return None if name in self._stale else getattr(self, name)(x)
+        form, name = self.form(door), f"{type(self).__name__}.{door}"
+        if form is None or not (places.plain or form.anywhere):
+            added = self.through(door, places, *inputs)
+            return Term.of(added, name) if isinstance(added, Tensor) else added
+        q = inputs[1] if door == "bias" else None
+        return Term(
+            form.kind,
+            name,
+            lambda: self.through(door, places, *inputs),
+            lambda: form.short(self, places, q),
+        )
 
     def through(self, door: str, places: Places, *inputs: Tensor) -> Tensor | tuple | Mix | None:
         """Return what a door makes of its inputs, with `places` if it takes them.
@@ -281,12 +289,20 @@ def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: A
 
 
 def _check_spelling(cls: type[Position]) -> None:
-    """Raise ValueError if a new public method is named nearly like a door that stays unused."""
-    known = {name.replace("_", ""): name for name in (*DOORS, *_SHORTCUTS)}
-    unused = {key: n for key, n in known.items() if getattr(cls, n) is getattr(Position, n)}
+    """Raise ValueError if a new public method is named nearly like a door that stays unused.
+
+    Or like what once was called, and is not any more.
+    """
+    unused = [name for name in DOORS if getattr(cls, name) is getattr(Position, name)]
     for name in _new_methods(cls):
+        if name in _RETIRED:
+            door = name.removesuffix("_by_offset")
+            raise ValueError(
+                f"{cls.__name__}.{name} is not called any more; {door} alone is enough, and is as "
+                f"fast with posenc.attention.by_offset above it, as {door}(self, offset)"
+            )
         near = difflib.get_close_matches(name.lower().replace("_", ""), unused, 1, _ALIKE)
-        door = unused[near[0]] if near else name
+        door = near[0] if near else name
         if near and _n_arguments(getattr(cls, name)) == _n_arguments(getattr(Position, door)):
             raise ValueError(
                 f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "

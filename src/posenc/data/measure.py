@@ -21,12 +21,16 @@ from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.table import read_table
 from posenc.data.info import Facts, facts
 from posenc.data.load import find, find_entry, load
+from posenc.data.protocols import channel_statistics, standardise
 from posenc.data.registry import ENTRIES
+from posenc.data.repeats import identities
+from posenc.data.resamples import resample
 from posenc.data.sets import anomaly, emg, msl, room
 
 RECORD = Path(__file__).with_name("measured.json")
 NO_FACTS = ("fingerprint", "files", "sha256")  # what a set's record holds beyond its facts
 LEAKAGE_SETS = ("MSL", "SMD", "RoomOccupancy", "EMGGestures")
+TWIN_SETS = ("PowerCons", "Libras")  # sets whose official parts share many series
 SEEDS = (0, 1, 2)
 N_TREES, MOST_WINDOWS = 100, 1000
 CLASSIFIER = (
@@ -39,7 +43,7 @@ TIME_SHARE, TIME_BLOCK = 0.6, 500
 
 @cache
 def recorded() -> dict:
-    """Return the content of `measured.json`: versions, sets, absent, raw and leakage."""
+    """Return the content of `measured.json`: versions, sets, absent, raw, leakage and twins."""
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
@@ -124,6 +128,37 @@ def leakage(name: str, seed: int) -> dict[str, float]:
     return scores
 
 
+def twins(name: str, n_resamples: int = 5) -> dict[str, object]:
+    """Return what the nearest training series scores where test series stand in training too.
+
+    Euclidean distance of standardised series. "official" is the accuracy on the official test part,
+    "on_twins" on the test series that also stand in the training part, "on_others" on the rest,
+    "resampled" on other splits of the same series, in which no series is on both sides.
+    """
+    official = load(name, "train"), load(name, "test")
+    is_twin = np.isin(*reversed(identities(official)))
+    hits = _nearest_hits(*official)
+    shares = {"official": hits, "on_twins": hits[is_twin], "on_others": hits[~is_twin]}
+    others = (_nearest_hits(*resample(*official, r)) for r in range(1, n_resamples + 1))
+    return {
+        "test": len(hits),
+        "twins": int(is_twin.sum()),
+        **{where: round(float(share.mean()), 4) for where, share in shares.items()},
+        "resampled": [round(float(one.mean()), 4) for one in others],
+    }
+
+
+def _nearest_hits(train: Dataset, test: Dataset) -> NDArray[np.bool_]:
+    """Return for each test series whether the nearest training series has its class, (n,)."""
+    mean, deviation = channel_statistics(train)
+    first, second = (
+        standardise(part, mean, deviation).x.reshape(len(part), -1).astype(float)
+        for part in (train, test)
+    )
+    nearest = [int(np.square(first - one).sum(axis=1).argmin()) for one in second]
+    return train.y[nearest] == test.y
+
+
 def deal_at_random(train: Dataset, test: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     """Return the windows of both parts dealt out anew, stratified, in parts of the same sizes."""
     from sklearn.model_selection import train_test_split
@@ -143,6 +178,21 @@ def deal_at_random(train: Dataset, test: Dataset, seed: int) -> tuple[Dataset, D
 def window_statistics(x: NDArray) -> NDArray:
     """Return mean, deviation, minimum and maximum over time: (n, 4 n_channels), blind to order."""
     return np.concatenate([x.mean(axis=1), x.std(axis=1), x.min(axis=1), x.max(axis=1)], axis=1)
+
+
+def blind_score(train: Dataset, test: Dataset) -> float:
+    """Return the balanced accuracy of a linear rule that cannot see order, for two classes.
+
+    A rule by least squares, with a small ridge, on the standardised `window_statistics`.
+    """
+    first, second = (window_statistics(part.x).astype(float) for part in (train, test))
+    mean, deviation = first.mean(axis=0), first.std(axis=0) + 1e-9
+    first, second = (
+        np.c_[(part - mean) / deviation, np.ones(len(part))] for part in (first, second)
+    )
+    rule = np.linalg.solve(first.T @ first + np.eye(first.shape[1]), first.T @ (2 * train.y - 1))
+    found = (second @ rule > 0) == test.y
+    return float(np.mean([found[test.y == label].mean() for label in (0, 1)]))
 
 
 def _forest_score(train: Dataset, test: Dataset, seed: int) -> float:
@@ -175,6 +225,7 @@ def _everything() -> dict:
                 for name, runs in scores.items()
             },
         },
+        "twins": {name: twins(name) for name in TWIN_SETS},
     }
 
 

@@ -193,7 +193,8 @@ _STAND_INS = tuple(
         "FingerMovements": (11206220, "FaceDetection and SelfRegulationSCP1 (EEG)"),
         "Epilepsy": (
             11206204,
-            "UniMiB-SHAR (tri-axial accelerometer); one training series occurs twice",
+            "UniMiB-SHAR (tri-axial accelerometer)",
+            "one training series occurs twice",
             _OTHER_PEOPLE["Epilepsy"],
         ),
         "UWaveGestureLibrary": (11206282, "UniMiB-SHAR, with longer series"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.encodings import toeplitz as toeplitz
 from posenc.encodings.added import Added
 from posenc.encodings.distance import ALiBi, T5Bias
 from posenc.encodings.erpe import ERPE
@@ -72,12 +73,46 @@ _ALSO_KNOWN_AS = {
 
 
 def names() -> list[str]:
-    """Return the names that `make` knows."""
+    """Return the names that `make` knows.
+
+    Returns
+    -------
+    list of str
+        In the order of the book.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['none', 'sinusoidal', 'dft']
+    """
     return list(_CLASSES)
 
 
 def get(name: str, *, argument: str = "position") -> type[Position]:
-    """Return the class behind a name; an unknown one is a ValueError that lists all."""
+    """Return the class behind a name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    argument : str
+        What the name was given for, for messages.
+
+    Returns
+    -------
+    type
+        The class, a `posenc.attention.Position`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists all.
+
+    Examples
+    --------
+    >>> get("rotary").__name__
+    'Rotary'
+    """
     if name in _ALSO_KNOWN_AS:
         raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
     return _CLASSES[_checks.choice(argument, name, _CLASSES)]
@@ -94,6 +129,11 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
         As for `posenc.attention.Position`.
     **options
         Those of the class; see its documentation.
+
+    Returns
+    -------
+    Position
+        Of the class that `get` returns.
 
     Raises
     ------

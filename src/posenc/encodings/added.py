@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, is_plain
 from posenc.attention.position import depth
 
@@ -31,6 +31,17 @@ class Added(Position, ABC):
         Euclidean norm, so that all methods add vectors of norm 1. "loud" gives each row the norm
         of sinusoidal ones, sqrt(d_model / 2). "learned" multiplies the paper's rows by one
         learned gain that starts at 1, and has one parameter more.
+
+    Raises
+    ------
+    ValueError
+        If a size or `scale` is out of range.
+
+    Examples
+    --------
+    >>> from posenc.encodings import make
+    >>> round(float(make("sinusoidal", 8, 2, 5, scale="unit").rows(5)[3].norm().detach()), 4)
+    1.0
     """
 
     _by_formula = False

@@ -1,18 +1,14 @@
 """Biases that depend on the distance between two tokens: T5's buckets and ALiBi's slopes."""
 
-# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
-
 import math
-from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
-from posenc.encodings.toeplitz import by_offset, offsets
+from posenc.attention import Places, Position, by_offset
+from posenc.attention.numerics import precise
 
 
 class T5Bias(Position):
@@ -40,10 +36,19 @@ class T5Bias(Position):
     Parameters to learn: `n_buckets * n_heads` for the whole model. They start normal with
     standard deviation d_model**-0.5, as in T5. Cost: O(n_heads L^2) once per forward pass, or
     no such tensor at all where attention goes by offset.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or `max_distance` is too small for a causal layer.
+
+    Examples
+    --------
+    >>> T5Bias(8, 2, 100).bucket(torch.tensor([-200, -1, 0, 1, 200])).tolist()
+    [15, 1, 0, 17, 31]
     """
 
     shared = True
-    position_only = True
 
     def __init__(
         self,
@@ -63,18 +68,10 @@ class T5Bias(Position):
         )
         self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
-        places = places or Places.of(x)
-        return by_offset(partial(self._by_offset, causal=places.causal), places)
-
-    def bias_by_offset(self, q: Tensor) -> Tensor:
-        # from max_distance on, all offsets of one sign share a bucket
-        reach = min(q.shape[-2] - 1, self.max_distance)
-        return self._by_offset(offsets(reach + 1, q.device))[None, :, None]
-
-    def _by_offset(self, offset: Tensor, *, causal: bool = False) -> Tensor:
+    @by_offset(reach="max_distance")  # from there on, all offsets of one sign share a bucket
+    def bias(self, offset: Tensor, places: Places) -> Tensor:
         # in float32 at least, as the gradient of a bucket sums over many pairs
-        return precise(self.values)[:, self.bucket(offset, causal=causal)]
+        return precise(self.values)[:, self.bucket(offset, causal=places.causal)]
 
     def bucket(self, offset: Tensor, *, causal: bool = False) -> Tensor:
         """Return the bucket, 0 to n_buckets - 1, of each offset j - i, real ones rounded.
@@ -120,23 +117,28 @@ class ALiBi(Position):
     -----
     Parameters to learn: 0. Cost: O(n_heads L^2) once per forward pass, or
     no such tensor at all where attention goes by offset.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+
+    Examples
+    --------
+    >>> x = torch.zeros(1, 3, 8)
+    >>> ALiBi(8, 2, 3).bias(x, x, x)[0].tolist()
+    [[-0.0, -0.0625, -0.125], [-0.0625, -0.0, -0.0625], [-0.125, -0.0625, -0.0]]
     """
 
     shared = True
-    position_only = True
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.register_exact("slopes", np.array(_slopes(n_heads)), wide=True)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
-        return by_offset(self._by_offset, places or Places.of(x))
-
-    def bias_by_offset(self, q: Tensor) -> Tensor:
-        return self._by_offset(offsets(q.shape[-2], q.device))[None, :, None]
-
-    def _by_offset(self, offset: Tensor) -> Tensor:
-        return -self.slopes.view(-1, *[1] * offset.ndim) * offset.abs().to(self.slopes.dtype)
+    @by_offset
+    def bias(self, offset: Tensor) -> Tensor:
+        return -self.slopes[:, None] * offset.abs().to(self.slopes.dtype)
 
 
 def _slopes(n_heads: int) -> list[float]:

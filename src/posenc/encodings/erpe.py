@@ -4,10 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
-from posenc.attention.places import can_look, is_plain, refuse
-from posenc.encodings.toeplitz import by_offset, offsets, toeplitz
+from posenc.attention import Places, Position, by_offset
+from posenc.attention.numerics import precise
+from posenc.attention.places import can_look, refuse
 
 
 class ERPE(Position):
@@ -33,6 +32,17 @@ class ERPE(Position):
     without `per_head` (the survey's Table 2 counts L^2 + L). Cost: the scalars meet the
     values beside the fused kernel, in O(L^2 d_model) per layer and batch row, or by Fourier
     transforms in O(L log(L) d_model) where the input is long.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers, or more than `max_length - 1` apart.
+
+    Examples
+    --------
+    >>> ERPE(8, 2, 100).values.shape
+    torch.Size([2, 199])
     """
 
     def __init__(
@@ -50,23 +60,20 @@ class ERPE(Position):
         shape = (n_vectors, 2 * self.max_length - 1)
         self.values = nn.Parameter(torch.randn(shape) * self.std)
 
-    def mix(self, x: Tensor, places: Places | None = None) -> Tensor:
-        if is_plain(places):
-            return toeplitz(self.mix_by_offset(x))
+    @by_offset
+    def mix(self, offset: Tensor, places: Places) -> Tensor:
+        self._check_offsets(offset, places)
+        # in float32 at least, as the gradient of an offset sums over many pairs
+        return precise(self.values)[:, offset.long() + self.max_length - 1]
+
+    def _check_offsets(self, offset: Tensor, places: Places) -> None:
+        """Raise ValueError unless there is a scalar for each offset."""
+        if places.plain:
+            self.check_length(places.of_keys.length)
+            return
         for steps in (places.of_queries, places.of_keys):
             steps.whole("ERPE has one scalar for each whole offset")
-        return by_offset(self._by_offset, places)
-
-    def mix_by_offset(self, x: Tensor) -> Tensor:
-        length = x.shape[1]
-        self.check_length(length)
-        centre = self.max_length - 1
-        # in float32 at least, as the gradient of an offset sums over many pairs
-        return precise(self.values)[:, centre + offsets(length, x.device)]
-
-    def _by_offset(self, offset: Tensor) -> Tensor:
         reach = self.max_length - 1
         if can_look(offset) and (offset.abs() > reach).any():
             wanted = f"must be at most max_length - 1 = {reach} apart, as ERPE has no more scalars"
             refuse("positions", wanted, offset.abs().max())
-        return precise(self.values)[:, offset.long() + reach]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, frequencies
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.encodings.added import Added
 from posenc.encodings.sinusoidal import waves
 
@@ -26,6 +26,17 @@ class Learnable(Added):
     Notes
     -----
     Parameters to learn: `max_length * d_model` (and 1 with `scale="learned"`). Cost: O(L d_model).
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers from 0 to `max_length - 1`.
+
+    Examples
+    --------
+    >>> Learnable(8, 2, 100).vectors.shape
+    torch.Size([100, 8])
     """
 
     def __init__(
@@ -64,6 +75,16 @@ class LearnableFrequency(Added):
     Notes
     -----
     Parameters to learn: `d_model / 2` (and 1 with `scale="learned"`). Cost: O(L d_model).
+
+    Raises
+    ------
+    ValueError
+        If a size, `base` or `scale` is out of range, or `d_model` is odd.
+
+    Examples
+    --------
+    >>> LearnableFrequency(8, 2, 100).log_omega.shape
+    torch.Size([4])
     """
 
     def __init__(
@@ -104,6 +125,17 @@ class SineLinear(Added):
     Notes
     -----
     Parameters to learn: `2 * d_model` (and 1 with `scale="learned"`). Cost: O(L d_model).
+
+    Raises
+    ------
+    ValueError
+        If a size, `base` or `scale` is out of range, or `d_model` is odd.
+
+    Examples
+    --------
+    >>> position = SineLinear(8, 2, 5)
+    >>> position.rows(5)[:, 0].tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
     def __init__(

@@ -1,17 +1,14 @@
 """Relative position representations: a learned vector per clipped offset."""
 
-# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
-
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Mix, Places, Position
-from posenc.attention.kernels import exporting, precise
-from posenc.attention.places import is_plain
-from posenc.encodings.toeplitz import offsets, skew
+from posenc.attention import Mix, Places, Position, by_query_and_offset
+from posenc.attention.numerics import precise
+from posenc.attention.terms import clipped_offsets
 
 
 class Relative(Position):
@@ -41,6 +38,16 @@ class Relative(Position):
     Parameters to learn, in every layer: `(2 k + 1) * d_head` with k = `max_distance`, twice that
     with `values`, times `n_heads` with `per_head`. Cost: O(L^2) scores from O(L d_head) memory,
     no (L, L, d_head) tensor; O(L (k + d_head)) per query row in time.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for positions that are not whole numbers.
+
+    Examples
+    --------
+    >>> Relative(8, 2, 100, max_distance=16).keys.shape
+    torch.Size([1, 33, 4])
     """
 
     def __init__(
@@ -65,41 +72,16 @@ class Relative(Position):
             for head in vectors:
                 nn.init.xavier_uniform_(head)
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
-        scores = self.bias_by_offset(q)
-        if is_plain(places):
-            return skew(self._spread(scores, q.shape[-2]))
-        return scores.gather(-1, self._rows(places).expand(*scores.shape[:3], -1))
-
-    def bias_by_offset(self, q: Tensor) -> Tensor:
+    @by_query_and_offset
+    def bias(self, q: Tensor) -> Tensor:
         q = precise(q)
         return (q * self.d_head**-0.5) @ self.keys.to(q.dtype).transpose(-2, -1)
 
     def mix(self, x: Tensor, places: Places | None = None) -> Mix | None:
         if self.values is None:
             return None
-        return partial(self._selected_values, rows=self._rows(places or Places.of(x)))
-
-    def _rows(self, places: Places) -> Tensor:
-        """Return which vector belongs to each pair: (batch or 1, 1, queries, keys)."""
-        for steps in (places.of_queries, places.of_keys):
-            steps.whole("Relative has one vector for each whole offset")
-        offset = places.offset().long()
-        return offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
-
-    def _spread(self, scores: Tensor, length: int) -> Tensor:
-        """Return scores for the offsets -(length - 1)..length - 1, the outer ones clipped.
-
-        (..., length, 2 max_distance + 1) to (..., length, 2 length - 1).
-        """
-        reach = self.max_distance
-        if exporting():  # whatever the length
-            return scores[..., offsets(length, scores.device).clamp(-reach, reach) + reach]
-        if length - 1 <= reach:
-            return scores[..., reach - length + 1 : reach + length]
-        beyond = (*scores.shape[:-1], length - 1 - reach)
-        left, right = scores[..., :1].expand(beyond), scores[..., -1:].expand(beyond)
-        return torch.cat((left, scores, right), -1)
+        rows = clipped_offsets(places or Places.of(x), self.max_distance, type(self).__name__)
+        return partial(self._selected_values, rows=rows)
 
     def _selected_values(self, weights: Tensor, rows: Tensor) -> Tensor:
         """Return the sum over j of A_ij b_{clip(j - i)}: (batch, heads, queries, d_head)."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
 from posenc.encodings.stretching import Stretching
 
@@ -64,6 +64,18 @@ class Rotary(Position):
     -----
     Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
     float32 at least, also in a module of a half type.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or `d_model / n_heads` is odd.
+
+    Examples
+    --------
+    >>> q = torch.randn(1, 2, 5, 4)
+    >>> turned, _ = Rotary(8, 2, 5).rotate(q, q)
+    >>> bool(torch.allclose(turned.norm(dim=-1), q.norm(dim=-1)))
+    True
     """
 
     def __init__(

@@ -40,6 +40,16 @@ class Sinusoidal(_Fixed):
     Notes
     -----
     Parameters to learn: 0. Cost: O(L d_model) once per forward pass.
+
+    Raises
+    ------
+    ValueError
+        If a size, `base` or `scale` is out of range, or `d_model` is odd.
+
+    Examples
+    --------
+    >>> Sinusoidal(4, 2, 10).rows(2).tolist()[0]
+    [0.0, 1.0, 0.0, 1.0]
     """
 
     def __init__(
@@ -84,6 +94,18 @@ class DFT(_Fixed):
     Notes
     -----
     Parameters to learn: 0. Cost: O(L d_model) once per forward pass.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, `d_model` is odd, or an input is too long; for
+        positions that are not whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> rows = DFT(8, 2, 8).rows(8)
+    >>> bool(torch.allclose(rows @ rows.T, torch.eye(8), atol=1e-6))
+    True
     """
 
     def __init__(
@@ -121,6 +143,17 @@ class TAPE(_Fixed):
     -----
     Parameters to learn: 0 (the survey's Table 2 counts L d_model).
     Cost: O(L d_model) once per forward pass.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, `d_model` is odd, or an input is too long; for
+        positions outside of 0 to `max_length - 1`.
+
+    Examples
+    --------
+    >>> TAPE(8, 2, 100).rows(100).shape
+    torch.Size([100, 8])
     """
 
     def __init__(

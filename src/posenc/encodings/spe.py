@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.kernels import exporting, precise, without_autocast
+from posenc.attention.numerics import exporting, precise, without_autocast
 from posenc.attention.places import Steps, is_plain
-from posenc.encodings.toeplitz import toeplitz
+from posenc.attention.toeplitz import toeplitz
 
 
 class StochasticPosition(Position, ABC):
@@ -41,6 +41,18 @@ class StochasticPosition(Position, ABC):
         P_d -> g_d + (1 - g_d) P_d, so that a dimension may ignore position.
     seed : int
         Of the noise in evaluation.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for a cache while training.
+
+    Examples
+    --------
+    >>> from posenc.encodings import make
+    >>> q, k = make("sine_spe", 8, 2, 20, n_realisations=16).codes(20)
+    >>> q.shape
+    torch.Size([2, 4, 20, 16])
     """
 
     def __init__(
@@ -162,6 +174,16 @@ class SineSPE(StochasticPosition):
     encoding may serve all layers of a model, with `share_position=True`; each layer still draws
     noise of its own. Cost: O(L d_model R) per layer and batch row, in time; codes take
     O(L d_model R) memory once per layer.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for a cache while training.
+
+    Examples
+    --------
+    >>> SineSPE(8, 2, 20, n_realisations=16).kernel(20).shape
+    torch.Size([2, 4, 20, 20])
     """
 
     def __init__(
@@ -255,6 +277,18 @@ class ConvSPE(StochasticPosition):
     Parameters to learn, in every layer: `2 * kernel_size * d_model`, and `d_model` with `gated`.
     Cost: O(L d_model R) per layer and batch row, and O(L d_model R P) once per layer, in time;
     codes take O(L d_model R) memory once per layer.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for a cache while training; for positions that are not
+        whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> kernel = ConvSPE(8, 2, 20, kernel_size=3).kernel(20)
+    >>> bool((kernel[:, :, 0, 3:] == 0).all())
+    True
     """
 
     def __init__(
@@ -318,7 +352,14 @@ def _band(filters: Tensor) -> Tensor:
     return toeplitz(padded, size)
 
 
-@torch.compiler.disable
 def _fixed_noise(shape: tuple[int, ...], seed: int, stream: int) -> Tensor:
-    """Return the same normal noise on every call; not torch's, so that `vmap` accepts it."""
+    """Return the same normal noise on every call, outside of a graph that is being compiled."""
+    if torch.compiler.is_compiling():
+        # as a decorator it would load the compiler for everybody, which takes seconds
+        return torch.compiler.disable(_numpy_noise)(shape, seed, stream)
+    return _numpy_noise(shape, seed, stream)
+
+
+def _numpy_noise(shape: tuple[int, ...], seed: int, stream: int) -> Tensor:
+    """Return normal noise that is not torch's, so that `vmap` accepts it."""
     return torch.from_numpy(np.random.default_rng([seed, stream]).standard_normal(shape))

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places
-from posenc.attention.kernels import precise, without_autocast
+from posenc.attention.numerics import precise, without_autocast
 from posenc.encodings.sinusoidal import Sinusoidal
 
 
@@ -38,6 +38,17 @@ class TPE(Sinusoidal):
     Parameters to learn, in every layer: 0, or 1 with `learn_sigma`, and 1 more with
     `scale="learned"`. Cost: O(L^2 d_model) per layer and batch row. Distances are computed in
     float32 at least, as squares of half-precision tokens overflow.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or `d_model` is odd.
+
+    Examples
+    --------
+    >>> x = torch.zeros(1, 3, 8)
+    >>> TPE(8, 2, 3).bias(x, x, x).shape
+    torch.Size([1, 1, 3, 3])
     """
 
     embed_every_layer = True

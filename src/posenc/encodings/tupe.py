@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Places, Position
-from posenc.attention.kernels import precise
+from posenc.attention import Places, Position, by_product
 from posenc.attention.places import Steps
 
 
@@ -35,11 +34,22 @@ class TUPE(Position):
     -----
     Parameters to learn, for the whole model: `max_length * d_model + 2 * d_model**2`, and
     `2 * n_heads` with `cls_reset`. The positions start standard normal, which is the size that
-    the layer norm in the authors' program gives them. Cost: O(d_model L^2) once per forward pass.
+    the layer norm in the authors' program gives them. Cost: products of
+    queries and keys that are twice as wide, O(L d_model) once per forward pass.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range, or an input is too long; for positions that are not
+        whole numbers from 0 to `max_length - 1`; for `cls_reset` in cross-attention.
+
+    Examples
+    --------
+    >>> TUPE(8, 2, 100).vectors.shape
+    torch.Size([100, 8])
     """
 
     shared = True
-    position_only = True
 
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
@@ -62,27 +72,28 @@ class TUPE(Position):
         # attention divides by sqrt(d_head); content and position share the variance
         return q * math.sqrt(0.5), k
 
-    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
-        places = places or Places.of(x)
-        pq = self._heads(self.query, places.of_queries)
+    @by_product
+    def bias(self, places: Places) -> tuple[Tensor, Tensor]:
+        pq = self._heads(self.query, places.of_queries) * (2 * self.d_head) ** -0.5
         pk = self._heads(self.key, places.of_keys)
-        scores = precise(pq) @ precise(pk).transpose(-2, -1) * (2 * self.d_head) ** -0.5
-        return scores if self.theta is None else self._reset(scores, places)
+        return (pq, pk) if self.theta is None else self._reset(pq, pk, places)
 
     def _heads(self, project: nn.Linear, steps: Steps) -> Tensor:
         """Return projected positions: (heads, length, d_head), or with a batch axis in front."""
         projected = project(self.look_up(self.vectors, steps))
         return projected.unflatten(-1, (self.n_heads, self.d_head)).transpose(-3, -2)
 
-    def _reset(self, scores: Tensor, places: Places) -> Tensor:
-        """Return the scores with row 0 set to theta_1 and the rest of column 0 to theta_2."""
+    def _reset(self, pq: Tensor, pk: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+        """Return vectors whose products are theta_1 in row 0 and theta_2 in the rest of column 0.
+
+        Those of the class token are zeros, and two more dimensions hold what is put in their place.
+        """
         if places.crossed:
             raise ValueError("cls_reset must be False in cross-attention, where no token is first")
-        from_cls, to_cls = self.theta.to(scores.dtype).unbind(0)
-        n_queries, n_keys = scores.shape[-2:]
-        outer = scores.shape[:-2]
+        first = torch.zeros_like(pk[..., :1])
+        first[..., 0, :] = 1
         # with tokens in a cache, the first one asks no more
-        first = int(n_queries == n_keys)
-        rest = to_cls.expand(*outer, n_queries - first, 1)
-        body = torch.cat((rest, scores[..., first:, 1:]), -1)
-        return torch.cat((from_cls.expand(*outer, first, n_keys), body), -2)
+        asks = first if pq.shape[-2] == pk.shape[-2] else torch.zeros_like(pq[..., :1])
+        from_cls, to_cls = self.theta.to(pq.dtype).unbind(0)
+        of_queries = torch.cat((pq * (1 - asks), asks * from_cls, (1 - asks) * to_cls), -1)
+        return of_queries, torch.cat((pk * (1 - first), torch.ones_like(first), first), -1)

@@ -12,7 +12,13 @@ from posenc.faithfulness.rows import rms_norm
 
 
 class Decoding(NamedTuple):
-    """How well positions are found again: share of wrong ones, mean absolute error in positions."""
+    """How well positions are found again: share of wrong ones, mean absolute error in positions.
+
+    Examples
+    --------
+    >>> Decoding(0.25, 1.5).error_rate
+    0.25
+    """
 
     error_rate: float
     mean_distance: float
@@ -35,6 +41,11 @@ def decode(table: ArrayLike, noisy_rows: ArrayLike) -> NDArray[np.intp]:
     ------
     ValueError
         If an argument is not finite or the widths differ.
+
+    Examples
+    --------
+    >>> decode([[0.0], [1.0], [2.0]], [[0.1], [1.8]]).tolist()
+    [0, 2]
     """
     rows = as_table(table, n_rows=1)
     noisy = _checks.finite_array("noisy_rows", noisy_rows, ndim=None)
@@ -83,6 +94,11 @@ def decoding_error(
     ------
     ValueError
         If an argument is out of range or the table is not finite.
+
+    Examples
+    --------
+    >>> decoding_error(np.eye(8), 0.01, n_trials=50, seed=0)
+    Decoding(error_rate=0.0, mean_distance=0.0)
     """
     rows = as_table(table, n_rows=1)
     if rows.shape[1] == 0:

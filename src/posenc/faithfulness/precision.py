@@ -30,6 +30,11 @@ def round_to(table: ArrayLike, precision: str) -> NDArray[np.float64]:
     ------
     ValueError
         If the table is not finite, a value overflows the format, or the format is unknown.
+
+    Examples
+    --------
+    >>> round_to([[256.0], [257.0]], "bfloat16").tolist()
+    [[256.0], [256.0]]
     """
     if precision not in _FORMATS:
         raise ValueError(f"precision must be one of {', '.join(_FORMATS)}, got {precision!r}")

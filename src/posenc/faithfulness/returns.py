@@ -11,7 +11,13 @@ _BLOCK_VALUES = 250_000  # sines held at once
 
 
 class Return(NamedTuple):
-    """The position that comes nearest to position 0 again, and its Euclidean distance."""
+    """The position that comes nearest to position 0 again, and its Euclidean distance.
+
+    Examples
+    --------
+    >>> Return(12, 0.5).position
+    12
+    """
 
     position: int
     distance: float
@@ -39,6 +45,11 @@ def return_distances(frequencies: ArrayLike, n_positions: int) -> NDArray[np.flo
     ------
     ValueError
         If `frequencies` is not finite or has not one axis, or `n_positions` is out of range.
+
+    Examples
+    --------
+    >>> return_distances([np.pi], 3).round(6).tolist()
+    [0.0, 2.0, 0.0]
     """
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     t = np.arange(_checks.count("n_positions", n_positions))
@@ -71,6 +82,11 @@ def nearest_return(frequencies: ArrayLike, n_positions: int, *, after: int = 0) 
     ------
     ValueError
         If `frequencies` is not finite or has not one axis, or no position is left to search.
+
+    Examples
+    --------
+    >>> nearest_return([np.pi / 2], 10).position
+    4
     """
     after = _checks.count("after", after)
     n_positions = _checks.count("n_positions", n_positions)

@@ -24,6 +24,11 @@ def first_collision(table: ArrayLike) -> tuple[int, int] | None:
     ------
     ValueError
         If the table is not finite or has not two axes.
+
+    Examples
+    --------
+    >>> first_collision([[0.0], [1.0], [0.0]])
+    (0, 2)
     """
     first_seen: dict[bytes, int] = {}
     for position, row in enumerate(as_table(table) + 0.0):  # + 0.0 turns -0.0 into 0.0
@@ -50,6 +55,11 @@ def is_injective(table: ArrayLike) -> bool:
         If the table is not finite or has not two axes.
 
     Source: Idé et al., Definition 1.
+
+    Examples
+    --------
+    >>> is_injective([[0.0], [1.0]]), is_injective([[1.0], [1.0]])
+    (True, False)
     """
     return first_collision(table) is None
 
@@ -72,6 +82,11 @@ def rms_norm(table: ArrayLike) -> float:
     ------
     ValueError
         If the table is not finite, has not two axes, or no rows.
+
+    Examples
+    --------
+    >>> rms_norm([[3.0, 4.0], [5.0, 0.0]])
+    5.0
     """
     rows = as_table(table, n_rows=1)
     return float(np.linalg.norm(rows) / np.sqrt(len(rows)))
@@ -93,6 +108,11 @@ def unit_rows(table: ArrayLike) -> NDArray[np.float64]:
     ------
     ValueError
         If the table is not finite, has not two axes, or holds a row of zeros.
+
+    Examples
+    --------
+    >>> unit_rows([[3.0, 4.0]]).tolist()
+    [[0.6, 0.8]]
     """
     rows = as_table(table)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -122,6 +142,11 @@ def separation(table: ArrayLike) -> float:
     ------
     ValueError
         If the table is not finite, has not two axes, or fewer than two rows.
+
+    Examples
+    --------
+    >>> separation([[0.0], [1.0], [5.0]])
+    1.0
     """
     rows = as_table(table, n_rows=2)
     smallest = np.inf
@@ -147,6 +172,11 @@ def gram(table: ArrayLike) -> NDArray[np.float64]:
     ------
     ValueError
         If the table is not finite or has not two axes.
+
+    Examples
+    --------
+    >>> gram([[1.0, 0.0], [1.0, 1.0]]).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
     """
     rows = as_table(table)
     return rows @ rows.T
@@ -169,6 +199,11 @@ def numerical_rank(table: ArrayLike, rtol: float | None = None) -> int:
     ------
     ValueError
         If the table is not finite or has not two axes, or `rtol` is not a finite number above 0.
+
+    Examples
+    --------
+    >>> numerical_rank([[1.0, 2.0], [2.0, 4.0]])
+    1
     """
     rows = as_table(table)
     if rtol is None:
@@ -197,6 +232,11 @@ def condition_number(table: ArrayLike) -> float:
     ------
     ValueError
         If the table is not finite, has not two axes, or is empty.
+
+    Examples
+    --------
+    >>> round(condition_number([[2.0, 0.0], [0.0, 1.0]]), 6)
+    2.0
     """
     rows = as_table(table, n_rows=1)
     if rows.shape[1] == 0:

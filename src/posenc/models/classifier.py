@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention import Places, Position, check_mask, embedded
-from posenc.attention.kernels import prefers_blocks
+from posenc.attention import Places, Position, Term, check_mask, embedded
 from posenc.attention.places import Steps, given_steps
 from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer
@@ -176,19 +175,12 @@ class Classifier(nn.Module):
         steps = Steps(times.shape[1], times.device, given=times)
         return Places(steps, steps)
 
-    def _common_bias(self, x: Tensor, places: Places | None) -> Tensor | None:
-        """Return the bias of all layers and batch rows, if there is one and it is wanted whole."""
+    def _common_bias(self, x: Tensor, places: Places | None) -> Term | None:
+        """Return the bias of all layers and batch rows, if there is one."""
         first = self.position
-        attention = [layer.attention for layer in self.layers]
-        if not first.position_only or any(a.position is not first for a in attention):
+        if not first.position_only or any(a.attention.position is not first for a in self.layers):
             return None
-        if places is not None:
-            return first.through("bias", places, x, x, x)
-        places = Places.of(x)
-        blocks = all(prefers_blocks(x, a.dropout if self.training else 0.0) for a in attention)
-        if blocks and first.shortcut("bias_by_offset", x) is not None:
-            return None
-        return first.through("bias", places, x, x, x)
+        return first.term("bias", places or Places.of(x), x, x, x)
 
     def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)

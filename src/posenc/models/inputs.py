@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from posenc.attention.kernels import in_transform
+from posenc.attention.numerics import in_transform
 
 
 def check_type(x: Tensor, dtype: torch.dtype) -> None:

@@ -2,12 +2,38 @@
 
 from torch import Tensor, nn
 
-from posenc.attention import Places, Position, SelfAttention
+from posenc.attention import Places, Position, SelfAttention, Term
 from posenc.models.norms import NORMS
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and a feed-forward network, each with a residual path and a norm."""
+    """Self-attention and a feed-forward network, each with a residual path and a norm.
+
+    Parameters
+    ----------
+    position : Position
+        Its sizes are those of the layer.
+    d_ff : int
+        Width of the feed-forward network.
+    dropout, attention_dropout : float
+        On both branches and in the network, and on attention weights.
+    norm : {"batch", "layer", "none"}
+    norm_first : bool
+        Whether the norm comes before each branch rather than behind the sum.
+
+    Raises
+    ------
+    ValueError
+        If `position` is no encoding or `attention_dropout` no probability.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = EncoderLayer(encodings.make("rotary", 8, 2, 5), 16, 0.0, 0.0, "layer", True)
+    >>> layer(torch.randn(2, 5, 8), None, None).shape
+    torch.Size([2, 5, 8])
+    """
 
     def __init__(
         self,
@@ -29,7 +55,7 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(
-        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None = None
+        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None = None
     ) -> Tensor:
         """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
         if self.norm_first:
@@ -39,7 +65,7 @@ class EncoderLayer(nn.Module):
         return self.feed_forward_norm(x + self._feed_forward(x), mask)
 
     def _attend(
-        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, places: Places | None
+        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None
     ) -> Tensor:
         if places is None:
             return self.dropout(self.attention.attend(x, mask, bias))

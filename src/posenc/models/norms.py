@@ -6,7 +6,15 @@ from torch import Tensor, nn
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation of (batch, length, d_model) over batch and length, real tokens only."""
+    """Batch normalisation of (batch, length, d_model) over batch and length, real tokens only.
+
+    Examples
+    --------
+    >>> import torch
+    >>> x = torch.randn(2, 5, 8)
+    >>> x.shape == BatchNorm(8)(x, torch.ones(2, 5, dtype=torch.bool)).shape
+    True
+    """
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if mask is None or not self.training:
@@ -26,14 +34,27 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 class LayerNorm(nn.LayerNorm):
-    """Layer normalisation, which has no need of the mask."""
+    """Layer normalisation, which has no need of the mask.
+
+    Examples
+    --------
+    >>> import torch
+    >>> bool(LayerNorm(8)(torch.randn(2, 5, 8)).mean(-1).abs().max() < 1e-6)
+    True
+    """
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
         return super().forward(x)
 
 
 class NoNorm(nn.Identity):
-    """No normalisation."""
+    """No normalisation.
+
+    Examples
+    --------
+    >>> NoNorm()(3)
+    3
+    """
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
         return x

@@ -40,6 +40,17 @@ class PatchTransformer(Classifier):
     -----
     A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
     steps are. A patch's time is the mean of its steps', as far as they are real.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> model = PatchTransformer(3, 4, length=40, position="rotary", patch=8)
+    >>> model(torch.randn(2, 40, 3)).shape
+    torch.Size([2, 4])
     """
 
     def __init__(

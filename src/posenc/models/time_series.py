@@ -54,6 +54,14 @@ class TimeSeriesTransformer(Classifier):
     ------
     ValueError
         If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> model = TimeSeriesTransformer(3, 4, length=20, position="rotary")
+    >>> x, times = torch.randn(2, 20, 3), torch.rand(20).cumsum(0)
+    >>> model(x, times=times).shape
+    torch.Size([2, 4])
     """
 
     def __init__(

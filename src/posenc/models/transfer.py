@@ -16,11 +16,23 @@ def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
     source, target : nn.Module
         Of one class; a model or an encoding.
 
+    Returns
+    -------
+    nn.Module
+        The target.
+
     Raises
     ------
     ValueError
         If a weight has another shape in `target`, as a table with one row per position has. Some
         weights may have been copied by then.
+
+    Examples
+    --------
+    >>> from posenc import encodings
+    >>> short, long = (encodings.make("t5", 8, 2, n) for n in (10, 50))
+    >>> bool((transfer(short, long).values == short.values).all())
+    True
     """
     weights, places = source.state_dict(), target.state_dict()
     if weights.keys() != places.keys():

@@ -25,6 +25,11 @@ def index(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64) 
     ValueError
         If a count is negative or no integer, or `dtype` is no float type or too small for the
         last position.
+
+    Examples
+    --------
+    >>> index(3, 2).tolist()
+    [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     """
     n_positions = _checks.count("n_positions", n_positions)
     d_model = _checks.count("d_model", d_model, minimum=1)
@@ -62,6 +67,11 @@ def digits(
     ValueError
         If a count is out of range, `n_digits` digits cannot tell the positions apart, or `dtype`
         is no float type or too small for a digit.
+
+    Examples
+    --------
+    >>> digits(12, 2, base=10)[[7, 11]].tolist()
+    [[0.0, 7.0], [1.0, 1.0]]
     """
     n_positions = _checks.count("n_positions", n_positions)
     base = _checks.count("base", base, minimum=2)
@@ -102,6 +112,11 @@ def binary(
     ------
     ValueError
         If a count is out of range, or `n_bits` bits cannot tell the positions apart.
+
+    Examples
+    --------
+    >>> binary(4, 2).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
     n_positions = _checks.count("n_positions", n_positions)
     needed = _digits_needed(n_positions, 2)
@@ -131,6 +146,11 @@ def normalized(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.floa
     ------
     ValueError
         If a count is negative or no integer, or `dtype` is no float type.
+
+    Examples
+    --------
+    >>> normalized(3, 1).tolist()
+    [[0.0], [0.3333333333333333], [0.6666666666666666]]
     """
     n_positions = _checks.count("n_positions", n_positions)
     d_model = _checks.count("d_model", d_model, minimum=1)

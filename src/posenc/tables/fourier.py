@@ -44,6 +44,12 @@ def dft(
         `overflow="error"`.
 
     Source: Idé et al., Eq. 17 to 21.
+
+    Examples
+    --------
+    >>> rows = dft(8, 8)
+    >>> bool(np.allclose(rows @ rows.T, np.eye(8)))
+    True
     """
     n_positions = _checks.count("n_positions", n_positions)
     d_model = _checks.even("d_model", d_model)

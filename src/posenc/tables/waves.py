@@ -33,6 +33,11 @@ def encode(
         If an argument has the wrong number of axes or is not finite, or `dtype` is no float type.
 
     Source: Vaswani et al. (2017), section 3.5; Idé et al., Eq. 2.
+
+    Examples
+    --------
+    >>> encode([0, 1], [np.pi / 2]).round(6).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
     """
     t = _checks.finite_array("positions", positions, ndim=1).astype(np.float64, copy=False)
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
@@ -74,6 +79,11 @@ def sinusoidal(
         If a count, `base` or `dtype` is out of range.
 
     Source: Vaswani et al. (2017), section 3.5.
+
+    Examples
+    --------
+    >>> sinusoidal(2, 4, base=100.0).round(4).tolist()
+    [[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0998, 0.995]]
     """
     return _regular(n_positions, frequencies.geometric(d_model, base), dtype)
 
@@ -108,6 +118,11 @@ def tape(
         If a count, `base` or `dtype` is out of range.
 
     Source: Foumani et al. (2024), Eq. 13 and 14.
+
+    Examples
+    --------
+    >>> tape(100, 64).shape
+    (100, 64)
     """
     n_positions = _checks.count("n_positions", n_positions, minimum=1)
     return _regular(n_positions, frequencies.length_scaled(d_model, n_positions, base), dtype)

@@ -9,21 +9,29 @@ N_LETTERS = 16
 
 
 def train(
-    make: Callable[[], nn.Module], seed: int, *, back: int = 3, length: int = 32, n_steps: int = 150
+    make: Callable[[str], nn.Module],
+    name: str,
+    seed: int,
+    *,
+    back: int = 3,
+    length: int = 32,
+    n_steps: int = 150,
 ) -> nn.Module:
     """Return a new model that learned to name the letter `back` places ago.
 
     Parameters
     ----------
     make : function
-        Makes a model, from letters (batch, length) to logits (batch, length, N_LETTERS).
+        Makes a model by the name of its encoding, from letters (batch, length) to logits
+        (batch, length, N_LETTERS).
+    name : str
     seed : int
         Of the model's first weights and of the sequences, which are random.
     back, length, n_steps : int
         Places back, letters of a sequence, and steps of Adam on 16 sequences each.
     """
     torch.manual_seed(seed)
-    model = make()
+    model = make(name)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(n_steps):
         x = torch.randint(N_LETTERS, (16, length))

@@ -80,33 +80,6 @@ def weights_move(panels: Mapping[str, tuple[NDArray, Sequence[str]]]) -> None:
     )
 
 
-def order_distances(outputs: Mapping[str, NDArray], orders: Sequence[Sequence[str]]) -> None:
-    """Show the distances between the pooled outputs of all orders of the words.
-
-    Parameters
-    ----------
-    outputs : mapping from a title to pooled outputs of shape (n_orders, d_model); two of them
-    orders : sequence of the orders, each a sequence of words
-    """
-    labels = ["".join(word[0] for word in order) for order in orders]
-    gaps = {title: _distances(rows) for title, rows in outputs.items()}
-    limit = max(gap.max() for gap in gaps.values())
-    figure, axes = plots.new(1, 2, height=2.7, width=6.4)
-    for ax, (title, gap) in zip(axes, gaps.items(), strict=True):
-        plots.heatmap(ax, gap, label="distance", x="order", y="order", vmin=0, vmax=limit)
-        ax.set_title(title)
-        ax.set_xticks(range(len(labels)), labels)
-        ax.set_yticks(range(len(labels)), labels)
-    plots.show(
-        figure,
-        name="fig-order-distances",
-        caption="Distances between the pooled outputs of all six orders of A(lice), h(elped), "
-        "B(ob).",
-        alt="Two heat maps of six by six orders. Without position all distances are zero; with "
-        "the index added every pair of different orders is a positive distance apart.",
-    )
-
-
 # --- parts -------------------------------------------------------------------------------------
 
 
@@ -132,7 +105,3 @@ def _link(left: Axes, right: Axes, here: int, there: int, style: str) -> None:
         linewidth=1.6,
     )
     left.figure.add_artist(line)
-
-
-def _distances(rows: NDArray) -> NDArray[np.float64]:
-    return np.linalg.norm(rows[:, None] - rows[None], axis=-1)

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Wedge
 from numpy.typing import NDArray
 
-from posenc import tables
 from posenc.teaching import plots
 
 
@@ -20,7 +19,7 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
     periods : sequence of int
         Positions that each row of clocks takes for one turn; powers of 2, the slowest first.
     """
-    figure, ax = plots.new(height=3.7, width=6.4)
+    figure, ax = plots.new(height=3.4, width=6.4)
     for row, period in enumerate(periods):
         for t in range(len(words)):
             _clock(ax, (t, -1.35 * row), 2 * np.pi * t / period)
@@ -32,7 +31,7 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
     ax.axis("off")
     plots.show(
         figure,
-        name="fig-clocks",
+        name="fig-bits-on-clocks",
         caption="Eight words, each with three clocks. A hand in the right half of its dial reads "
         "as the bit 0, in the left half (shaded) as 1; read downwards, the three bits are the "
         "number of the place. The hands know more than the bits: they also show how far the "
@@ -41,35 +40,6 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
         "hand of the first clock moves on by an eighth of a turn from word to word, that of the "
         "second by a quarter, that of the third by a half. The dials whose hands point to the "
         "left are shaded and bear a 1: 000, 001, 010 and so on up to 111.",
-    )
-
-
-def bits_and_waves(wave) -> None:
-    """Show three bits of the position and waves of the same periods.
-
-    Parameters
-    ----------
-    wave : callable
-        Takes positions and a period, returns values between 0 and 1.
-    """
-    fine = np.linspace(0, 15, 400)
-    figure, axes = plots.new(3, 1, height=4.0, width=6.2, sharex=True)
-    for ax, column in zip(axes, [2, 1, 0], strict=True):
-        period = 2 ** (column + 1)
-        ax.step(range(16), tables.binary(16)[:, 3 - column], where="mid", label="bit")
-        ax.plot(fine, wave(fine, period), label="wave")
-        ax.plot(range(16), wave(np.arange(16), period), "o", color="black")
-        ax.set_ylabel(f"period {period}")
-    axes[0].legend(loc="upper right", ncols=2, bbox_to_anchor=(1, 1.45))
-    axes[2].set_xlabel("position")
-    plots.show(
-        figure,
-        name="fig-bits-to-waves",
-        caption="Three bits of the position, and waves of the same periods. Dots: the wave at "
-        "whole positions, the only ones that tokens have.",
-        alt="Three rows of square waves, each of half the period of the row above, with a smooth "
-        "sine curve of the same period drawn over each. Dots at whole positions sit on the square "
-        "wave in the bottom row and between its levels in the rows above.",
     )
 
 
@@ -107,7 +77,7 @@ def base_and_noise(bases: NDArray, recovered: Mapping[str, NDArray]) -> None:
     bases : array of shape (n,)
     recovered : mapping from a label to shares between 0 and 1, of shape (n,)
     """
-    figure, ax = plots.new(height=3.4, width=6.2)
+    figure, ax = plots.new(height=3.0, width=6.2)
     for label, share in recovered.items():
         ax.plot(bases, 100 * share, label=label)
     ax.axvline(10_000, color="grey", linestyle=":", label="base of the Transformer")

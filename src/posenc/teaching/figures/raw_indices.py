@@ -14,7 +14,7 @@ LENGTHS = (3, 6, 12, 24)
 
 def four_attempts() -> None:
     """Show what goes wrong with each of the four plain ways to number the words."""
-    figure, axes = plots.new(2, 2, height=5.0, width=6.2)
+    figure, axes = plots.new(2, 2, height=4.6, width=6.2)
     (index, digits), (fraction, bits) = axes
     t = np.arange(41)
     _beside_a_token(index, t, "index: without bound")
@@ -46,7 +46,7 @@ def training(losses: Mapping[str, NDArray]) -> None:
     ----------
     losses : mapping from the name of the signal to the losses of shape (n_steps,), in nats
     """
-    figure, ax = plots.new(height=3.4, width=6.2)
+    figure, ax = plots.new(height=3.0, width=6.2)
     for name, curve in losses.items():
         ax.plot(curve, label=name)
     ax.set(xlabel="training step", ylabel="loss (nats, log scale)", yscale="log")
@@ -65,7 +65,7 @@ def training(losses: Mapping[str, NDArray]) -> None:
 
 def odometer() -> None:
     """Show positions 0 to 63 as digits and as bits, one column a wheel of the odometer."""
-    figure, axes = plots.new(1, 2, height=3.6, width=5.6)
+    figure, axes = plots.new(1, 2, height=3.2, width=5.6)
     plots.heatmap(axes[0], tables.digits(64, 2), label="digit", x="")
     plots.heatmap(axes[1], tables.binary(64, 6), label="bit", x="", y="")
     axes[0].set_title("digits")

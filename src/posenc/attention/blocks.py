@@ -1,0 +1,516 @@
+"""Attention with learned scores of position on a CPU, block by block.
+
+PyTorch's fused kernel for CPUs cannot differentiate what is added to the scores. Here blocks of
+queries and keys stay in the cache, only row sums are kept, and the scores are formed anew on the
+way back (the method of Dao et al. 2022, "FlashAttention", with a gradient for what was added).
+
+Heads, and as many series as fit, go through a block together, so that few calls do much. Two more
+things make it fast. Whatever is constant along a row rides on the product of queries and keys, as
+one more dimension: the reference of the softmax, padding, and the outermost of clipped offsets, so
+that only a band of columns is ever added to. And where the sizes of queries and keys bound the
+scores well enough, the largest of each row is not looked for.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn.functional import pad
+
+from posenc.attention.formula import differentiable, formula, needs_formula
+from posenc.attention.numerics import precise, without_autocast
+from posenc.attention.toeplitz import reversed_matrix, skew, spread, toeplitz
+
+_ROWS, _COLUMNS = 128, 256
+"""Queries and keys in a block, of one head."""
+
+_ROOM = 1 << 18
+"""Scores at work at a time, of some heads and series: a megabyte in float32."""
+
+_LOWEST = -60.0
+"""Below this, logarithms of weights do not count."""
+
+_SAFE = 80.0
+"""Scores of a row that lie closer together than this need no search for the largest."""
+
+
+def blocked_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None = None,
+    offsets: Tensor | None = None,
+    padding: Tensor | None = None,
+) -> Tensor:
+    """Return `softmax(q k + bias) v`, differentiable in everything, in O(L) memory of its own.
+
+    Everything is computed in float32 at least and comes back in the type of `v`.
+
+    Parameters
+    ----------
+    q, k, v : (batch, heads, length, width)
+        Queries are scaled already.
+    bias : optional, broadcasts to (batch, heads, length, length)
+    offsets : (batch, heads, length, 2 r + 1), optional
+        Further scores of query i, one for each offset j - i clipped to -r..r. With (1, heads or 1,
+        1, 2 r + 1) they serve all queries.
+    padding : (batch, length) bool, optional
+        True marks a real token; nobody looks at the others.
+    """
+    inputs = (None if a is None else precise(a) for a in (q, k, v, bias, offsets))
+    with without_autocast(q):
+        return _Blocked.apply(*inputs, padding).to(v.dtype)
+
+
+class _Blocked(torch.autograd.Function):
+    """The two passes of `blocked_attention`."""
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        offsets: Tensor | None,
+        padding: Tensor | None,
+    ) -> Tensor:
+        if bias is None and padding is None and _fits_flash(q, v, offsets):
+            out, log_sum = _flash(q, k, v, offsets)
+        else:
+            out, log_sum = _Blocked.outputs(q, k, v, bias, offsets, padding)
+        ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum)
+        return out
+
+    @staticmethod
+    def outputs(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        offsets: Tensor | None,
+        padding: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the outputs, and the logarithm of each row's sum, (batch, heads, length, 1)."""
+        batch, heads, length, width = *q.shape[:3], v.shape[-1]
+        # the layout that the next reshape wants, so that merging the heads is free
+        out = v.new_empty(batch, length, heads, width).transpose(1, 2)
+        log_sum = q.new_empty(batch, heads, length, 1)
+        reference = _bound(q, k, bias, offsets, padding)
+        scores = _Scores(q, k, bias, offsets, padding, reference)
+        searching = reference is None
+        v_all = v.contiguous()
+        for group in scores.groups():
+            scores.enter(group)
+            values = _stack(v_all[group])
+            for rows in scores.rows():
+                total = q.new_zeros(len(values), _size(rows), 1)
+                sums = total.new_zeros(len(values), _size(rows), width)
+                if searching:
+                    top = torch.full_like(total, -torch.inf)
+                else:
+                    top = _stack(reference[group])[:, rows]
+                for tile in scores.tiles(rows):
+                    p = scores.of(rows, tile)
+                    if searching:
+                        known, top = top, torch.maximum(top, p.amax(-1, keepdim=True))
+                        less = (known - top).exp_()
+                        sums.mul_(less)
+                        total.mul_(less)
+                        p.sub_(top)
+                    _exp(p, low=searching and scores.low)
+                    sums.baddbmm_(p, values[:, tile.columns])
+                    total += p.sum(-1, keepdim=True)
+                out[*group, rows] = scores.by_head(sums.div_(total))
+                log_sum[*group, rows] = scores.by_head(total.log_().add_(top))
+        return out, log_sum
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        with without_autocast(d_out):
+            if needs_formula(d_out):
+                inputs, needed = ctx.saved_tensors[:6], ctx.needs_input_grad
+                return differentiable(_written_out, inputs, needed, d_out)
+            return _Blocked.gradients(ctx, d_out)
+
+    @staticmethod
+    def gradients(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of all inputs, from scores that are formed anew."""
+        q, k, v, bias, offsets, padding, out, log_sum = ctx.saved_tensors
+        scores = _Scores(q, k, bias, offsets, padding, log_sum)
+        learned = scores.learned(*ctx.needs_input_grad[3:5])
+        # one more column makes the product subtract delta
+        d_rows = _with(d_out, -(out * d_out).sum(-1, keepdim=True))
+        values = _with(v, 1)
+        dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
+        for group in scores.groups():
+            scores.enter(group)
+            v_group, d_group = _stack(values[group]), _stack(d_rows[group])
+            dk_group, dv_group = (torch.zeros_like(_stack(a[group])) for a in (dk, dv))
+            for rows in scores.rows():
+                d_block, queries = d_group[:, rows], scores.queries[1][:, rows, : q.shape[-1]]
+                d_values = d_block[..., :-1]
+                d_queries = dq.new_zeros(queries.shape)
+                for tile in scores.tiles(rows):
+                    columns = tile.columns
+                    p = _exp(scores.of(rows, tile), scores.low)
+                    dv_group[:, columns].baddbmm_(p.mT, d_values)
+                    ds = torch.bmm(d_block, v_group[:, columns].mT, out=scores.second(p)).mul_(p)
+                    d_queries.baddbmm_(ds, scores.keys[:, columns, : k.shape[-1]])
+                    dk_group[:, columns].baddbmm_(ds.mT, queries)
+                    for term in learned:
+                        term.collect(scores.by_head(ds), group, rows, tile)
+                dq[*group, rows] = scores.by_head(d_queries)
+            dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
+        gradients = {id(t.source): t.gradient() for t in learned}
+        return dq, dk, dv, gradients.get(id(bias)), gradients.get(id(offsets)), None
+
+
+def _fits_flash(q: Tensor, v: Tensor, offsets: Tensor | None) -> bool:
+    """Return whether PyTorch's kernel may do the forward pass.
+
+    It takes scores by offset as a view, but is slow where some of them are very low.
+    """
+    return (
+        offsets is not None
+        and offsets.shape[:1] + offsets.shape[2:3] == (1, 1)
+        and q.shape[-1] == v.shape[-1]
+        and hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
+        and bool(offsets.min() > _LOWEST / 2)
+    )
+
+
+def _flash(q: Tensor, k: Tensor, v: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return outputs and log-sums by PyTorch's kernel, which has no gradient for the scores."""
+    out, log_sum = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        q.flip(-2), k, v, attn_mask=reversed_matrix(offsets[0, :, 0], q.shape[-2]), scale=1.0
+    )
+    return out.flip(-2), log_sum.flip(-1)[..., None].contiguous()
+
+
+def _written_out(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    offsets: Tensor | None,
+    padding: Tensor | None,
+) -> Tensor:
+    """Return what `blocked_attention` returns, by the formula."""
+    if offsets is not None:
+        lines = spread(offsets, q.shape[-2])
+        by_offset = skew(lines) if offsets.shape[-2] > 1 else toeplitz(lines.squeeze(-2))
+        bias = by_offset if bias is None else bias + by_offset
+    if padding is not None:
+        bias = q.new_zeros(1) if bias is None else bias
+        bias = bias.masked_fill(~padding[:, None, None], torch.finfo(q.dtype).min)
+    return formula(q, k, v, bias, 0.0, 1.0)
+
+
+def _bound(
+    q: Tensor, k: Tensor, bias: Tensor | None, offsets: Tensor | None, padding: Tensor | None
+) -> Tensor | None:
+    """Return something near above each row's scores, (batch, heads, length, 1), or None.
+
+    None means that their exponentials might vanish below it, so that the largest must be found.
+    """
+    if bias is not None or (padding is not None and not padding.any(-1).all()):
+        return None
+    # Cauchy and Schwarz: no product is larger than that of the lengths
+    largest = q.norm(dim=-1, keepdim=True) * k.norm(dim=-1).amax(-1)[..., None, None]
+    above, within = largest, 2 * largest
+    if offsets is not None:
+        high, low = offsets.amax(-1, keepdim=True), offsets.amin(-1, keepdim=True)
+        above, within = above + high, within + (high - low)
+    # written so that a number that is none counts as too far
+    return above if bool((within < _SAFE).all()) else None
+
+
+_Group = tuple[slice, slice]
+"""Series and heads."""
+
+
+class _Tile(NamedTuple):
+    """Some columns of a block of rows."""
+
+    columns: slice
+    part: int
+    """0 left of the band of unclipped offsets, 1 in it, 2 right of it."""
+
+
+class _Scores:
+    """The scores of one block after another, each row less a reference if there is one."""
+
+    def __init__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        bias: Tensor | None,
+        offsets: Tensor | None,
+        padding: Tensor | None,
+        reference: Tensor | None,
+    ) -> None:
+        self.batch, self.heads, self.length, _ = q.shape
+        self.dense = None if bias is None else _Dense(bias)
+        self.clipped = None if offsets is None else _clipped(offsets, self.length)
+        self.terms = [term for term in (self.dense, self.clipped) if term is not None]
+        self.low = any(term.is_low for term in self.terms)
+        constant = 0.0 if reference is None else -reference
+        riding: list[Tensor | float] = [1]
+        if padding is not None:
+            floor = k.new_zeros(padding.shape).masked_fill_(~padding, torch.finfo(k.dtype).min)
+            riding.append(floor[:, None, :, None])
+        self.all_keys = _with(k, *riding)
+        ones = [1] * (len(riding) - 1)
+        self.all_queries = [_with(q, constant, *ones)] * 3
+        """Left of the band, in it and right of it."""
+        if self.clipped is not None:
+            for part, end in zip((0, 2), self.clipped.ends(), strict=True):
+                self.all_queries[part] = _with(q, end + constant, *ones)
+        self.block = min(_ROWS, self.length) * min(_COLUMNS, self.length)
+        room = max(_ROOM // self.block, 1)
+        self.n_heads = max(n for n in range(1, self.heads + 1) if self.heads % n == 0 and n <= room)
+        self.n_series = min(room // self.heads, self.batch) if room > self.heads else 1
+        self.rooms = q.new_empty(2, self.n_series * self.n_heads * self.block)
+
+    def learned(self, *needed: bool) -> list["_Dense | _Clipped"]:
+        """Return those of dense and clipped terms whose gradients are wanted."""
+        both = zip((self.dense, self.clipped), needed, strict=True)
+        return [term for term, need in both if term is not None and need]
+
+    def groups(self) -> list[_Group]:
+        """Return which series and heads are at work together."""
+        heads, series = _cut(self.heads, self.n_heads), _cut(self.batch, self.n_series)
+        return [(some, each) for each in heads for some in series]
+
+    def enter(self, group: _Group) -> None:
+        """Begin the work on some series and heads."""
+        self.group = group
+        self.keys = _stack(self.all_keys[group])
+        self.queries = [_stack(queries[group]) for queries in self.all_queries]
+
+    def rows(self) -> list[slice]:
+        """Return the rows of each block."""
+        return _cut(self.length, _ROWS)
+
+    def by_head(self, x: Tensor) -> Tensor:
+        """Return (series x heads, ...) as (series, heads, ...)."""
+        return x.unflatten(0, (-1, self.n_heads))
+
+    def tiles(self, rows: slice) -> list[_Tile]:
+        """Return the columns of a block of rows, a few at a time."""
+        left, right = (0, self.length) if self.clipped is None else self.clipped.band(rows)
+        found = []
+        for part, (start, stop) in enumerate(((0, left), (left, right), (right, self.length))):
+            n = -(-(stop - start) // _COLUMNS)
+            for i in range(n):
+                ends = (start + (stop - start) * j // n for j in (i, i + 1))
+                found.append(_Tile(slice(*ends), part))
+        return found
+
+    def of(self, rows: slice, tile: _Tile) -> Tensor:
+        """Return the scores of a tile, (series x heads, rows, columns), in memory used again."""
+        queries, keys = self.queries[tile.part][:, rows], self.keys[:, tile.columns]
+        shape = len(keys), _size(rows), _size(tile.columns)
+        p = torch.bmm(queries, keys.mT, out=self.rooms[0, : math.prod(shape)].view(shape))
+        for term in self.terms:
+            if term is self.dense or tile.part == 1:
+                term.add_to(self.by_head(p), self.group, rows, tile)
+        return p
+
+    def second(self, like: Tensor) -> Tensor:
+        """Return memory of the shape of the scores of a tile."""
+        return self.rooms[1, : like.numel()].view(like.shape)
+
+
+def _stack(x: Tensor) -> Tensor:
+    """Return (series, heads, length, width) as (series x heads, length, width)."""
+    return x.flatten(0, 1)
+
+
+def _cut(whole: int, part: int) -> list[slice]:
+    return [slice(start, min(start + part, whole)) for start in range(0, whole, part)]
+
+
+def _size(part: slice) -> int:
+    return part.stop - part.start
+
+
+def _with(x: Tensor, *columns: Tensor | float) -> Tensor:
+    """Return a copy of `x` with more columns, each a number or (batch, heads, length, 1)."""
+    width = x.shape[-1]
+    wider = x.new_empty(*x.shape[:-1], width + len(columns))
+    wider[..., :width] = x
+    for i, column in enumerate(columns, width):
+        wider[..., i : i + 1] = column
+    return wider
+
+
+def _exp(x: Tensor, low: bool) -> Tensor:
+    """Return the exponentials of numbers up to 0, in place.
+
+    Where very low numbers are to be expected, they are raised to -60: numbers that are not normal
+    in float32 slow everything down tenfold, and exp(-60) = 1e-26 is as good as nothing.
+    """
+    return (x.clamp_(min=_LOWEST) if low else x).exp_()
+
+
+class _Dense:
+    """A bias that broadcasts to (batch, heads, length, length)."""
+
+    def __init__(self, source: Tensor) -> None:
+        self.source = source
+        self.is_low = True  # it may hold a mask, and to look would take as long
+        self.total: Tensor | None = None
+
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Add the bias to the scores of a tile, (series, heads, rows, columns)."""
+        scores += self.source[self._place(group, rows, tile)]
+
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Take the gradient of those scores."""
+        if self.total is None:
+            self.total = torch.zeros(self.source.shape, dtype=ds.dtype)
+        shared = [i for i, size in enumerate(self.source.shape) if size == 1]
+        ds = ds.sum(shared, keepdim=True) if shared else ds
+        self.total[self._place(group, rows, tile)] += ds
+
+    def gradient(self) -> Tensor | None:
+        """Return the gradient of the source."""
+        return self.total
+
+    def _place(self, group: _Group, rows: slice, tile: _Tile) -> tuple[slice, ...]:
+        """Return where a tile stands in a source that is broadcast."""
+        wanted = (*group, rows, tile.columns)
+        sizes = zip(wanted, self.source.shape, strict=True)
+        return tuple(part if size > 1 else slice(None) for part, size in sizes)
+
+
+class _Clipped:
+    """Scores by offset, those beyond -r..r alike: a band between two constant ends."""
+
+    def __init__(self, source: Tensor, length: int) -> None:
+        self.source = source
+        self.length = length
+        self.reach = min(source.shape[-1] // 2, length)  # no offset is larger
+        self.is_low = False
+        self.total = torch.zeros(source.shape, dtype=source.dtype)
+        self.known: dict[tuple[int, ...], Tensor] = {}
+
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """Return the scores of offsets clipped to -r and to r, (batch, heads, length or 1, 1)."""
+        return self.source[..., :1], self.source[..., -1:]
+
+    def band(self, rows: slice) -> tuple[int, int]:
+        """Return the columns that bound the unclipped offsets of some rows.
+
+        Left of the first all offsets are clipped to -r, from the second on to r.
+        """
+        left = max(rows.start - self.reach, 0)
+        return left, min(rows.stop + self.reach, self.length)
+
+
+class _PerQuery(_Clipped):
+    """One score per query and clipped offset, (batch, heads, length, 2 r + 1)."""
+
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Add to the scores of a tile in the band."""
+        scores += self.source[*group, rows].gather(-1, self._index(scores, rows, tile))
+
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Take the gradient of those scores: sum it over keys that share an offset."""
+        total = self.total[*group, rows]
+        if tile.part == 1:
+            total.scatter_add_(-1, self._index(ds, rows, tile), ds)
+        else:
+            total[..., 0 if tile.part == 0 else -1] += ds.sum(-1)
+
+    def gradient(self) -> Tensor:
+        """Return the gradient of the source."""
+        return self.total
+
+    def _index(self, like: Tensor, rows: slice, tile: _Tile) -> Tensor:
+        """Return which offset belongs to each pair in a tile, the same for most blocks."""
+        first = tile.columns.start - rows.start
+        place = first, *like.shape[2:]
+        if place not in self.known:
+            reach = self.source.shape[-1] // 2
+            offset = torch.arange(place[2]) - torch.arange(place[1])[:, None]
+            self.known[place] = offset.add_(first).clamp_(-reach, reach).add_(reach)
+        return self.known[place].expand(like.shape)
+
+
+class _PerOffset(_Clipped):
+    """One score per clipped offset for all queries, (1, heads or 1, 1, 2 r + 1).
+
+    The matrix of one head is constant along its diagonals, so that one band of it, made once and
+    longer than need be, holds that of every block as a slice of its columns.
+    """
+
+    def __init__(self, source: Tensor, length: int) -> None:
+        super().__init__(source, length)
+        self.is_low = bool(source.min() < _LOWEST / 2)
+        self.rows = min(_ROWS, length)
+        self.matrix = self._matrix(source[0, :, 0])
+        self.sums: Tensor | None = None
+
+    def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Add to the scores of a tile in the band."""
+        scores += self._slice(self.matrix, group, rows, tile)
+
+    def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
+        """Take the gradient of those scores."""
+        if tile.part != 1:
+            summed = ds.sum((0, 2, 3))
+            summed = summed if self.total.shape[1] > 1 else summed.sum()
+            self.total[0, self._heads(group), 0, 0 if tile.part == 0 else -1] += summed
+            return
+        if self.sums is None:
+            self.sums = torch.zeros(self.matrix.shape, dtype=ds.dtype)
+        of_tile = self._slice(self.sums, group, rows, tile)
+        for one in ds:
+            of_tile += one if self.source.shape[1] > 1 else one.sum(0, keepdim=True)
+
+    def gradient(self) -> Tensor:
+        """Return the gradient of the source."""
+        if self.sums is not None:
+            # read in longer rows, what lies on a diagonal comes to lie in a column
+            flat = pad(self.sums, (self.rows - 1, 0)).flatten(1)
+            lines = pad(flat, (0, self.rows)).unflatten(1, (self.rows, -1)).sum(1)[:, :-1]
+            _fold(lines, self.total[0, :, 0])
+            self.sums = None
+        return self.total
+
+    def _heads(self, group: _Group) -> slice:
+        return group[1] if self.source.shape[1] > 1 else slice(None)
+
+    def _matrix(self, c: Tensor) -> Tensor:
+        """Return the band for each head: the score of the offset j - i - r at (i, j)."""
+        lines = spread(c, self.reach + self.rows + 1)
+        # each row starts one entry earlier in the repeated line
+        rows = lines.repeat(1, self.rows)[:, self.rows :].unflatten(1, (self.rows, -1))
+        return rows[..., : 2 * self.reach + self.rows].contiguous()
+
+    def _slice(self, matrix: Tensor, group: _Group, rows: slice, tile: _Tile) -> Tensor:
+        """Return the part of a band that belongs to a tile."""
+        behind = self.reach - rows.start
+        columns = slice(tile.columns.start + behind, tile.columns.stop + behind)
+        return matrix[self._heads(group), : _size(rows), columns]
+
+
+def _fold(lines: Tensor, total: Tensor) -> None:
+    """Add one sum per offset to the clipped ones; both have the offset 0 in their middle."""
+    spare = (lines.shape[-1] - total.shape[-1]) // 2
+    if spare <= 0:
+        total[:, -spare : -spare + lines.shape[-1]] += lines
+        return
+    total += lines[:, spare:-spare]
+    total[:, 0] += lines[:, :spare].sum(-1)
+    total[:, -1] += lines[:, -spare:].sum(-1)
+
+
+def _clipped(offsets: Tensor, length: int) -> _Clipped:
+    """Return what adds scores by offset."""
+    return (_PerQuery if offsets.shape[-2] > 1 else _PerOffset)(offsets, length)

@@ -1,0 +1,341 @@
+"""Of which kind a door's term is: dense, by offset, by query and offset, or a product.
+
+What `bias` adds to the scores and `mix` to the weights is a matrix of queries and keys. A door
+that simply returns it is *dense*. Most encodings know more: that an entry depends on the offset
+alone, or on the query and the offset, or is a product of something of the query and something of
+the key. A decorator says so, and the door is written in that form:
+
+    by_offset                bias(self, offset)  or  mix(self, offset)
+    by_query_and_offset      bias(self, q)
+    by_product               bias(self, places)
+
+It makes the door that a layer calls, `bias(x, q, k, places)`, which returns the matrix as any
+other does, at whatever positions. Beside it the layer finds the short form, from which a kernel may
+work without any matrix (`kernels` decides). A derived class that overrides the door with a plain
+method is dense again, so nothing of what was declared before can serve it by mistake.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from posenc.attention.numerics import precise
+from posenc.attention.places import Places
+from posenc.attention.toeplitz import offsets, skew, spread, toeplitz
+
+if TYPE_CHECKING:
+    from posenc.attention.position import Position
+
+Short = Tensor | tuple[Tensor, Tensor]
+
+
+class Term:
+    """What a door adds in one forward pass, computed when and in the form that it is wanted.
+
+    Parameters
+    ----------
+    kind : {"dense", "by_offset", "by_query_and_offset", "by_product"}
+    door : str
+        Class and name of the door, for messages.
+    dense : callable
+        Returns what broadcasts to (batch, heads, queries, keys).
+    short : callable, optional
+        Returns the short form of the kind; see its decorator.
+
+    Examples
+    --------
+    >>> Term.of(torch.zeros(2, 3, 3), "mine").kind
+    'dense'
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        door: str,
+        dense: Callable[[], Tensor],
+        short: Callable[[], Short] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.door = door
+        self._makes = {"dense": dense, "short": short}
+        self._made: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, added: Tensor, door: str) -> "Term":
+        """Return the term of a matrix that is there already."""
+        return cls("dense", door, lambda: added)
+
+    def dense(self, q: Tensor, k: Tensor) -> Tensor:
+        """Return the matrix, or raise ValueError unless it broadcasts to the weights."""
+        added = self._once("dense")
+        weights = (*q.shape[:3], k.shape[2])
+        sizes = zip(added.shape[::-1], weights[::-1], strict=False)
+        if added.ndim > 4 or any(size not in (1, whole) for size, whole in sizes):
+            raise ValueError(
+                f"{self.door} must return a tensor that broadcasts to (batch, heads, "
+                f"queries, keys) = {tuple(weights)}, got shape {tuple(added.shape)}"
+            )
+        return added
+
+    def short(self) -> Short:
+        """Return the short form."""
+        return self._once("short")
+
+    def _once(self, form: str) -> Short:
+        """Return what was made before, as several layers may share a term."""
+        if form not in self._made:
+            self._made[form] = self._makes[form]()
+        return self._made[form]
+
+
+class Form:
+    """How a door was declared: what a decorator leaves on it."""
+
+    kind = ""
+    doors: tuple[str, ...] = ("bias",)
+    position_only = False
+    """Whether the term depends on positions alone."""
+    anywhere = False
+    """Whether the short form serves any places; else counted tokens only."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+        self.takes_places = "places" in inspect.signature(function).parameters
+
+    def call(self, position: "Position", *inputs: Tensor, places: Places) -> Any:
+        """Return what the function that was decorated makes of its inputs."""
+        if self.takes_places:
+            return self.function(position, *inputs, places=places)
+        return self.function(position, *inputs)
+
+    def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        """Return the matrix of all queries and keys."""
+        raise NotImplementedError
+
+    def short(self, position: "Position", places: Places, q: Tensor | None) -> Short:
+        """Return the short form."""
+        raise NotImplementedError
+
+    def door(self) -> Callable:
+        """Return the method that takes what a layer hands to such a door."""
+        form, name = self, self.function.__name__
+        if name not in self.doors:
+            raise ValueError(f"{self.kind} must decorate {' or '.join(self.doors)}, got {name}")
+
+        def bias(
+            self: "Position",
+            x: Tensor,
+            q: Tensor,
+            k: Tensor,  # noqa: ARG001
+            places: Places | None = None,
+        ) -> Tensor:
+            return form.dense(self, places or Places.of(x), q)
+
+        def mix(self: "Position", x: Tensor, places: Places | None = None) -> Tensor:
+            return form.dense(self, places or Places.of(x), None)
+
+        made = bias if name == "bias" else mix
+        made.__qualname__ = self.function.__qualname__
+        made.__module__ = self.function.__module__
+        made.__doc__ = self.function.__doc__
+        made.form = form
+        # who looks for the door's code finds what was decorated, and its arguments all the same
+        made.__signature__ = inspect.signature(made)
+        made.__wrapped__ = self.function
+        return made
+
+
+class _ByOffset(Form):
+    kind = "by_offset"
+    doors = ("bias", "mix")
+    position_only = True
+
+    def __init__(self, function: Callable, reach: str | None) -> None:
+        super().__init__(function)
+        self.reach = reach
+
+    def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:  # noqa: ARG002
+        if not places.counted:
+            offset = places.offset().squeeze(1)
+            values = self.call(position, offset.flatten(0, 2), places=places)
+            return values.unflatten(-1, offset.shape[:3]).movedim(0, 1)
+        queries, keys = places.of_queries, places.of_keys
+        first = keys.first - queries.first
+        line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
+        return toeplitz(self.call(position, line, places=places), queries.length)
+
+    def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:  # noqa: ARG002
+        steps = places.of_keys
+        reach = steps.length - 1
+        if self.reach is not None:
+            reach = min(reach, getattr(position, self.reach))
+        return self.call(position, offsets(reach + 1, steps.device), places=places)
+
+
+class _ByQueryAndOffset(Form):
+    kind = "by_query_and_offset"
+
+    def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        scores = self.short(position, places, q)
+        if places.plain:
+            return skew(spread(scores, q.shape[-2]))
+        rows = clipped_offsets(places, scores.shape[-1] // 2, type(position).__name__)
+        return scores.gather(-1, rows.expand(*scores.shape[:3], -1))
+
+    def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        return self.call(position, q, places=places)
+
+
+class _ByProduct(Form):
+    kind = "by_product"
+    position_only = True
+    anywhere = True
+
+    def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        of_queries, of_keys = self.short(position, places, q)
+        return precise(of_queries) @ precise(of_keys).transpose(-2, -1)
+
+    def short(
+        self,
+        position: "Position",
+        places: Places,
+        q: Tensor | None,  # noqa: ARG002
+    ) -> tuple[Tensor, Tensor]:
+        return self.call(position, places=places)
+
+
+def by_offset(function: Callable | None = None, *, reach: str | None = None) -> Callable:
+    """Declare a door whose term depends on the offset alone: `bias(self, offset)`, or `mix`.
+
+    Parameters
+    ----------
+    function : method (self, offset) or (self, offset, places)
+        From offsets, key minus query, of shape (n,), to one value per head, (heads or 1, n). For
+        encodings with `n_axes` above 1 an offset is a row of (n, n_axes). Offsets are integers
+        where tokens are counted, else whatever numbers the positions are.
+    reach : str, optional
+        Attribute of the encoding with the offset from which on all of one sign have one value.
+
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)` or `mix(self, x, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else.
+
+    Examples
+    --------
+    Each token prefers its neighbours, by a learned amount per head, at any positions:
+
+    >>> from torch import nn
+    >>> from posenc.attention import Position
+    >>> class Nearby(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.strength = nn.Parameter(torch.ones(n_heads, 1))
+    ...
+    ...     @by_offset
+    ...     def bias(self, offset):
+    ...         return -self.strength * offset.abs()
+    >>> x = torch.zeros(1, 3, 8)
+    >>> Nearby(8, 2, 3).bias(x, x, x)[0].tolist()
+    [[-0.0, -1.0, -2.0], [-1.0, -0.0, -1.0], [-2.0, -1.0, -0.0]]
+    """
+    if function is None:
+        return partial(by_offset, reach=reach)
+    return _ByOffset(function, reach).door()
+
+
+def by_query_and_offset(function: Callable) -> Callable:
+    """Declare a door whose term depends on query and clipped offset: `bias(self, q)`.
+
+    Positions must be whole numbers.
+
+    Parameters
+    ----------
+    function : method (self, q) or (self, q, places)
+        From queries (batch, heads, queries, width) to one score for each offset, key minus query,
+        clipped to -r..r: (batch, heads, queries, 2 r + 1).
+
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else; later, for positions that are not whole numbers.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from posenc.attention import Position
+    >>> class Direction(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.vectors = nn.Parameter(torch.zeros(self.d_head, 3))
+    ...
+    ...     @by_query_and_offset
+    ...     def bias(self, q):
+    ...         return q @ self.vectors
+    >>> q = torch.zeros(1, 2, 5, 4)
+    >>> Direction(8, 2, 5).bias(q, q, q).shape
+    torch.Size([1, 2, 5, 5])
+    """
+    return _ByQueryAndOffset(function).door()
+
+
+def by_product(function: Callable) -> Callable:
+    """Declare a door whose term is a product of two positions' vectors: `bias(self, places)`.
+
+    Parameters
+    ----------
+    function : method (self, places)
+        To vectors of queries and of keys, (heads, queries, width) and (heads, keys, width), or
+        with a batch axis in front. Their products are added to the scaled scores.
+
+    Returns
+    -------
+    function
+        The door, `bias(self, x, q, k, places=None)`.
+
+    Raises
+    ------
+    ValueError
+        If it decorates anything else.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from posenc.attention import Position
+    >>> class Untied(Position):
+    ...     def __init__(self, d_model, n_heads, max_length):
+    ...         super().__init__(d_model, n_heads, max_length)
+    ...         self.vectors = nn.Parameter(torch.randn(n_heads, max_length, 4))
+    ...
+    ...     @by_product
+    ...     def bias(self, places):
+    ...         return self.vectors[:, places.queries[0]], self.vectors[:, places.keys[0]]
+    >>> x = torch.zeros(1, 3, 8)
+    >>> Untied(8, 2, 5).bias(x, x, x).shape
+    torch.Size([2, 3, 3])
+    """
+    return _ByProduct(function).door()
+
+
+def clipped_offsets(places: Places, reach: int, name: str) -> Tensor:
+    """Return offsets clipped to -reach..reach, counted from 0: (batch or 1, 1, queries, keys).
+
+    Or raise ValueError for the encoding of that name unless positions are whole numbers.
+    """
+    for steps in (places.of_queries, places.of_keys):
+        steps.whole(f"{name} has one vector for each whole offset")
+    return places.offset().long().clamp(-reach, reach) + reach

@@ -1,0 +1,105 @@
+"""Trainings on anomaly windows, on the range probe and on the short benchmark, for the Audit.
+
+Encodings are compared at two sizes of their rows: "large" means norm sqrt(d_model / 2), "small"
+means norm 1. The original papers add large sinusoids and small DFT rows.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import data
+from posenc.study import results, statistics
+from posenc.study import tables as score_tables
+
+SINES, DFT = "sinusoidal, large", "DFT, small"
+VARIANTS = {  # label -> (encoding, scale) in the stored records
+    "none": ("none", "paper"),
+    SINES: ("sinusoidal", "paper"),
+    "sinusoidal, small": ("sinusoidal", "unit"),
+    "DFT, large": ("matched:LoudDFT", "paper"),
+    DFT: ("dft", "paper"),
+    "one-hot, large": ("matched:LoudOneHot", "paper"),
+}
+SETS = ("SMD", "MSL")
+DISTANCES = (1, 2, 4, 8, 15)
+MOST_WINDOWS = 1000  # of each part
+LEARNED = 0.9  # accuracy from which a training on the probe counts as having found the task
+SENSORS = {  # instruments on bodies, in a room and on a rover
+    *("ArticularyWordRecognition", "BasicMotions", "EMGGestures", "Epilepsy", "FingerMovements"),
+    *("MSL", "NATOPS", "RacketSports", "RoomOccupancy", "UWaveGestureLibrary"),
+}
+LEAST_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Metrics by encoding, scale, place (a set, or a distance of the probe), model and seed."""
+
+    cells: dict[tuple, dict[int, dict]]
+
+    def scores(
+        self, variant: str, place: str | int, metric: str, model: str = "time_series"
+    ) -> dict[int, float]:
+        """Return a metric by seed; empty where nothing is stored."""
+        found = self.cells.get((*VARIANTS[variant], place, model), {})
+        return {seed: metrics[metric] for seed, metrics in sorted(found.items())}
+
+    def mean(self, variant: str, place: str | int, metric: str) -> float:
+        """Return the mean over seeds."""
+        return float(np.mean(list(self.scores(variant, place, metric).values())))
+
+    def differences(
+        self, first: str, second: str, place: str | int, metric: str, model: str = "time_series"
+    ) -> NDArray[np.float64]:
+        """Return first minus second for each seed that both have."""
+        a, b = (self.scores(variant, place, metric, model) for variant in (first, second))
+        return np.array([a[seed] - b[seed] for seed in sorted(a.keys() & b.keys())])
+
+    def paired(self, *arguments: object, **options: object) -> statistics.Interval:
+        """Return the mean difference over paired seeds with Student's interval."""
+        return statistics.t_interval(self.differences(*arguments, **options))
+
+    def found(self, variant: str, distance: int) -> str:
+        """Return how many trainings on the probe found the task, such as "4 of 10"."""
+        scores = self.scores(variant, distance, "accuracy").values()
+        return f"{sum(a >= LEARNED for a in scores)} of {len(scores)}"
+
+    def by_set(self, metric: str, model: str) -> dict[str, NDArray[np.float64]]:
+        """Return DFT minus sinusoidal, at their authors' norms, for each set with enough seeds."""
+        places = {place for *_, place, m in self.cells if m == model and isinstance(place, str)}
+        found = {name: self.differences(DFT, SINES, name, metric, model) for name in sorted(places)}
+        return {name: values for name, values in found.items() if values.size >= LEAST_SEEDS}
+
+
+def load(*patterns: str) -> Runs:
+    """Return the finished trainings of stored results, such as "range-paper" or "laptop-*"."""
+    cells: dict[tuple, dict[int, dict]] = defaultdict(dict)
+    for pattern in patterns:
+        for r in score_tables.finished(results.load(pattern)):
+            place = r["settings"]["dataset_options"].get("distance", r["dataset"])
+            key = (r["encoding"], r["settings"]["scale"], place, r["model"])
+            cells[key][r["seed"]] = r["metrics"]
+    return Runs(dict(cells))
+
+
+def anomalies() -> Runs:
+    """Return the trainings on windows of SMD, MSL and the synthetic lift."""
+    stored = [f"windows{kind}-{name}" for name in SETS for kind in ("", "-norms")]
+    return load(*stored, "windows-elevator")
+
+
+def anomalous(name: str) -> NDArray[np.bool_]:
+    """Return which windows of a set's test part are anomalous, thinned as they were used."""
+    normal, faulty = (counts[1] for counts in data.recorded_facts(name).class_counts.values())
+    total = normal + faulty
+    rows = np.linspace(0, total - 1, min(total, MOST_WINDOWS)).round()  # sorted by class
+    return rows >= normal
+
+
+def flag_all(name: str) -> float:
+    """Return the F1 of flagging every window: with a share p anomalous, 2p / (1 + p)."""
+    share = float(np.mean(anomalous(name)))
+    return 2 * share / (1 + share)

@@ -1,0 +1,219 @@
+"""Figures of the chapter on two transformers for time series, and the traces that they draw."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from torch import Tensor, nn
+
+from posenc import encodings
+from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc.teaching import plots
+
+Step = tuple[str, str, tuple[int, ...]]  # name, kind, shape of what comes out
+
+WORDS = {
+    "project": "linear map",
+    "input_norm": "batch norm",
+    "embed": "position",
+    "patches": "convolution",
+    "qkv": "queries, keys, values",
+    "out": "attention output",
+    "attention_norm": "norm",
+    "expand": "feed-forward, out",
+    "contract": "feed-forward, back",
+    "feed_forward_norm": "norm",
+    "mean": "mean over tokens",
+    "head": "linear map to classes",
+    "0": "linear map",
+    "1": "GELU",
+    "2": "linear map to classes",
+}
+
+
+def trace(model: nn.Module, x: Tensor) -> list[Step]:
+    """Run a model once and return the steps that it took, by forward hooks.
+
+    Parameters
+    ----------
+    model : TimeSeriesTransformer or PatchTransformer
+        Its encoding is made to take notes by `TakesNotes`.
+    x : tensor of shape (batch, length, n_channels)
+    """
+    model.position.notes = steps = []
+    for name, module in model.named_modules():
+        if not list(module.children()) and not isinstance(module, (nn.Dropout, nn.Identity)):
+            module.register_forward_hook(
+                lambda module, _, out, name=name: steps.append(
+                    (name, type(module).__name__, tuple(out.shape))
+                )
+            )
+    with torch.no_grad():
+        model.eval()(x)
+    return steps
+
+
+class TakesNotes(encodings.Sinusoidal):
+    """A sinusoid that writes down when it enters: it works through a door and is no module."""
+
+    notes: list[Step]
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Return the tokens with the table added."""
+        self.notes.append(("embed", "position", tuple(x.shape)))
+        return super().embed(x)
+
+
+def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> None:
+    """Show both models as they run, top to bottom, with the shape behind each step."""
+    x = torch.zeros(1, n_steps, n_channels)
+    torch.manual_seed(0)
+    models = {
+        "one token a step": TimeSeriesTransformer(n_channels, n_classes, n_steps, TakesNotes),
+        "one token a patch": PatchTransformer(n_channels, n_classes, n_steps, TakesNotes, patch=8),
+    }
+    figure, axes = plots.new(1, 2, height=5.8)
+    figure.set_figwidth(6.2)
+    for ax, (title, model) in zip(axes, models.items(), strict=True):
+        _flow(ax, folded(trace(model, x)), title)
+    plots.show(
+        figure,
+        name="fig-two-flows",
+        caption=f"Both models as they ran on {n_steps} steps of {n_channels} channels, top to "
+        "bottom: what each step does, and the shape of what it hands on (tokens × numbers). "
+        "The bracket repeats four times. Not drawn: the residual paths around attention and "
+        "feed-forward network.",
+        alt="Two columns of boxes joined by arrows. Left: linear map 100 by 128, batch norm, "
+        "position, then four layers of queries keys values, attention output, norm, feed-forward, "
+        "norm, then the mean over tokens and a linear map to 4 classes. Right: convolution 13 by "
+        "128, position, the same four layers, the mean, a linear map to 256, GELU, linear map to "
+        "4 classes.",
+    )
+
+
+def folded(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps outside the layers and those of the first layer, which all others repeat.
+
+    Raises
+    ------
+    ValueError
+        If the layers differ.
+    """
+    numbers = sorted({name.split(".")[1] for name, *_ in steps if name.startswith("layers.")})
+    layers = [_layer(steps, number) for number in numbers]
+    if any(layer != layers[0] for layer in layers):
+        raise ValueError("steps must repeat from layer to layer, got layers that differ")
+    later = tuple(f"layers.{number}." for number in numbers[1:])
+    return [step for step in steps if not step[0].startswith(later)]
+
+
+def work(lengths: Sequence[int], operations: Mapping[str, Sequence[float]]) -> None:
+    """Show how many operations models need, against the length of the series.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        In steps.
+    operations : mapping of a line's name to one number a length
+    """
+    figure, ax = plots.new(height=3.3)
+    figure.set_figwidth(5.6)
+    for (name, values), marker in zip(operations.items(), "os^D", strict=False):
+        ax.loglog(lengths, values, marker=marker, markersize=4, label=name)
+    ax.set_xticks(lengths, lengths)
+    ax.minorticks_off()
+    ax.set(xlabel="length of the series (steps)", ylabel="operations")
+    ax.legend()
+    told = "; ".join(f"{name} {values[-1]:.1e}" for name, values in operations.items())
+    plots.show(
+        figure,
+        name="fig-work",
+        caption="Operations of one forward pass at the survey's size, counted from the shapes. The "
+        "dashed line is what attention proper, scores and sums, takes of the solid one.",
+        alt=f"Rising lines on logarithmic axes. At {lengths[-1]} steps: {told}.",
+    )
+
+
+def pair(series: Mapping[str, Tensor], hertz: float = 10.0) -> None:
+    """Show the two series of a pair that differ in the order of their halves.
+
+    Parameters
+    ----------
+    series : mapping of a title to a tensor of shape (length, n_channels)
+    hertz : float
+        Steps a second.
+    """
+    figure, axes = plots.new(2, 1, height=3.8, sharex=True, sharey=True)
+    figure.set_figwidth(5.6)
+    for ax, (title, x) in zip(axes, series.items(), strict=True):
+        ax.plot(np.arange(len(x)) / hertz, x[:, :2], label=["x", "y"], linewidth=1.3)
+        ax.axvline(len(x) / 2 / hertz, color="black", linewidth=1, linestyle=":")
+        ax.set(title=title, ylabel="deviations")
+    axes[0].legend(title="axis", loc="upper right", ncol=2)
+    axes[-1].set_xlabel("time (s)")
+    plots.show(
+        figure,
+        name="fig-spliced",
+        caption="One pair of the order task: the same two recordings of acceleration, in both "
+        "orders.",
+        alt="Two panels of two acceleration traces over five seconds. Above, large fast swings of "
+        "running come first and small ones of walking second; below, the pieces are exchanged.",
+    )
+
+
+def order_training(scores: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
+    """Show test accuracies on tasks, one row for each encoding and one mark for each seed.
+
+    Parameters
+    ----------
+    scores : mapping of a task to a mapping of an encoding to accuracies
+    """
+    rows = [(task, name, one) for task, by in scores.items() for name, one in by.items()]
+    figure, ax = plots.new(height=1.1 + 0.36 * len(rows))
+    figure.set_figwidth(5.6)
+    for i, (task, _, values) in enumerate(rows):
+        first = task == rows[0][0]
+        spread = np.linspace(-0.2, 0.2, len(values))
+        color = plots.COLORS[0 if first else 1]
+        ax.plot(values, i + spread, "o" if first else "D", color=color, markersize=6, alpha=0.85)
+    ax.set_yticks(range(len(rows)), [f"{name}\n({task})" for task, name, _ in rows], fontsize=8)
+    ax.axvline(0.5, color="black", linewidth=1, linestyle=":")
+    ax.set(xlabel="test accuracy, one mark a seed", xlim=(0.35, 1.03))
+    ax.invert_yaxis()
+    plots.show(
+        figure,
+        name="fig-order-training",
+        caption="The same model on two tasks made of the same recordings. Which activity it is can "
+        "be told without order; which of two came first cannot.",
+        alt="Test accuracy. Activities: none and sinusoidal above 90 percent. Which came first: "
+        "none at exactly 50 percent for every seed; sinusoidal, rotary and the encoding that looks "
+        "ahead near 100; ALiBi between.",
+    )
+
+
+def _layer(steps: Sequence[Step], number: str) -> list[Step]:
+    start = f"layers.{number}."
+    return [(n.removeprefix(start), *rest) for n, *rest in steps if n.startswith(start)]
+
+
+def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
+    """Draw the steps as boxes with the shapes beside them; the mean stands before the head."""
+    steps = [(name, shape[:0:-1] if kind == "Conv1d" else shape[1:]) for name, kind, shape in steps]
+    head = next(i for i, (name, _) in enumerate(steps) if name.startswith("head"))
+    rows = [*steps[:head], ("mean", steps[head - 1][1][1:]), *steps[head:]]
+    inner = [i for i, (name, _) in enumerate(rows) if name.startswith("layers")]
+    for i, (name, shape) in enumerate(rows):
+        color = plots.COLORS[3] if name == "embed" else "white"
+        box = {"boxstyle": "round,pad=0.35", "fc": color, "ec": plots.COLORS[0]}
+        ax.text(
+            0.36, -i, WORDS[name.split(".")[-1]], ha="center", va="center", bbox=box, fontsize=9
+        )
+        ax.text(0.77, -i, " × ".join(map(str, shape)), va="center", family="monospace", fontsize=9)
+        if i:
+            arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
+            ax.annotate("", (0.36, -i + 0.27), (0.36, -i + 0.73), arrowprops=arrow)
+    ax.plot([0.04, 0.02, 0.02, 0.04], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
+    ax.text(0.0, -np.mean(inner), "4 layers", rotation=90, ha="right", va="center")
+    ax.set(title=title, xlim=(-0.08, 1.05), ylim=(-11.5, 0.6))
+    ax.axis("off")

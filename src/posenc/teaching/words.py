@@ -1,0 +1,71 @@
+"""A table with a column of words, which stand to the left and may take several lines."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """A table whose last column is prose, shown by notebooks.
+
+    Attributes
+    ----------
+    rows : mapping of a row's name to a mapping of headings to entries
+        Every row has the same headings. Whole numbers are shown with separators.
+    head : str
+        Heading of the names.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, or two rows differ in their headings.
+    """
+
+    rows: Mapping[str, Mapping[str, object]]
+    head: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise ValueError("rows must hold at least one row, got none")
+        for name, row in self.rows.items():
+            if list(row) != self.headings:
+                raise ValueError(f"row {name!r} must have {self.headings}, got {list(row)}")
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings of all columns but that of the names."""
+        return list(next(iter(self.rows.values())))
+
+    def __str__(self) -> str:
+        lines = [f"{self.head} | {' | '.join(self.headings)}"]
+        for name, row in self.rows.items():
+            lines.append(f"{name} | {' | '.join(map(_text, row.values()))}")
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict:
+        del include, exclude  # part of the notebook protocol
+        return {"text/plain": str(self), "text/html": self._html()}
+
+    def _html(self) -> str:
+        head = "".join(
+            f'<th scope="col">{_escaped(one)}</th>' for one in (self.head, *self.headings)
+        )
+        body = "".join(
+            f'<tr><th scope="row">{_escaped(name)}</th>'
+            + "".join(f"<td>{_escaped(entry)}</td>" for entry in row.values())
+            + "</tr>"
+            for name, row in self.rows.items()
+        )
+        return (
+            '<table class="dataframe posenc-prose">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def _text(entry: object) -> str:
+    return f"{entry:,}" if isinstance(entry, int) else str(entry)
+
+
+def _escaped(entry: object) -> str:
+    return html.escape(_text(entry))

@@ -1,0 +1,195 @@
+"""What the Audit reads from stored trainings and answers, beside counts made another way."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from posenc.audit import habits, longer, modules, windows
+from posenc.study import results
+
+# --- trained at one length, tested at others
+
+
+def made_up():
+    good = {"validation_accuracy": 0.95, "longer_8": 1.0, "later_16": 0.5, "refusals": {}}
+    bad = {"validation_accuracy": 0.6, "longer_8": 0.0, "later_16": 0.0, "refusals": {"16": "no"}}
+    return longer.Longer(8, (16,), {"a": [good, good, bad], "b": [bad]})
+
+
+def test_only_seeds_that_learned_count():
+    runs = made_up()
+    assert runs.learned == ["a"]
+    assert runs.share("a") == pytest.approx(2 / 3)
+    assert runs.accuracy("a", "longer_8") == 1
+    assert np.isnan(runs.accuracy("b", "longer_8"))
+    assert runs.refusing == ["a", "b"]
+
+
+def test_beyond_asks_all_tests_but_that_of_training():
+    found = made_up().beyond("a")
+    assert len(found) == 2
+    assert np.isnan(found[0])  # longer_16 is not stored
+    assert found[1] == 0.5
+
+
+def test_the_stored_trainings_are_read_whole():
+    runs = longer.load()
+    assert runs.trained == 32
+    assert runs.longer == (64, 128)
+    assert sum(map(len, runs.runs.values())) == len(results.load("lengths"))
+    assert {"sinusoidal", "dft (loud)"} <= runs.runs.keys()
+
+
+# --- windows, probe and benchmark
+
+
+def runs_of(scores):
+    """Runs with accuracies {variant: {seed: accuracy}} on one set."""
+    cells = {
+        (*windows.VARIANTS[variant], "X", "time_series"): {
+            seed: {"accuracy": value} for seed, value in by_seed.items()
+        }
+        for variant, by_seed in scores.items()
+    }
+    return windows.Runs(cells)
+
+
+def test_differences_pair_the_seeds_that_both_have():
+    runs = runs_of({windows.DFT: {0: 0.5, 1: 0.7, 3: 0.9}, windows.SINES: {1: 0.6, 3: 1.0, 4: 0.1}})
+    found = runs.differences(windows.DFT, windows.SINES, "X", "accuracy")
+    assert found == pytest.approx([0.1, -0.1])
+    assert runs.paired(windows.DFT, windows.SINES, "X", "accuracy").mean == pytest.approx(0)
+    assert runs.found(windows.SINES, "X") == "1 of 3"
+    assert runs.scores("none", "X", "accuracy") == {}
+
+
+def test_sets_with_few_seeds_are_left_out():
+    seeds = dict.fromkeys(range(windows.LEAST_SEEDS), 0.5)
+    enough = runs_of({windows.DFT: seeds, windows.SINES: seeds})
+    assert list(enough.by_set("accuracy", "time_series")) == ["X"]
+    assert enough.by_set("accuracy", "patch") == {}
+    few = runs_of({windows.DFT: seeds, windows.SINES: {0: 0.5}})
+    assert few.by_set("accuracy", "time_series") == {}
+
+
+@pytest.mark.parametrize("name", windows.SETS)
+def test_flagging_every_window_scores_as_the_counts_say(name):
+    share = np.mean(windows.anomalous(name))
+    flagged, right = np.ones(1000), share * 1000
+    precision, recall = right / flagged.sum(), 1.0
+    expected = 2 * precision * recall / (precision + recall)
+    assert windows.flag_all(name) == pytest.approx(expected)
+    assert 0.05 < share < 0.2
+
+
+def test_stored_windows_pair_at_least_ten_seeds():
+    runs = windows.anomalies()
+    for name in windows.SETS:
+        assert runs.paired(windows.DFT, windows.SINES, name, "f1").n == 10
+
+
+# --- habits of published code
+
+
+@pytest.mark.parametrize(("p", "n", "m"), [(0.5, 2, 2), (0.3, 3, 2), (0.75, 2, 3)])
+def test_the_best_of_some_models_is_the_mean_over_all_cases(p, n, m):
+    weight = {
+        k: sum(_chance(p, c) for c in product((0, 1), repeat=n) if sum(c) == k)
+        for k in range(n + 1)
+    }
+    cases = product(range(n + 1), repeat=m)
+    exact = sum(max(case) / n * np.prod([weight[k] for k in case]) for case in cases)
+    assert habits.expected_best(p, n, m) == pytest.approx(exact)
+
+
+def _chance(p, case):
+    return np.prod([p if right else 1 - p for right in case])
+
+
+def test_one_model_is_not_flattered():
+    assert habits.expected_best(0.75, 76, 1) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "fits"), [(0.667, 3, True), (0.666, 3, True), (0.5, 3, False), (0.668, 3, False)]
+)
+def test_which_shares_print_as_three_decimals(value, n, fits):
+    assert habits.possible(value, n) is fits
+
+
+def test_re_enactments_and_their_models_are_stored():
+    assert set(habits.by_rule()) == {"RacketSports", "NATOPS", "FingerMovements"}
+    assert all(values.shape[1] == len(habits.RULES) for values in habits.by_rule().values())
+    assert len(habits.probe_table()) == len(habits.PAIRS)
+    assert len(habits.other_answers()) == len(habits.SETS) * len(habits.AXES)
+    assert list(habits.racket_table().index) == [*habits.PAIRS, *habits.CONFIGURED]
+
+
+# --- the answers of the public classes
+
+
+def test_places_are_those_that_were_counted_by_reading():
+    def count(name, **wanted):
+        return modules.places(
+            modules.SURVEY, name, lambda found: all(found.get(k) == v for k, v in wanted.items())
+        )
+
+    assert count("PositionalEncoding") == count("PositionalEncoding", batch_first="time") == 36
+    assert count("AbsolutePositionalEncoding", is_sinusoid=True) == 19
+    assert count("LearnedPositionalEncoding") == 37
+    assert count("LearnedPositionalEncoding", batch_first="time") == 36
+    assert count("LearnablePositionalEncoding", batch_first="time") == 19
+
+
+def test_the_class_that_decays_does_what_was_read():
+    found = modules.answer(modules.COMPANION, "DFTEncoding")
+    assert found["inner_norms"] == pytest.approx([1, 0.0913, 0.00833, 0.00076], rel=2e-3)
+    assert (found["rank"], found["width"]) == (239, 240)
+    assert found["from_re_enactment"] < modules.EXACT
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({"error": "NameError: x"}, "stops: NameError: x"),
+        ({"inner_norms": [1.0, 0.09128]}, "norms of a row in 2 passes: 1, 0.091"),
+        ({"by_heads": {"4": "stops", "8": "runs"}}, "of 4, 8 heads runs with 8"),
+        ({"by_heads": {"4": "stops"}}, "of 4 heads runs with none"),
+        ({"finite": False, "scale": 0.0}, "divides by 0: NaN"),
+        (
+            {"with_length": "stops, x", "with_tokens": "runs"},
+            "given tokens runs, given a length stops",
+        ),
+        ({"returns": "random codes"}, "random codes"),
+        ({"runs": "yes"}, "relative scores by the skew"),
+        (
+            {"batch_first": "time", "length_first": "batch"},
+            "batch first: time; length first: batch",
+        ),
+        ({"is_sinusoid": True}, "the sinusoid"),
+    ],
+)
+def test_answers_are_said_in_words(found, words):
+    assert modules.in_words(found) == words
+
+
+def test_every_stored_class_has_a_row_with_words():
+    for repository in (modules.COMPANION, modules.SURVEY):
+        table = modules.table(repository)
+        assert len(table) == len(modules.load(repository)["modules"])
+        assert (table["what it does"].str.len() > 3).all()
+    assert set(modules.table(modules.SURVEY)["our re-enactment"]) == {"", "equal", "off by 0.09"}
+
+
+def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="repository must be one that"):
+        modules.load("nobody/nothing")
+    with pytest.raises(ValueError, match="name must be a class that"):
+        modules.answer(modules.SURVEY, "DFTEncoding")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    with pytest.raises(ValueError, match="from a checkout"):
+        modules.load(modules.SURVEY)
+    (tmp_path / modules.FILE).write_text(json.dumps([{"repository": "a/b", "modules": []}]))
+    assert modules.load("a/b")["modules"] == []

@@ -1,0 +1,33 @@
+"""The glossary is in order, and a link in it leads to a page that uses the word."""
+
+import re
+
+import nbformat
+import pytest
+from sitefiles import ROOT
+
+TEXT = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+BLOCK = re.search(r"```\{glossary\}\n(.*?)```", TEXT, re.DOTALL)[1]
+ENTRIES = dict(re.findall(r"^(\S.*)\n  (.*)$", BLOCK, re.MULTILINE))
+LINK = re.compile(r"\]\(([\w-]+\.(?:ipynb|md))\)")
+LINKS = [(word, page) for word, entry in ENTRIES.items() for page in LINK.findall(entry)]
+
+
+def prose(page: str) -> str:
+    """Return the words of a page of the book, in small letters."""
+    path = ROOT / "book" / page
+    if path.suffix == ".md":
+        return path.read_text(encoding="utf-8").lower()
+    cells = nbformat.read(path, as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown").lower()
+
+
+def test_words_stand_in_the_order_of_the_alphabet():
+    assert list(ENTRIES) == sorted(ENTRIES, key=str.lower)
+    assert len(ENTRIES) > 50
+
+
+@pytest.mark.parametrize(("word", "page"), LINKS)
+def test_a_link_leads_to_a_page_that_uses_the_word(word, page):
+    forms = {word, word.removesuffix(" encoding"), word.removesuffix(" pairing")}
+    assert any(form.lower() in prose(page) for form in forms)

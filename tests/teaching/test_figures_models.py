@@ -1,0 +1,31 @@
+"""The trace behind the picture of the two models."""
+
+import pytest
+import torch
+
+from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc.teaching.figures import time_series_transformers as figures
+
+
+def test_a_trace_lists_what_passes_and_where_position_enters():
+    model = TimeSeriesTransformer(2, 3, 10, figures.TakesNotes, 16, 2, 2, 24)
+    steps = figures.trace(model, torch.zeros(1, 10, 2))
+    names = [name for name, *_ in steps]
+    assert names[:3] == ["project", "input_norm", "embed"]
+    assert steps[2] == ("embed", "position", (1, 10, 16))
+    assert steps[-1] == ("head", "Linear", (1, 3))
+    shown = [name for name, *_ in figures.folded(steps)]
+    assert [name for name in names if not name.startswith("layers.1")] == shown
+
+
+def test_patches_are_fewer_tokens():
+    model = PatchTransformer(2, 3, 10, figures.TakesNotes, 16, 2, 2, 24, patch=4)
+    steps = figures.trace(model, torch.zeros(1, 10, 2))
+    assert steps[0] == ("patches", "Conv1d", (1, 16, 3))
+    assert steps[1] == ("embed", "position", (1, 3, 16))
+
+
+def test_layers_that_differ_are_refused():
+    steps = [("layers.0.a", "Linear", (1,)), ("layers.1.a", "Linear", (2,))]
+    with pytest.raises(ValueError, match="layers that differ"):
+        figures.folded(steps)

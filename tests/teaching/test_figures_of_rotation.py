@@ -1,0 +1,138 @@
+"""What the figures and tables of the chapters on rotations and RoPE show is what they are given."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from posenc import frequencies
+from posenc.teaching import look_back, plots
+from posenc.teaching.figures import rotary, rotations
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return the figures that were shown, with their names, captions and alt texts."""
+    shown = []
+    monkeypatch.setattr(plots, "show", lambda figure, **words: shown.append((figure, words)))
+    yield shown
+    plt.close("all")
+
+
+def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):
+    rotations.clock_hands(steps=2)
+    [(figure, words)] = drawn
+    assert words["name"] == "fig-clock-hands"
+    for ax, omega in zip(figure.axes, (1.0, 10**-0.5, 0.1), strict=True):
+        sectors = [patch for patch in ax.patches if hasattr(patch, "theta1")]
+        assert len(sectors) >= 3
+        for sector in sectors:
+            assert sector.theta2 - sector.theta1 == pytest.approx(np.degrees(2 * omega))
+
+
+def test_the_best_factor_is_drawn_through_the_dots(drawn):
+    asked = []
+    rotations.lone_sine(lambda omega, k: asked.append((omega, k)) or (0.5, 0.0))
+    assert asked == [(0.41, 3), (np.pi / 9, 9)]
+    assert all(ax.lines[1].get_slope() == 0.5 for ax in drawn[0][0].axes)
+
+
+def test_the_row_that_is_asked_for_is_drawn(drawn):
+    gram = np.arange(36.0).reshape(6, 6)
+    rotations.gram_direction(gram, {"one": gram, "two": -gram}, at=2)
+    curves = drawn[0][0].axes[1].lines
+    np.testing.assert_array_equal(curves[0].get_ydata(), gram[2])
+    np.testing.assert_array_equal(curves[1].get_ydata(), -gram[2])
+    np.testing.assert_array_equal(curves[0].get_xdata(), np.arange(6) - 2)
+
+
+def test_the_closest_return_only_falls(drawn):
+    distance = np.random.default_rng(0).uniform(1, 2, size=1000)
+    rotations.close_returns({2: distance}, marked=[7])
+    heights = drawn[0][0].axes[0].lines[0].get_ydata()
+    assert (np.diff(heights) <= 0).all()
+    assert heights[-1] == distance.min()
+
+
+def test_the_diagonal_of_scores_is_drawn(drawn):
+    added, turned = np.random.default_rng(0).normal(size=(2, 9, 9))
+    rotary.scores_by_offset(added, turned, offset=2)
+    curves = drawn[0][0].axes[2].lines
+    for curve, scores in zip(curves, (added, turned), strict=True):
+        np.testing.assert_array_equal(curve.get_ydata(), np.diagonal(scores, 2))
+
+
+def test_waves_add_up(drawn):
+    omega, offsets = frequencies.geometric(8), np.arange(-5, 6)
+    rotary.waves_of_pairs(offsets, omega, {"slow": 3})
+    upper, lower = drawn[0][0].axes
+    np.testing.assert_allclose(upper.lines[0].get_ydata(), np.cos(omega[3] * offsets))
+    assert lower.lines[0].get_ydata()[5] == 4  # all pairs agree at offset 0
+
+
+def test_arrows_lead_to_the_same_pair(drawn):
+    rotary.pair_layouts(8)
+    texts = drawn[0][0].axes[0].texts
+    boxes = {text.get_position(): text.get_text() for text in texts if text.get_text().isdigit()}
+    arrows = [text for text in texts if getattr(text, "arrow_patch", None) is not None]
+    assert len(boxes) == 16
+    assert len(arrows) == 8
+    for arrow in arrows:
+        assert boxes[arrow.xyann[0], 1.5] == boxes[arrow.xy[0], 0]
+
+
+def test_rounded_positions_are_found_to_be_equal(drawn):
+    omega = frequencies.geometric(16)
+    turns = {}
+    for name, t in {"exact": np.arange(2000), "halved": np.arange(2000) // 2}.items():
+        angles = np.outer(t, omega)
+        turns[name] = np.cos(angles), np.sin(angles)
+    rows = rotary.precision_rows(turns, omega)
+    assert [row["different rows of 2,000"] for row in rows.values()] == [2000, 1000]
+    assert float(rows["exact"]["largest error at offset 1"]) < 1e-9
+    assert float(rows["halved"]["largest error at offset 1"]) > 0.01
+    rotary.score_by_precision(turns)
+    flat, rough = (ax.lines[0].get_ydata() for ax in drawn[0][0].axes)
+    assert np.ptp(flat) < 1e-9 < np.ptp(rough)
+
+
+def test_layouts_are_judged_by_their_scores():
+    lags = np.subtract.outer(np.arange(6.0), np.arange(6.0))
+    rows = rotary.layout_rows({"right": lags, "wrong": lags + np.arange(6.0)}, lags)
+    assert [row["offset alone counts"] for row in rows.values()] == [True, False]
+    assert [row["error at offset 1"] for row in rows.values()] == ["0.00", "5.00"]
+
+
+class Perfect(nn.Module):
+    """Answer with the letter that stood `back` places ago."""
+
+    def __init__(self, back: int = 3) -> None:
+        super().__init__()
+        self.back, self.bonus = back, nn.Parameter(torch.ones(()))
+
+    def forward(self, x, positions=None):  # noqa: ARG002
+        return self.bonus * nn.functional.one_hot(x.roll(self.back, 1), look_back.N_LETTERS).float()
+
+
+def test_looking_back_is_scored_by_the_letter_so_many_places_ago():
+    assert look_back.accuracy(Perfect(3), back=3) == 1
+    assert look_back.accuracy(Perfect(3), back=3, length=64, first=9) == 1
+    assert look_back.accuracy(Perfect(2), back=3) < 0.2
+    assert look_back.right([Perfect(3), Perfect(3)]) == "100%"
+
+
+def test_training_improves_the_model_that_was_asked_for():
+    names = []
+
+    def make(name):
+        names.append(name)
+        return Perfect()
+
+    model = look_back.train(make, "any", seed=1, n_steps=5)
+    assert names == ["any"]
+    assert model.bonus > 1
+    assert not model.training

@@ -1,0 +1,309 @@
+"""Kinds of terms: what a door declares, what follows from it, and which kernel serves."""
+
+# ruff: noqa: ARG001, ARG002 - doors and scores take all their arguments
+
+import math
+import subprocess
+import sys
+
+import naive
+import pytest
+import torch
+from torch import nn
+
+from posenc import encodings
+from posenc.attention import (
+    Cache,
+    CrossAttention,
+    Position,
+    SelfAttention,
+    by_offset,
+    by_product,
+    by_query_and_offset,
+    kernels,
+)
+from posenc.attention.blocks import blocked_attention
+from posenc.attention.formula import formula
+from posenc.attention.places import Places
+
+TOLERANCE = {"rtol": 0, "atol": 1e-9}
+TIMES = [[0.5, 1.25, 1.5, 6.0, 7.75, 10.9], [10.5, 0.1, 3.3, 2.5, 9.0, 4.0]]
+
+
+class Nearby(Position):
+    """Each token prefers its neighbours, in the form that says most."""
+
+    def __init__(self, d_model, n_heads, max_length):
+        super().__init__(d_model, n_heads, max_length)
+        self.strength = nn.Parameter(torch.ones(n_heads, 1))
+
+    @by_offset
+    def bias(self, offset):
+        return -self.strength * offset.abs()
+
+
+class Written(Nearby):
+    """The same, written out."""
+
+    def bias(self, x, q, k, places):
+        return -self.strength[..., None] * places.offset().abs()
+
+
+class Spread(Position):
+    """Further weights behind the softmax, the same for all heads."""
+
+    def __init__(self, d_model, n_heads, max_length):
+        super().__init__(d_model, n_heads, max_length)
+        self.height = nn.Parameter(torch.tensor(0.1))
+
+    @by_offset
+    def mix(self, offset):
+        return (self.height * (-offset.to(self.height.dtype).abs() / 3).exp())[None]
+
+
+class Direction(Position):
+    """A score for the past, for itself and for the future."""
+
+    def __init__(self, d_model, n_heads, max_length):
+        super().__init__(d_model, n_heads, max_length)
+        self.vectors = nn.Parameter(torch.randn(self.d_head, 3))
+
+    @by_query_and_offset
+    def bias(self, q):
+        return q @ self.vectors
+
+
+class Untied(Position):
+    """A product of learned vectors."""
+
+    def __init__(self, d_model, n_heads, max_length):
+        super().__init__(d_model, n_heads, max_length)
+        self.vectors = nn.Parameter(torch.randn(2, n_heads, max_length, 3))
+
+    @by_product
+    def bias(self, places):
+        of_queries, of_keys = self.vectors
+        return of_queries[:, places.queries[0]], of_keys[:, places.keys[0]]
+
+
+KINDS = {
+    "by_offset": Nearby,
+    "by_query_and_offset": Direction,
+    "by_product": Untied,
+    "dense": Written,
+}
+
+
+def layer(cls, cls_of_layer=SelfAttention, length=400, **options):
+    torch.manual_seed(3)
+    attention = cls_of_layer(8, 2, cls(8, 2, length), **options).double()
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return attention.eval()
+
+
+def tokens(length=6, batch=2):
+    return torch.randn(batch, length, 8, dtype=torch.float64)
+
+
+# -- what a declaration is worth -------------------------------------------------------------------
+
+
+def test_a_function_of_the_offset_equals_the_loops():
+    attention, x = layer(Nearby), tokens()
+    strength = attention.position.strength.flatten().tolist()
+
+    def score(b, h, i, j, q, k):
+        return naive.dot(q, k) / 2 - strength[h] * abs(TIMES[b][i] - TIMES[b][j])
+
+    loops = naive.self_attention(attention, x.tolist(), score=score)
+    expected = torch.tensor(loops, dtype=torch.float64)
+    torch.testing.assert_close(attention(x, positions=TIMES), expected, **TOLERANCE)
+
+
+@pytest.mark.parametrize("length", [6, 300])
+@pytest.mark.parametrize("more", [{}, {"causal": True}, {"window": 4}, {"n_kv_heads": 1}])
+def test_both_forms_are_one_encoding(length, more):
+    ours, other = layer(Nearby, **more), layer(Written, **more)
+    x = tokens(length)
+    torch.testing.assert_close(ours(x), other(x), **TOLERANCE)
+    positions = torch.rand(2, length) * 100
+    torch.testing.assert_close(
+        ours(x, positions=positions), other(x, positions=positions), **TOLERANCE
+    )
+    cross, twin = layer(Nearby, CrossAttention), layer(Written, CrossAttention)
+    torch.testing.assert_close(cross(x, x[:, :5]), twin(x, x[:, :5]), **TOLERANCE)
+
+
+@pytest.mark.parametrize("cls", KINDS.values())
+@pytest.mark.parametrize("length", [20, 300])
+def test_a_cache_serves_every_kind(cls, length):
+    attention, x = layer(cls, causal=True), tokens(length)
+    kept = Cache()
+    parts = [attention(x[:, : length - 2], cache=kept)]
+    parts += [attention(x[:, [t]], cache=kept) for t in (length - 2, length - 1)]
+    torch.testing.assert_close(torch.cat(parts, 1), attention(x), **TOLERANCE)
+
+
+@pytest.mark.parametrize("cls", [*KINDS.values(), Spread])
+@pytest.mark.parametrize("masked", [False, True])
+def test_long_inputs_give_what_the_explicit_weights_give(cls, masked):
+    attention, x = layer(cls), tokens(300)
+    mask = torch.ones(2, 300, dtype=torch.bool)
+    if masked:
+        mask[1, 40:200] = False
+    weights = attention.weights(x, mask)
+    v = attention._project(x)[2]
+    expected = attention.out((weights @ v).transpose(1, 2).flatten(2))[mask]
+    out = attention(x, mask if masked else None)[mask]
+    torch.testing.assert_close(out, expected, **TOLERANCE)
+    parameters = list(attention.parameters())
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, parameters, cotangent) for o in (out, expected))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+
+
+def test_positions_of_several_axes_go_by_offset():
+    class Plane(Position):
+        n_axes = 2
+
+        @by_offset
+        def bias(self, offset):
+            return -offset.norm(dim=-1)[None]
+
+    attention, x = layer(Plane), tokens()
+    spots = torch.rand(2, 6, 2, dtype=torch.float64)
+
+    def score(b, h, i, j, q, k):
+        return naive.dot(q, k) / 2 - math.dist(spots[b, i].tolist(), spots[b, j].tolist())
+
+    loops = naive.self_attention(attention, x.tolist(), score=score)
+    expected = torch.tensor(loops, dtype=torch.float64)
+    torch.testing.assert_close(attention(x, positions=spots), expected, **TOLERANCE)
+
+
+def test_only_whole_positions_have_a_query_and_an_offset():
+    with pytest.raises(ValueError, match="positions must be whole numbers, as Direction has one"):
+        layer(Direction)(tokens(), positions=TIMES)
+
+
+def test_what_depends_on_positions_alone_is_known_from_its_kind():
+    assert [cls.position_only for cls in KINDS.values()] == [True, False, True, False]
+    assert not Spread.position_only
+
+
+def test_a_plain_door_takes_the_place_of_a_declared_one():
+    assert Nearby(8, 2, 5).form("bias").kind == "by_offset"
+    assert Written(8, 2, 5).form("bias") is None
+    own = Nearby(8, 2, 5)
+    own.bias = lambda x, q, k: None
+    assert own.form("bias") is None
+    assert own.term("bias", Places.of(tokens()), *[tokens()] * 3) is None
+
+
+@pytest.mark.parametrize("decorator", [by_offset, by_offset(reach="n"), by_query_and_offset])
+def test_other_methods_cannot_be_declared(decorator):
+    with pytest.raises(ValueError, match=r"by_\w+ must decorate bias( or mix)?, got embed"):
+
+        @decorator
+        def embed(self, x):
+            return x
+
+
+@pytest.mark.parametrize("name", ["bias_by_offset", "mix_by_offset"])
+def test_short_cuts_of_before_are_named(name):
+    methods = {"bias": lambda self, x, q, k: None, name: lambda self, q: None}
+    door = name.split("_")[0]
+    with pytest.raises(ValueError, match=rf"Mine\.{name} is not called any more; {door} alone"):
+        type("Mine", (Position,), methods)
+
+
+# -- which kernel serves ---------------------------------------------------------------------------
+
+
+def chosen(cls, length=300, *, learn=True, seen=None, limited=False, dropout=0.0):
+    position = cls(8, 2, length).requires_grad_(learn)
+    x = torch.randn(1, length, 8)
+    q = torch.randn(1, 2, length, 4)
+    term = position.term("bias", Places.of(x), x, q, q)
+    return kernels.choose(q, term, seen, limited=limited, dropout=dropout)
+
+
+def test_the_choice_of_a_kernel():
+    padding = torch.ones(1, 1, 1, 300, dtype=torch.bool)
+    assert {name: chosen(cls) for name, cls in KINDS.items()} == {
+        "by_offset": "blocks",
+        "by_query_and_offset": "blocks",
+        "by_product": "joined",
+        "dense": "fused",
+    }
+    assert chosen(Nearby, learn=False) == "strided"
+    assert chosen(Nearby, learn=False, seen=padding) == "blocks"
+    for cls in KINDS.values():
+        assert chosen(cls, 255) == "fused"
+        assert chosen(cls, dropout=0.1) == "fused"
+    assert chosen(Nearby, seen=padding, limited=True) == "fused"
+    assert chosen(encodings.NoPosition) == "fused"
+
+
+@pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("size", [0.1, 3.0, 40.0])
+@pytest.mark.parametrize("learn", [False, True])
+def test_no_scores_are_too_large_or_too_low(strength, size, learn):
+    """Whether the largest score of a row is bounded, or must be looked for."""
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 2, 300, 4, dtype=torch.float64) for _ in range(3))
+    q = q * size
+    offset = torch.arange(-299, 300, dtype=torch.float64)
+    line = (-strength * offset.abs()).expand(2, -1).clone().requires_grad_(learn)
+    matrix = line[:, offset.long()[299:] - offset.long()[299:, None] + 299]
+    inputs = [a.requires_grad_() for a in (q, k, v)] + [line] * learn
+    expected = formula(*inputs[:3], matrix, 0.0, 1.0)
+    if learn:
+        out = blocked_attention(q, k, v, None, line[None, :, None])
+    else:
+        out = kernels._strided(q, k, v, line, 1.0)
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, inputs, cotangent) for o in (out, expected))
+    for a, b in zip((out, *ours), (expected, *theirs), strict=True):
+        scale = b.abs().max().clamp(min=1)
+        torch.testing.assert_close(a / scale, b / scale, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("offsets", [(1, 2, 1, 9), (2, 2, 300, 9), (1, 1, 1, 599)])
+def test_blocks_know_padding(offsets):
+    torch.manual_seed(0)
+    inputs = [torch.randn(2, 2, 300, 4, dtype=torch.float64) for _ in range(3)]
+    inputs.append(torch.randn(offsets, dtype=torch.float64))
+    inputs = [a.requires_grad_() for a in inputs]
+    padding = torch.rand(2, 300) < 0.5
+    floor = torch.zeros(2, 1, 1, 300).double().masked_fill(~padding[:, None, None], -1e30)
+    q, k, v, values = inputs
+    out = blocked_attention(q, k, v, None, values, padding)
+    expected = blocked_attention(q, k, v, floor, values)
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, inputs, cotangent) for o in (out, expected))
+    for a, b in zip((out, *ours), (expected, *theirs), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+def test_where_torch_has_no_such_kernel_blocks_do_the_forward_pass(monkeypatch):
+    from posenc.attention import blocks
+
+    attention, x = layer(Nearby), tokens(300)
+    expected = attention(x)
+    monkeypatch.setattr(blocks, "_fits_flash", lambda *_: False)
+    torch.testing.assert_close(attention(x), expected, **TOLERANCE)
+
+
+# -- a light import --------------------------------------------------------------------------------
+
+
+def test_encodings_do_not_load_the_compiler():
+    code = "import posenc.encodings, posenc.models, sys; print('torch._dynamo' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert run.stdout.strip() == "False"

@@ -1,0 +1,318 @@
+"""Write the book's reference pages, `book/api/*.md`, from the docstrings of the package.
+
+A tool of our own rather than Sphinx's autodoc, because the site is built where there is no torch,
+and in seconds; a test says when a page is stale. Run `python tools/api.py` after a change.
+"""
+
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+import types
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "book" / "api"
+
+
+class Room(NamedTuple):
+    """One page: a title, what stands on it, and the modules whose names it lists."""
+
+    title: str
+    says: str
+    modules: tuple[str, ...]
+
+
+ROOMS = {
+    "mathematics": Room(
+        "The mathematics",
+        "Frequencies, tables, rotations, Fourier coefficients and measures of faithfulness. "
+        "NumPy only; positions are integers or real numbers, angles are in radians.",
+        ("frequencies", "tables", "rotation", "fourier", "faithfulness"),
+    ),
+    "attention": Room(
+        "Attention",
+        "Layers with four doors through which position may enter, and what a door may ask. Tensors "
+        "are (batch, length, d_model), inside of attention (batch, heads, length, d_head).",
+        ("attention",),
+    ),
+    "encodings": Room(
+        "Encodings",
+        "Every encoding of the book as a class, and a registry of their names.",
+        ("encodings",),
+    ),
+    "models": Room(
+        "Models",
+        "Transformers that classify time series: (batch, length, n_channels) to logits "
+        "(batch, n_classes).",
+        ("models", "models.transfer"),
+    ),
+    "data": Room(
+        "Data",
+        "Every data set by name, with its provenance. Needs no torch.",
+        ("data",),
+    ),
+    "bench": Room(
+        "The benchmark",
+        "What runs: settings, the grid of trainings, engines, the store of records. "
+        "`python -m posenc.bench run --help` is the way in.",
+        (
+            "bench.settings",
+            "bench.grid",
+            "bench.protocols",
+            "bench.train",
+            "bench.metrics",
+            "bench.store",
+            "bench.records",
+            "bench.baselines",
+            "bench.tuning",
+            "bench.extrapolation",
+            "bench.fingerprints",
+        ),
+    ),
+    "study": Room(
+        "The study",
+        "What reads results: statistics, tables, figures. It trains nothing.",
+        (
+            "study.results",
+            "study.statistics",
+            "study.friedman",
+            "study.mixed",
+            "study.equality",
+            "study.power",
+            "study.exact",
+            "study.protocol",
+            "study.second",
+            "study.peers",
+            "study.tables",
+            "study.figures",
+        ),
+    ),
+    "audit": Room(
+        "The audit",
+        "The sources: what they print, what their code was seen to do, verdicts on their claims.",
+        (
+            "audit.claims",
+            "audit.rules",
+            "audit.evidence",
+            "audit.outcomes",
+            "audit.rounding",
+            "audit.printed",
+            "audit.published",
+            "audit.decaying",
+        ),
+    ),
+    "teaching": Room(
+        "Teaching",
+        "What the chapters share: the style of figures, the scorecards of encodings.",
+        ("teaching.plots", "teaching.scorecard", "teaching.scorecard_torch"),
+    ),
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file name."""
+    index = [
+        "# The library",
+        "",
+        "Every public name of the package `posenc`, one page a room, made from the docstrings of "
+        "the code. Rooms import only what stands above them in this list, and those from attention "
+        "on need torch.",
+        "",
+    ]
+    made = {}
+    for name, room in ROOMS.items():
+        made[f"{name}.md"] = page(room)
+        index.append(f"- [{room.title}](api/{name}.md): {_prose(room.says)}")
+    return {"../api.md": "\n".join(index) + "\n", **made}
+
+
+def page(room: Room) -> str:
+    """Return the page of a room."""
+    parts = [f"# {room.title}", _prose(room.says)]
+    contents, sections = [], []
+    for path in room.modules:
+        module = importlib.import_module(f"posenc.{path}")
+        members = public(module)
+        names = ", ".join(f"[`{member}`](#{_label(path, member)})" for member in members)
+        contents.append(f"- `posenc.{path}`: {names}")
+        sections += [f"## `posenc.{path}`", _text(inspect.getdoc(module) or "")]
+        sections += [_member(path, member, value) for member, value in members.items()]
+    return "\n\n".join([*parts, "\n".join(contents), *sections]) + "\n"
+
+
+def public(module: types.ModuleType) -> dict[str, object]:
+    """Return the public names of a module: those in `__all__`, or defined there without `_`."""
+    if hasattr(module, "__all__"):
+        names = sorted(module.__all__, key=str.lower)
+        return {name: getattr(module, name) for name in names if _has_page(getattr(module, name))}
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isclass(value) or inspect.isfunction(value))
+        and value.__module__ == module.__name__
+    }
+    return dict(sorted(own.items(), key=lambda pair: pair[0].lower()))
+
+
+def methods(cls: type) -> dict[str, object]:
+    """Return the public methods and properties that a class defines itself, with a docstring."""
+    own = {}
+    for name, value in vars(cls).items():
+        function = getattr(value, "__func__", value)
+        if name.startswith("_") or not (inspect.isroutine(function) or isinstance(value, property)):
+            continue
+        if (inspect.getdoc(function) or "").strip() and "__wrapped__" not in vars(cls):
+            own[name] = value
+    return own
+
+
+def sections(doc: str) -> dict[str, str]:
+    """Return a docstring by its headings; what comes first has the heading ''.
+
+    Lines that begin with `Source:` are a section of their own, wherever they stand.
+    """
+    doc = re.sub(r"^Source: ", "Source\n------\n", doc, flags=re.M)
+    found, heading = {"": []}, ""
+    lines = doc.splitlines()
+    for i, line in enumerate(lines):
+        after = lines[i + 1] if i + 1 < len(lines) else ""
+        if line and re.fullmatch("-{3,}", after) and len(after) >= len(line) - 2:
+            heading = line.strip()
+            found[heading] = []
+        elif not re.fullmatch("-{3,}", line):
+            found[heading].append(line)
+    return {name: "\n".join(text).strip("\n") for name, text in found.items()}
+
+
+def _has_page(value: object) -> bool:
+    return inspect.isclass(value) or inspect.isfunction(value)
+
+
+def _label(path: str, name: str) -> str:
+    """Return the address of a name; a class may be called like a function, in capitals."""
+    kind = "-class" if name[0].isupper() else ""
+    return f"api-{path}-{name}{kind}".replace(".", "-").lower()
+
+
+def _member(path: str, name: str, value: object) -> str:
+    """Return the section of one name."""
+    parts = [f"({_label(path, name)})=\n### `{name}`", _code(f"{name}{_signature(value)}")]
+    parts.append(_documented(inspect.getdoc(value) or ""))
+    if inspect.isclass(value):
+        for method, function in methods(value).items():
+            parts.append(_method(method, function))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _method(name: str, value: object) -> str:
+    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    call = name if isinstance(value, property) else f"{name}{_signature(function, method=True)}"
+    text = _documented(inspect.getdoc(function) or "")
+    return f"**`.{call}`**\n\n{text}"
+
+
+def _signature(value: object, *, method: bool = False) -> str:
+    """Return the arguments of a call, without annotations, which the text explains."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return ""
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    if method and parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
+    return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", str(plain))
+
+
+def _documented(doc: str) -> str:
+    """Return a docstring in Markdown."""
+    parts = []
+    for heading, text in sections(doc).items():
+        if not text.strip():
+            continue
+        if heading in ("Parameters", "Attributes", "Raises") or (
+            heading in ("Returns", "Yields") and re.search(r"^\S.*\n    ", text, re.M)
+        ):
+            parts += [f"**{heading}**", _entries(text)]
+        elif heading:
+            parts += [f"**{heading}**", _text(text)]
+        else:
+            parts.append(_text(text))
+    return "\n\n".join(parts)
+
+
+def _entries(text: str) -> str:
+    """Return numpydoc's list of names and what they mean as a list."""
+    items: list[list[str]] = []
+    for line in text.splitlines():
+        if line and not line.startswith(" "):
+            items.append([line])
+        elif items:
+            items[-1].append(line)
+    listed = []
+    for first, *rest in items:
+        name, colon, kind = first.partition(" : ")
+        shown = ", ".join(f"`{one}`" for one in name.split(", ")) if _is_names(name) else ""
+        head = f"{shown}{': ' if colon else ''}{_prose(kind)}" if shown else _prose(first)
+        body = " ".join(line.strip() for line in rest if line.strip())
+        listed.append(f"- {head}" + (f". {_prose(body)}" if body else ""))
+    return "\n".join(listed)
+
+
+def _is_names(text: str) -> bool:
+    return bool(re.fullmatch(r"\**\w+(?:, \**\w+)*", text))
+
+
+def _text(text: str) -> str:
+    """Return paragraphs, lists, doctests and indented blocks in Markdown."""
+    made = []
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        lines = block.splitlines()
+        if lines[0].lstrip().startswith(">>>"):
+            made.append(_code(textwrap.dedent(block), "pycon"))
+        elif all(line.startswith("    ") or not line for line in lines):
+            made.append(_code(textwrap.dedent(block), "text"))
+        elif all(line.startswith("|") for line in lines):
+            made.append("\n".join(_prose(line, table=True) for line in lines))
+        elif lines[0].startswith(("- ", "* ")):
+            made.append("\n".join(_prose(line) for line in lines))
+        else:
+            made.append(_prose(" ".join(line.strip() for line in lines)))
+    return "\n\n".join(made)
+
+
+def _prose(text: str, *, table: bool = False) -> str:
+    """Return text whose signs mean themselves, but code in backticks."""
+    parts = re.split(r"(`+[^`]+`+)", text)
+    special = r"([\\*_$\[\]<>{}#~])" if table else r"([\\*_$\[\]<>{}|#~])"
+    return "".join(
+        part if i % 2 else re.sub(special, r"\\\1", part) for i, part in enumerate(parts)
+    )
+
+
+def _code(text: str, language: str = "python") -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def stale() -> list[str]:
+    """Return the pages that are not what the docstrings say, or are not wanted any more."""
+    wanted = {(FOLDER / name).resolve(): text for name, text in pages().items()}
+    there = {path.resolve() for path in FOLDER.glob("*.md")}
+    wrong = [p for p, t in wanted.items() if not p.is_file() or p.read_text("utf-8") != t]
+    return sorted(path.name for path in [*wrong, *(there - wanted.keys())])
+
+
+def main() -> int:
+    """Write the pages."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).resolve().write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
