@@ -51,14 +51,14 @@ def of_code(cls: type[Position]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def of_name(name: str, known: Path = FILE) -> str:
+def of_name(name: str, known: Path | None = None) -> str:
     """Return the fingerprint under which trainings of a book's encoding are stored.
 
     That is the one of its code, or of an earlier version with the same probe, as listed in the
-    file `known`.
+    file `known`, by default the package's own.
     """
     code = of_code(encodings.get(name))
-    for version in _versions(known).get(name, []):
+    for version in _versions(known or FILE).get(name, []):
         if code in (version["code"], *version["same"]):
             return version["code"]
     return code
