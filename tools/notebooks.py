@@ -45,13 +45,6 @@ if find_spec("posenc") is None:
         "Then run this cell again."
     )
 """
-# What notebooks hold that have not been renewed by --setup yet.
-EARLIER_SETUP = """\
-from importlib.util import find_spec
-
-if find_spec("posenc") is None:  # on Colab: add the package, touch nothing that is there
-    %pip install --quiet --no-deps "posenc @ git+{address}@{branch}"
-"""
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"},
@@ -60,9 +53,9 @@ CELL_KEYS = {"tags", "reason", "mystnb"}
 TIMEOUT = 900  # seconds a cell
 
 
-def setup_source(form: str = SETUP) -> str:
+def setup_source() -> str:
     """Return the text of every notebook's first code cell."""
-    return form.format(address=address(), branch=branch()).rstrip("\n")
+    return SETUP.format(address=address(), branch=branch()).rstrip("\n")
 
 
 def is_setup(cell: NotebookNode) -> bool:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HIDDEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 STATED = re.compile(r"\*\*Time:\*\* about (\d+) minutes")
 BUDGET = {"words": 2400, "code": 120, "figures": 5, "boxes": 3}
-EXERCISE = re.compile(r"^:{3,}\{(?:exercise|solution)", re.MULTILINE)
+MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def shape(path: Path) -> Shape:
     """Measure one notebook."""
     notebook = nbformat.read(path, 4)
     cells = lesson(notebook)
-    prose = [c.source for c in cells if c.cell_type == "markdown"]
+    prose = [MARK.sub("", c.source) for c in cells if c.cell_type == "markdown"]
     code = [c for c in cells if c.cell_type == "code"]
     stated = STATED.search("\n".join(prose))
     return Shape(

@@ -71,8 +71,7 @@ def test_notebook_is_valid(name):
 @every_notebook
 def test_first_code_cell_is_the_set_up_cell(name):
     first, *rest = code(name)
-    forms = notebooks.SETUP, notebooks.EARLIER_SETUP
-    assert first.source in map(notebooks.setup_source, forms)
+    assert first.source == notebooks.setup_source()
     assert first.metadata["tags"] == notebooks.SETUP_TAGS
     assert not any(notebooks.is_setup(cell) for cell in rest)
 
