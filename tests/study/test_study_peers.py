@@ -328,3 +328,6 @@ def test_every_table_is_shown_whole_with_its_caption(make):
     assert len(shown.rows) == len(found)
     assert shown.caption == found.attrs["caption"]
     assert "index" not in shown.columns
+    both = shown._repr_mimebundle_()
+    assert both["text/plain"] == f"[table of {len(found)} rows]"
+    assert both["text/html"].count("<tr") == len(found) + 1

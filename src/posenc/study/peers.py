@@ -158,7 +158,7 @@ def shown(found: "pd.DataFrame") -> Table:
     flat = found.reset_index(drop=found.index.names == [None])
     for number, row in enumerate(flat.to_dict("records"), 1):
         rows[number] = {_words(name): _short(name, value) for name, value in row.items()}
-    return Table(rows, head="no.", caption=found.attrs["caption"])
+    return Table(rows, head="no.", caption=found.attrs["caption"], wide=True)
 
 
 def _words(column: str) -> str:

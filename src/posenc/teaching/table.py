@@ -18,6 +18,8 @@ class Table:
         Heading of the first column, the one with the names of the rows.
     caption : str
         What the table shows, in a sentence.
+    wide : bool
+        Whether the rows are too long to be read as plain text; the caption stands there then.
 
     Raises
     ------
@@ -28,6 +30,7 @@ class Table:
     rows: Mapping[object, Mapping[str, object]]
     head: str = ""
     caption: str = ""
+    wide: bool = False
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -56,7 +59,8 @@ class Table:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict:
         del include, exclude  # part of the notebook protocol
-        return {"text/plain": str(self), "text/html": self._html()}
+        plain = f"[table of {len(self.rows)} rows]" if self.wide else str(self)
+        return {"text/plain": plain, "text/html": self._html()}
 
     def _lines(self) -> list[list[str]]:
         return [[_text(name), *map(_text, row.values())] for name, row in self.rows.items()]
