@@ -328,6 +328,18 @@ def test_every_table_is_shown_whole_with_its_caption(make):
     assert len(shown.rows) == len(found)
     assert shown.caption == found.attrs["caption"]
     assert "index" not in shown.columns
+    assert len(set(shown.columns)) == len(shown.columns)
+    if "reference" in found:
+        assert [row["reference"] for row in shown.rows.values()] == list(found["reference"])
     both = shown._repr_mimebundle_()
     assert both["text/plain"] == f"[table of {len(found)} rows]"
     assert both["text/html"].count("<tr") == len(found) + 1
+
+
+def test_every_difference_beyond_rounding_has_its_reason():
+    listed = peers.reasons().splitlines()
+    found = peers.explained()
+    assert len(listed) == len(found)
+    for line, one in zip(listed, found.to_dict("records"), strict=True):
+        assert one["explanation"] in line
+        assert one["reference"] in line

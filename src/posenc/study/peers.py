@@ -161,8 +161,19 @@ def shown(found: "pd.DataFrame") -> Table:
     return Table(rows, head="no.", caption=found.attrs["caption"], wide=True)
 
 
+def reasons() -> str:
+    """Return the differences that rounding does not explain as a list in Markdown."""
+    rows = explained().to_dict("records")
+    return "\n".join(
+        f"- **{one['encoding']}** and {one['part']} of {one['reference']} differ by "
+        f"{one['difference']:.0e} where outputs reach {one['size']:.0e}. {one['explanation']}"
+        for one in rows
+    )
+
+
 def _words(column: str) -> str:
-    return column.removesuffix("_error")
+    owner = column.removesuffix("_error")
+    return column if owner == column else f"error of {owner}"
 
 
 def _short(column: str, value: object) -> str:
