@@ -7,6 +7,10 @@ document.addEventListener("DOMContentLoaded", () => {
     home.setAttribute("role", "navigation");
     home.setAttribute("aria-label", "Home");
   }
+  for (const arrow of document.querySelectorAll(".has-children > details > summary")) {
+    const page = arrow.closest(".has-children").querySelector("a")?.textContent.trim();
+    arrow.setAttribute("aria-label", `Pages of ${page}`);
+  }
   for (const entry of document.querySelectorAll("[role=doc-biblioentry]")) {
     entry.setAttribute("role", "listitem");
   }

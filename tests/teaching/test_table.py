@@ -28,6 +28,16 @@ def test_a_table_is_rendered_with_its_caption_and_the_heads_of_rows_and_columns(
     assert "dataframe" in page.table["class"]
 
 
+def test_a_table_without_a_head_has_no_empty_heading():
+    page = shown(Table(ROWS))
+    assert all(th.text for th in page.find_all("th"))
+
+
+def test_a_wide_table_is_named_in_plain_text():
+    plain = Table(ROWS, wide=True)._repr_mimebundle_()["text/plain"]
+    assert plain == "[table of 2 rows]"
+
+
 def test_a_table_without_caption_has_none():
     assert shown(Table(ROWS)).caption is None
     assert not str(Table(ROWS)).startswith("\n")
@@ -49,7 +59,7 @@ def test_a_table_without_caption_has_none():
     ],
 )
 def test_entries_are_short(entry, text):
-    assert shown(Table({"row": {"column": entry}})).td.text == text
+    assert shown(Table({"row": {"column": entry}})).tbody.td.text == text
 
 
 def test_rows_that_do_not_fit_are_named():

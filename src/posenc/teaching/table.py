@@ -70,7 +70,8 @@ class Table:
             return "".join(f"<{tag}>{html.escape(text)}</{tag.split()[0]}>" for text in texts)
 
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
-        head = cells('th scope="col"', [self.head, *self.columns])
+        corner = cells('th scope="col"', [self.head]) if self.head else "<td></td>"
+        head = corner + cells('th scope="col"', self.columns)
         rows = [cells('th scope="row"', line[:1]) + cells("td", line[1:]) for line in self._lines()]
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return (
