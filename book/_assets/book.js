@@ -11,6 +11,9 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = arrow.closest(".has-children").querySelector("a")?.textContent.trim();
     arrow.setAttribute("aria-label", `Pages of ${page}`);
   }
+  for (const corner of document.querySelectorAll("table.dataframe thead th:empty")) {
+    corner.replaceWith(document.createElement("td"));  // a heading of nothing
+  }
   for (const entry of document.querySelectorAll("[role=doc-biblioentry]")) {
     entry.setAttribute("role", "listitem");
   }
