@@ -66,7 +66,7 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo "== units"
-	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE))
+	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS)
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
