@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from posenc.audit import habits, longer, modules, windows
-from posenc.study import results
+from posenc.audit import habits, modules, windows
+from posenc.study import lengths, results
 
 # --- trained at one length, tested at others
 
@@ -15,7 +15,7 @@ from posenc.study import results
 def made_up():
     good = {"validation_accuracy": 0.95, "longer_8": 1.0, "later_16": 0.5, "refusals": {}}
     bad = {"validation_accuracy": 0.6, "longer_8": 0.0, "later_16": 0.0, "refusals": {"16": "no"}}
-    return longer.Longer(8, (16,), {"a": [good, good, bad], "b": [bad]})
+    return lengths.Longer(8, (16,), {"a": [good, good, bad], "b": [bad]})
 
 
 def test_only_seeds_that_learned_count():
@@ -35,7 +35,7 @@ def test_beyond_asks_all_tests_but_that_of_training():
 
 
 def test_the_stored_trainings_are_read_whole():
-    runs = longer.load()
+    runs = lengths.load()
     assert runs.trained == 32
     assert runs.longer == (64, 128)
     assert sum(map(len, runs.runs.values())) == len(results.load("lengths"))

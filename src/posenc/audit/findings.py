@@ -62,11 +62,11 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def beyond_training() -> Finding:
     """Trained at one length, read at four times that, by those that learned the task."""
-    runs = lengths.runs()
-    short, *_, far = lengths.lengths(runs)
+    runs = lengths.load()
+    short, far = runs.trained, max(runs.longer)
     names = {"relative": "Shaw's relative encoding", "rotary": "RoPE", "sinusoidal": "sinusoids"}
     said = ", ".join(
-        f"{title} in {100 * lengths.mean_at(runs, name, far):.0f} %"
+        f"{title} in {100 * runs.accuracy(name, f'longer_{far}'):.0f} %"
         for name, title in names.items()
     )
     return Finding(

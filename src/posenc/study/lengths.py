@@ -1,27 +1,74 @@
-"""Trained at one length, read at longer ones: results of `python -m posenc.bench.extrapolation`."""
+"""Trainings at one length, tested at longer ones and at later places, as pages read them.
 
-from statistics import fmean
+The runs are those of `python -m posenc.bench.extrapolation`: one synthetic task, in which two
+pulses stand four steps apart and the class says which came first. "Longer" series have more steps;
+"later" ones have as many as in training, at the end of a longer frame whose other steps are masked.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
 
 from posenc.study import results, tables
 
-LEARNED = 0.9
-"""Validation accuracy from which a training has learned its task."""
+LEARNED = 0.9  # validation accuracy at the trained length from which a training counts
+SHOWN = {"matched:LoudDFT": "dft (loud)", "matched:LoudDFT:overflow=alias": "dft (loud, alias)"}
 
 
-def runs() -> list[dict]:
-    """Return the finished trainings, of every encoding."""
-    return tables.finished(results.load("lengths"))
+@dataclass(frozen=True)
+class Longer:
+    """Metrics of the trainings by encoding.
+
+    Attributes
+    ----------
+    trained : int
+        Steps of the training series.
+    longer : tuple of int
+        The other lengths at which was tested.
+    runs : dict of encoding -> metrics of each seed
+    """
+
+    trained: int
+    longer: tuple[int, ...]
+    runs: dict[str, list[dict]]
+
+    def good(self, name: str) -> list[dict]:
+        """Return the metrics of the seeds that learned the task at the trained length."""
+        return [m for m in self.runs[name] if m["validation_accuracy"] >= LEARNED]
+
+    def share(self, name: str) -> float:
+        """Return the share of seeds that learned the task."""
+        return len(self.good(name)) / len(self.runs[name])
+
+    @property
+    def learned(self) -> list[str]:
+        """The encodings with which at least one seed learned the task."""
+        return [name for name in self.runs if self.good(name)]
+
+    @property
+    def refusing(self) -> list[str]:
+        """The encodings that stop at a longer series, sorted."""
+        return sorted(e for e, runs in self.runs.items() if any(m["refusals"] for m in runs))
+
+    def accuracy(self, name: str, test: str) -> float:
+        """Return the mean test accuracy of the seeds that learned, such as of "later_128"."""
+        found = [m[test] for m in self.good(name) if test in m]
+        return float(np.mean(found)) if found else float("nan")
+
+    def beyond(self, name: str) -> list[float]:
+        """Return the mean accuracies in all tests beyond the trained length."""
+        tests = [f"{kind}_{n}" for kind in ("longer", "later") for n in self.longer]
+        return [self.accuracy(name, test) for test in tests]
 
 
-def lengths(found: list[dict]) -> list[int]:
-    """Return the lengths at which they were tested; the first is that of training."""
-    return found[0]["settings"]["test_lengths"]
-
-
-def mean_at(found: list[dict], encoding: str, length: int) -> float:
-    """Return the mean accuracy at a length of the trainings that learned the task."""
-    return fmean(
-        run["metrics"][f"longer_{length}"]
-        for run in found
-        if run["encoding"] == encoding and run["metrics"]["validation_accuracy"] >= LEARNED
-    )
+def load() -> Longer:
+    """Return the stored trainings."""
+    records = tables.finished(results.load("lengths"))
+    settings = records[0]["settings"]
+    trained = settings["dataset_options"]["length"]
+    runs = defaultdict(list)
+    for record in records:
+        name = tables.label(record, "encoding")
+        runs[SHOWN.get(name, name)].append(record["metrics"])
+    return Longer(trained, tuple(n for n in settings["test_lengths"] if n > trained), dict(runs))

@@ -1,20 +1,17 @@
 """What the stored trainings say of each encoding, as the atlas quotes it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from posenc.study import results, tables
+from posenc.study import lengths, results, tables
 from posenc.study.cost import cost_ratios
 from posenc.teaching.atlas import cards
 
 STEPS = "laptop-*"  # trainings whose steps are timed
-LENGTHS = "lengths"  # trainings that are tested at other lengths
 MODEL = "time_series"
-LEARNED = 0.9  # validation accuracy from which on a training has learned the task
 FAR = 128  # steps of the longest test series; training has 32
 
 
@@ -51,19 +48,11 @@ def measured() -> dict[str, Measured]:
     """Return what the book's results say, by the name of the encoding."""
     records = results.load(STEPS)
     costs = cost_ratios(records, tables.scores(records, MODEL).complete(), "seconds_per_step")
-    probes = _by_encoding(tables.finished(results.load(LENGTHS)))
+    probes = lengths.load()
     return {
-        name: Measured(**_cost(costs.get(name, np.array([]))), **_lengths(probes.get(name, [])))
-        for name in costs.keys() | probes.keys()
+        name: Measured(**_cost(costs.get(name, np.array([]))), **_lengths(probes, name))
+        for name in costs.keys() | probes.runs.keys()
     }
-
-
-def _by_encoding(records: Iterable[dict]) -> dict[str, list[dict]]:
-    """Return the metrics of records whose encoding has no options, by its name."""
-    found: dict[str, list[dict]] = {}
-    for record in records:
-        found.setdefault(tables.label(record, "encoding"), []).append(record["metrics"])
-    return found
 
 
 def _cost(ratios: np.ndarray) -> dict[str, float]:
@@ -74,16 +63,16 @@ def _cost(ratios: np.ndarray) -> dict[str, float]:
     return {"low": float(low), "cost": float(middle), "high": float(high), "n_sets": ratios.size}
 
 
-def _lengths(metrics: list[dict]) -> dict[str, float]:
+def _lengths(probes: lengths.Longer, name: str) -> dict[str, float]:
     """Return how often the probe was learned, and how well it was answered at other lengths."""
-    good = [m for m in metrics if m["validation_accuracy"] >= LEARNED]
-    columns = {"trained": "longer_32", "longer": f"longer_{FAR}", "later": f"later_{FAR}"}
-    means = {
-        field: float(np.mean([m[column] for m in good]))
-        for field, column in columns.items()
-        if good and all(column in m for m in good)
-    }
-    return {"n_learned": len(good), "n_seeds": len(metrics), **means}
+    if name not in probes.runs:
+        return {}
+    beyond = {"longer": f"longer_{FAR}", "later": f"later_{FAR}"}
+    tests = {"trained": f"longer_{probes.trained}", **beyond}
+    means = {field: probes.accuracy(name, test) for field, test in tests.items()}
+    whole = not any(np.isnan(mean) for mean in means.values())
+    counts = {"n_learned": len(probes.good(name)), "n_seeds": len(probes.runs[name])}
+    return counts | (means if whole else {})
 
 
 def table() -> pd.DataFrame:

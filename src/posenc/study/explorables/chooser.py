@@ -136,11 +136,12 @@ def _scores(q: NDArray, k: NDArray, places: NDArray) -> NDArray:
 
 
 def _longer() -> str:
-    found = lengths.runs()
-    short, *_, far = lengths.lengths(found)
+    found = lengths.load()
+    short, far = found.trained, max(found.longer)
     names = {"relative": "Shaw’s encoding", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
     said = ", ".join(
-        f"{title} {100 * lengths.mean_at(found, name, far):.0f} %" for name, title in names.items()
+        f"{title} {100 * found.accuracy(name, f'longer_{far}'):.0f} %"
+        for name, title in names.items()
     )
     return (
         f"Trained at {short} steps and read at {far}, on a synthetic task in which a coin gives "
