@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.command(options)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"posenc.bench: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -101,6 +101,7 @@ def fetch(name: str, sources: tuple[Source, ...], complete: Callable[[Path], boo
 def _fetch_any(
     name: str, sources: tuple[Source, ...], incoming: Path, complete: Callable[[Path], bool]
 ) -> None:
+    _pooch()
     from requests.exceptions import RequestException
 
     faults = []
@@ -141,6 +142,6 @@ def _pooch():
     try:
         import pooch
     except ImportError as error:
-        raise DownloadError("downloading needs pooch: pip install 'posenc[data]'") from error
+        raise DownloadError(f"downloading: {error}") from error
     pooch.get_logger().setLevel(logging.WARNING)
     return pooch
