@@ -79,7 +79,8 @@ def test_scores_and_kernels_are_drawn_as_given(drawn):
 
 def test_each_model_names_the_commit_that_was_read():
     for name, row in time_and_space.foundation_models().rows.items():
-        assert re.search(r"\b[0-9a-f]{7} \(\d+ \w+ 20\d\d\)$", row["read in"]), name
+        (said,) = row.values()
+        assert re.search(r"Read in \S+/\S+, .*\b[0-9a-f]{7} \(\d+ \w+ 20\d\d\)$", said), name
 
 
 def test_the_last_marked_letter_is_the_answer():

@@ -20,7 +20,7 @@ def scores_over_time(seconds: Array, scores: Mapping[str, Array]) -> None:
     scores : mapping from what was handed over to an array of shape (n, n)
     """
     later = np.subtract.outer(seconds, seconds).T
-    figure, axes = plots.new(1, len(scores), height=2.7, width=6.4, sharey=True, squeeze=False)
+    figure, axes = plots.new(1, len(scores), height=2.6, width=5.4, sharey=True, squeeze=False)
     for ax, (title, values) in zip(axes[0], scores.items(), strict=True):
         ax.plot(later.ravel(), values.ravel(), ".", markersize=3, color=plots.COLORS[0])
         ax.set(title=title, xlabel="time from query to key (s)")
@@ -45,7 +45,7 @@ def kernels(maps: Mapping[str, Array], reach: int) -> None:
     reach : int
         Largest offset along an axis, in patches.
     """
-    figure, axes = plots.new(1, len(maps), height=3.0, width=6.4, sharey=True, squeeze=False)
+    figure, axes = plots.new(1, len(maps), height=2.6, width=5.4, sharey=True, squeeze=False)
     edge = reach + 0.5
     for ax, (title, values) in zip(axes[0], maps.items(), strict=True):
         image = ax.imshow(
@@ -110,9 +110,9 @@ def foundation_models() -> WordTable:
             _TIMESFM.format("src/timesfm/torch/transformer.py"),
         ),
     }
-    headings = "position enters as", "read in"
-    rows = {name: dict(zip(headings, row, strict=True)) for name, row in rows.items()}
-    return WordTable(rows, head="model")
+    heading = "how a token learns where it stands"
+    told = {name: {heading: f"{how}. Read in {where}"} for name, (how, where) in rows.items()}
+    return WordTable(told, head="model")
 
 
 _CHRONOS = "amazon-science/chronos-forecasting, src/{}, 95185d1 (18 June 2026)"
