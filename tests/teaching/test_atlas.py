@@ -18,7 +18,7 @@ from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
-NAMES = encodings.names()
+NAMES = encodings.names("all")
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 

@@ -12,7 +12,7 @@ from posenc.attention import Cache, Position, SelfAttention, cache, position
 from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
-NAMES = encodings.names()
+NAMES = encodings.names("all")
 OPTIONS = [(name, {}) for name in NAMES] + [
     ("relative", {"max_distance": 3, "values": True}),
     ("relative", {"max_distance": None, "per_head": True}),
