@@ -129,7 +129,8 @@ def test_behind_the_softmax_weights_are_added():
 def test_who_sees_whom():
     assert np.allclose(additions.who_sees_whom("none"), 1 / additions.LENGTH)
     relative = {name for name in NAMES if additions.offset_only(name)}
-    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"}
+    modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
+    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern
 
 
 def test_measurements_are_those_of_the_stored_trainings():

@@ -111,7 +111,8 @@ def test_alibi_in_half_types_knows_every_distance(dtype):
     torch.testing.assert_close(bias.double(), exact, rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+# CoPE apart: its slope jumps where a count passes a whole number, so rounding a token changes it
+@pytest.mark.parametrize("name", [name for name in encodings.names("all") if name != "cope"])
 def test_bfloat16_loses_no_precision_where_blocks_begin(name):
     errors = {}
     for length in (250, 300):

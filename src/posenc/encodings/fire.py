@@ -42,8 +42,9 @@ class FIRE(Position):
 
     Notes
     -----
-    Parameters to learn, in every layer: `2 + 2 * width + (width + 1) * n_heads`. c starts at 0.1.
-    Cost: O(L^2 (width + n_heads)) once per layer, and as much memory while training.
+    Parameters to learn, in every layer: `2 + 2 * width + width * n_heads`. c starts at 0.1. The
+    last map has no offset, unlike the authors', as the softmax would not see it. Cost:
+    O(L^2 (width + n_heads)) once per layer, and as much memory while training.
 
     Raises
     ------
@@ -73,7 +74,8 @@ class FIRE(Position):
         self.rate = nn.Parameter(torch.tensor(0.1))
         self.stretch = nn.Parameter(torch.tensor(1.0))
         self.hidden = nn.Linear(1, _checks.count("width", width, minimum=1))
-        self.output = nn.Linear(width, n_heads)
+        # without an offset, which would be the same for all keys of a query
+        self.output = nn.Linear(width, n_heads, bias=False)
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)
@@ -90,4 +92,5 @@ class FIRE(Position):
 
 def _applied(layer: nn.Linear, x: Tensor) -> Tensor:
     """Return `layer(x)` in the precision of `x`."""
-    return linear(x, layer.weight.to(x.dtype), layer.bias.to(x.dtype))
+    offset = None if layer.bias is None else layer.bias.to(x.dtype)
+    return linear(x, layer.weight.to(x.dtype), offset)

@@ -26,6 +26,9 @@ class PoPE(Position):
     heads share stay shared. The authors clip it to one turn; here it is left alone, as an angle
     means the same in every turn.
 
+    While all phases are 0, a kernel is even in the offset, and a layer that looks both ways cannot
+    tell before from after: the phases have to learn it.
+
     Parameters
     ----------
     d_model, n_heads, max_length : int

@@ -15,7 +15,7 @@ CARD = Card(
         r"\max(i, \ell)\big)}\right)"
     ),
     doors=("bias",),
-    parameters="(66 + 33 * n_heads) * n_layers",
+    parameters="(66 + 32 * n_heads) * n_layers",
     longer="as it is",
     beyond=(
         "In causal attention the network is asked for numbers from 0 to 1 however long the "

@@ -28,7 +28,8 @@ CARD = Card(
     use=(
         "Use it where content and place should be matched apart from each other, with all that "
         "makes RoPE handy: offsets only, any real times, keys that stay in a cache. Queries and "
-        "keys become twice as wide."
+        "keys become twice as wide, and a layer that looks both ways cannot tell before from "
+        "after until its phases have learned it."
     ),
     code="""\
 module = make("pope")
