@@ -26,6 +26,7 @@ VARIANTS = [
     *((name, {}) for name in NAMES),
     ("kerple", {"kernel": "power"}),
     ("deberta", {"max_distance": 3}),
+    ("deberta", {"formula": "program"}),
     ("fire", {"threshold": 3.0, "width": 5}),
     ("xpos", {"scale_base": 20.0, "gamma": 0.7}),
     ("xpos", {"pairing": "half"}),
@@ -116,7 +117,8 @@ def deberta(p, h, s, t, q, k):
 
     own = slice(h * D_HEAD, (h + 1) * D_HEAD)
     terms = naive.dot(q, k) + naive.dot(q, projected(p.key, s - t))
-    return (terms + naive.dot(k, projected(p.query, t - s))) / math.sqrt(3 * D_HEAD)
+    asked = t - s if p.formula == "paper" else s - t
+    return (terms + naive.dot(k, projected(p.query, asked))) / math.sqrt(3 * D_HEAD)
 
 
 def fope(p, h, s, t, q, k):
@@ -439,6 +441,7 @@ def test_half_types_round_but_do_not_compute(name, dtype):
         ("xpos", {"gamma": -1.0}, "gamma must be a finite number above 0"),
         ("cope", {"n_positions": 5}, "n_positions must be even, got 5"),
         ("cope", {"n_positions": 2}, "n_positions must be an integer of at least 4, got 2"),
+        ("deberta", {"formula": "x"}, "formula must be one of paper, program, got 'x'"),
         ("deberta", {"max_distance": 0}, "max_distance must be an integer of at least 1"),
         ("fope", {"gain": -1.0}, "gain must be"),
         ("fope", {"learn": 1}, "learn must be True or False, got 1"),

@@ -23,8 +23,9 @@ class DeBERTa(Position):
     with a = P W_k and b = P W_q, two maps of a table P of one vector for each offset clipped to
     -k, ..., k - 1. The third term is what Shaw's encoding lacks: which offset a key asks for.
     The factor 3 counts the terms, so that scores start with the variance of plain attention.
-    In the authors' model all layers share P; here each layer has its own. Positions must be whole
-    numbers.
+    In the authors' model all layers share P; here each layer has its own. Their program, and
+    Hugging Face's after it, looks the third term up at i - j, where the paper's Eq. 4 has j - i;
+    as P serves both terms, that is another model. Positions must be whole numbers.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ class DeBERTa(Position):
     max_distance : int or None
         k, at least 1: offsets from k on, and beyond -k, share a vector. None means `max_length`;
         the paper uses 512, the length of its inputs.
+    formula : {"paper", "program"}
+        Where the third term is looked up; with "program" weights of published models serve.
 
     Notes
     -----
@@ -52,9 +55,16 @@ class DeBERTa(Position):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, max_length: int, *, max_distance: int | None = None
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        max_distance: int | None = None,
+        formula: str = "paper",
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
+        self.formula = _checks.choice("formula", formula, ("paper", "program"))
         far = self.max_length if max_distance is None else max_distance
         self.max_distance = _checks.count("max_distance", far, minimum=1)
         self.vectors = nn.Parameter(torch.randn(2 * self.max_distance, d_model) * 0.02)
@@ -74,7 +84,7 @@ class DeBERTa(Position):
         reach = self.max_distance
         offset = clipped_offsets(places, reach, type(self).__name__) - reach
         rows = (-offset).clamp(max=reach - 1) + reach
-        others = offset.clamp(max=reach - 1) + reach
+        others = offset.clamp(max=reach - 1) + reach if self.formula == "paper" else rows
         asking = q @ self._heads(self.key, q)
         asked = k @ self._heads(self.query, k)
         by_key = asked.gather(-1, _like(others.mT, asked))

@@ -43,6 +43,7 @@ assert torch.allclose(module.bias(x, turned_q, turned_k), asked / (3 * d_head) *
         "left out, as offsets on both sides would say little. Each token has a content and, "
         "towards every other token, a relative position, and no vector is ever the sum of the "
         "two: that is what *disentangled* means. In their model all layers share one table; here "
-        "each layer has its own."
+        "each layer has its own. Their program looks the last term up at $i - j$ where the paper "
+        "writes $j - i$, and so does that of Hugging Face; the option `formula` has both."
     ),
 )
