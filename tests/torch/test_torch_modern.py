@@ -479,7 +479,9 @@ def test_names_come_in_groups():
     assert encodings.names("all") == encodings.names() + encodings.names("modern")
     assert encodings.names("book") == encodings.names()
     assert all(encodings.get(name) for name in encodings.names("all"))
-    with pytest.raises(ValueError, match="group must be one of book, modern, all, got 'mine'"):
+    with pytest.raises(
+        ValueError, match="group must be one of book, modern, all, axes, got 'mine'"
+    ):
         encodings.names("mine")
 
 

@@ -7,6 +7,7 @@ from posenc import _checks
 from posenc.attention import Position
 from posenc.encodings import toeplitz as toeplitz
 from posenc.encodings.added import Added
+from posenc.encodings.axial import AxialRotary
 from posenc.encodings.cope import CoPE
 from posenc.encodings.deberta import DeBERTa
 from posenc.encodings.distance import ALiBi, T5Bias
@@ -35,6 +36,7 @@ __all__ = [
     "TUPE",
     "ALiBi",
     "Added",
+    "AxialRotary",
     "CoPE",
     "ConvSPE",
     "DeBERTa",
@@ -86,7 +88,8 @@ _MODERN: dict[str, type[Position]] = {
     "fope": FoPE,
     "pope": PoPE,
 }
-_GROUPS = {"book": _BOOK, "modern": _MODERN, "all": {**_BOOK, **_MODERN}}
+_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary}
+_GROUPS = {"book": _BOOK, "modern": _MODERN, "all": {**_BOOK, **_MODERN}, "axes": _AXES}
 
 _ALSO_KNOWN_AS = {
     "disentangled": "deberta",
@@ -104,9 +107,10 @@ def names(group: str = "book") -> list[str]:
 
     Parameters
     ----------
-    group : {"book", "modern", "all"}
+    group : {"book", "modern", "all", "axes"}
         "book" for the sixteen that the chapters explain and the benchmark measures; "modern" for
-        those that came later to the library, which the atlas explains; "all" for both.
+        those that came later to the library, which the atlas explains; "all" for both; "axes" for
+        those that want several numbers a token, whose positions must be given.
 
     Returns
     -------
@@ -134,7 +138,7 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     Parameters
     ----------
     name : str
-        One of `names("all")`.
+        One of `names("all")` or `names("axes")`.
     argument : str
         What the name was given for, for messages.
 
@@ -155,7 +159,7 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     """
     if name in _ALSO_KNOWN_AS:
         raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
-    known = _GROUPS["all"]
+    known = _GROUPS["all"] | _AXES
     return known[_checks.choice(argument, name, known)]
 
 
@@ -165,7 +169,7 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     Parameters
     ----------
     name : str
-        One of `names("all")`.
+        One of `names("all")` or `names("axes")`.
     d_model, n_heads, max_length : int
         As for `posenc.attention.Position`.
     **options
