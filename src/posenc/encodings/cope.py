@@ -30,7 +30,7 @@ class CoPE(Position):
     d_model, n_heads, max_length : int
         As for `Position`. Any length is served.
     n_positions : int
-        Vectors, an even number of at least 4. The authors use 64 for contexts of 1,024 tokens.
+        Vectors, an even number of at least 4; counts from the last one on share it.
 
     Notes
     -----

@@ -23,9 +23,9 @@ class FoPE(Position):
     sum to 1. With `gain` = 0 it is RoPE without its slow frequencies.
 
     A mixture of rotations is no rotation: what a score gains depends on the offset nearly, not
-    exactly. The authors' program gives the left-out pairs the factors 1 and 1 in place of cos 0 = 1
-    and sin 0 = 0, which turns them all by the same 45 degrees and doubles their products; here
-    they stay as they are, as the paper says. At least one frequency is kept.
+    exactly. The copies of the authors' program that we could read give the left-out pairs the
+    factors 1 and 1 in place of cos 0 = 1 and sin 0 = 0, which turns them all by the same 45 degrees
+    and doubles their products; here they stay as they are. At least one frequency is kept.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class FoPE(Position):
         Of the frequencies, as for `Rotary`.
     gain : float
         How far the mixture departs from the identity: the gain of Glorot's normal
-        distribution, at least 0. The authors' runs use 0.3.
+        distribution, at least 0; published configurations use 0.3.
     original_length : int, optional
         Tokens of a training sequence, by default `max_length`.
     learn : bool
