@@ -377,6 +377,11 @@ def test_without_mixing_fope_is_rope_without_its_slow_waves():
         torch.testing.assert_close(one, other, **TOLERANCE)
 
 
+def test_of_eight_pairs_two_turn_at_48_positions():
+    """As the card of the atlas says."""
+    assert len(encodings.make("fope", 64, 4, 48).omega) == 2
+
+
 def test_drawn_coefficients_are_stored_and_not_learned():
     position = encodings.make("fope", 16, 2, 50)
     assert not [*position.parameters()]

@@ -32,10 +32,10 @@ CARD = Card(
     ),
     code="""\
 module = make("cope")
-with torch.no_grad(): module.vectors.normal_()
+module.vectors.data.normal_()
 gates = (q @ k.mT / d_head**0.5).sigmoid().triu()  # keys behind the query, in a layer of both sides
-p, scores = gates.cumsum(-1).clamp(max=31), (q @ module.vectors.T)[..., 32:]
-between = scores.gather(-1, p.long()) * (1 - p % 1) + scores.gather(-1, p.ceil().long()) * (p % 1)
+p, e = gates.cumsum(-1).clamp(max=31), (q @ module.vectors.T)[..., 32:]
+between = e.gather(-1, p.long()) * (1 - p % 1) + e.gather(-1, p.ceil().long()) * (p % 1)
 assert torch.allclose(module.bias(x, q, k).triu(1), between.triu(1))""",
     papers=("golovneva2024cope",),
     more=(

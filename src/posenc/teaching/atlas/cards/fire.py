@@ -32,9 +32,8 @@ CARD = Card(
     ),
     code="""\
 module = make("fire")
-log = lambda s: (1 + module.rate * s).log()
-limit = module.start * module.stretch
-share = log((t - t[:, None]).abs()) / (log(t.clamp(min=int(limit)))[:, None] + 1e-6)
+far, own = (t - t[:, None]).abs(), t.clamp(min=int(module.start * module.stretch))[:, None]
+share = (module.rate * far).log1p() / ((module.rate * own).log1p() + 1e-6)
 f = module.output(module.hidden(share[..., None]).relu())
 assert torch.allclose(module.bias(x, q, k), f.movedim(-1, 0))""",
     papers=("li2024fire",),

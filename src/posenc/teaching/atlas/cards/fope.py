@@ -30,12 +30,12 @@ CARD = Card(
         "pairs two turn at 48 positions."
     ),
     code="""\
-module = make("fope")
-omega = 10_000 ** (-torch.arange(0, d_head, 2) / d_head)
-omega, c = omega[omega >= 2 * torch.pi / length], module.of_cos / module.of_cos.sum(1, keepdim=True)
+module, omega = make("fope"), 10_000 ** (-torch.arange(0, d_head, 2) / d_head)
+omega = omega[omega >= 2 * torch.pi / length]
+c = module.of_cos / module.of_cos.sum(1, keepdim=True)
 alone = nn.functional.one_hot(torch.tensor(0), d_head).expand(1, n_heads, length, -1).double()
-series = (t[:, None] * omega).cos() @ c; assert len(omega) == 2
-assert torch.allclose(module.rotate(alone, alone)[0][0, ..., 0], series[..., 0])""",
+turned, _ = module.rotate(alone, alone)
+assert torch.allclose(turned[0, ..., 0], ((t[:, None] * omega).cos() @ c)[..., 0])""",
     papers=("hua2025fope",),
     more=(
         "The authors look at attention as a Fourier analysis. Two things disturb it: layers "

@@ -32,12 +32,12 @@ CARD = Card(
         "after until its phases have learned it."
     ),
     code="""\
-module = make("pope")
+module, soft = make("pope"), nn.functional.softplus
 angles = t[:, None] * 10_000 ** (-torch.arange(d_head) / d_head)
-soft, delta = nn.functional.softplus, module.phases
-polar_q = torch.polar(soft(q), (angles - delta).expand_as(q))
+polar_q = torch.polar(soft(q), (angles - module.phases).expand_as(q))
 score = (polar_q @ torch.polar(soft(k), angles.expand_as(k)).mH).real
-turned_q, turned_k = module.rotate(q, k); assert torch.allclose(turned_q @ turned_k.mT, score)""",
+turned_q, turned_k = module.rotate(q, k)
+assert torch.allclose(turned_q @ turned_k.mT, score)""",
     papers=("gopalakrishnan2025pope",),
     more=(
         "A pair of dimensions that RoPE turns is a hand with a length and an angle, and both "

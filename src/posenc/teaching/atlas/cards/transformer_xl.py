@@ -34,9 +34,9 @@ CARD = Card(
 module = make("transformer_xl")
 angles = (t[:, None] - t)[..., None] * 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
 r = module.project(torch.cat((angles.sin(), angles.cos()), -1)).unflatten(-1, (n_heads, -1))
-score = (q + module.of_content) @ k.mT
-score += torch.einsum("bhid,ijhd->bhij", q + module.of_offset, r)
-wide_q, wide_k = module.rotate(q, k); assert torch.allclose(wide_q @ wide_k.mT, score)""",
+score = (q + module.of_content) @ k.mT + torch.einsum("bhid,ijhd->bhij", q + module.of_offset, r)
+wide_q, wide_k = module.rotate(q, k)
+assert torch.allclose(wide_q @ wide_k.mT, score)""",
     papers=("dai2019transformerxl",),
     more=(
         "The authors wanted to carry keys from one segment of a text to the next, where the "

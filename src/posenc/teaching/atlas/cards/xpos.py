@@ -33,7 +33,7 @@ CARD = Card(
     code="""\
 module, plain = make("xpos"), make("rotary")
 zeta = (torch.arange(0, d_head, 2) / d_head + 0.4) / 1.4
-factor = (zeta.repeat_interleave(2) ** ((t[:, None] - (length - 1) / 2) / 512))
+factor = zeta.repeat_interleave(2) ** ((t[:, None] - (length - 1) / 2) / 512)
 turned_q, turned_k = plain.rotate(q, k)
 assert torch.allclose(module.rotate(q, k)[0], turned_q * factor)
 assert torch.allclose(module.rotate(q, k)[1], turned_k / factor)""",
