@@ -29,7 +29,7 @@ def run_block(text):
     return names
 
 
-SMALL = "--engine serial --n-layers 1 --d-model 8 --n-heads 2 --d-ff 8 --check-every 2".split()
+SMALL = "--engine serial --n-layers 1 --d-model 8 --n-heads 2 --d-ff 8 --check-every 2"
 SERIES = """@problemName MyGestures
 @timeStamps false
 @missing false
@@ -76,7 +76,7 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
         words = ["MyGestures" if word == "ItalyPowerDemand" else word for word in command]
         if words[0] == "run":
             few = "--steps 4 --least-steps 2" if "--steps" in words else "--epochs 1"
-            words += [*SMALL, *few.split()]
+            words += shlex.split(f"{SMALL} {few}")
         assert main(words) == 0, words
     said = capsys.readouterr().out
     assert "written: first/report.md" in said.replace("\\", "/")
