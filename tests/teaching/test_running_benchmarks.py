@@ -42,8 +42,8 @@ SERIES = """@problemName MyGestures
 
 
 def walk():
-    """Return the commands of the numbered steps, as lists of words."""
-    steps = PAGE[: PAGE.index("## 6.")]
+    """Return the commands of the first sections, as lists of words."""
+    steps = PAGE[: PAGE.index("## What you may conclude")]
     text = "".join(re.findall(r"```console\n(.*?)```", steps, flags=re.DOTALL))
     found = re.findall(r"\$ python -m posenc\.bench ((?:.*\\\n)*.*)", text)
     return [shlex.split(command.replace("\\\n", " ")) for command in found]

@@ -102,8 +102,8 @@ def times() -> Line:
     said = ", ".join(f"{value:+.1f}" for value in gained.values())
     return Line(
         _advice(times="yes"),
-        f"half of the samples lost: scores move by {renumbered()[0]:.0f} if the others keep their "
-        f"times, by up to {renumbered()[1]:.1f} standard deviations if they are numbered anew",
+        f"half of the samples lost: scores move by {renumbered()[0]:.0f} with true times, by up to "
+        f"{renumbered()[1]:.1f} standard deviations if numbered anew",
         f"sure in the scores; a hint in points: true times brought RoPE {said} on {len(gained)} "
         "data sets, in short trainings",
     )
@@ -112,7 +112,7 @@ def times() -> Line:
 def images() -> Line:
     """Patches of an image."""
     return Line(
-        "RoPE on two axes: half of the pairs turn by the row, half by the column",
+        "RoPE on two axes: half by row, half by column",
         f"an image moved by 3 rows and 5 columns: scores change by {_moved_image():.0f}",
         "sure in the scores; we trained no image model",
     )
@@ -142,17 +142,13 @@ def speed() -> Line:
 
 def few() -> Line:
     """A small training set."""
-    means = {m: _named(second.load(m), FEW) for m in MODELS}
-    said = "; ".join(
-        f"{tokens}: sinusoid {means[m]['sinusoidal']:.1f} %, learned table "
-        f"{means[m]['learnable']:.1f} %, RoPE {means[m]['rotary']:.1f} %"
-        for m, tokens in MODELS.items()
-    )
+    means = _named(second.load("time_series"), FEW)
     wins, n = _ahead("sinusoidal", "rotary", FEW)
     return Line(
         _advice(last="small"),
-        f"{FEW}, {data.recorded_facts(FEW).train} series, as {said}",
-        f"weak: one data set; ahead of RoPE in {wins} of {n} trainings",
+        f"{FEW}, {data.recorded_facts(FEW).train} series: sinusoid {means['sinusoidal']:.1f} %, "
+        f"learned table {means['learnable']:.1f} %, RoPE {means['rotary']:.1f} %",
+        f"weak: one data set; ahead of RoPE in {wins} of {n} trainings, patches included",
     )
 
 
@@ -161,7 +157,7 @@ def unknown() -> Line:
     none, others = _scores(second.load("patch"), LEARNED)
     luck = fair.scatter(fair.accuracies(FEW, "patch"))
     return Line(
-        f"{_advice()}, and two seeds without any encoding beside it",
+        f"{_advice()}, beside two seeds of no encoding",
         f"{LEARNED} in patches of {PATCH} steps, a single token: {none:.1f} % without positions, "
         f"{others.min():.1f} to {others.max():.1f} % with",
         f"fair for large gaps: the accuracy of one training scatters by {luck:.1f} points",
