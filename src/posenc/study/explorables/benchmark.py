@@ -145,6 +145,7 @@ class Benchmark(Explorable):
             "names": every,
             "columns": columns,
             "room": len(self._rows),
+            "headings": {sets: heading(sets) for sets in SETS},
         }
 
     @cached_property
@@ -161,7 +162,7 @@ class Benchmark(Explorable):
         grid = self.chosen(*choice)
         frame = drawing.element(
             "line", x1=20, x2=340, y1=_AXIS, y2=_AXIS, class_="axis", data_part="axis"
-        ) + drawing.text(20, 12, "average rank")
+        ) + drawing.text(20, 12, heading(str(state["sets"])), data_part="heading")
         return drawing.svg(
             360,
             round(top + step(rows) * rows + 8),
@@ -333,6 +334,11 @@ PARTS = [f"{kind}-{i}" for kind in ("gain", "loss") for i in range(len(LIMITS))]
 
 def _shade(part: str) -> dict[str, float]:
     return {} if part == "minus" else {"fill_opacity": SHADES[int(part[-1])]}
+
+
+def heading(sets: str) -> str:
+    """Return what the ranks are of."""
+    return f"average rank; sets: {SETS[sets]}"
 
 
 def short(name: str) -> str:

@@ -84,6 +84,7 @@
     for (const [part, d] of Object.entries(shades(sorted, step(data.room)))) {
       view.set(view.part(part), { d });
     }
+    view.part("heading").textContent = data.headings[state.sets];
     view.set(view.part("frame"), { height: step(data.room) * gains.length });
     for (let r = 0; r < data.room; r++) {
       view.part(`set-${r}`).textContent = data.sets[found.rows[r]] ?? "";
