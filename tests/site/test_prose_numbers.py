@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from sitefiles import ROOT, toc_files
 
+# Pages whose counts, such as "2 of 19", must stand in an output as well.
+COUNTED = ("book/benchmark", "book/anomaly-windows")
 CHECKED = ("book/benchmark", "book/anomaly-windows", "book/choosing")
 CHAPTERS = [page for page in CHECKED if page in toc_files()]
 
@@ -25,6 +27,7 @@ NO_NUMBERS = re.compile(
     r"|https?://\S+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
 )
 NUMBER = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.]*\d)(?:\s?%)?|(?<![\d.])\d+\s?%")
+COUNT = re.compile(r"\b\d+ of \d+\b")
 
 
 def normal(number: str) -> str:
@@ -76,6 +79,23 @@ def fake(prose: str, code: str = "", output: str = ""):
 def test_prose_quotes_only_numbers_that_the_page_shows():
     found = {page: unfounded(read(ROOT / f"{page}.ipynb")) for page in CHAPTERS}
     assert {page: numbers for page, numbers in found.items() if numbers} == {}
+
+
+def uncounted(notebook) -> set[str]:
+    """Return the counts in the prose, such as "2 of 19", that no output shows."""
+    outputs = (o for c in notebook.cells if c.cell_type == "code" for o in c.outputs)
+    shown = {n for o in outputs for text in texts(o) for n in COUNT.findall(text)}
+    prose = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return {n for text in prose for n in COUNT.findall(NO_NUMBERS.sub(" ", text))} - shown
+
+
+@pytest.mark.parametrize("page", [page for page in COUNTED if page in toc_files()])
+def test_prose_counts_only_what_an_output_counts(page):
+    assert uncounted(read(ROOT / f"{page}.ipynb")) == set()
+
+
+def test_a_count_from_nowhere_is_found():
+    assert uncounted(fake("It wins on 2 of 19 sets, 3 of 38.", "", "2 of 19")) == {"3 of 38"}
 
 
 def test_every_allowed_number_has_a_reason_and_is_a_number():
