@@ -194,3 +194,14 @@ def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
         modules.load(modules.SURVEY)
     (tmp_path / modules.FILE).write_text(json.dumps([{"repository": "a/b", "modules": []}]))
     assert modules.load("a/b")["modules"] == []
+
+
+def test_both_splits_of_the_windows_have_the_same_methods():
+    found = windows.splits()
+    assert list(found) == [(n, s) for n in windows.SETS for s in ("whole groups", "at random")]
+    assert len({tuple(methods) for methods in found.values()}) == 1
+    for name in windows.SETS:
+        runs = found[name, "at random"]
+        seeds = {len(runs[label]) for label in ("none", windows.SINES, windows.DFT)}
+        assert seeds == {5}
+        assert all(0 <= score <= 1 for scores in runs.values() for score in scores)
