@@ -1,0 +1,41 @@
+"""The book's chapters as notebooks for students: everything but the solutions of the exercises.
+
+The chapters in `book/` stay the source. A solution is a block `:::{solution}` with, where it needs
+code, the folded cells right below it; an empty cell, or a line to write on, takes its place.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+BOOK = Path(__file__).parent.parent / "book"
+SOLUTION = re.compile(r"^(:{3,})\{solution\}.*?^\1[ ]*$\n?", re.MULTILINE | re.DOTALL)
+OWN = "# your solution; the check stands above"
+OWN_WORDS = "*Write your answer here.*\n"
+
+
+def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]:
+    """Yield name and notebook of each chapter that has exercises."""
+    for path in sorted(folder.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        if any(SOLUTION.search(cell.source) for cell in notebook.cells):
+            notebook.cells = list(_stripped(notebook.cells))
+            yield path.stem, notebook
+
+
+def _stripped(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
+    below = False  # whether the cells above, back to the last text, are those of a solution
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            below = SOLUTION.match(cell.source) is not None
+            left = SOLUTION.sub("", cell.source, count=1) if below else cell.source
+            cell.source = SOLUTION.sub(OWN_WORDS, left).strip("\n")
+            if cell.source:
+                yield cell
+            if below:
+                yield nbformat.v4.new_code_cell(OWN, id=f"{cell.id}-own")
+        elif not (below and "hide-cell" in cell.metadata.get("tags", [])):
+            yield cell
