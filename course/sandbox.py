@@ -10,6 +10,7 @@ the namespaces, forks, and kills the whole process namespace when time is up. Th
 process 1 of that namespace: it builds the root, drops every right and becomes the program.
 """
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -147,9 +148,10 @@ def run(
             "marking needs Linux on x86_64 or aarch64, "
             f"this is {sys.platform} on {platform.machine()}"
         )
-    with tempfile.TemporaryDirectory(prefix="marking-") as folder, tempfile.TemporaryFile() as ask:
-        ask.write(request)
-        ask.seek(0)
+    with tempfile.TemporaryDirectory(prefix="marking-") as folder:
+        path = Path(folder, "request")
+        path.write_bytes(request)
+        ask = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         plan = {
             "root": folder,
             "program": program,
@@ -162,18 +164,19 @@ def run(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={"REQUEST_FD": str(ask.fileno())},
-            pass_fds=[ask.fileno()],
+            env={"REQUEST_FD": str(ask)},
+            pass_fds=[ask],
             cwd="/",
             start_new_session=True,
         )
         try:
-            with warden.stdin as pipe:
+            with contextlib.suppress(BrokenPipeError), warden.stdin as pipe:
                 pipe.write(json.dumps(plan).encode())
             outcome = collect(warden, limits)
             stop(warden, patience=0.5 if outcome.ended == "finished" else 0.0)
         finally:
             stop(warden)
+            os.close(ask)
             complaint = warden.stderr.read(2000).decode(errors="replace")
             warden.stdout.close()
             warden.stderr.close()

@@ -110,6 +110,8 @@ print(json.dumps([os.getuid(), os.getgid(), os.getpid(), fds]))
         "os.mknod('/tmp/disk', 0o60666, os.makedev(254, 0))",
         "os.chroot('/tmp')",
         "os.memfd_create('memory')",
+        "os.write(0, b'into a file of the marker')",
+        "os.ftruncate(0, 1 << 20)",
     ],
 )
 def test_it_is_denied(what):
