@@ -164,7 +164,7 @@ def edition(source: Source, kind: str) -> NotebookNode:
     worth, counted = points(source), {}
     cells = [_new("markdown", _front(source, kind, worth), "front", "", source)]
     if "posenc" in source.needs:
-        cells.append(_new("code", _set_up(), "set-up", "", source))
+        cells.append(_new("code", chapters.set_up(), "set-up", "", source))
     cells.append(_new("code", PUBLIC, "public-checks", "", source))
     for cell in source.cells:
         if cell.role in LEFT_OUT[kind]:
@@ -238,16 +238,6 @@ def _needs(source: Source) -> str:
     if "posenc" in source.needs:
         return "It needs torch and posenc; the first code cell adds posenc where it is missing."
     return f"It needs NumPy{' and SciPy' if 'scipy' in source.needs else ''} and nothing else."
-
-
-def _set_up() -> str:
-    """Return the cell that adds the package where it is missing, the same as in the chapters."""
-    sys.path.insert(0, str(HERE.parent / "tools"))
-    try:
-        from notebooks import setup_source
-    finally:
-        sys.path.pop(0)
-    return setup_source()
 
 
 def _new(

@@ -155,7 +155,7 @@ def clocks_of_many_sizes(rng):
 
 
 # %% [markdown] notes question=4
-# Three points by the check. The idea that counts is that the periods share no divisor, so that the clock repeats only after their least common multiple. A frequent first answer is `[longest, longest // 2]`, whose repeat is `longest` itself where that is even: a second dial helps only by what it does not share with the first. The misconception is corrected in the chapter on oscillations, where waves of a table never meet again within its length although most are short.
+# Three points by the check. The idea that counts is that the periods share no divisor, so that the clock repeats only after their least common multiple. A frequent first answer is `[longest, longest // 2]`, whose repeat is `longest` itself where that is even: a second dial helps only by what it does not share with the first.
 
 # %% [markdown] task question=5 level=3 minutes=25
 # ## Question 5: The closest two of many
