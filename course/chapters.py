@@ -26,6 +26,21 @@ def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]
             yield path.stem, notebook
 
 
+def table(folder: Path = BOOK) -> str:
+    """Return a table of the chapters, with their stated time and their number of exercises."""
+    rows = ["| chapter | minutes | exercises |", "|---|---|---|"]
+    listed = re.findall(r"- file: book/([\w-]+)$", (folder.parent / "_toc.yml").read_text(), re.M)
+    for name in listed:
+        path = folder / f"{name}.ipynb"
+        cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        if time := re.search(r"\*\*Time:\*\* about (\d+) minutes", text):
+            title = cells[0].source.splitlines()[0].lstrip("# ")
+            n_exercises = len(re.findall(r"^:{3,}\{exercise\}", text, re.MULTILINE))
+            rows.append(f"| [{title}]({name}.ipynb) | {time[1]} | {n_exercises} |")
+    return "\n".join(rows) + "\n"
+
+
 def set_up() -> str:
     """Return the cell that adds the package where it is missing, as the chapters have it."""
     notebook = nbformat.read(BOOK / "order-blindness.ipynb", as_version=4)

@@ -1,6 +1,7 @@
-"""Sphinx extension: the assignments for students, made from their sources before pages are read.
+"""Sphinx extension: what pages for teaching show of the sources, made before the pages are read.
 
-So the site offers what the sources hold now, and nothing that is made lies in the repository.
+The assignments for students, and how long each chapter takes. So the site offers what the sources
+hold now, and nothing that is made lies in the repository.
 """
 
 import sys
@@ -12,12 +13,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def make(app: Sphinx) -> None:  # noqa: ARG001
-    """Write the student editions, and only these, where the page `course` links them."""
+    """Write the student editions, and only these, and the table of chapters."""
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
-    from course import build
+    from course import build, chapters
 
     build.build(build.DIST, ("student",))
+    (build.DIST / "chapters.md").write_text(chapters.table(), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -198,6 +198,12 @@ def test_the_site_lists_every_assignment_as_it_is():
     assert rows == build.overview()
 
 
+def test_the_table_of_chapters_holds_what_they_state():
+    rows = chapters.table().splitlines()[2:]
+    assert len(rows) >= 12
+    assert all(re.fullmatch(r"\| \[.+\]\([\w-]+\.ipynb\) \| \d+ \| \d+ \|", row) for row in rows)
+
+
 def test_problems_are_found():
     source = SOURCES["01_raw_indices"]
     hasty = build.Source(source.name, source.head, source.cells[:4])
