@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -190,24 +191,41 @@ except OSError:
         ("import os\nos._exit(97)", "died"),
         ("import ctypes\nctypes.string_at(0)", "died"),
         ("raise SystemExit('refused: nothing to see')", "died"),
-        ("import os\nos.execv('/bin/sleep', ['sleep', '60'])", "step"),
+        ("import os\nos.execv('/bin/sleep', [NAME, '60'])", "step"),
     ],
 )  # fmt: skip
 def test_a_run_ends_and_leaves_no_process(program, ended):
-    before = children()
-    outcome = sandbox.run(program, b"", sandbox.Limits(seconds=2.5, step_seconds=1.5))
+    name = f"left-{os.getpid()}"  # the program takes it, so that it can be found among all others
+    named = f"import ctypes\nNAME = {name!r}\nctypes.CDLL(None).prctl(15, NAME.encode())\n"
+    outcome = sandbox.run(named + program, b"", sandbox.Limits(seconds=4, step_seconds=2))
     assert outcome.ended == ended
-    assert outcome.seconds < 6
+    assert outcome.seconds < 8
     assert sum(map(len, outcome.lines)) <= sandbox.Limits().output
-    assert children() == before
+    assert running(name) == []
 
 
-def children() -> int:
-    """Return how many processes descend from this one."""
-    found = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "comm="], capture_output=True, text=True
-    )
-    return len([line for line in found.stdout.split() if line != "ps"])
+@needs_sandbox
+def test_a_process_that_is_left_would_be_seen():
+    name = f"left-{os.getpid()}"
+    program = f"import ctypes, time\nctypes.CDLL(None).prctl(15, b'{name}')\ntime.sleep(1.5)"
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(sandbox.run, program, b"")
+        seen = []
+        while not seen and not outcome.done():
+            seen = running(name)
+    assert seen
+    assert running(name) == []
+
+
+def running(name: str) -> list[str]:
+    """Return the processes of this machine that took a name."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            told = (folder / "comm").read_text() + (folder / "cmdline").read_text()
+            if name in told:
+                found.append(folder.name)
+    return found
 
 
 FORBIDDEN = """
