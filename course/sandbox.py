@@ -75,7 +75,7 @@ class Limits:
     """What one run may use: seconds, bytes and open files."""
 
     seconds: float = 120.0  # of the whole run
-    step_seconds: float = 20.0  # between two lines of output
+    step_seconds: float = 30.0  # between two lines of output
     memory: int = 2 << 30  # address space
     output: int = 8 << 20  # what it may write to us
     files: int = 64
