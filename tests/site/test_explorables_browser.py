@@ -97,7 +97,7 @@ def some_maps(rng):
 def all_advice(rng):  # noqa: ARG001
     """Yield every answer and what Python advises."""
     figure = explorables.make("chooser")
-    for answers in itertools.product(("yes", "no"), repeat=4):
+    for answers in itertools.product(*(control.options for control in figure.controls)):
         yield [figure.data(), *answers], figure.advice(*answers).use
 
 
