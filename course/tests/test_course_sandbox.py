@@ -275,13 +275,19 @@ def test_a_secret_within_what_can_be_read_is_refused(tmp_path):
     sandbox.must_stay_hidden([tmp_path.parent / "seed"], shown)
 
 
-def test_a_sandbox_that_does_not_hold_is_refused(monkeypatch):
-    """The self-test is not a formality: a run without protection fails it."""
-
-    def open_house(program, request, *_):
-        done = subprocess.run([sys.executable, "-c", program], input=request, capture_output=True)
-        return sandbox.Outcome(done.stdout.splitlines(), "finished", 0.1, 0)
-
-    monkeypatch.setattr(sandbox, "run", open_house)
+@pytest.mark.parametrize(
+    "told",
+    [
+        b'{"escaped": ["os.fork()"], "pid": 1, "numpy": true}',
+        b'{"escaped": [], "pid": 4711, "numpy": true}',
+        b'{"escaped": [], "pid": 1, "numpy": false}',
+        b"[1]",
+        b"no JSON",
+        b"",
+    ],
+)
+def test_a_sandbox_that_does_not_hold_is_refused(monkeypatch, told):
+    outcome = sandbox.Outcome(told.splitlines(), "finished", 0.1, 0)
+    monkeypatch.setattr(sandbox, "run", lambda *_: outcome)
     with pytest.raises(sandbox.Unprotected):
         mark.self_test()
