@@ -20,9 +20,11 @@ from posenc.attention import (
     by_offset,
     by_product,
     by_query_and_offset,
+    flash,
+    flex,
     kernels,
 )
-from posenc.attention.blocks import blocked_attention
+from posenc.attention.blocks import blocked_attention, written_out
 from posenc.attention.formula import formula
 from posenc.attention.places import Places
 
@@ -289,13 +291,80 @@ def test_blocks_know_padding(offsets):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
 
 
-def test_where_torch_has_no_such_kernel_blocks_do_the_forward_pass(monkeypatch):
-    from posenc.attention import blocks
+@pytest.mark.parametrize("n_offsets", [1, 3, 33, 401, 599, 801])
+@pytest.mark.parametrize("shape", [(2, 2, 300), (1, 2, 1), (1, 1, 1)])
+@pytest.mark.parametrize("served", [True, False])
+def test_scores_by_offset_whether_or_not_torch_has_the_kernel(
+    n_offsets, shape, served, monkeypatch
+):
+    torch.manual_seed(0)
+    inputs = [torch.randn(2, 2, 300, 4, dtype=torch.float64) for _ in range(3)]
+    inputs.append(torch.randn(*shape, n_offsets, dtype=torch.float64))
+    q, k, v, values = inputs = [a.requires_grad_() for a in inputs]
+    step, reach = torch.arange(300), n_offsets // 2
+    index = (step - step[:, None]).clamp(-reach, reach) + reach
+    matrix = values.expand(2, 2, 300, -1).gather(-1, index.expand(2, 2, -1, -1))
+    expected = formula(q, k, v, matrix, 0.0, 1.0)
+    if not served:
+        monkeypatch.setattr(flash, "serves", lambda *_: False)
+    out = blocked_attention(q, k, v, None, values)
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, inputs, cotangent) for o in (out, expected))
+    for a, b in zip((out, *ours), (expected, *theirs), strict=True):
+        torch.testing.assert_close(a, b, **TOLERANCE)
 
-    attention, x = layer(Nearby), tokens(300)
-    expected = attention(x)
-    monkeypatch.setattr(blocks, "_fits_flash", lambda *_: False)
-    torch.testing.assert_close(attention(x), expected, **TOLERANCE)
+
+# -- FlexAttention ---------------------------------------------------------------------------------
+
+
+def test_on_a_gpu_scores_by_offset_go_to_flexattention_if_there_is_one(monkeypatch):
+    x = torch.randn(1, 300, 8, device="meta")  # any device that is no CPU
+    q = torch.randn(1, 2, 300, 4, device="meta")
+    for cls, there, name in (
+        (Nearby, True, "flex"),
+        (Direction, True, "flex"),
+        (Written, True, "fused"),
+        (Untied, True, "joined"),
+        (Nearby, False, "fused"),
+        (Direction, False, "fused"),
+    ):
+        monkeypatch.setattr(flex, "serves", lambda _, there=there: there)
+        term = cls(8, 2, 300).to("meta").term("bias", Places.of(x), x, q, q)
+        assert kernels.choose(q, term, None, limited=False, dropout=0.0) == name
+        assert kernels.choose(q, term, None, limited=False, dropout=0.1) == "fused"
+
+
+def test_flexattention_serves_no_cpu():
+    assert not flex.serves(torch.randn(1, 2, 300, 16))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 20, 9), (1, 3, 1, 9), (1, 1, 1, 9), (1, 3, 1, 99)])
+@pytest.mark.parametrize("padded", [False, True])
+def test_what_flexattention_is_told_is_the_formula(shape, padded):
+    torch.manual_seed(0)
+    padding = torch.rand(2, 20) < 0.7 if padded else None
+    values = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    q, k, v = (torch.randn(2, 3, 20, 16, dtype=torch.float64) for _ in range(3))
+    expected = written_out(q * 0.3, k, v, None, values, padding)
+    where = torch.meshgrid(*(torch.arange(n) for n in (2, 3, 20, 20)), indexing="ij")
+    score = flex.with_padding(flex.score_mod(values), padding)
+    out = score(0.3 * q @ k.mT, *where).softmax(-1) @ v
+    torch.testing.assert_close(out, expected, **TOLERANCE)
+    ours, theirs = (torch.autograd.grad(o.square().sum(), values)[0] for o in (out, expected))
+    torch.testing.assert_close(ours, theirs, **TOLERANCE)
+
+
+@pytest.mark.skipif(torch.__version__ < "2.6", reason="FlexAttention came with torch 2.5")
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("shape", [(2, 3, 20, 9), (1, 3, 1, 9)])
+def test_flexattention_computes_the_formula(shape):
+    torch.manual_seed(0)
+    padding = torch.rand(2, 20) < 0.7
+    values = torch.randn(shape)
+    q, k, v = (torch.randn(2, 3, 20, 16) for _ in range(3))
+    out = flex.flexible_attention(q, k, v, values, padding, 0.3, compiled=False)
+    expected = written_out(q * 0.3, k, v, None, values, padding)
+    torch.testing.assert_close(out, expected, rtol=0, atol=1e-5)
 
 
 # -- a light import --------------------------------------------------------------------------------

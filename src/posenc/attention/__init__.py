@@ -3,7 +3,7 @@
 `position` holds the doors, `terms` the kinds of what they add, and `places` what they may ask about
 positions; `layer` and `cross` are the layers that call them, `core` what both share; `masks` says
 who sees whom, `cache` remembers earlier tokens. `kernels` decides which kernel serves: PyTorch's
-own, `blocks`, or the `formula`. Torch starts here.
+own (`flash`), `blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
 """
 
 from posenc.attention.cache import Cache

@@ -9,6 +9,10 @@ things make it fast. Whatever is constant along a row rides on the product of qu
 one more dimension: the reference of the softmax, padding, and the outermost of clipped offsets, so
 that only a band of columns is ever added to. And where the sizes of queries and keys bound the
 scores well enough, the largest of each row is not looked for.
+
+What needs no gradient of a score goes to PyTorch's kernel all the same. For scores of each query by
+offset, that is all keys `beyond` the band. For those common to all queries it is everything but the
+gradient of the scores themselves (`flash`), so that blocks go over the band once, on the way back.
 """
 
 import math
@@ -19,15 +23,17 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn.functional import pad
 
+from posenc.attention import flash
+from posenc.attention.beyond import Beyond, merged
 from posenc.attention.formula import differentiable, formula, needs_formula
 from posenc.attention.numerics import precise, without_autocast
-from posenc.attention.toeplitz import reversed_matrix, skew, spread, toeplitz
+from posenc.attention.toeplitz import skew, spread, toeplitz
 
 _ROWS, _COLUMNS = 128, 256
 """Queries and keys in a block, of one head."""
 
-_ROOM = 1 << 18
-"""Scores at work at a time, of some heads and series: a megabyte in float32."""
+_ROOM = 1 << 19
+"""Scores at work at a time, of some heads and series: two megabytes in float32."""
 
 _LOWEST = -60.0
 """Below this, logarithms of weights do not count."""
@@ -77,11 +83,14 @@ class _Blocked(torch.autograd.Function):
         offsets: Tensor | None,
         padding: Tensor | None,
     ) -> Tensor:
-        if bias is None and padding is None and _fits_flash(q, v, offsets):
-            out, log_sum = _flash(q, k, v, offsets)
+        ctx.by_flash = bias is None and padding is None and _fits_flash(q, v, offsets)
+        known = None, None
+        if ctx.by_flash:
+            out, log_sum = flash.attend_by_offset(q, k, v, offsets[0, :, 0])
         else:
-            out, log_sum = _Blocked.outputs(q, k, v, bias, offsets, padding)
-        ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum)
+            out, log_sum, beyond = _Blocked.outputs(q, k, v, bias, offsets, padding)
+            known = known if beyond is None else (beyond.outputs, beyond.log_sums)
+        ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum, *known)
         return out
 
     @staticmethod
@@ -92,26 +101,26 @@ class _Blocked(torch.autograd.Function):
         bias: Tensor | None,
         offsets: Tensor | None,
         padding: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        """Return the outputs, and the logarithm of each row's sum, (batch, heads, length, 1)."""
+    ) -> tuple[Tensor, Tensor, Beyond | None]:
+        """Return the outputs, and the logarithm of each row's sum, (batch, heads, length, 1).
+
+        And what was computed beyond a band, if that was left to PyTorch's kernel.
+        """
         batch, heads, length, width = *q.shape[:3], v.shape[-1]
         # the layout that the next reshape wants, so that merging the heads is free
         out = v.new_empty(batch, length, heads, width).transpose(1, 2)
         log_sum = q.new_empty(batch, heads, length, 1)
         reference = _bound(q, k, bias, offsets, padding)
-        scores = _Scores(q, k, bias, offsets, padding, reference)
+        beyond = _beyond(q, k, v, bias, offsets, padding)
+        scores = _Scores(q, k, bias, offsets, padding, reference, band_only=beyond is not None)
         searching = reference is None
         v_all = v.contiguous()
         for group in scores.groups():
             scores.enter(group)
             values = _stack(v_all[group])
             for rows in scores.rows():
-                total = q.new_zeros(len(values), _size(rows), 1)
-                sums = total.new_zeros(len(values), _size(rows), width)
-                if searching:
-                    top = torch.full_like(total, -torch.inf)
-                else:
-                    top = _stack(reference[group])[:, rows]
+                top = None if searching else reference[*group, rows]
+                total, sums, top = scores.start(beyond, rows, top, width)
                 for tile in scores.tiles(rows):
                     p = scores.of(rows, tile)
                     if searching:
@@ -125,24 +134,50 @@ class _Blocked(torch.autograd.Function):
                     total += p.sum(-1, keepdim=True)
                 out[*group, rows] = scores.by_head(sums.div_(total))
                 log_sum[*group, rows] = scores.by_head(total.log_().add_(top))
-        return out, log_sum
+        return out, log_sum, beyond
 
     @staticmethod
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
         with without_autocast(d_out):
             if needs_formula(d_out):
                 inputs, needed = ctx.saved_tensors[:6], ctx.needs_input_grad
-                return differentiable(_written_out, inputs, needed, d_out)
+                return differentiable(written_out, inputs, needed, d_out)
+            if ctx.by_flash:
+                return _Blocked.gradients_by_flash(ctx, d_out)
             return _Blocked.gradients(ctx, d_out)
+
+    @staticmethod
+    def gradients_by_flash(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of all inputs, the blocks used for the band of offsets alone."""
+        q, k, v, _, offsets, _, out, log_sum, *_ = ctx.saved_tensors
+        known = d_out, q, k, v, out, log_sum, offsets[0, :, 0]
+        of_rest = flash.gradients_by_offset(*known)
+        if not ctx.needs_input_grad[4]:
+            return *of_rest, None, None, None
+        scores = _Scores(q, k, None, offsets, None, log_sum, band_only=True)
+        d_rows, values = _with(d_out, -(out * d_out).sum(-1, keepdim=True)), _with(v, 1)
+        for group in scores.groups():
+            scores.enter(group)
+            v_group, d_group = _stack(values[group]), _stack(d_rows[group])
+            for rows in scores.rows():
+                for tile in scores.tiles(rows):
+                    p = _exp(scores.of(rows, tile), scores.low)
+                    ds = scores.second(p)
+                    torch.bmm(d_group[:, rows], v_group[:, tile.columns].mT, out=ds).mul_(p)
+                    scores.clipped.collect(scores.by_head(ds), group, rows, tile)
+        of_offsets = scores.clipped.gradient(flash.gradient_of_left(*known))
+        return *of_rest, None, of_offsets, None
 
     @staticmethod
     def gradients(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of all inputs, from scores that are formed anew."""
-        q, k, v, bias, offsets, padding, out, log_sum = ctx.saved_tensors
-        scores = _Scores(q, k, bias, offsets, padding, log_sum)
+        q, k, v, bias, offsets, padding, out, log_sum, *known = ctx.saved_tensors
+        beyond = None if known[0] is None else Beyond(q, k, v, _ends(offsets), known)
+        scores = _Scores(q, k, bias, offsets, padding, log_sum, band_only=beyond is not None)
         learned = scores.learned(*ctx.needs_input_grad[3:5])
         # one more column makes the product subtract delta
-        d_rows = _with(d_out, -(out * d_out).sum(-1, keepdim=True))
+        delta = (out * d_out).sum(-1, keepdim=True)
+        d_rows = _with(d_out, -delta)
         values = _with(v, 1)
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
         for group in scores.groups():
@@ -156,41 +191,63 @@ class _Blocked(torch.autograd.Function):
                 for tile in scores.tiles(rows):
                     columns = tile.columns
                     p = _exp(scores.of(rows, tile), scores.low)
-                    dv_group[:, columns].baddbmm_(p.mT, d_values)
+                    # to add in place would go matrix by matrix, as columns are no whole
+                    dv_group[:, columns] += torch.bmm(p.mT, d_values)
                     ds = torch.bmm(d_block, v_group[:, columns].mT, out=scores.second(p)).mul_(p)
                     d_queries.baddbmm_(ds, scores.keys[:, columns, : k.shape[-1]])
-                    dk_group[:, columns].baddbmm_(ds.mT, queries)
+                    dk_group[:, columns] += torch.bmm(ds.mT, queries)
                     for term in learned:
                         term.collect(scores.by_head(ds), group, rows, tile)
                 dq[*group, rows] = scores.by_head(d_queries)
             dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
+            if beyond is not None:
+                for rows in scores.rows():
+                    where, band = (*group, rows), scores.clipped.band(rows)
+                    found = beyond.gradients(where, band, d_out, out, log_sum)
+                    for keys, of_q, of_k, of_v in found:
+                        dq[where] += of_q
+                        dk[*group, keys] += of_k
+                        dv[*group, keys] += of_v
+        if beyond is not None and scores.clipped in learned:
+            scores.clipped.collect_left(beyond.of_left_end(d_out, delta, log_sum))
         gradients = {id(t.source): t.gradient() for t in learned}
         return dq, dk, dv, gradients.get(id(bias)), gradients.get(id(offsets)), None
 
 
 def _fits_flash(q: Tensor, v: Tensor, offsets: Tensor | None) -> bool:
-    """Return whether PyTorch's kernel may do the forward pass.
+    """Return whether scores are by offset, for all queries, and PyTorch's kernel may take them.
 
-    It takes scores by offset as a view, but is slow where some of them are very low.
+    It is slow where some of them are very low.
     """
     return (
         offsets is not None
         and offsets.shape[:1] + offsets.shape[2:3] == (1, 1)
-        and q.shape[-1] == v.shape[-1]
-        and hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
+        and flash.serves(q, v)
         and bool(offsets.min() > _LOWEST / 2)
     )
 
 
-def _flash(q: Tensor, k: Tensor, v: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return outputs and log-sums by PyTorch's kernel, which has no gradient for the scores."""
-    out, log_sum = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-        q.flip(-2), k, v, attn_mask=reversed_matrix(offsets[0, :, 0], q.shape[-2]), scale=1.0
-    )
-    return out.flip(-2), log_sum.flip(-1)[..., None].contiguous()
+def _beyond(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    offsets: Tensor | None,
+    padding: Tensor | None,
+) -> Beyond | None:
+    """Return what serves the keys beyond the band of unclipped offsets, if anything may."""
+    by_query = offsets is not None and offsets.shape[-2] > 1
+    if not by_query or bias is not None or padding is not None or not flash.serves(q, v):
+        return None
+    return Beyond(q, k, v, _ends(offsets))
 
 
-def _written_out(
+def _ends(offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the scores of offsets clipped to -r and to r, (batch, heads, length or 1, 1)."""
+    return offsets[..., :1], offsets[..., -1:]
+
+
+def written_out(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -251,7 +308,10 @@ class _Scores:
         offsets: Tensor | None,
         padding: Tensor | None,
         reference: Tensor | None,
+        *,
+        band_only: bool = False,
     ) -> None:
+        self.band_only = band_only
         self.batch, self.heads, self.length, _ = q.shape
         self.dense = None if bias is None else _Dense(bias)
         self.clipped = None if offsets is None else _clipped(offsets, self.length)
@@ -267,7 +327,7 @@ class _Scores:
         self.all_queries = [_with(q, constant, *ones)] * 3
         """Left of the band, in it and right of it."""
         if self.clipped is not None:
-            for part, end in zip((0, 2), self.clipped.ends(), strict=True):
+            for part, end in zip((0, 2), _ends(offsets), strict=True):
                 self.all_queries[part] = _with(q, end + constant, *ones)
         self.block = min(_ROWS, self.length) * min(_COLUMNS, self.length)
         room = max(_ROOM // self.block, 1)
@@ -291,9 +351,27 @@ class _Scores:
         self.keys = _stack(self.all_keys[group])
         self.queries = [_stack(queries[group]) for queries in self.all_queries]
 
+    def start(
+        self, beyond: Beyond | None, rows: slice, top: Tensor | None, width: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return sums of weights and of weighted values, and the score they are less.
+
+        They begin with nothing, or with the keys beyond the band.
+        """
+        if beyond is not None:
+            parts = beyond.attend((*self.group, rows), self.clipped.band(rows))
+            if parts:
+                return tuple(_stack(a) for a in merged(parts, top))
+        total = self.keys.new_zeros(len(self.keys), _size(rows), 1)
+        top = torch.full_like(total, -torch.inf) if top is None else _stack(top)
+        return total, total.new_zeros(len(total), _size(rows), width), top
+
     def rows(self) -> list[slice]:
         """Return the rows of each block."""
-        return _cut(self.length, _ROWS)
+        edge = 0 if self.clipped is None else self.clipped.edge()
+        inner = [slice(r.start + edge, r.stop + edge) for r in _cut(self.length - 2 * edge, _ROWS)]
+        outer = slice(0, edge), slice(self.length - edge, self.length)
+        return [outer[0], *inner, outer[1]] if edge else inner
 
     def by_head(self, x: Tensor) -> Tensor:
         """Return (series x heads, ...) as (series, heads, ...)."""
@@ -303,7 +381,10 @@ class _Scores:
         """Return the columns of a block of rows, a few at a time."""
         left, right = (0, self.length) if self.clipped is None else self.clipped.band(rows)
         found = []
-        for part, (start, stop) in enumerate(((0, left), (left, right), (right, self.length))):
+        parts = ((0, left), (left, right), (right, self.length))
+        for part, (start, stop) in enumerate(parts):
+            if self.band_only and part != 1:
+                continue
             n = -(-(stop - start) // _COLUMNS)
             for i in range(n):
                 ends = (start + (stop - start) * j // n for j in (i, i + 1))
@@ -312,7 +393,8 @@ class _Scores:
 
     def of(self, rows: slice, tile: _Tile) -> Tensor:
         """Return the scores of a tile, (series x heads, rows, columns), in memory used again."""
-        queries, keys = self.queries[tile.part][:, rows], self.keys[:, tile.columns]
+        rides = tile.part if self.clipped is None else self.clipped.rides(rows, tile)
+        queries, keys = self.queries[rides][:, rows], self.keys[:, tile.columns]
         shape = len(keys), _size(rows), _size(tile.columns)
         p = torch.bmm(queries, keys.mT, out=self.rooms[0, : math.prod(shape)].view(shape))
         for term in self.terms:
@@ -399,10 +481,6 @@ class _Clipped:
         self.total = torch.zeros(source.shape, dtype=source.dtype)
         self.known: dict[tuple[int, ...], Tensor] = {}
 
-    def ends(self) -> tuple[Tensor, Tensor]:
-        """Return the scores of offsets clipped to -r and to r, (batch, heads, length or 1, 1)."""
-        return self.source[..., :1], self.source[..., -1:]
-
     def band(self, rows: slice) -> tuple[int, int]:
         """Return the columns that bound the unclipped offsets of some rows.
 
@@ -411,25 +489,69 @@ class _Clipped:
         left = max(rows.start - self.reach, 0)
         return left, min(rows.stop + self.reach, self.length)
 
+    def edge(self) -> int:
+        """Return how many rows at either end of all are to be a block of their own."""
+        return 0
+
+    def rides(self, rows: slice, tile: _Tile) -> int:  # noqa: ARG002
+        """Return which end rides on the products of a tile: 0 left, 1 neither, 2 right."""
+        return tile.part
+
+    def _closed(self) -> Tensor:
+        """Return the gradient of the source, once all but that of the right end is collected.
+
+        What is added to a whole row changes nothing, so that its gradients sum to zero.
+        """
+        if self.reach < self.length and self.source.shape[-1] // 2 == self.reach:
+            self.total[..., -1] = -self.total[..., :-1].sum(-1)
+        return self.total
+
 
 class _PerQuery(_Clipped):
     """One score per query and clipped offset, (batch, heads, length, 2 r + 1)."""
 
     def add_to(self, scores: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Add to the scores of a tile in the band."""
-        scores += self.source[*group, rows].gather(-1, self._index(scores, rows, tile))
+        source = self.source[*group, rows]
+        if not self._whole(rows, tile):
+            scores += source.gather(-1, self._index(scores, rows, tile))
+            return
+        # the left end rides along already
+        left, n = source[..., :1], source.shape[-1]
+        _diagonals(scores, n).add_(source - left)
+        above = scores.new_ones(_size(rows), scores.shape[-1] - n).triu_()
+        scores[..., n:].addcmul_(above, source[..., -1:] - left)
 
     def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Take the gradient of those scores: sum it over keys that share an offset."""
         total = self.total[*group, rows]
-        if tile.part == 1:
+        if self._whole(rows, tile):
+            total += _diagonals(ds, total.shape[-1])
+            total[..., 0] += ds[..., : _size(rows)].tril(-1).sum(-1)
+        elif tile.part == 1:
             total.scatter_add_(-1, self._index(ds, rows, tile), ds)
-        else:
-            total[..., 0 if tile.part == 0 else -1] += ds.sum(-1)
+        elif tile.part == 0:
+            total[..., 0] += ds.sum(-1)
 
     def gradient(self) -> Tensor:
         """Return the gradient of the source."""
-        return self.total
+        return self._closed()
+
+    def collect_left(self, d_left: Tensor) -> None:
+        """Take the gradient of each query's left end, summed over keys beyond the band."""
+        self.total[..., :1] += d_left
+
+    def edge(self) -> int:
+        fits = _ROWS + 2 * self.reach <= _COLUMNS and self.length > 2 * self.reach
+        return self.reach if fits else 0
+
+    def rides(self, rows: slice, tile: _Tile) -> int:
+        return 0 if self._whole(rows, tile) else tile.part
+
+    def _whole(self, rows: slice, tile: _Tile) -> bool:
+        """Return whether a tile holds the unclipped offsets of all its rows."""
+        first, last = rows.start - self.reach, rows.stop + self.reach
+        return tile.part == 1 and tile.columns == slice(first, last)
 
     def _index(self, like: Tensor, rows: slice, tile: _Tile) -> Tensor:
         """Return which offset belongs to each pair in a tile, the same for most blocks."""
@@ -440,6 +562,11 @@ class _PerQuery(_Clipped):
             offset = torch.arange(place[2]) - torch.arange(place[1])[:, None]
             self.known[place] = offset.add_(first).clamp_(-reach, reach).add_(reach)
         return self.known[place].expand(like.shape)
+
+
+def _diagonals(x: Tensor, n: int) -> Tensor:
+    """Return a view of n diagonals of (..., rows, rows + n - 1): entry (i, o) is that at i + o."""
+    return x.flatten(-2).unfold(-1, n, x.shape[-1] + 1)
 
 
 class _PerOffset(_Clipped):
@@ -462,10 +589,11 @@ class _PerOffset(_Clipped):
 
     def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
         """Take the gradient of those scores."""
-        if tile.part != 1:
+        if tile.part == 0:
             summed = ds.sum((0, 2, 3))
             summed = summed if self.total.shape[1] > 1 else summed.sum()
-            self.total[0, self._heads(group), 0, 0 if tile.part == 0 else -1] += summed
+            self.total[0, self._heads(group), 0, 0] += summed
+        if tile.part != 1:
             return
         if self.sums is None:
             self.sums = torch.zeros(self.matrix.shape, dtype=ds.dtype)
@@ -473,15 +601,20 @@ class _PerOffset(_Clipped):
         for one in ds:
             of_tile += one if self.source.shape[1] > 1 else one.sum(0, keepdim=True)
 
-    def gradient(self) -> Tensor:
-        """Return the gradient of the source."""
+    def gradient(self, of_left: Tensor | None = None) -> Tensor:
+        """Return the gradient of the source.
+
+        If only the band was collected, all of the left end's is to be given, one for each head.
+        """
         if self.sums is not None:
             # read in longer rows, what lies on a diagonal comes to lie in a column
             flat = pad(self.sums, (self.rows - 1, 0)).flatten(1)
             lines = pad(flat, (0, self.rows)).unflatten(1, (self.rows, -1)).sum(1)[:, :-1]
             _fold(lines, self.total[0, :, 0])
             self.sums = None
-        return self.total
+        if of_left is not None:
+            self.total[0, :, 0, 0] = of_left if self.total.shape[1] > 1 else of_left.sum()
+        return self._closed()
 
     def _heads(self, group: _Group) -> slice:
         return group[1] if self.source.shape[1] > 1 else slice(None)

@@ -9,9 +9,11 @@
 | by query and offset | | blocks |
 | by product | | fused, as more dimensions of queries and keys |
 
-Blocks are for CPUs, and all short forms are for at least 256 tokens without dropout, outside of
-`torch.compile` and of transforms; everything else is served with the matrix written out. A term of
-`mix` that goes by offset is convolved, again for long inputs, and any other is written out.
+That is the table of CPUs. On a GPU, scores by offset, and by query and offset, go to FlexAttention
+where PyTorch has it (`flex`); what else the blocks do here goes to the fused kernel there. All
+short forms are for at least 256 tokens without dropout, outside of `torch.compile` and of
+transforms; everything else is served with the matrix written out. A term of `mix` that goes by
+offset is convolved, again for long inputs, and any other is written out.
 """
 
 import math
@@ -22,7 +24,8 @@ from torch import Tensor
 from torch.nn.functional import dropout as drop
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from posenc.attention.blocks import blocked_attention
+from posenc.attention import flex
+from posenc.attention.blocks import blocked_attention, written_out
 from posenc.attention.formula import Twice, formula, wants_gradient
 from posenc.attention.masks import merge
 from posenc.attention.numerics import (
@@ -69,15 +72,17 @@ def choose(
 
     Returns
     -------
-    {"fused", "blocks", "strided", "joined"}
+    {"fused", "blocks", "strided", "joined", "flex"}
     """
     # in this order: to compare a length would tie an exported program to one side of it
     if bias is None or not _long(q) or in_transform() or dropout > 0:
         return "fused"
     if bias.kind == "by_product":
         return "joined"
-    if q.device.type != "cpu" or bias.kind == "dense" or limited:
+    if bias.kind == "dense" or limited:
         return "fused"
+    if q.device.type != "cpu":
+        return "flex" if flex.serves(q) else "fused"
     if bias.kind == "by_offset" and seen is None and not bias.short().requires_grad:
         return "strided"
     return "blocks"
@@ -113,6 +118,8 @@ def attention(
     kernel = choose(q, bias, seen, limited=limited, dropout=dropout)
     if kernel == "blocks":
         heads = _blocks(q, k, v, bias, seen, scale)
+    elif kernel == "flex":
+        heads = _flexible(q, k, v, bias, seen, scale)
     elif kernel == "strided":
         heads = _strided(q, k, v, bias.short(), scale)
     elif kernel == "joined":
@@ -199,10 +206,31 @@ def _blocks(
     q: Tensor, k: Tensor, v: Tensor, bias: Term, seen: Tensor | None, scale: float
 ) -> Tensor:
     """Return attention with scores by offset, for all queries or for each."""
+    values, padding = _by_offset(bias, seen)
+    return blocked_attention(precise(q) * scale, k, v, None, values, padding)
+
+
+def _flexible(
+    q: Tensor, k: Tensor, v: Tensor, bias: Term, seen: Tensor | None, scale: float
+) -> Tensor:
+    """Return the same on a GPU."""
+    values, padding = _by_offset(bias, seen)
+
+    def kernel(q: Tensor, k: Tensor, v: Tensor, values: Tensor) -> Tensor:
+        return flex.flexible_attention(q, k, v, values, padding, scale)
+
+    def by_formula(q: Tensor, k: Tensor, v: Tensor, values: Tensor) -> Tensor:
+        return written_out(precise(q) * scale, k, v, None, values, padding)
+
+    inputs = q, k, v, values
+    return Twice.apply(kernel, by_formula, *inputs) if wants_gradient(inputs) else kernel(*inputs)
+
+
+def _by_offset(bias: Term, seen: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Return scores by offset, one axis of queries included, and who is real, (batch, length)."""
     values = bias.short()
     values = values[None, :, None] if bias.kind == "by_offset" else values
-    padding = None if seen is None else seen[:, 0, 0]
-    return blocked_attention(precise(q) * scale, k, v, None, values, padding)
+    return values, None if seen is None else seen[:, 0, 0]
 
 
 def _strided(q: Tensor, k: Tensor, v: Tensor, line: Tensor, scale: float) -> Tensor:

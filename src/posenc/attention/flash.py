@@ -1,0 +1,80 @@
+"""PyTorch's fused kernel for CPUs, with its log-sums and its backward pass at hand.
+
+It has no gradient for what is added to the scores, so that PyTorch does not use it where there is
+one to be had. Called by name it does all the rest. Scores by offset it takes as a view of a line;
+as views cannot run backward, the queries do.
+"""
+
+import torch
+from torch import Tensor
+
+from posenc.attention.toeplitz import reversed_matrix
+
+_FORWARD = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+_BACKWARD = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
+
+
+def serves(q: Tensor, v: Tensor) -> bool:
+    """Return whether PyTorch has the kernel, and it takes such queries and values."""
+    return None not in (_FORWARD, _BACKWARD) and q.shape[-1] == v.shape[-1]
+
+
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, causal: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return outputs (batch, heads, queries, width) and log-sums (batch, heads, queries, 1)."""
+    out, log_sum = _FORWARD(q, k, v, 0.0, causal, attn_mask=mask, scale=1.0)
+    return out, log_sum[..., None]
+
+
+def gradients(
+    d_out: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    log_sum: Tensor,
+    mask: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of queries, keys and values, from what `attend` returned."""
+    return _BACKWARD(
+        d_out, q, k, v, out, log_sum.squeeze(-1), 0.0, False, attn_mask=mask, scale=1.0
+    )
+
+
+def attend_by_offset(q: Tensor, k: Tensor, v: Tensor, line: Tensor) -> tuple[Tensor, Tensor]:
+    """Return outputs and log-sums with scores for the offsets -r to r, (heads or 1, 2 r + 1)."""
+    out, log_sum = attend(q.flip(-2), k, v, reversed_matrix(line, q.shape[-2]))
+    return out.flip(-2), log_sum.flip(-2).contiguous()
+
+
+def gradients_by_offset(
+    d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, line: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of all but the line, from what `attend_by_offset` returned."""
+    d_out, q, out, log_sum = (a.flip(-2) for a in (d_out, q, out, log_sum))
+    matrix = reversed_matrix(line, q.shape[-2])
+    dq, dk, dv = gradients(d_out, q, k, v, out, log_sum, matrix)
+    return dq.flip(-2), dk, dv
+
+
+def gradient_of_left(
+    d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, line: Tensor
+) -> Tensor:
+    """Return the gradient of the line's first entry, which all offsets up to -r share, by head.
+
+    Row by row it is what these keys add to the output, along its gradient, less their part of the
+    whole. They are those that attention to the past sees from r steps back.
+
+    Returns
+    -------
+    (heads,)
+    """
+    reach = line.shape[-1] // 2
+    ahead, behind = slice(reach, None), slice(None, q.shape[-2] - reach)
+    if reach >= q.shape[-2]:
+        return q.new_zeros(q.shape[1])
+    d_out, q, out, log_sum = (a[:, :, ahead] for a in (d_out, q, out, log_sum))
+    of_left, log_left = attend(q, k[:, :, behind], v[:, :, behind], causal=True)
+    weight = (log_left + line[:, :1, None] - log_sum).exp_()
+    return (((of_left - out) * d_out).sum(-1, keepdim=True) * weight).sum((0, 2, 3))
