@@ -11,7 +11,12 @@ import nbformat
 import pytest
 from sitefiles import ROOT, toc_files
 
-CHECKED = ("book/benchmark", "book/anomaly-windows", "book/choosing")
+CHECKED = (
+    "book/benchmark",
+    "book/anomaly-windows",
+    "book/choosing",
+    "book/relative-and-hybrid",
+)
 CHAPTERS = [page for page in CHECKED if page in toc_files()]
 
 # Numbers that prose may use though no cell shows them: they are no measurements.
