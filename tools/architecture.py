@@ -88,6 +88,7 @@ def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset
     """
     files = modules(source)
     basis = [name.removeprefix("posenc.") for name in imports(files["posenc"])]
+    basis = [name for name in basis if not name.startswith("_")]
     by_room: dict[str, list[str]] = {}
     for name in files:
         if name != "posenc":
@@ -118,7 +119,7 @@ def _module(name: str, files: dict[str, Path]) -> str | None:
 
 def _room(module: str, basis: list[str]) -> str:
     part = module.split(".")[1]
-    return MATHEMATICS if part in basis or part == "_checks" else part
+    return MATHEMATICS if part in basis or part in ("_checks", "_extras") else part
 
 
 def exceptions() -> frozenset[tuple[str, str]]:

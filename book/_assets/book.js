@@ -77,3 +77,11 @@ document.addEventListener("DOMContentLoaded", () => {
     document.head.append(list);
   });
 })();
+
+// Quizzes: say to screen readers what appears beside a chosen answer.
+document.addEventListener("change", (event) => {
+  const question = event.target.closest?.(".posenc-quiz fieldset");
+  if (!question) return;
+  const why = event.target.parentElement.querySelector(".posenc-why");
+  question.querySelector("[role=status]").textContent = why.textContent;
+});

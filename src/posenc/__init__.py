@@ -5,7 +5,9 @@ position enters attention. The NumPy half (frequencies, tables, rotation, schedu
 faithfulness) needs numpy and scipy only; the torch half starts at `posenc.attention`.
 """
 
-from posenc import faithfulness, fourier, frequencies, rotation, schedules, tables
+from posenc import _extras, faithfulness, fourier, frequencies, rotation, schedules, tables
 
 __all__ = ["faithfulness", "fourier", "frequencies", "rotation", "schedules", "tables"]
 __version__ = "0.1.0"
+
+_extras.install()

@@ -177,10 +177,11 @@ def test_answers_are_said_in_words(found, words):
 
 def test_every_stored_class_has_a_row_with_words():
     for repository in (modules.COMPANION, modules.SURVEY):
-        table = modules.table(repository)
-        assert len(table) == len(modules.load(repository)["modules"])
-        assert (table["what it does"].str.len() > 3).all()
-    assert set(modules.table(modules.SURVEY)["our re-enactment"]) == {"", "equal", "off by 0.09"}
+        rows = modules.table(repository).rows.values()
+        assert len(rows) == len(modules.load(repository)["modules"])
+        assert all(len(row["what it does"]) > 3 for row in rows)
+    said = {row["our re-enactment"] for row in modules.table(modules.SURVEY).rows.values()}
+    assert said == {"", "equal", "off by 0.09"}
 
 
 def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
@@ -193,3 +194,14 @@ def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
         modules.load(modules.SURVEY)
     (tmp_path / modules.FILE).write_text(json.dumps([{"repository": "a/b", "modules": []}]))
     assert modules.load("a/b")["modules"] == []
+
+
+def test_both_splits_of_the_windows_have_the_same_methods():
+    found = windows.splits()
+    assert list(found) == [(n, s) for n in windows.SETS for s in ("whole groups", "at random")]
+    assert len({tuple(methods) for methods in found.values()}) == 1
+    for name in windows.SETS:
+        runs = found[name, "at random"]
+        seeds = {len(runs[label]) for label in ("none", windows.SINES, windows.DFT)}
+        assert seeds == {5}
+        assert all(0 <= score <= 1 for scores in runs.values() for score in scores)

@@ -1,12 +1,14 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from posenc import encodings
 from posenc.bench import build, records
+from posenc.bench.__main__ import main
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
 from posenc.study import report, tables
@@ -276,3 +278,26 @@ def test_reading_results_needs_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False False\n"
+
+
+@pytest.mark.parametrize("command", ["run", "merge", "report", "protocol", "baselines"])
+@pytest.mark.parametrize("place", ["a file/x.jsonl", "/proc/x.jsonl"])
+def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(
+    tmp_path, monkeypatch, capsys, command, place
+):
+    monkeypatch.chdir(tmp_path)
+    Path("a file").touch()
+    Path("some.jsonl").touch()
+    rest = {
+        "run": ["--datasets", "range_probe"],
+        "merge": ["some.jsonl"],
+        "report": ["some.jsonl"],
+        "baselines": ["--datasets", "range_probe"],
+    }
+    assert main([command, *rest.get(command, []), "--out", place]) == 2
+    assert f"--out {place} cannot be written" in capsys.readouterr().err
+
+
+def test_an_out_that_is_a_folder_is_named(tmp_path, capsys):
+    assert main(["run", "--datasets", "range_probe", "--out", str(tmp_path)]) == 2
+    assert "a folder; name a file in it" in capsys.readouterr().err

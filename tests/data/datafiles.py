@@ -90,6 +90,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             time.sleep({"slow": 0.6, "stall": 20}.get(manner, 0))
-            self.wfile.write(content[half:])
+            if manner == "drip":
+                for i in range(half, len(content)):
+                    time.sleep(0.1)
+                    self.wfile.write(content[i : i + 1])
+            else:
+                self.wfile.write(content[half:])
         except ConnectionError:
             pass  # the client was killed or gave up

@@ -11,7 +11,7 @@ import pytest
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
 from posenc import data
-from posenc.data import archives, download, packed
+from posenc.data import archives, bounded, download, packed
 from posenc.data.download import Url, Zenodo
 
 
@@ -42,7 +42,7 @@ def test_good_downloads(server, tiny_zip, register, own_cache, manner):
 
 @pytest.mark.parametrize("manner", ["404", "500", "truncate", "stall"])
 def test_bad_downloads_leave_nothing(server, tiny_zip, register, own_cache, monkeypatch, manner):
-    monkeypatch.setattr(download, "TIMEOUT", 0.5)
+    monkeypatch.setattr(bounded, "SILENCE", 0.5)
     url = good(server, tiny_zip, manner)
     register(Url(url))
     with pytest.raises(data.MissingDataError) as caught:
@@ -73,6 +73,25 @@ def test_a_failing_host_is_tried_again(server, tiny_zip, register, monkeypatch):
 
 
 def test_the_second_source_is_used_when_the_first_fails(server, tiny_zip, register):
+    register(Url(f"{server.url}/404/Tiny.zip"), Url(good(server, tiny_zip)))
+    assert len(data.load("Tiny", "train")) == 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "manner", "said"),
+    [("SECONDS", 0.3, "drip", "not there after"), ("MAX_BYTES", 100, "", "more than 0 GiB")],
+)
+def test_a_download_without_an_end_is_given_up_and_the_next_source_tried(
+    server, tiny_zip, register, own_cache, monkeypatch, limit, value, manner, said
+):
+    url = good(server, tiny_zip, manner)
+    with monkeypatch.context() as short:
+        short.setattr(bounded, limit, value)
+        register(Url(url))
+        with pytest.raises(data.MissingDataError, match=said):
+            data.load("Tiny", "train")
+    assert len(server.hits) == 1  # a limit is no fault that another try would mend
+    assert leftovers(own_cache) == []
     register(Url(f"{server.url}/404/Tiny.zip"), Url(good(server, tiny_zip)))
     assert len(data.load("Tiny", "train")) == 3
 
@@ -203,7 +222,40 @@ def link_zip():
     return buffer.getvalue()
 
 
+def encrypted_zip():
+    content = bytearray(make_zip({"Tiny_TRAIN.ts": "x"}))
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flags of a member
+        content[content.index(mark) + place] |= 1
+    return bytes(content)
+
+
+def nameless_zip():
+    content = bytearray(make_zip({"Q": "x"}))
+    central, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    content[end + 12] -= 1  # the size of the directory
+    content[end + 16] -= 1  # and its place
+    del content[central + 46]
+    content[central + 28] = 0
+    del content[30]
+    content[26] = 0
+    return bytes(content)
+
+
+def broken_zip(method):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("noise", np.random.default_rng(0).bytes(2000))
+    content = bytearray(buffer.getvalue())
+    content[60:80] = bytes(20)
+    return bytes(content)
+
+
 HOSTILE = {
+    "encrypted": (encrypted_zip(), "'Tiny_TRAIN.ts' is encrypted"),
+    "no name": (nameless_zip(), "a name that no file can have"),
+    "a dot": (make_zip({".": "x"}), "a name that no file can have"),
+    "long name": (make_zip({"n" * 300: "x"}), "a name that no file can have"),
+    "nested": (make_zip({"d/" * 1500 + "f": "x"}), "1501 folders deep"),
     "climbs out": (make_zip({"good.txt": "1", "../../evil.txt": "x"}), "would leave"),
     "climbs out inside": (make_zip({"a/../../evil.txt": "x"}), "would leave"),
     "absolute": (make_zip({"/evil.txt": "x"}), "would leave"),
@@ -224,6 +276,35 @@ def test_hostile_archives(tmp_path, content, message):
         archives.unpack(archive, folder)
     assert list(folder.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "deep"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        broken_zip(zipfile.ZIP_LZMA),
+        broken_zip(zipfile.ZIP_BZIP2),
+        make_zip({"a": "1", "a/b": "2"}),
+        make_zip({"a/b": "1", "a": "2"}),
+    ],
+    ids=["lzma", "bzip2", "file, then folder", "folder, then file"],
+)
+def test_archives_that_fail_half_way_are_refused_and_the_next_source_is_tried(
+    server, tiny_zip, register, own_cache, content
+):
+    bad = Url(server.put("Bad.zip", content))
+    register(bad)
+    with pytest.raises(data.MissingDataError, match=r"Bad\.zip: not a usable zip archive"):
+        data.load("Tiny", "train")
+    assert leftovers(own_cache) == []
+    register(bad, Url(good(server, tiny_zip)))
+    assert len(data.load("Tiny", "train")) == 3
+
+
+def test_too_many_members(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 2)
+    (tmp_path / "a.zip").write_bytes(make_zip({"a": "", "b": "", "c": ""}))
+    with pytest.raises(data.ArchiveError, match="has 3 members, over 2"):
+        archives.unpack(tmp_path / "a.zip", tmp_path / "out")
 
 
 def test_hostile_archives_over_the_network(server, register, own_cache, tmp_path):

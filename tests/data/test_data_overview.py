@@ -40,3 +40,19 @@ def test_what_was_counted_in_part_is_told():
 def test_every_set_has_a_source():
     assert all(row["source"] for row in TABLE.values())
     assert TABLE["Adiac"]["source"] == "Zenodo 11179788"
+
+
+def test_facts_tell_padding_from_missing_values(tmp_path, monkeypatch):
+    header = "@problemName Uneven\n@missing true\n@univariate true\n@equalLength false\n"
+    body = "@classLabel true a b\n@data\n1,2,3,4:a\n1,?,3:b\n1,2:a\n"
+    folder = tmp_path / "Uneven"
+    folder.mkdir()
+    for part in ("TRAIN", "TEST"):
+        (folder / f"Uneven_{part}.ts").write_text(header + body)
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
+    found = data.facts("Uneven")
+    assert found.lengths == ((2, 4), (2, 4))
+    assert found.masked_steps == (4, 4)
+    assert found.missing_steps == (1, 1)
+    assert "padding after the last step: 3 + 3" in str(found)
+    assert "2 to 4 + 2 to 4" in str(found)

@@ -7,6 +7,7 @@ import pytest
 from datafiles import TINY_TRAIN
 
 from posenc import data
+from posenc.data.formats import text
 
 
 def write(tmp_path, content, name="one.ts"):
@@ -71,6 +72,11 @@ WRONG = {
     "no series": (TINY_TRAIN.split("@data")[0] + "@data\n", None, "no series"),
     "no tag": (TINY_TRAIN.replace("@missing false", "missing false"), 4, "@tag"),
     "bad flag": (TINY_TRAIN.replace("@missing false", "@missing maybe"), 4, "true or false"),
+    "endless count": (
+        TINY_TRAIN.replace("@dimensions 2", "@dimensions " + "9" * 5000),
+        6,
+        "integer below 1e9",
+    ),
     "bad count": (TINY_TRAIN.replace("@dimensions 2", "@dimensions two"), 6, "positive integer"),
     "tag twice": (TINY_TRAIN.replace("@data", "@missing false\n@data"), 10, "second time"),
     "no classes": (TINY_TRAIN.replace(" Up down", ""), 10, "@classLabel"),
@@ -112,6 +118,13 @@ WRONG = {
     "underscore": (TINY_TRAIN.replace("40,", "4_0,"), 12, "4_0"),
     "not text": (b"@problemName \xff\xfe\n", 1, "UTF-8"),
 }
+
+
+def test_one_giant_series_is_refused_before_it_takes_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "MAX_LINE", 1000)
+    path = write(tmp_path, TINY_TRAIN.replace("40,", "40," * 1000), "giant.ts")
+    with pytest.raises(data.FileFormatError, match="line 12: longer than 1,000 characters"):
+        data.read_ts(path)
 
 
 @pytest.mark.parametrize(("content", "line", "message"), WRONG.values(), ids=WRONG)

@@ -8,9 +8,10 @@ import pytest
 from browsing import PHONE
 from playwright.sync_api import Page
 
-from posenc import fourier, frequencies, rotation, tables
-from posenc.study import explorables
-from posenc.teaching.explorables import digits_bits_waves, doors, shuffle
+from posenc import fourier, frequencies, rotation, schedules, tables
+from posenc.study import explorables, friedman
+from posenc.study.explorables import benchmark, kernels
+from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
 
 pytestmark = pytest.mark.browser
 
@@ -94,10 +95,89 @@ def some_maps(rng):
         yield [q.tolist(), k.tolist(), rope, alibi, erpe], weights
 
 
+def some_formulas(rng):
+    """Yield encodings and sizes, and the scores that the library's tables and turns give."""
+    for name in kernels.FORMULAS:
+        for _ in range(8):
+            length, width = int(rng.integers(2, 40)), int(4 * rng.integers(1, 17))
+            yield [name, length, width], kernels.by_formula(name, length, width)
+
+
+def some_omega(rng):
+    """Yield a grid of frequencies, a factor and a trained length."""
+    for _ in range(20):
+        d_head, base = int(2 * rng.integers(2, 65)), float(rng.uniform(100, 1e6))
+        omega = frequencies.geometric(d_head, base)
+        yield omega, float(rng.uniform(1, 40)), int(rng.integers(64, 20_000))
+
+
+def some_linear(rng):
+    """Yield arguments of `linear` and the library's."""
+    for omega, factor, _ in some_omega(rng):
+        yield [omega.tolist(), factor], schedules.linear(omega, factor)
+
+
+def some_ntk(rng):
+    """Yield arguments of `ntk` and the library's."""
+    for omega, factor, _ in some_omega(rng):
+        yield [omega.tolist(), factor], schedules.ntk(omega, factor)
+
+
+def some_dynamic(rng):
+    """Yield arguments of `dynamicNtk`, inputs shorter than in training too, and the library's."""
+    for omega, factor, original in some_omega(rng):
+        length = int(rng.integers(1, 3 * original))
+        expected = schedules.dynamic_ntk(omega, factor, length, original)
+        yield [omega.tolist(), factor, length, original], expected
+
+
+def some_yarn(rng):
+    """Yield arguments of `yarn` and the library's."""
+    for omega, factor, original in some_omega(rng):
+        yield [omega.tolist(), factor, original], schedules.yarn(omega, factor, original)
+
+
+def some_llama3(rng):
+    """Yield arguments of `llama3` and the library's."""
+    for omega, factor, original in some_omega(rng):
+        yield [omega.tolist(), factor, original], schedules.llama3(omega, factor, original)
+
+
+def some_longrope(rng):
+    """Yield arguments of `longrope` with drawn divisors, and the library's."""
+    for omega, _, original in some_omega(rng):
+        short, long = rng.uniform(1, 60, size=(2, omega.size))
+        length = int(rng.integers(1, 2 * original))
+        expected = schedules.longrope(omega, length, original, short_factor=short, long_factor=long)
+        yield [omega.tolist(), length, original, short.tolist(), long.tolist()], expected
+
+
+def all_schedules(rng):
+    """Yield each schedule with several numbers, and what Python makes of its frequencies."""
+    data = explorables.make("rope-schedules").data()
+    for name in rope_schedules.SCHEDULES:
+        for original in (512, 4096, 8192):
+            numbers = [int(rng.integers(1, 33)), original, float(rng.choice([1e4, 5e5]))]
+            yield [name, *numbers, data], rope_schedules.frequencies(name, *numbers)
+
+
+def some_ranks(rng):
+    """Yield tables of scores with ties, and the library's average ranks."""
+    for _ in range(20):
+        scores = rng.integers(0, 6, size=rng.integers(2, 12, size=2)) / 4
+        yield [scores.tolist()], friedman.average_ranks(scores)
+
+
+def some_levels(rng):
+    """Yield gains in points and their shades."""
+    for gain in rng.normal(0, 6, size=50):
+        yield [gain], benchmark.level(gain)
+
+
 def all_advice(rng):  # noqa: ARG001
     """Yield every answer and what Python advises."""
     figure = explorables.make("chooser")
-    for answers in itertools.product(("yes", "no"), repeat=4):
+    for answers in itertools.product(*(control.options for control in figure.controls)):
         yield [figure.data(), *answers], figure.advice(*answers).use
 
 
@@ -112,6 +192,16 @@ REFERENCES = {
     ("chooser", "advice"): all_advice,
     ("doors", "turned"): some_turns,
     ("doors", "weights"): some_maps,
+    ("kernels", "byFormula"): some_formulas,
+    ("rope-schedules", "linear"): some_linear,
+    ("rope-schedules", "ntk"): some_ntk,
+    ("rope-schedules", "dynamicNtk"): some_dynamic,
+    ("rope-schedules", "yarn"): some_yarn,
+    ("rope-schedules", "llama3"): some_llama3,
+    ("rope-schedules", "longrope"): some_longrope,
+    ("rope-schedules", "frequencies"): all_schedules,
+    ("benchmark", "averageRanks"): some_ranks,
+    ("benchmark", "level"): some_levels,
     ("density", "geometric"): some_grids,
     ("density", "density"): some_densities,
 }
@@ -190,6 +280,15 @@ def test_every_control_works_by_keyboard_and_reset_undoes_it(opened, name):
         root.get_by_role("button", name="Reset").press("Enter")
         page.wait_for_timeout(60)
         assert root.locator(".explorable-summary").inner_text() == figure.summary(figure.first())
+
+
+def test_every_function_of_every_figure_is_compared(opened):
+    page = opened.goto(GALLERY)
+    found = page.evaluate(
+        """() => Object.entries(posencExplorables.known).flatMap(
+          ([name, figure]) => Object.keys(figure.functions).map((key) => [name, key]))"""
+    )
+    assert {tuple(pair) for pair in found} == set(REFERENCES)
 
 
 def test_every_figure_has_its_mathematics_compared():

@@ -55,30 +55,3 @@ def test_a_heatmap_shows_gaps(scores):
     for centred in (False, True):
         texts = [text.get_text() for text in figures.heatmap(gap, centred=centred).axes[0].texts]
         assert texts.count("–") == 1
-
-
-def test_dots_put_the_first_name_on_top_and_leave_out_what_is_missing():
-    figure, ax = plt.subplots()
-    first, second = figures.draw_dots(ax, ["a", "b"], [{"a": 1, "b": 2}, {"b": 5}], start=0)
-    assert labels(ax) == ["a", "b"]
-    assert first.get_ydata().tolist() == [1, 0]
-    assert np.isnan(second.get_xdata()).tolist() == [True, False]
-    plt.close(figure)
-
-
-def test_pairs_are_drawn_group_by_group():
-    figure, ax = plt.subplots()
-    pairs = np.array([[1, 2, 0.1, 7], [3, 4, 0.1, 7], [5, 6, 0.1, 9]])
-    figures.draw_pairs(ax, pairs, {7: "seven", 9: "nine", 11: "none"}, x="here", y="there")
-    drawn = [container[0].get_xydata().tolist() for container in ax.containers]
-    assert drawn == [[[1, 2], [3, 4]], [[5, 6]], []]
-    assert ax.get_legend_handles_labels()[1] == ["seven", "nine", "none"]
-    plt.close(figure)
-
-
-def test_columns_stand_above_their_names():
-    figure, ax = plt.subplots()
-    figures.draw_columns(ax, {"a": [1], "b": [2, 3, 4]}, y="value")
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"]
-    assert ax.lines[1].get_xydata().tolist() == [[1, 2], [1, 3], [1, 4]]
-    plt.close(figure)

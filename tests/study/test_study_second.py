@@ -164,6 +164,10 @@ def test_the_tiers_hold_each_set_once_and_only_known_ones():
 def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart():
     third = protocols.TIERS[3]
     assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
+    assert list(protocols.LATER) == encodings.names("modern")
+    assert not {*protocols.LATER} & {
+        e for tier in protocols.TIERS.values() for b in tier for e in b.encodings
+    }
     by_variant = {v: [b for b in third if b.variant == v] for v in ("", *protocols.VARIANTS)}
     assert {b.encodings for b in by_variant[""]} == {protocols.OTHERS}
     for variant in protocols.VARIANTS:

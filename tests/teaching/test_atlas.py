@@ -18,7 +18,7 @@ from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
-NAMES = encodings.names()
+NAMES = encodings.names("all")
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 
@@ -129,7 +129,8 @@ def test_behind_the_softmax_weights_are_added():
 def test_who_sees_whom():
     assert np.allclose(additions.who_sees_whom("none"), 1 / additions.LENGTH)
     relative = {name for name in NAMES if additions.offset_only(name)}
-    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"}
+    modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
+    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern
 
 
 def test_measurements_are_those_of_the_stored_trainings():

@@ -1,5 +1,6 @@
 """Explorable figures: their form, their first frame, and kind errors."""
 
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -7,11 +8,20 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from posenc.bench import protocols
 from posenc.study import explorables
-from posenc.teaching.explorables import bundle
+from posenc.study.explorables.benchmark import CHOICES, MODELS, SETS, Benchmark
+from posenc.study.explorables.kernels import FORMULAS, TITLES, by_formula, by_offset
+from posenc.study.second import Grid
+from posenc.teaching.explorables import bundle, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
 RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
+
+TEN = (
+    "clock-hands", "shuffle", "digits-bits-waves", "wave-bank", "density", "doors", "kernels",
+    "rope-schedules", "benchmark", "chooser",
+)  # fmt: skip
 
 every_figure = pytest.mark.parametrize("name", explorables.names())
 
@@ -31,6 +41,10 @@ class Ids(HTMLParser):
                 self.targets.append(value)
             if name.startswith("on") or name == "style":
                 self.handlers.append(name)
+
+
+def test_there_are_ten():
+    assert sorted(explorables.names()) == sorted(TEN)
 
 
 @every_figure
@@ -63,6 +77,23 @@ def test_what_a_preset_and_the_call_name_are_controls(name):
             assert control.minimum <= control.value <= control.maximum
         else:
             assert control.value in control.options
+
+
+@every_figure
+def test_what_is_copied_as_python_runs(name):
+    from posenc import fourier, frequencies, tables
+    from posenc.study.explorables import benchmark, chooser, kernels
+    from posenc.teaching.explorables import doors
+
+    figure = explorables.make(name)
+    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules]
+    known = {module.__name__.split(".")[-1]: module for module in modules}
+    known |= {"np": np, "itertools": itertools}
+    for preset in ({}, *(one.state for one in figure.presets)):
+        call = figure.python
+        for key, value in {**figure.first(), **preset}.items():
+            call = call.replace(f"{{{key}}}", str(value))
+        eval(call, known)
 
 
 @every_figure
@@ -117,3 +148,126 @@ def test_the_map_of_the_doors_is_what_the_librarys_encodings_give(door):
     scores = (queries @ keys.mT / 8**0.5 + bias)[0, 0]
     expected = doors.attention_weights(q, k, rope=door == "rotate", alibi=door == "bias")
     np.testing.assert_allclose(scores.softmax(-1).numpy(), expected, atol=1e-9)
+
+
+def test_the_pairs_that_p_rope_stops_are_the_librarys():
+    pytest.importorskip("torch")
+    from posenc import encodings
+
+    d_head, keep = rope_schedules.D_HEAD, rope_schedules.KEEP
+    expected = encodings.make("rotary", d_head, 1, 8, keep=keep).omega
+    np.testing.assert_allclose(rope_schedules.frequencies("keep", 8, 4096, 1e4), expected)
+
+
+def test_a_pair_meets_no_new_angle_where_nothing_is_longer():
+    figure = explorables.make("rope-schedules")
+    for schedule in rope_schedules.SCHEDULES:
+        said = figure.summary({**figure.first(), "schedule": schedule, "factor": 1})
+        assert said.endswith("and 0 meet angles that training never showed."), said
+
+
+def test_longrope_has_a_divisor_for_each_pair():
+    lists = rope_schedules.LONG_FACTOR, rope_schedules.SHORT_FACTOR
+    assert [len(one) for one in lists] == [rope_schedules.N_PAIRS] * 2
+    assert all(sorted(one) == one for one in lists)
+
+
+def test_an_unknown_schedule_is_named():
+    with pytest.raises(ValueError, match=r"schedule must be one of .*yarn.*got 'xpos'"):
+        rope_schedules.frequencies("xpos", 8, 4096, 1e4)
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "dft", "tape", "alibi"])
+@pytest.mark.parametrize(("length", "width"), [(16, 32), (32, 16), (9, 8)])
+def test_scores_before_training_are_the_librarys(name, length, width):
+    torch = pytest.importorskip("torch")
+    from posenc import encodings
+
+    encoding = encodings.make(name, width, 2, length).double()
+    if name == "alibi":
+        x = torch.zeros(1, length, width).double()
+        scores = encoding.bias(x, x, x).numpy()
+    else:
+        rows = encoding.rows(length).numpy()
+        scores = (rows @ rows.T / width**0.5)[None]
+    expected = [by_offset(head) for head in scores]
+    np.testing.assert_allclose(by_formula(name, length, width), expected, atol=1e-9)
+
+
+def test_scores_of_rope_before_training_are_those_of_pairs_that_point_alike():
+    torch = pytest.importorskip("torch")
+    from posenc import encodings
+
+    alike = torch.tensor([1.0, 0.0]).repeat(9, 4).expand(1, 2, 9, 8).double()
+    q, k = encodings.make("rotary", 16, 2, 9).double().rotate(alike, alike)
+    scores = (q @ k.mT / 8**0.5)[0, 0].numpy()
+    np.testing.assert_allclose(by_formula("rotary", 9, 16)[0], by_offset(scores), atol=1e-6)
+    np.testing.assert_allclose(by_formula("rotary", 9, 16)[0, 8], 4 / 8**0.5)
+
+
+def test_what_is_stored_of_trainings_has_every_encoding_and_size():
+    figure = explorables.make("kernels")
+    sizes = [[int(o) for o in control.options] for control in figure.controls[1:]]
+    for name in TITLES:
+        for length in sizes[0]:
+            for width in sizes[1]:
+                lines = figure.scores(name, length, width)
+                assert lines["after"].shape == (2, 2 * length - 1)
+                assert lines["before"].shape[1] == 2 * length - 1
+        assert (name in FORMULAS) == (f"{name} 32 32" not in figure.data()["before"])
+
+
+def test_what_is_not_stored_is_said():
+    with pytest.raises(ValueError, match=r"length must be one of .*got 20"):
+        explorables.make("kernels").scores("erpe", 20, 32)
+
+
+def drawn(model, n_sets):
+    """Return a grid of as many sets, with gains that differ."""
+    rng = np.random.default_rng(n_sets)
+    shape = n_sets, len(protocols.ENCODINGS), 5
+    gains = np.linspace(0, 0.05, shape[1])[:, None]
+    scores = (0.7 + gains + rng.normal(0, 0.02, shape)).clip(0, 1)
+    names = tuple(protocols.DATASETS[:n_sets])
+    return Grid(model, names, protocols.ENCODINGS, scores, np.full((n_sets, 5), 0.2))
+
+
+@pytest.mark.parametrize("n_sets", [1, 2, 38])
+def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
+    figure = Benchmark({"patch": drawn("patch", n_sets)})
+    html = figure.html()
+    weight = len(html.encode()) + len(bundle.script("benchmark.js").encode())
+    assert weight <= FIGURE_LIMIT
+    assert f"{n_sets} of 38 sets are whole for the patch model" in html
+    assert ("A ranking takes two rows" in figure.summary(figure.first())) == (n_sets == 1)
+    assert html.count('data-part="set-') == len(drawn("patch", n_sets).units().datasets)
+
+
+def test_the_benchmark_says_that_there_is_nothing_yet():
+    figure = Benchmark({})
+    assert figure.summary(figure.first()) == (
+        "0 of 38 sets are whole for the patch model, and there is none of this kind."
+    )
+    assert "<svg" in figure.html()
+
+
+def test_clear_differences_are_told_apart():
+    figure = Benchmark({"patch": drawn("patch", 38)})
+    assert "erpe" not in figure.summary(figure.first()).split("points. ")[1].split(" has")[0]
+    assert figure.summary(figure.first()).count("told apart from") == 1
+
+
+@pytest.mark.parametrize("choice", [("mlp", "whole", "all"), ("patch", "big", "all"),
+                                    ("patch", "whole", "best")])  # fmt: skip
+def test_a_choice_that_there_is_not_is_named(choice):
+    with pytest.raises(ValueError, match="must be one of"):
+        Benchmark({}).chosen(*choice)
+
+
+def test_each_choice_has_its_rows_and_columns():
+    data = Benchmark({"patch": drawn("patch", 5), "time_series": drawn("time_series", 3)}).data()
+    assert len(data["shown"]) == len(MODELS) * len(SETS) * len(CHOICES)
+    assert sorted(data["columns"]["added"] + data["columns"]["inside"]) == list(range(10))
+    assert all(
+        max(found["rows"], default=0) < len(data["sets"]) for found in data["shown"].values()
+    )

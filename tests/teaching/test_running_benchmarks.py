@@ -4,11 +4,12 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from posenc.bench import extrapolation
-from posenc.bench.__main__ import parser
+from posenc.bench import extrapolation, tuning
+from posenc.bench.__main__ import main, parser
 from posenc.bench.settings import PROFILES
 from posenc.models import TimeSeriesTransformer
 
@@ -26,6 +27,67 @@ def run_block(text):
     names = {}
     exec(source, names)
     return names
+
+
+SMALL = "--engine serial --n-layers 1 --d-model 8 --n-heads 2 --d-ff 8 --check-every 2"
+SERIES = """@problemName MyGestures
+@timeStamps false
+@missing false
+@univariate true
+@equalLength true
+@seriesLength 8
+@classLabel true left right
+@data
+"""
+
+
+def walk():
+    """Return the commands of the first sections, as lists of words."""
+    steps = PAGE[: PAGE.index("## What you may conclude")]
+    text = "".join(re.findall(r"```console\n(.*?)```", steps, flags=re.DOTALL))
+    found = re.findall(r"\$ python -m posenc\.bench ((?:.*\\\n)*.*)", text)
+    return [shlex.split(command.replace("\\\n", " ")) for command in found]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Make a folder with `mine.py` and a small data set, as the page asks for, and go there."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    [source] = [block for block in blocks if "class Nearby" in block]
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    home = tmp_path / "data" / "MyGestures"
+    home.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for part, n in (("TRAIN", 24), ("TEST", 12)):
+        rows = [
+            ",".join(f"{x:.3f}" for x in rng.normal(size=8)) + (":left" if i % 2 else ":right")
+            for i in range(n)
+        ]
+        (home / f"MyGestures_{part}.ts").write_text(SERIES + "\n".join(rows) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("POSENC_DATA", "data")
+    monkeypatch.setattr(tuning, "STEPS", 4)
+    return tmp_path
+
+
+def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
+    for command in walk():
+        words = ["MyGestures" if word == "ItalyPowerDemand" else word for word in command]
+        if words[0] == "run":
+            few = "--steps 4 --least-steps 2" if "--steps" in words else "--epochs 1"
+            words += shlex.split(f"{SMALL} {few}")
+        assert main(words) == 0, words
+    said = capsys.readouterr().out
+    assert "written: first/report.md" in said.replace("\\", "/")
+    report = (folder / "fair" / "report.md").read_text(encoding="utf-8")
+    assert all(name in report for name in ("none", "sinusoidal", "mine:Nearby"))
+
+
+def test_the_walk_tunes_and_resamples():
+    [first, _, fair, _] = walk()
+    assert "--tune" not in first
+    assert {"--tune", "--resamples", "--steps"} <= {*fair}
 
 
 def test_the_books_results_are_read_as_the_page_says():

@@ -18,6 +18,13 @@ def test_entries_are_escaped_and_numbers_have_separators():
     ]
 
 
+def test_a_stacked_table_carries_its_headings_into_every_row():
+    shown = WordTable(ROWS, head="set", stacked=True)._repr_mimebundle_()["text/html"]
+    assert shown.count('data-label="what"') == len(ROWS)
+    assert "posenc-stacked" in shown
+    assert "data-label" not in WordTable(ROWS)._repr_mimebundle_()["text/html"]
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [({}, "at least one row"), ({"a": {"n": 1}, "b": {"m": 1}}, r"row 'b' must have \['n'\]")],

@@ -580,7 +580,9 @@ def test_length_one_as_max_length(name):
 
 
 def test_unknown_names_list_the_known_and_the_nearest():
-    with pytest.raises(ValueError, match=r"one of none, sinusoidal, .*erpe, got 'sinusodal'; did "):
+    with pytest.raises(
+        ValueError, match=r"one of none, sinusoidal, .*erpe, .*, got 'sinusodal'; did "
+    ):
         encodings.make("sinusodal", 8, 2, 5)
     with pytest.raises(
         ValueError, match=r"options of 'rotary' are: base, pairing, share, .*; got pairng"

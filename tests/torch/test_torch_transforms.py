@@ -14,7 +14,7 @@ from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]
 STOCHASTIC = ["sine_spe", "conv_spe"]
-DETERMINISTIC = [name for name in encodings.names() if name not in STOCHASTIC]
+DETERMINISTIC = [name for name in encodings.names("all") if name not in STOCHASTIC]
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "dropout": 0.0}
 
 
@@ -27,7 +27,7 @@ def series(length=24):
     return torch.randn(5, length, 3, generator=torch.Generator().manual_seed(3))
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
     for cls in MODELS:
@@ -111,7 +111,8 @@ def test_alibi_in_half_types_knows_every_distance(dtype):
     torch.testing.assert_close(bias.double(), exact, rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("name", encodings.names())
+# CoPE apart: its slope jumps where a count passes a whole number, so rounding a token changes it
+@pytest.mark.parametrize("name", [name for name in encodings.names("all") if name != "cope"])
 def test_bfloat16_loses_no_precision_where_blocks_begin(name):
     errors = {}
     for length in (250, 300):
@@ -166,7 +167,7 @@ def test_constants_are_rounded_from_float64_and_never_from_a_coarser_type():
         assert encodings.make("sinusoidal", 16, 2, 5).to(torch.float64).fixed.is_meta
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 def test_autocast(name):
     net = build(TimeSeriesTransformer, name)
     with torch.autocast("cpu", torch.bfloat16):
@@ -175,7 +176,7 @@ def test_autocast(name):
     assert logits.isfinite().all()
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("cls", MODELS)
 def test_state_dicts_go_round(name, cls, tmp_path):
     for pooling in ("mean", "cls"):
@@ -186,7 +187,7 @@ def test_state_dicts_go_round(name, cls, tmp_path):
         assert torch.equal(net.eval()(series()), other.eval()(series()))
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("cls", MODELS)
 def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
     for shared in (None, True, False):
@@ -228,7 +229,7 @@ def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
         nets[1].load_state_dict(missing)
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
@@ -247,7 +248,7 @@ def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
     assert torch.equal(other.eval()(x), net.eval()(x))
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 def test_an_encoding_alone_is_filled_by_assignment(name):
     position = encodings.make(name, 16, 2, 24)
     with torch.device("meta"):
@@ -259,7 +260,7 @@ def test_an_encoding_alone_is_filled_by_assignment(name):
     assert not any(values.is_meta for values in empty.buffers())
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 def test_a_seed_determines_everything(name):
     outputs = []
     for _ in range(2):
@@ -349,7 +350,7 @@ class Layer(torch.nn.Module):
         return self.attention(*inputs)
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_is_exported_for_every_length(name, masked):
     torch.manual_seed(0)
@@ -384,7 +385,7 @@ def stacked(nets):
 
 
 @pytest.mark.parametrize("cls", MODELS)
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("length", [24, 300])
 def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
     if length == 300 and name in STOCHASTIC:
@@ -415,7 +416,7 @@ def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
             )
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.names("all"))
 def test_gradients_inside_vmap(name):
     stochastic = name in STOCHASTIC
     nets = [build(TimeSeriesTransformer, name, seed).double() for seed in range(2)]

@@ -5,12 +5,11 @@ The answers are those of `python benchmarks/published.py modules`, in `published
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from string import ascii_lowercase
+from typing import Any
 
 from posenc.study import results
-
-if TYPE_CHECKING:
-    import pandas as pd
+from posenc.teaching.words import WordTable
 
 COMPANION, SURVEY = "dfstrans/DFStrans", "imics-lab/positional-encoding-benchmark"
 FILE = "published-modules.json"
@@ -85,18 +84,17 @@ def re_enacted(found: dict[str, Any]) -> str:
     return "" if away is None else "equal" if away < EXACT else f"off by {away:.2f}"
 
 
-def table(repository: str) -> "pd.DataFrame":
+def table(repository: str) -> WordTable:
     """Return a table of the distinct classes of a repository and what each was found to do."""
-    import pandas as pd
-
-    rows = [
-        {
-            "class": m["name"],
+    found = load(repository)["modules"]
+    rows = {}
+    for m in found:
+        same = [one for one in found if one["name"] == m["name"]]
+        letter = f", {ascii_lowercase[same.index(m)]}" if len(same) > 1 else ""
+        rows[m["name"] + letter] = {
             "places": m["places"],
-            "of these in notebooks": m["in_notebooks"],
+            "in notebooks": m["in_notebooks"],
             "what it does": in_words(m["found"]),
             "our re-enactment": re_enacted(m["found"]),
         }
-        for m in load(repository)["modules"]
-    ]
-    return pd.DataFrame(rows).set_index("class")
+    return WordTable(rows, head="class")

@@ -91,6 +91,36 @@ def anomalies() -> Runs:
     return load(*stored, "windows-elevator")
 
 
+def at_random() -> Runs:
+    """Return the trainings on windows that were dealt out at random, places "SMD" and "MSL"."""
+    cells = load("windows-random").cells
+    return Runs(
+        {(e, s, place.removesuffix("-random"), m): c for (e, s, place, m), c in cells.items()}
+    )
+
+
+def splits() -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Return balanced accuracies by (set, split), then by method: one value a seed.
+
+    The splits are "whole groups", by channel or by time, and "at random". The methods are a random
+    forest on statistics of each window, which are blind to order, and a transformer with and
+    without an encoding.
+    """
+    forests = data.recorded()["leakage"]["scores"]
+    stored = {"whole groups": (anomalies(), "protocol"), "at random": (at_random(), "random")}
+    return {
+        (name, split): {
+            "random forest": forests[name][key],
+            **{
+                label: list(runs.scores(label, name, "balanced_accuracy").values())
+                for label in ("none", SINES, DFT)
+            },
+        }
+        for name in SETS
+        for split, (runs, key) in stored.items()
+    }
+
+
 def anomalous(name: str) -> NDArray[np.bool_]:
     """Return which windows of a set's test part are anomalous, thinned as they were used."""
     normal, faulty = (counts[1] for counts in data.recorded_facts(name).class_counts.values())

@@ -1,7 +1,9 @@
 """The command line: `python -m posenc.bench run | protocol | baselines | report | ...`."""
 
 import argparse
+import errno
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
@@ -16,8 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
     options = parser().parse_args(arguments)
     try:
+        if getattr(options, "out", None) and options.command in (_run, _baselines, _merge):
+            _check_writable(options.out, options.out.parent)
+        elif getattr(options, "out", None):
+            _check_writable(options.out, options.out)
         return options.command(options)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"posenc.bench: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -171,6 +177,18 @@ def _fits(record: dict, conditions: Sequence[str]) -> bool:
         if str(stored[name]) != value:
             return False
     return True
+
+
+def _check_writable(out: Path, folder: Path) -> None:
+    """Raise ValueError, before anything is read or trained, if `out` cannot be written."""
+    try:
+        if folder != out and out.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it")
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ValueError(f"--out {out} cannot be written: {error.strerror}") from error
 
 
 def _existing(path: Path) -> Path:

@@ -31,9 +31,7 @@ class DaskEngine:
         try:
             from distributed import Client
         except ImportError as error:
-            raise ValueError(
-                f"engine {address!r} needs the package distributed: pip install distributed"
-            ) from error
+            raise ValueError(f"engine {address!r}: {error}") from error
         try:
             self._client = Client(address, timeout=TIMEOUT, set_as_default=False)
         except OSError as error:

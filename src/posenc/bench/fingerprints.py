@@ -89,7 +89,7 @@ def agree(one: list[float], other: list[float]) -> bool:
 def register(path: Path) -> list[str]:
     """Enter the present code of every encoding in the file; return what is new, in sentences."""
     versions, news = _versions(path), []
-    for name in encodings.names():
+    for name in encodings.names("all"):
         code, now = of_code(encodings.get(name)), probe(name)
         listed = versions.setdefault(name, [])
         if any(code in (v["code"], *v["same"]) for v in listed):

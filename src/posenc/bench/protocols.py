@@ -79,6 +79,9 @@ HASH = hashed(TRAINING)
 
 # What tier 3 adds. Its ten sets were named before results on them were read.
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
+# Encodings that joined the library later: no tier's, but an appendix to the third. They are
+# trained by `--tier 3 --encodings ...` and compared in a family of their own.
+LATER = ("transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope")
 VARIED = (
     "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
     "NATOPS", "SyntheticControl", "ProximalPhalanxTW", "MedicalImages", "BasicMotions",

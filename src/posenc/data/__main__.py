@@ -59,7 +59,7 @@ def _present() -> list[str]:
 def _run(command: str, name: str) -> int:
     try:
         return {"fetch": _fetch, "verify": _verify, "info": _info}[command](name)
-    except DataError as error:
+    except (DataError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -7,17 +7,16 @@ rename moves the finished set into `sets`: whoever looks there finds a whole set
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from posenc.data import archives, folders, lock
+from posenc.data.bounded import BeyondLimitError, Bounded
 from posenc.data.errors import DownloadError
 
 RETRIES = 2
-TIMEOUT = 30.0  # seconds without a byte
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Url:
             folder, base_url="", registry={name: self.sha256}, urls={name: self.url},
             retry_if_failed=RETRIES,
         )  # fmt: skip
-        client.fetch(name, downloader=pooch.HTTPDownloader(**_options()))
+        client.fetch(name, downloader=Bounded())
         _unpack_if_zip(folder / name, folder)
 
     def __str__(self) -> str:
@@ -54,8 +53,10 @@ class Zenodo:
             folder, base_url=f"doi:10.5281/zenodo.{self.record}", retry_if_failed=RETRIES
         )
         client.load_registry_from_doi()
+        record = pooch.downloaders.doi_to_repository(f"10.5281/zenodo.{self.record}")
         for name in self._wanted(set(client.registry)):
-            client.fetch(name, downloader=pooch.DOIDownloader(**_options()))
+            client.urls[name] = record.download_url(name)
+            client.fetch(name, downloader=Bounded())
             _unpack_if_zip(folder / name, folder)
 
     def _wanted(self, present: set[str]) -> list[str]:
@@ -101,6 +102,7 @@ def fetch(name: str, sources: tuple[Source, ...], complete: Callable[[Path], boo
 def _fetch_any(
     name: str, sources: tuple[Source, ...], incoming: Path, complete: Callable[[Path], bool]
 ) -> None:
+    _pooch()
     from requests.exceptions import RequestException
 
     faults = []
@@ -114,7 +116,7 @@ def _fetch_any(
             faults.append(f"{source[0]}: downloaded, but the expected files are not in it")
         # RequestException is an OSError, so it must be told from a full disk here; KeyError is
         # what pooch makes of an answer that is not the one it expects from Zenodo
-        except (RequestException, ValueError, KeyError) as error:
+        except (RequestException, BeyondLimitError, ValueError, KeyError) as error:
             faults.append(f"{source[0]}: {error}")
         shutil.rmtree(incoming, ignore_errors=True)
     raise DownloadError(f"{name} could not be downloaded. " + "; ".join(faults))
@@ -133,14 +135,10 @@ def _unpack_if_zip(path: Path, folder: Path) -> None:
         path.unlink()
 
 
-def _options() -> dict:
-    return {"progressbar": sys.stderr.isatty(), "chunk_size": 1 << 18, "timeout": TIMEOUT}
-
-
 def _pooch():
     try:
         import pooch
     except ImportError as error:
-        raise DownloadError("downloading needs pooch: pip install 'posenc[data]'") from error
+        raise DownloadError(f"downloading: {error}") from error
     pooch.get_logger().setLevel(logging.WARNING)
     return pooch

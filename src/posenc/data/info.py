@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc.data import repeats
+from posenc.data.dataset import Dataset
 from posenc.data.load import load
 from posenc.data.registry import ENTRIES, Printed
 from posenc.data.synthetic import FAMILIES
@@ -26,6 +28,8 @@ class Facts:
     printed: Printed | None
     provenance: str
     notes: tuple[str, ...]
+    lengths: tuple[tuple[int, int], tuple[int, int]] | None = None  # shortest, longest: train, test
+    missing_steps: tuple[int, int] | None = None  # of the masked steps those that are no padding
 
     def table(self) -> list[tuple[str, int | None, int, bool | None]]:
         """Return rows (quantity, printed, counted here, agree?); None where nothing is printed."""
@@ -46,6 +50,12 @@ class Facts:
         lines.append("classes (train + test):")
         lines += [f"  {one}: {a} + {b}" for one, (a, b) in self.class_counts.items()]
         lines.append("masked steps (train + test): {} + {}".format(*self.masked_steps))
+        if self.lengths and self.missing_steps and any(self.masked_steps):
+            spans = [f"{low} to {high}" for low, high in self.lengths]
+            padded = [m - n for m, n in zip(self.masked_steps, self.missing_steps, strict=True)]
+            lines.append("  of these padding after the last step: {} + {}".format(*padded))
+            lines.append("  of these missing values before it: {} + {}".format(*self.missing_steps))
+            lines.append("lengths of the series (train + test): {} + {}".format(*spans))
         lines.append(
             "repeated series (train + test, of train in test): {} + {}, {}".format(*self.repeats)
         )
@@ -73,7 +83,26 @@ def facts(name: str) -> Facts:
         printed=entry.printed if entry else None,
         provenance=train.provenance,
         notes=entry.notes if entry else (),
+        lengths=(_span(train), _span(test)),
+        missing_steps=(_missing(train), _missing(test)),
     )
+
+
+def _lengths(part: Dataset) -> NDArray[np.int64]:
+    """Return the lengths (n,) of the series up to their last whole step."""
+    if part.mask is None:
+        return np.full(len(part), part.length)
+    return part.length - part.mask[:, ::-1].argmax(axis=1)
+
+
+def _span(part: Dataset) -> tuple[int, int]:
+    lengths = _lengths(part)
+    return int(lengths.min()), int(lengths.max())
+
+
+def _missing(part: Dataset) -> int:
+    """Return how many masked steps lie before the last whole step of their series."""
+    return 0 if part.mask is None else int(_lengths(part).sum() - part.mask.sum())
 
 
 def _dash(value: int | None) -> str:

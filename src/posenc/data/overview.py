@@ -3,7 +3,7 @@
 from posenc.data.download import Source, Zenodo
 from posenc.data.measure import recorded, recorded_facts
 from posenc.data.registry import ENTRIES, Entry
-from posenc.data.sets import archive
+from posenc.data.sets import anomaly, archive, emg, room, smd
 
 # where sets come from that are not in the archives, and their licence where one is stated
 _SOURCES = {
@@ -41,6 +41,33 @@ def _row(entry: Entry) -> dict[str, object]:
         "test": facts.test,
         "source": _SOURCES.get(entry.name) or _source(entry.sources[0]),
         "what is special": special(entry.name),
+    }
+
+
+def cuts() -> dict[str, dict[str, str]]:
+    """Return how the sets that are recordings become series: window, group and test part."""
+    anomalous = f"{anomaly.LENGTH} rows, anomalous if any row is"
+    return {
+        "RoomOccupancy": {
+            "a window": f"{room.LENGTH} readings, 15 minutes",
+            "a group": f"{room.BLOCK} readings, two hours",
+            "test part": "one day, less the windows next to other days",
+        },
+        "EMGGestures": {
+            "a window": f"{emg.LENGTH} rows of one gesture",
+            "a group": "a subject",
+            "test part": "every fifth subject",
+        },
+        "SMD": {
+            "a window": anomalous,
+            "a group": f"{smd.BLOCK:,} rows, no anomaly divided",
+            "test part": "the last three tenths of each machine, one window left out between",
+        },
+        "MSL": {
+            "a window": anomalous,
+            "a group": "a channel",
+            "test part": "every third channel",
+        },
     }
 
 

@@ -7,29 +7,45 @@ from posenc import _checks
 from posenc.attention import Position
 from posenc.encodings import toeplitz as toeplitz
 from posenc.encodings.added import Added
+from posenc.encodings.axial import AxialRotary
+from posenc.encodings.cope import CoPE
+from posenc.encodings.deberta import DeBERTa
 from posenc.encodings.distance import ALiBi, T5Bias
 from posenc.encodings.erpe import ERPE
+from posenc.encodings.fire import FIRE
+from posenc.encodings.fope import FoPE
+from posenc.encodings.kerple import Kerple
 from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.none import NoPosition
+from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
 from posenc.encodings.tpe import TPE
+from posenc.encodings.transformer_xl import TransformerXL
 from posenc.encodings.tupe import TUPE
+from posenc.encodings.xpos import XPos
 
 __all__ = [
     "DFT",
     "ERPE",
+    "FIRE",
     "TAPE",
     "TPE",
     "TUPE",
     "ALiBi",
     "Added",
+    "AxialRotary",
+    "CoPE",
     "ConvSPE",
+    "DeBERTa",
+    "FoPE",
+    "Kerple",
     "Learnable",
     "LearnableFrequency",
     "NoPosition",
+    "PoPE",
     "Relative",
     "Rotary",
     "SineLinear",
@@ -37,12 +53,14 @@ __all__ = [
     "Sinusoidal",
     "StochasticPosition",
     "T5Bias",
+    "TransformerXL",
+    "XPos",
     "get",
     "make",
     "names",
 ]
 
-_CLASSES: dict[str, type[Position]] = {
+_BOOK: dict[str, type[Position]] = {
     "none": NoPosition,
     "sinusoidal": Sinusoidal,
     "dft": DFT,
@@ -60,9 +78,21 @@ _CLASSES: dict[str, type[Position]] = {
     "tpe": TPE,
     "erpe": ERPE,
 }
-
+_MODERN: dict[str, type[Position]] = {
+    "transformer_xl": TransformerXL,
+    "deberta": DeBERTa,
+    "kerple": Kerple,
+    "xpos": XPos,
+    "fire": FIRE,
+    "cope": CoPE,
+    "fope": FoPE,
+    "pope": PoPE,
+}
+_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary}
+_GROUPS = {"book": _BOOK, "modern": _MODERN, "all": {**_BOOK, **_MODERN}, "axes": _AXES}
 
 _ALSO_KNOWN_AS = {
+    "disentangled": "deberta",
     "fixed": "sinusoidal",
     "rope": "rotary",
     "shaw": "relative",
@@ -72,20 +102,34 @@ _ALSO_KNOWN_AS = {
 }
 
 
-def names() -> list[str]:
-    """Return the names that `make` knows.
+def names(group: str = "book") -> list[str]:
+    """Return names that `make` knows.
+
+    Parameters
+    ----------
+    group : {"book", "modern", "all", "axes"}
+        "book" for the sixteen that the chapters explain and the benchmark measures; "modern" for
+        those that came later to the library, which the atlas explains; "all" for both; "axes" for
+        those that want several numbers a token, whose positions must be given.
 
     Returns
     -------
     list of str
-        In the order of the book.
+        Those of the book in its order, the others by year of publication.
+
+    Raises
+    ------
+    ValueError
+        For another group.
 
     Examples
     --------
     >>> names()[:3]
     ['none', 'sinusoidal', 'dft']
+    >>> names("modern")[:3]
+    ['transformer_xl', 'deberta', 'kerple']
     """
-    return list(_CLASSES)
+    return list(_GROUPS[_checks.choice("group", group, _GROUPS)])
 
 
 def get(name: str, *, argument: str = "position") -> type[Position]:
@@ -94,7 +138,7 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names("all")` or `names("axes")`.
     argument : str
         What the name was given for, for messages.
 
@@ -115,7 +159,8 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     """
     if name in _ALSO_KNOWN_AS:
         raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
-    return _CLASSES[_checks.choice(argument, name, _CLASSES)]
+    known = _GROUPS["all"] | _AXES
+    return known[_checks.choice(argument, name, known)]
 
 
 def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:
@@ -124,7 +169,7 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names("all")` or `names("axes")`.
     d_model, n_heads, max_length : int
         As for `posenc.attention.Position`.
     **options

@@ -202,12 +202,14 @@ def n_units() -> int:
 
 
 def _records(name: str, model: str) -> list[dict]:
-    """Return the finished records of this protocol and of one model."""
+    """Return the finished records of this protocol, of one model and of the encodings of tier 1."""
     _checks.choice("model", model, ("patch", "time_series"))
     return [
         record
         for record in tables.finished(results.load(name))
-        if record["model"] == model and record.get("protocol") == protocols.HASH
+        if record["model"] == model
+        and record.get("protocol") == protocols.HASH
+        and record["encoding"] in protocols.ENCODINGS
     ]
 
 

@@ -1,11 +1,8 @@
 """Figures of score tables, in the book's style: heatmap, rank bars, critical differences."""
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from posenc.study import statistics
@@ -107,82 +104,6 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
     ax.grid(axis="y", visible=False)
     ax.set(xlabel=f"average rank over {n_datasets} data sets, bars: {distance:.2f} wide")
     ax.set_title(f"Critical differences, {scores.model} model")
-
-
-def draw_pairs(
-    ax: Axes, pairs: np.ndarray, names: Mapping[int, str], *, x: str = "", y: str = ""
-) -> None:
-    """Draw pairs of numbers with errors, one mark per group, and the line on which both agree.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    pairs : array of shape (n, 4)
-        Rows of x, y, error of y, number of the group.
-    names : mapping
-        Number of a group to its name; at most six.
-    x, y : str
-        Labels of the axes.
-    """
-    for (group, name), mark, color in zip(names.items(), "osD^vP", plots.COLORS, strict=False):
-        a, b, error = pairs[pairs[:, 3] == group, :3].T
-        ax.errorbar(a, b, error, fmt=mark, color=color, markersize=4, linewidth=0.8, label=name)
-    ax.axline((0, 0), slope=1, color="#888888", linestyle=":", linewidth=1)
-    ax.axhline(0, color="#888888", linewidth=0.8)
-    ax.set(xlabel=x, ylabel=y)
-
-
-def draw_columns(ax: Axes, columns: Mapping[str, Sequence[float]], *, y: str = "") -> None:
-    """Draw the values of each named column above its name; those of the second are joined.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    columns : mapping
-        Name to values; at most four.
-    y : str
-        Label of the values.
-    """
-    for i, (values, mark) in enumerate(zip(columns.values(), ["x", "s-", "o", "D"], strict=False)):
-        ax.plot([i] * len(values), values, mark, color=plots.COLORS[i % 3])
-    ax.set_xticks(range(len(columns)), columns, fontsize=8)
-    ax.set(ylabel=y, xlim=(-0.5, len(columns) - 0.5))
-
-
-def draw_dots(
-    ax: Axes,
-    names: Sequence[str],
-    series: Sequence[Mapping[str, float]],
-    *,
-    start: float | None = None,
-) -> list[Line2D]:
-    """Draw one row per name, the first on top, with a mark of each series, and a line between.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    names : sequence of str
-        Rows.
-    series : sequence of mappings
-        Name to value; a name that is missing or NaN gets no mark. At most four.
-    start : float, optional
-        Where a dashed line stands and the lines of the rows begin.
-
-    Returns
-    -------
-    One handle per series, for a legend.
-    """
-    rows = np.arange(len(names))[::-1]
-    values = np.array([[one.get(name, np.nan) for name in names] for one in series])
-    ends = values if start is None else np.vstack([values, np.full(len(names), start)])
-    ax.hlines(rows, np.nanmin(ends, axis=0), np.nanmax(ends, axis=0), color="#b8c0cc", zorder=1)
-    if start is not None:
-        ax.axvline(start, color=plots.COLORS[1], linewidth=1, linestyle="--")
-    handles = []
-    for one, marker, color in zip(values, "o^xs", plots.COLORS, strict=False):
-        handles += ax.plot(one, rows, marker, color=color, markersize=5 + 2 * (marker == "x"))
-    ax.set_yticks(rows, names, fontsize=8)
-    return handles
 
 
 def _write_values(ax: Axes, values: np.ndarray, colours: np.ndarray) -> None:

@@ -6,6 +6,7 @@ pulses stand four steps apart and the class says which came first. "Longer" seri
 """
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,3 +73,24 @@ def load() -> Longer:
         name = tables.label(record, "encoding")
         runs[SHOWN.get(name, name)].append(record["metrics"])
     return Longer(trained, tuple(n for n in settings["test_lengths"] if n > trained), dict(runs))
+
+
+def rows(runs: Longer, names: Sequence[str], tests: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return accuracies in per cent as trained and beyond, with the lowest and highest seed.
+
+    Parameters
+    ----------
+    runs : Longer
+    names : sequence of str
+        Encodings.
+    tests : mapping from words to the name of a test, such as "longer_128"
+    """
+    found = {}
+    for name in names:
+        found[name] = {"as trained": f"{runs.accuracy(name, f'longer_{runs.trained}'):.0%}"}
+        for words, test in tests.items():
+            seeds = [m[test] for m in runs.good(name)]
+            spread = f"{min(seeds):.0%} to {max(seeds):.0%}"
+            found[name][f"{test.split('_')[1]}, {words}"] = f"{np.mean(seeds):.0%} ({spread})"
+        found[name]["learned it"] = f"{len(runs.good(name))} of {len(runs.runs[name])}"
+    return found

@@ -4,7 +4,6 @@ Which encodings help, on what, by how much, and how sure is that? A `Grid` holds
 one model; everything else is computed from it.
 """
 
-import fnmatch
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.bench import protocols
-from posenc.study import equality, friedman, power, results, tables
+from posenc.study import edition, equality, friedman, power, results
 from posenc.study.protocol import ANALYSIS
 
 BASELINE = str(ANALYSIS["baseline"])
@@ -71,10 +70,11 @@ def load(
     metric: str = "accuracy",
     encodings: Sequence[str] = protocols.ENCODINGS,
     variant: str = "",
+    every: bool = False,
     records: Iterable[dict] | None = None,
     baselines: Iterable[dict] | None = None,
 ) -> Grid:
-    """Return the complete data sets of a model.
+    """Return the data sets of a model that belong to the edition (see `posenc.study.edition`).
 
     Parameters
     ----------
@@ -86,27 +86,31 @@ def load(
         "none" and those to compare with it.
     variant : str
         A name of `posenc.bench.protocols.VARIANTS`; empty for the models of tier 1.
+    every : bool
+        Whether to take in all complete data sets, also those that came after the edition.
     records, baselines : iterable of dict, optional
-        Lines of `second-*.jsonl` and of `baselines/`; by default the book's.
+        Lines of `second-*.jsonl` and of `baselines/`; by default the book's. Given records have no
+        edition: all complete data sets are taken in.
 
     Raises
     ------
     ValueError
-        If no data set is complete.
+        If no data set is complete, or one of the edition is not.
     """
-    records = _stored(variant) if records is None else records
+    frozen = records is None and not every
+    records = edition.stored(variant) if records is None else records
     baselines = results.baselines() if baselines is None else baselines
-    found = _by_cell(records, model, metric)
+    found = edition.by_cell(records, model)
     floors = _floors(baselines, metric)
     n = int(protocols.TRAINING["resamples"])
-    complete = [
-        name
-        for name in protocols.DATASETS
-        if all((name, e, r) in found for e, r in product(encodings, range(n)))
-    ]
+    complete = (
+        edition.datasets(found, model, variant, encodings)
+        if frozen
+        else edition.whole(found, encodings)
+    )
     if not complete:
         raise ValueError(f"no data set is complete for model {model!r} and {', '.join(encodings)}")
-    scores = [[[found[d, e, r] for r in range(n)] for e in encodings] for d in complete]
+    scores = [[[found[d, e, r][metric] for r in range(n)] for e in encodings] for d in complete]
     for name in complete:
         if (name, 0) not in floors:
             raise ValueError(
@@ -124,18 +128,12 @@ def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) ->
     lacking: Counter[str] = Counter()
     for block in protocols.blocks(tier, model):
         if block.variant not in found:
-            every = _stored(block.variant) if records is None else records
-            found[block.variant] = _by_cell(every, model, "accuracy")
+            every = edition.stored(block.variant) if records is None else records
+            found[block.variant] = edition.by_cell(every, model)
         there = found[block.variant]
         cells = product([block.dataset], block.encodings, range(n))
         lacking[block.dataset] += sum(cell not in there for cell in cells)
     return {name: count for name, count in lacking.items() if count}
-
-
-def _stored(variant: str) -> list[dict]:
-    """Return the book's own records of the models of tier 1, or of a variant; [] without any."""
-    pattern = f"variant-{variant}-*" if variant else "second-*"
-    return results.load(pattern) if fnmatch.filter(results.names(), pattern) else []
 
 
 @dataclass(frozen=True)
@@ -308,15 +306,6 @@ def powers(grid: Grid, effect: float) -> dict[str, power.Power]:
     return {
         name: power.power(effect, design, alpha=ALPHA, n_tests=len(names))
         for name, design in designs.items()
-    }
-
-
-def _by_cell(records: Iterable[dict], model: str, metric: str) -> dict[tuple[str, str, int], float]:
-    """Return the scores of this protocol's finished cells by data set, encoding and seed."""
-    return {
-        (r["dataset"], r["encoding"], r["seed"]): r["metrics"][metric]
-        for r in tables.finished(records)
-        if r["model"] == model and r.get("protocol") == protocols.HASH
     }
 
 

@@ -15,6 +15,8 @@ class WordTable:
         Every row has the same headings. Whole numbers are shown with separators.
     head : str
         Heading of the names.
+    stacked : bool
+        Whether each row becomes a card on a narrow screen, with its headings above the entries.
 
     Raises
     ------
@@ -24,6 +26,7 @@ class WordTable:
 
     rows: Mapping[str, Mapping[str, object]]
     head: str = ""
+    stacked: bool = False
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -51,16 +54,22 @@ class WordTable:
         head = "".join(
             f'<th scope="col">{_escaped(one)}</th>' for one in (self.head, *self.headings)
         )
-        body = "".join(
-            f'<tr><th scope="row">{_escaped(name)}</th>'
-            + "".join(f"<td>{_escaped(entry)}</td>" for entry in row.values())
-            + "</tr>"
-            for name, row in self.rows.items()
-        )
+        body = "".join(self._row(name, row) for name, row in self.rows.items())
+        look = "posenc-prose posenc-stacked" if self.stacked else "posenc-prose"
         return (
-            '<table class="dataframe posenc-prose">'
+            f'<table class="dataframe {look}">'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
+
+    def _row(self, name: str, row: Mapping[str, object]) -> str:
+        cells = "".join(
+            f"<td{self._label(heading)}>{_escaped(entry)}</td>" for heading, entry in row.items()
+        )
+        return f'<tr><th scope="row">{_escaped(name)}</th>{cells}</tr>'
+
+    def _label(self, heading: str) -> str:
+        """Return the attribute from which the style sheet writes a heading on a narrow screen."""
+        return f' data-label="{_escaped(heading)}"' if self.stacked else ""
 
 
 def _text(entry: object) -> str:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from posenc.data.errors import FileFormatError
 
+MAX_LINE = 1 << 26  # characters; the longest of the archives' cases has 3 million
+
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end); any BOM, CRLF or .gz is taken away."""
@@ -17,7 +19,10 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with opened(path, "rt", encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise FileFormatError(path, number, f"longer than {MAX_LINE:,} characters")
                 yield number, line.rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise FileFormatError(path, number + 1, f"not UTF-8 text ({error.reason})") from error

@@ -132,8 +132,10 @@ def _read_header(path: Path, rows) -> Header:
 def _check_tag(path: Path, line: int, tag: str, value: str) -> str:
     if tag in _FLAGS and value.lower() not in ("true", "false"):
         raise FileFormatError(path, line, f"@{tag} must be true or false, got {value[:40]!r}")
-    if tag in _COUNTS and not re.fullmatch(r"[1-9]\d*", value):
-        raise FileFormatError(path, line, f"@{tag} must be a positive integer, got {value[:40]!r}")
+    if tag in _COUNTS and not re.fullmatch(r"[1-9][0-9]{0,8}", value):
+        raise FileFormatError(
+            path, line, f"@{tag} must be a positive integer below 1e9, got {value[:40]!r}"
+        )
     if tag == "timestamps" and value.lower() == "true":
         raise FileFormatError(path, line, "files with time stamps are not supported")
     return value

@@ -88,5 +88,5 @@ def _gained(position: Position, x: Tensor) -> Tensor:
     q = x.unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
     turned_q, turned_k = position.rotate(q, q)
     gained = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
-    bias = position.bias(position.embed(x), q, q)
+    bias = position.bias(position.embed(x), turned_q, turned_k)
     return gained if bias is None else gained + bias

@@ -19,6 +19,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
     "density": partial(_own, "density", "Density"),
     "doors": partial(_own, "doors", "Doors"),
+    "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }
 
 

@@ -46,9 +46,10 @@ def maps() -> None:
         "(bright).",
         alt="Heat maps of 48 queries by 48 keys, one for each encoding. No encoding: one colour. "
         "Sinusoids, tAPE, learnable frequencies, Time2Vec and T-PE: a narrow diagonal and bright "
-        "first columns. DFT: a bright first column, a faint diagonal. RoPE, ALiBi and the "
-        "stochastic codes: a diagonal band. Shaw, T5 and eRPE: random diagonal stripes. Learned "
-        "positions: vertical stripes. TUPE: unordered speckle.",
+        "first columns. DFT: a bright first column, a faint diagonal. RoPE, xPos, PoPE, ALiBi, "
+        "KERPLE, FIRE and the stochastic codes: a diagonal band. FoPE: a band of bright blots. "
+        "Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal stripes. Learned positions: "
+        "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0.",
     )
 
 

@@ -2,7 +2,7 @@
 
 (() => {
   "use strict";
-  const QUESTIONS = ["order", "times", "longer", "cached"];
+  const QUESTIONS = ["order", "times", "longer", "last"];
 
   function advice(data, ...answers) {
     return data[answers.join(" ")];

@@ -1,0 +1,63 @@
+"""The book's chapters as notebooks for students: everything but the solutions of the exercises.
+
+The chapters in `book/` stay the source. A solution is a block `:::{solution}` with, where it needs
+code, the folded cells right below it; an empty cell, or a line to write on, takes its place.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+BOOK = Path(__file__).parent.parent / "book"
+SOLUTION = re.compile(r"^(:{3,})\{solution\}.*?^\1[ ]*$\n?", re.MULTILINE | re.DOTALL)
+OWN = "# your solution; the check stands above"
+OWN_WORDS = "*Write your answer here.*\n"
+
+
+def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]:
+    """Yield name and notebook of each chapter that has exercises."""
+    for path in sorted(folder.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        if any(SOLUTION.search(cell.source) for cell in notebook.cells):
+            notebook.cells = list(_stripped(notebook.cells))
+            yield path.stem, notebook
+
+
+def table(folder: Path = BOOK) -> str:
+    """Return a table of the chapters, with their stated time and their number of exercises."""
+    rows = ["| chapter | minutes | exercises |", "|---|---|---|"]
+    listed = re.findall(r"- file: book/([\w-]+)$", (folder.parent / "_toc.yml").read_text(), re.M)
+    for name in listed:
+        path = folder / f"{name}.ipynb"
+        cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        if time := re.search(r"\*\*Time:\*\* about (\d+) minutes", text):
+            title = cells[0].source.splitlines()[0].lstrip("# ")
+            n_exercises = len(re.findall(r"^:{3,}\{exercise\}", text, re.MULTILINE))
+            rows.append(f"| [{title}]({name}.ipynb) | {time[1]} | {n_exercises} |")
+    return "\n".join(rows) + "\n"
+
+
+def set_up() -> str:
+    """Return the cell that adds the package where it is missing, as the chapters have it."""
+    notebook = nbformat.read(BOOK / "order-blindness.ipynb", as_version=4)
+    (cell,) = [c for c in notebook.cells if "setup" in c.metadata.get("tags", [])]
+    return cell.source
+
+
+def _stripped(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
+    below = False  # whether the cells above, back to the last text, are those of a solution
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            below = SOLUTION.match(cell.source) is not None
+            left = SOLUTION.sub("", cell.source, count=1) if below else cell.source
+            cell.source = SOLUTION.sub(OWN_WORDS, left).strip("\n")
+            if cell.source:
+                yield cell
+            if below:
+                yield nbformat.v4.new_code_cell(OWN, id=f"{cell.id}-own")
+        elif not (below and "hide-cell" in cell.metadata.get("tags", [])):
+            yield cell

@@ -1,0 +1,101 @@
+"""DeBERTa: content and relative position disentangled, each asking the other."""
+
+# ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.attention import Places, Position
+from posenc.attention.numerics import precise
+from posenc.attention.terms import clipped_offsets
+
+
+class DeBERTa(Position):
+    """Content asks content, content asks offset, and offset asks content (He et al. 2021, Eq. 4).
+
+    The score of query i and key j is
+
+        (q_i k_j + q_i a_{c(i - j)} + k_j b_{c(j - i)}) / sqrt(3 d_head)
+
+    with a = P W_k and b = P W_q, two maps of a table P of one vector for each offset clipped to
+    -k, ..., k - 1. The third term is what Shaw's encoding lacks: which offset a key asks for.
+    The factor 3 counts the terms, so that scores start with the variance of plain attention.
+    In the authors' model all layers share P; here each layer has its own. Their program, and
+    Hugging Face's after it, looks the third term up at i - j, where the paper's Eq. 4 has j - i;
+    as P serves both terms, that is another model. Positions must be whole numbers.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length : int
+        As for `Position`. Any length is served, as distances are clipped.
+    max_distance : int or None
+        k, at least 1: offsets from k on, and beyond -k, share a vector. None means `max_length`;
+        the paper uses 512, the length of its inputs.
+    formula : {"paper", "program"}
+        Where the third term is looked up; with "program" weights of published models serve.
+
+    Notes
+    -----
+    Parameters to learn, in every layer: `2 * k * d_model + 2 * d_model**2`. P starts normal with
+    standard deviation 0.02, as in the authors' program. Cost: O(n_heads L (L + k d_head)) per
+    layer and batch row, as its term is dense.
+
+    Raises
+    ------
+    ValueError
+        If a size or option is out of range; for positions that are not whole numbers.
+
+    Examples
+    --------
+    >>> DeBERTa(8, 2, 100, max_distance=16).vectors.shape
+    torch.Size([32, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        max_distance: int | None = None,
+        formula: str = "paper",
+    ) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        self.formula = _checks.choice("formula", formula, ("paper", "program"))
+        far = self.max_length if max_distance is None else max_distance
+        self.max_distance = _checks.count("max_distance", far, minimum=1)
+        self.vectors = nn.Parameter(torch.randn(2 * self.max_distance, d_model) * 0.02)
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        for projection in (self.query, self.key):
+            nn.init.xavier_uniform_(projection.weight)
+
+    def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
+        # attention divides by sqrt(d_head), and all three terms by sqrt(3) more
+        return q * math.sqrt(1 / 3), k
+
+    def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+        places = places or Places.of(x)
+        q, k = precise(q) * self.d_head**-0.5, precise(k) * (3 * self.d_head) ** -0.5
+        # key minus query, so that i - j of the paper runs the other way
+        reach = self.max_distance
+        offset = clipped_offsets(places, reach, type(self).__name__) - reach
+        rows = (-offset).clamp(max=reach - 1) + reach
+        others = offset.clamp(max=reach - 1) + reach if self.formula == "paper" else rows
+        asking = q @ self._heads(self.key, q)
+        asked = k @ self._heads(self.query, k)
+        by_key = asked.gather(-1, _like(others.mT, asked))
+        return asking.gather(-1, _like(rows, asking)) + by_key.mT
+
+    def _heads(self, project: nn.Linear, like: Tensor) -> Tensor:
+        """Return the projected table, (heads, d_head, 2 k)."""
+        rows = precise(self.vectors) @ project.weight.to(precise(self.vectors).dtype).mT
+        return rows.unflatten(-1, (self.n_heads, self.d_head)).permute(1, 2, 0).to(like.dtype)
+
+
+def _like(rows: Tensor, scores: Tensor) -> Tensor:
+    """Return row numbers (batch or 1, 1, n, m) for the batch and heads of scores."""
+    return rows.expand(*scores.shape[:2], -1, -1)

@@ -1,0 +1,240 @@
+"""The edition: which data sets the pages read, frozen, so that a new training changes no page.
+
+Trainings of the second edition come in for weeks. `results/edition.json` names the data sets that
+were whole on a certain day, and `posenc.study.second.load` reads these alone. The edition is moved
+by one command, which also lists the notebooks that have to be run again:
+
+    python -m posenc.study.edition            # named after this month
+    python -m posenc.study.edition 2027-01 --dry-run
+"""
+
+import argparse
+import ast
+import datetime
+import fnmatch
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import posenc
+from posenc.bench import build, protocols
+from posenc.study import results, tables
+from posenc.study.protocol import HASH as ANALYSIS_HASH
+
+FILE = "edition.json"
+COMMAND = "python -m posenc.study.edition"
+READER = "posenc.study.edition"  # what imports this, directly or not, may show an edition
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What the pages read.
+
+    Attributes
+    ----------
+    name, date : str
+        Such as "2026-11" and the day on which it was made, "2026-11-22".
+    training, analysis : str
+        Hashes of the protocol.
+    sets : mapping of a kind of training to its data sets
+        The kinds are those of `kind`, the data sets whole ones in the protocol's order.
+    """
+
+    name: str
+    date: str
+    training: str
+    analysis: str
+    sets: Mapping[str, tuple[str, ...]]
+
+    def share(self, model: str) -> str:
+        """Return how far a model of tier 1 has come, such as "2 of 19"."""
+        planned = [block.dataset for block in protocols.blocks(1, model)]
+        return f"{len(set(self.sets.get(model, ())) & set(planned))} of {len(planned)}"
+
+
+def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:
+    """Return the name of a kind of training: its model, and what is not as in tier 1.
+
+    Examples are "patch", "patch, large" and "patch, others", which has encodings of tier 3.
+    """
+    others = "" if set(encodings) <= set(protocols.ENCODINGS) else "others"
+    return ", ".join(filter(None, (model, variant, others)))
+
+
+def read() -> Edition | None:
+    """Return the edition of the folder of results; None where it has none.
+
+    Raises
+    ------
+    ValueError
+        If it was made under another protocol.
+    """
+    path = results.folder() / FILE
+    if not path.is_file():
+        return None
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    sets = {name: tuple(found) for name, found in stored.pop("sets").items()}
+    edition = Edition(**stored, sets=sets)
+    made, now = (edition.training, edition.analysis), (protocols.HASH, ANALYSIS_HASH)
+    if made != now:
+        raise ValueError(f"{path} must be made under the protocol {now}, got {made}: run {COMMAND}")
+    return edition
+
+
+def datasets(
+    found: Mapping[tuple[str, str, int], Mapping],
+    model: str,
+    variant: str = "",
+    encodings: Sequence[str] = protocols.ENCODINGS,
+) -> tuple[str, ...]:
+    """Return the data sets of the edition; all whole ones where the folder has no edition.
+
+    Parameters
+    ----------
+    found : mapping of (data set, encoding, resample) to metrics
+        What is stored, see `by_cell`.
+    model, variant : str
+    encodings : sequence of str
+
+    Raises
+    ------
+    ValueError
+        If the edition names a set that is not whole.
+    """
+    complete, edition = whole(found, encodings), read()
+    if edition is None:
+        return complete
+    named = edition.sets.get(kind(model, variant, encodings), ())
+    lacking = [name for name in named if name not in complete]
+    if lacking:
+        raise ValueError(
+            f"edition {edition.name} must hold whole data sets, but trainings of "
+            f"{', '.join(lacking)} are lacking for {kind(model, variant, encodings)}"
+        )
+    return named
+
+
+def stored(variant: str = "") -> list[dict]:
+    """Return the folder's records of the models of tier 1, or of a variant; [] without any."""
+    pattern = f"variant-{variant}-*" if variant else "second-*"
+    return results.load(pattern) if fnmatch.filter(results.names(), pattern) else []
+
+
+def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], dict]:
+    """Return the metrics of this protocol's finished cells by data set, encoding and resample."""
+    return {
+        (r["dataset"], r["encoding"], r["seed"]): r["metrics"]
+        for r in tables.finished(records)
+        if r["model"] == model and r.get("protocol") == protocols.HASH
+    }
+
+
+def whole(
+    found: Mapping[tuple[str, str, int], Mapping], encodings: Sequence[str] = protocols.ENCODINGS
+) -> tuple[str, ...]:
+    """Return the data sets on which all encodings have all resamples, in the protocol's order."""
+    n = int(protocols.TRAINING["resamples"])
+    return tuple(
+        name
+        for name in protocols.DATASETS
+        if all((name, e, r) in found for e, r in product(encodings, range(n)))
+    )
+
+
+def make(name: str, date: str) -> Edition:
+    """Return the edition of everything that is whole now."""
+    sets = {}
+    for variant, model in product(("", *protocols.VARIANTS), build.MODELS):
+        found = by_cell(stored(variant), model)
+        sets[kind(model, variant)] = whole(found)
+        if not variant:
+            every = (*protocols.ENCODINGS, *protocols.OTHERS)
+            sets[kind(model, variant, every)] = whole(found, every)
+    kept = {label: complete for label, complete in sets.items() if complete}
+    return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
+
+
+def write(edition: Edition) -> Path:
+    """Write an edition into the folder of results, and return its path."""
+    path = results.folder() / FILE
+    path.write_text(json.dumps(asdict(edition), indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def readers(book: Path) -> list[str]:
+    """Return the notebooks of a folder that import what reads the edition, by name.
+
+    A notebook may be named whose page does not change: who imports a module may not call it.
+    """
+    return [
+        path.relative_to(book).with_suffix("").as_posix()
+        for path in sorted(book.rglob("*.ipynb"))
+        if READER in _reached(_imported(_code(path)))
+    ]
+
+
+def _code(path: Path) -> str:
+    """Return the code of a notebook, with nothing in place of commands to the shell."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    return re.sub(r"^(\s*)[%!].*", r"\1pass", code, flags=re.MULTILINE)
+
+
+def _imported(code: str) -> Iterator[str]:
+    """Yield the modules of this package that a piece of code imports, wherever it does."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        yield from (name for name in names if name.startswith("posenc.") and _source(name))
+
+
+def _source(module: str) -> Path | None:
+    """Return the file of a module of this package; None where the name is something else."""
+    path = Path(posenc.__file__).parent.joinpath(*module.split(".")[1:])
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _reached(modules: Iterable[str]) -> set[str]:
+    """Return modules and all that they import, directly or not."""
+    reached, left = set(), set(modules)
+    while left:
+        reached |= left
+        left = {name for module in left for name in _needed(module)} - reached
+    return reached
+
+
+@cache
+def _needed(module: str) -> frozenset[str]:
+    return frozenset(_imported(_source(module).read_text(encoding="utf-8")))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Move the edition to what is whole now, and say which notebooks to run again."""
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    parser = argparse.ArgumentParser(prog=COMMAND, description=main.__doc__)
+    parser.add_argument("name", nargs="?", default=today[:7], help=f"such as {today[:7]}")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+    options = parser.parse_args(arguments)
+    edition = make(options.name, today)
+    for label, found in edition.sets.items():
+        print(f"{label}: {', '.join(found)}")
+    if not options.dry_run:
+        print(f"written: {write(edition)}")
+    book = results.folder().parent / "book"
+    if book.is_dir():
+        print("run again, with python tools/notebooks.py --only:", ",".join(readers(book)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

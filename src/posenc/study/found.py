@@ -1,0 +1,140 @@
+"""What the second edition has found so far, gathered for the chapter on the benchmark.
+
+Everything reads the edition (`posenc.study.edition`), so that a new training changes no page. Gains
+and accuracies are in points and per cent.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.bench import protocols
+from posenc.study import edition, fair, measured, results, sanity, second, statistics, tables
+from posenc.study.second import Grid
+
+TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
+SHORT = "laptop-*"  # the trainings of the first edition
+
+
+def grids() -> dict[str, Grid]:
+    """Return the grids of the edition by what a token is, "steps" and "patches"."""
+    return {tokens: second.load(model) for model, tokens in TOKENS.items()}
+
+
+def progress() -> dict[str, dict[str, object]]:
+    """Return how far the edition has come: a row a model."""
+    now = edition.read()
+    rows = {}
+    for model, tokens in TOKENS.items():
+        names = now.sets[model]
+        records = _records(names, model)
+        rows[tokens] = {
+            "whole sets": now.share(model),
+            "which": ", ".join(names),
+            "trainings": len(records),
+            "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
+        }
+    return rows
+
+
+def _records(names: Sequence[str], model: str) -> list[dict]:
+    """Return trainings and trials of one model on some data sets."""
+    files = [f"{kind}-{name}" for name in names for kind in ("second", "tuning")]
+    known = set(results.names())
+    return [
+        record
+        for file in files
+        if file in known
+        for record in tables.finished(results.load(file))
+        if record["model"] == model and record["encoding"] in protocols.ENCODINGS
+    ]
+
+
+def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
+    """Return the gain of each encoding over none, by (data set, tokens), then encoding, in points.
+
+    Intervals are Student's, over the differences of five trainings. Resamples of a set share
+    series, so they are somewhat too narrow.
+    """
+    return {
+        (name, tokens): {
+            encoding: statistics.t_interval(100 * grid.gains(encoding)[row])
+            for encoding in grid.encodings[1:]
+        }
+        for tokens, grid in grids().items()
+        for row, name in enumerate(grid.datasets)
+    }
+
+
+def levels() -> dict[tuple[str, str], dict[str, object]]:
+    """Return accuracies by (data set, tokens): baselines, none, and those of all encodings.
+
+    "encodings" is an array of shape (n_encodings,), "best" the name of its highest.
+    """
+    rows = {}
+    for tokens, grid in grids().items():
+        table = sanity.table(grid)
+        for name, scores in zip(grid.datasets, 100 * grid.scores.mean(2), strict=True):
+            floors = {shown: table.loc[name, shown] for shown in sanity.NAMES.values()}
+            best = table.loc[name, "best encoding"]
+            rows[name, tokens] = {**floors, "none": scores[0], "encodings": scores[1:]}
+            rows[name, tokens]["best"] = best
+    return rows
+
+
+def n_units(model: str) -> int:
+    """Return how many independent units tier 1 plans for a model: families count once."""
+    names = [block.dataset for block in protocols.blocks(1, model)]
+    of = {name: family for family, sets in second.FAMILIES.items() for name in sets}
+    return len({of.get(name, name) for name in names})
+
+
+def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return steps (n_checks,) and gains in validation accuracy, (n_encodings, n_checks).
+
+    What each encoding would have gained over none had all trainings been stopped at that step.
+    """
+    steps, best = fair.validation_curves(dataset, model)
+    return steps, np.array([best[name] - best["none"] for name in protocols.ENCODINGS[1:]])
+
+
+def short_and_whole(dataset: str, model: str) -> dict[str, dict[str, float]]:
+    """Return the test gains of the first edition's short trainings and of the whole ones."""
+    short = tables.scores(results.load(SHORT), model)
+    grid = second.load(model).only([dataset])
+    return {
+        name: {
+            "short": 100 * (short.cells[dataset, name] - short.cells[dataset, "none"]).mean(),
+            "whole": 100 * grid.gains(name).mean(),
+        }
+        for name in grid.encodings[1:]
+    }
+
+
+def short_steps() -> dict[str, int]:
+    """Return the most optimisation steps of a training of the first edition, by data set."""
+    steps = tables.most_steps(results.load(SHORT))
+    return dict(sorted(steps.items(), key=lambda item: item[1]))
+
+
+def costs() -> dict[str, dict[str, float]]:
+    """Return what each encoding costs: time of a step, none = 1, and parameters that it adds.
+
+    Times are those of the first edition: medians over data sets of ratios to none, of the fastest
+    run each. Parameters are medians over the edition's sets, steps as tokens.
+    """
+    times, added = measured.measured(), defaultdict(list)
+    for name in edition.read().sets["time_series"]:
+        size = {
+            r["encoding"]: r["metrics"]["parameters"]
+            for r in tables.finished(results.load(f"second-{name}"))
+            if r["model"] == "time_series"
+        }
+        for encoding in protocols.ENCODINGS[1:]:
+            added[encoding].append(size[encoding] - size["none"])
+    return {
+        name: {"time of a step": times[name].cost, "parameters added": float(np.median(one))}
+        for name, one in added.items()
+    }

@@ -1,0 +1,296 @@
+"""The guide: what to use when, the number behind it, and how sure that is.
+
+Recommendations that the decision tree of the first page gives, too, are taken from there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from posenc import data, encodings
+from posenc.attention import Cache, SelfAttention
+from posenc.bench import protocols
+from posenc.frequencies import geometric
+from posenc.rotation import rotate
+from posenc.study import fair, lengths, lost, measured, second
+from posenc.study.explorables.chooser import Chooser, renumbered
+from posenc.teaching.table import Table
+from posenc.teaching.words import WordTable
+
+MODELS = {"time_series": "steps", "patch": "patches"}  # model -> what is a token
+LEARNED, FEW = "PenDigits", "SmoothSubspace"  # sets with many and with few training series
+LONG, PATCH, WIDTH = 1024, 8, 64  # steps, steps in a patch, d_model
+
+
+@dataclass(frozen=True)
+class Line:
+    """One answer of the guide.
+
+    Attributes
+    ----------
+    use, number, sure : str
+        The recommendation, what was measured, and how far that carries.
+    """
+
+    use: str
+    number: str
+    sure: str
+
+
+def table() -> WordTable:
+    """Return the guide as a table whose rows are cards on a narrow screen."""
+    rows = {
+        question: {"use": one.use, "the number behind it": one.number, "how sure": one.sure}
+        for question, one in lines().items()
+    }
+    return WordTable(rows, head="your case", stacked=True)
+
+
+def lines() -> dict[str, Line]:
+    """Return the answers by the case that they are for."""
+    return {question: answer() for question, answer in _ANSWERS.items()}
+
+
+def short() -> Line:
+    """Series of up to a hundred steps, all of one length."""
+    grid = second.load("time_series")
+    none, others = _scores(grid, LEARNED)
+    return Line(
+        f"{_advice()}; {_advice(last='small')} if series are few",
+        f"{LEARNED}, {_length(LEARNED)} steps: {none:.1f} % without positions, "
+        f"{others.min():.1f} to {others.max():.1f} % with one of {len(others)} encodings",
+        f"weak: {_whole('time_series', protocols.UP_TO_100)} are measured to the end; that one "
+        "helps is clearer than which",
+    )
+
+
+def long() -> Line:
+    """Series of more than a hundred steps."""
+    n_patches = LONG // PATCH
+    work = _products(LONG) / _products(n_patches)
+    sets = protocols.UP_TO_180 + protocols.ABOVE_180
+    return Line(
+        f"patches as tokens, and {_advice()}",
+        f"a layer over {LONG:,} steps multiplies {work:.0f} times as much as one over their "
+        f"{n_patches} patches",
+        f"open: the work is counted, but {_whole('patch', sets)} of long series are measured",
+    )
+
+
+def longer() -> Line:
+    """Inputs beyond the length of training."""
+    found = lengths.load()
+    far = f"longer_{max(found.longer)}"
+    names = {"relative": "Shaw", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
+    said = ", ".join(f"{title} {100 * found.accuracy(e, far):.0f} %" for e, title in names.items())
+    least = min(100 * run[far] for e in ("relative", "rotary") for run in found.good(e))
+    n = len(found.good("rotary"))
+    return Line(
+        _advice(longer="yes"),
+        f"trained at {found.trained} steps, right at {max(found.longer)}: {said}; a coin 50 %",
+        f"fair: all {n} seeds of the first two stay above {np.floor(least):.0f} %, but on one "
+        "synthetic task",
+    )
+
+
+def times() -> Line:
+    """Samples at uneven times, or lost ones."""
+    gained = lost.worth("rotary")
+    said = ", ".join(f"{value:+.1f}" for value in gained.values())
+    return Line(
+        _advice(times="yes"),
+        f"half of the samples lost: scores move by {renumbered()[0]:.0f} with true times, by up to "
+        f"{renumbered()[1]:.1f} standard deviations if numbered anew",
+        f"sure in the scores; a hint in points: true times brought RoPE {said} on {len(gained)} "
+        "data sets, in short trainings",
+    )
+
+
+def images() -> Line:
+    """Patches of an image."""
+    return Line(
+        "RoPE on two axes: half by row, half by column",
+        f"an image moved by 3 rows and 5 columns: scores change by {_moved_image():.0f}",
+        "sure in the scores; we trained no image model",
+    )
+
+
+def language() -> Line:
+    """Text that is written token by token."""
+    return Line(
+        _advice(last="cached"),
+        "one token at a time with a cache, or all at once: outputs differ by "
+        f"{_cached_difference():.0f}",
+        "sure in the outputs; we trained no language model",
+    )
+
+
+def speed() -> Line:
+    """The time of a training step."""
+    found = measured.measured()
+    rope, shaw, spe = (found[e].cost for e in ("rotary", "relative", "conv_spe"))
+    return Line(
+        "the sinusoid",
+        f"a step takes {found['sinusoidal'].cost:.2f} times one without positions; with RoPE "
+        f"{rope:.2f}, Shaw {shaw:.2f}, ConvSPE {spe:.2f}",
+        f"fair: medians over {found['rotary'].n_sets} data sets; our code, on a shared processor",
+    )
+
+
+def few() -> Line:
+    """A small training set."""
+    means = _named(second.load("time_series"), FEW)
+    wins, n = _ahead("sinusoidal", "rotary", FEW)
+    return Line(
+        _advice(last="small"),
+        f"{FEW}, {data.recorded_facts(FEW).train} series: sinusoid {means['sinusoidal']:.1f} %, "
+        f"learned table {means['learnable']:.1f} %, RoPE {means['rotary']:.1f} %",
+        f"weak: one data set; ahead of RoPE in {wins} of {n} trainings, patches included",
+    )
+
+
+def unknown() -> Line:
+    """Nobody knows whether order matters."""
+    none, others = _scores(second.load("patch"), LEARNED)
+    luck = fair.scatter(fair.accuracies(FEW, "patch"))
+    return Line(
+        f"{_advice()}, beside two seeds of no encoding",
+        f"{LEARNED} in patches of {PATCH} steps, a single token: {none:.1f} % without positions, "
+        f"{others.min():.1f} to {others.max():.1f} % with",
+        f"fair for large gaps: the accuracy of one training scatters by {luck:.1f} points",
+    )
+
+
+_ANSWERS: dict[str, Callable[[], Line]] = {
+    "Short series of one length": short,
+    "Long series": long,
+    "Longer than in training": longer,
+    "Uneven samples, real times": times,
+    "Images": images,
+    "A language model": language,
+    "Speed counts most": speed,
+    "Few data": few,
+    "Nothing is known": unknown,
+}
+
+
+def evidence() -> Table:
+    """Return the second edition so far: mean accuracies, a row a model and data set."""
+    rows = {}
+    for model, tokens in MODELS.items():
+        grid = second.load(model)
+        for name in grid.datasets:
+            none, others = _scores(grid, name)
+            means = _named(grid, name)
+            rows[f"{name}, {tokens}"] = {
+                "none": f"{none:.1f}",
+                "sinusoid": f"{means['sinusoidal']:.1f}",
+                "RoPE": f"{means['rotary']:.1f}",
+                f"all {len(others)}": f"{others.min():.1f} to {others.max():.1f}",
+            }
+    return Table(
+        rows, caption="Accuracy in per cent, means of five trainings; tokens are steps or patches"
+    )
+
+
+def clocks() -> Table:
+    """Return what short trainings make of lost samples, under both clocks."""
+    names = {"none": "none", "sinusoidal": "sinusoid", "rotary": "RoPE", "relative": "Shaw"}
+    points = {clock: {e: lost.accuracy(e, clock) for e in names} for clock in lost.CLOCKS}
+    rows = {
+        f"{dataset}, {told}": {
+            title: f"{points[clock][e][dataset]:.1f}" for e, title in names.items()
+        }
+        for dataset in lost.datasets()
+        for clock, told in zip(lost.CLOCKS, ("times", "numbers"), strict=True)
+    }
+    return Table(rows, caption="Accuracy in per cent when half of the steps are lost")
+
+
+def cost_and_reach() -> dict[str, tuple[float, float]]:
+    """Return the time of a step and the accuracy at four times the length of training.
+
+    Encodings with which the task was not learned, or that take no longer input, are left out.
+    """
+    found = measured.measured()
+    return {
+        name: (one.cost, one.longer)
+        for name, one in found.items()
+        if np.isfinite([one.cost, one.longer]).all()
+    }
+
+
+def _advice(**answers: str) -> str:
+    """Return what the decision tree says to these answers, all others being the usual ones."""
+    figure = Chooser()
+    return figure.advice(**{**figure.first(), **answers}).use
+
+
+def _scores(grid: second.Grid, name: str) -> tuple[float, NDArray[np.float64]]:
+    """Return per cent on a data set without and with encodings, means over resamples."""
+    means = 100 * grid.only([name]).scores[0].mean(1)
+    return float(means[0]), means[1:]
+
+
+def _named(grid: second.Grid, name: str) -> dict[str, float]:
+    """Return per cent on a data set by encoding."""
+    means = 100 * grid.only([name]).scores[0].mean(1)
+    return dict(zip(grid.encodings, means.tolist(), strict=True))
+
+
+def _ahead(first: str, rival: str, dataset: str) -> tuple[int, int]:
+    """Return in how many trainings of both models the first is ahead, and of how many."""
+    gaps = []
+    for model in MODELS:
+        grid = second.load(model).only([dataset])
+        gaps.append((grid.gains(first) - grid.gains(rival))[0])
+    return int((np.array(gaps) > 0).sum()), np.size(gaps)
+
+
+def _whole(model: str, sets: tuple[str, ...]) -> str:
+    """Return how many of some data sets are whole for a model, in words."""
+    return f"{len(second.load(model).only(sets).datasets)} of {len(sets)} data sets"
+
+
+def _length(name: str) -> int:
+    return data.recorded_facts(name).length
+
+
+def _products(n_tokens: int) -> int:
+    """Return the multiplications of an attention layer: four projections, scores, mixing."""
+    return 4 * n_tokens * WIDTH**2 + 2 * n_tokens**2 * WIDTH
+
+
+def _moved_image() -> float:
+    """Return the largest change of a score when an image moves, with positions on two axes."""
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(2, 49, 16))
+    rows, columns = np.divmod(np.arange(49.0), 7)
+    gap = _two_axes(q, k, rows, columns) - _two_axes(q, k, rows + 3, columns + 5)
+    return float(np.abs(gap).max())
+
+
+def _two_axes(q: NDArray, k: NDArray, rows: NDArray, columns: NDArray) -> NDArray:
+    """Return the scores of queries and keys, (n, d) each, of which each half turns by one axis."""
+    half = q.shape[1] // 2
+    omega = geometric(half)
+    turned = [
+        np.hstack([rotate(a[:, :half], rows, omega), rotate(a[:, half:], columns, omega)])
+        for a in (q, k)
+    ]
+    return turned[0] @ turned[1].T
+
+
+@torch.no_grad()
+def _cached_difference() -> float:
+    """Return how far outputs of a layer with RoPE differ, one token at a time and all at once."""
+    torch.manual_seed(0)
+    position = encodings.make("rotary", WIDTH, 4, 24)
+    layer = SelfAttention(WIDTH, 4, position, causal=True).double().eval()
+    x = torch.randn(1, 24, WIDTH, dtype=torch.float64)
+    cache = Cache()
+    one_by_one = torch.cat([layer(token, cache=cache) for token in x.split(1, dim=1)], dim=1)
+    return (one_by_one - layer(x)).abs().max().item()

@@ -1,0 +1,50 @@
+"""PoPE: magnitudes from content, phases from position."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="pope",
+    title="PoPE",
+    year=2025,
+    sentence=(
+        "It gives each dimension of queries and keys a magnitude from the content, never "
+        "negative, and a phase from the position alone, and scores by the real part of their "
+        "product."
+    ),
+    formula=(
+        r"s_{ij} = \frac{1}{\sqrt{d_\text{head}}} \sum_c \operatorname{softplus}(q_{ic})\, "
+        r"\operatorname{softplus}(k_{jc})\, \cos\big((i - j)\, \omega_c - \delta_c\big)"
+    ),
+    doors=("rotate",),
+    parameters="d_model * n_layers",
+    longer="as it is",
+    beyond=(
+        "A later place changes nothing, because scores know offsets only. Longer offsets meet "
+        "angles that training has not seen, as in RoPE."
+    ),
+    real_times=True,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it where content and place should be matched apart from each other, with all that "
+        "makes RoPE handy: offsets only, any real times, keys that stay in a cache. Queries and "
+        "keys become twice as wide, and a layer that looks both ways cannot tell before from "
+        "after until its phases have learned it."
+    ),
+    code="""\
+module, soft = make("pope"), nn.functional.softplus
+angles = t[:, None] * 10_000 ** (-torch.arange(d_head) / d_head)
+polar_q = torch.polar(soft(q), (angles - module.phases).expand_as(q))
+score = (polar_q @ torch.polar(soft(k), angles.expand_as(k)).mH).real
+turned_q, turned_k = module.rotate(q, k)
+assert torch.allclose(turned_q @ turned_k.mT, score)""",
+    papers=("gopalakrishnan2025pope",),
+    more=(
+        "A pair of dimensions that RoPE turns is a hand with a length and an angle, and both "
+        "come from the content. So a content can shift the offset at which it matches best: "
+        "*what* leaks into *where*. PoPE takes the angle away from the content. A dimension says "
+        "how strongly its feature is there, position says the angle, and a learned phase "
+        r"$\delta$ for each dimension and head says at which offset it wants to match. A head of "
+        "$d$ dimensions has $d$ frequencies, twice as many as in RoPE."
+    ),
+)

@@ -1,0 +1,152 @@
+"""Figures of the chapter on inputs longer than in training."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import schedules
+from posenc.teaching import plots
+
+Array = NDArray[np.float64]
+
+
+def longer_and_later(
+    found: Mapping[str, Mapping[str, Sequence[float]]], refusing: Sequence[str]
+) -> None:
+    """Show the accuracy of each training beyond the trained length, one row an encoding.
+
+    Parameters
+    ----------
+    found : mapping from an encoding to a mapping from a test to the accuracy of each seed
+        Two tests, the same for all; rows are drawn in the order given.
+    refusing : sequence of str
+        Encodings that stop with an error.
+    """
+    names = [*found, *refusing]
+    tests = list(next(iter(found.values())))
+    figure, ax = plots.new(height=0.6 + 0.38 * len(names), width=6.2)
+    for y, (name, seeds) in enumerate(found.items()):
+        for k, (test, color, marker) in enumerate(zip(tests, plots.COLORS, "os", strict=False)):
+            at = np.full(len(seeds[test]), y + 0.24 * k - 0.12)
+            ax.plot(
+                seeds[test],
+                at,
+                marker,
+                color=color,
+                fillstyle="full" if k else "none",
+                label=test if name == names[0] else None,
+            )
+    for y, _ in enumerate(refusing, len(found)):
+        ax.text(0.52, y, "refuses", va="center", style="italic")
+    ax.axvline(0.5, color="#777777", linestyle=":")
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlim=(0.28, 1.03), ylim=(len(names) - 0.4, -0.6), xlabel="accuracy (0.5 is guessing)")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.4, 1.14), ncols=2)
+    best, worst = (max if up else min for up in (True, False))
+    highest = best(found, key=lambda e: np.mean(found[e][tests[0]]))
+    lowest = worst(found, key=lambda e: np.mean(found[e][tests[1]]))
+    plots.show(
+        figure,
+        name="fig-longer-and-later",
+        caption="Trained on series of 32 steps, tested on 128: each mark is one training that "
+        "learned the task. Longer: the series has 128 steps. Later: it has 32, at the end of a "
+        "frame of 128.",
+        alt=f"A row of marks for each encoding, on a scale of accuracy. All marks of {highest} "
+        f"stand at the right end; those of {lowest} scatter around and below guessing. "
+        f"{' and '.join(refusing)} have no marks and refuse.",
+    )
+
+
+def seen_angles(seen: Array, reached: Array) -> None:
+    """Show which share of a turn each pair has met in training, and what a longer input adds.
+
+    Parameters
+    ----------
+    seen, reached : array of shape (n_pairs,)
+        Shares of a full turn, at most 1.
+    """
+    figure, ax = plots.new(height=2.8, width=6.2)
+    pairs = np.arange(len(seen))
+    ax.bar(pairs, seen, width=1.0, color=plots.COLORS[0], label="met in training")
+    ax.bar(
+        pairs,
+        reached - seen,
+        width=1.0,
+        bottom=seen,
+        color="#f4c7c3",
+        edgecolor=plots.COLORS[1],
+        hatch="///",
+        linewidth=0,
+        label="new at four times the length",
+    )
+    ax.set(xlabel="pair, fast to slow", ylabel="share of a turn", xlim=(-0.5, len(seen) - 0.5))
+    ax.set_ylim(0, 1.3)
+    ax.legend(loc="upper left", ncols=2)
+    full, new = int((seen >= 1).sum()), int((reached > seen).sum())
+    plots.show(
+        figure,
+        name="fig-seen-angles",
+        caption="The pairs of a head of 128 dimensions, base 10,000, trained on 4,096 tokens: how "
+        "much of the circle each has met, and what 16,384 tokens add.",
+        alt=f"Bars for {len(seen)} pairs. The first {full} reach a full turn; from there the dark "
+        f"bars fall towards zero, and a hatched part on top of {new} of them shows angles that "
+        "only the longer input brings.",
+    )
+
+
+def divisors(omega: Array, slowed: Mapping[str, Array], n_full: int) -> None:
+    """Show by how much each schedule divides the frequency of each pair.
+
+    Parameters
+    ----------
+    omega : array of shape (n_pairs,)
+        Frequencies of training.
+    slowed : mapping from the name of a schedule to its frequencies, of the same shape
+    n_full : int
+        Pairs that complete a turn in training, the first ones.
+    """
+    figure, ax = plots.new(height=3.1, width=6.2)
+    ax.axvspan(-0.5, n_full - 0.5, color="#e8ecf1")
+    for name, new in slowed.items():
+        ax.plot(omega / new, label=name)
+    ax.set(xlabel="pair, fast to slow", ylabel="frequency divided by", xlim=(-0.5, len(omega) - 1))
+    ax.text(n_full / 2, 4.35, "full turn in training", ha="center", fontsize=9)
+    ax.set_ylim(0.8, 4.7)
+    ax.legend(loc="center left", bbox_to_anchor=(0.01, 0.6))
+    plots.show(
+        figure,
+        name="fig-rope-family",
+        caption="Four schedules for four times the length. Grey: pairs that have met every angle. "
+        "LongRoPE has no curve of its own: its list may follow any.",
+        alt="Four curves over the pairs, from 1 to 4. Linear is flat at 4. NTK rises slowly all "
+        "the way. YaRN and Llama 3 stay at 1 for fast pairs, rise inside the grey region and reach "
+        "4 where it ends.",
+    )
+
+
+def schedule_rows(
+    frequencies: Mapping[str, Array], trained: int, factor: float
+) -> dict[str, dict[str, int]]:
+    """Return how many pairs a schedule leaves alone, slows fully, or lets meet new angles.
+
+    Parameters
+    ----------
+    frequencies : mapping from words to an array of shape (n_pairs,)
+        Radians per token; the first ones are those of training.
+    trained : int
+        Tokens of a training text.
+    factor : float
+        How many times longer the input is.
+    """
+    omega = next(iter(frequencies.values()))
+    before = schedules.turns(omega, trained)
+    rows = {}
+    for name, new in frequencies.items():
+        after = schedules.turns(new, round(factor * trained))
+        rows[name] = {
+            "left alone": int(np.isclose(omega / new, 1).sum()),
+            f"divided by {factor:g}": int(np.isclose(omega / new, factor).sum()),
+            "meet new angles": int(((before < 1) & (after > before * (1 + 1e-9))).sum()),
+        }
+    return rows

@@ -1,0 +1,68 @@
+"""The figure of the guide."""
+
+from collections.abc import Mapping
+
+from posenc.teaching import plots
+
+NARROW = 5.6  # inches: words stay readable on a phone
+SAME = 0.02  # steps of none, and per cent of the axis, within which marks are one
+
+NEAR, WIDE = 0.05, 0.45  # a mark that close above makes a name stand below its own
+
+
+def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, far: int) -> None:
+    """Show what a training step costs against what is right far beyond the trained length.
+
+    Parameters
+    ----------
+    found : mapping of an encoding's name to two numbers
+        The time of a step in steps without positions, and the accuracy at `far` steps, 0 to 1.
+    trained, far : int
+        Steps of the series of training and of the test.
+    """
+    figure, ax = plots.new(height=3.0, width=NARROW)
+    points = merged(found)
+    for names, (cost, right) in points.items():
+        far_enough = right >= 0.9
+        color = plots.COLORS[1 if far_enough else 0]
+        ax.plot(cost, 100 * right, "D" if far_enough else "o", color=color, markersize=6)
+        below = any(0 < y - right < NEAR and abs(x - cost) < WIDE for x, y in points.values())
+        ax.annotate(
+            names,
+            (cost, 100 * right),
+            (0, -6 if below else 5),
+            textcoords="offset points",
+            ha="right" if cost > 2 else "left",
+            va="top" if below else "bottom",
+        )
+    ax.axhline(50, color="#888888", linestyle=":", linewidth=1.2)
+    ax.annotate("a coin", (2.55, 50), (0, 3), textcoords="offset points", ha="right", va="bottom")
+    ax.set(xlim=(0.95, 2.6), ylim=(46, 107))
+    ax.set_xlabel("time of a training step (without positions: 1)")
+    ax.set_ylabel(f"right at {far} steps (%)")
+    plots.show(
+        figure,
+        name="fig-cost-and-reach",
+        caption=f"The time of a training step, and how often models are right at {far} steps after "
+        f"training at {trained}, on one synthetic task. Upper left is best. Diamonds: at least "
+        "90 % right.",
+        alt="Scatter plot. "
+        + "; ".join(
+            f"{names}: {cost:.2f} times the step, {100 * right:.0f} %"
+            for names, (cost, right) in points.items()
+        )
+        + ".",
+    )
+
+
+def merged(found: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return the points with names of those that would cover each other joined."""
+    groups: list[tuple[list[str], tuple[float, float]]] = []
+    for name, (cost, right) in sorted(found.items(), key=lambda one: -one[1][1]):
+        for names, (x, y) in groups:
+            if abs(x - cost) < SAME and abs(y - right) < SAME:
+                names.append(name)
+                break
+        else:
+            groups.append(([name], (cost, right)))
+    return {", ".join(names): point for names, point in groups}

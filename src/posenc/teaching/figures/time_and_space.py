@@ -1,0 +1,119 @@
+"""Figures and the table of the chapter on real times, images and signals."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.teaching import plots
+from posenc.teaching.words import WordTable
+
+Array = NDArray[np.float64]
+
+
+def scores_over_time(seconds: Array, scores: Mapping[str, Array]) -> None:
+    """Show scores of one query and key at uneven samples, by the time between the two.
+
+    Parameters
+    ----------
+    seconds : array of shape (n,)
+    scores : mapping from what was handed over to an array of shape (n, n)
+    """
+    later = np.subtract.outer(seconds, seconds).T
+    figure, axes = plots.new(1, len(scores), height=2.6, width=5.4, sharey=True, squeeze=False)
+    for ax, (title, values) in zip(axes[0], scores.items(), strict=True):
+        ax.plot(later.ravel(), values.ravel(), ".", markersize=3, color=plots.COLORS[0])
+        ax.set(title=title, xlabel="time from query to key (s)")
+    axes[0, 0].set_ylabel("score")
+    plots.show(
+        figure,
+        name="fig-uneven-scores",
+        caption="One query and one key at thirty uneven moments, both turned by rotary encoding. "
+        "Given the times, a score is a function of the time between the two; given the numbers of "
+        "the samples, it is not.",
+        alt="Two scatter plots of score against time between query and key. From times all points "
+        "lie on one wavy curve; from sample numbers each score belongs to a broad range of times.",
+    )
+
+
+def kernels(maps: Mapping[str, Array], reach: int) -> None:
+    """Show what an equal query and key score by their offset in two directions.
+
+    Parameters
+    ----------
+    maps : mapping from a name to an array of shape (2 * reach + 1, 2 * reach + 1)
+    reach : int
+        Largest offset along an axis, in patches.
+    """
+    figure, axes = plots.new(1, len(maps), height=2.6, width=5.4, sharey=True, squeeze=False)
+    edge = reach + 0.5
+    for ax, (title, values) in zip(axes[0], maps.items(), strict=True):
+        image = ax.imshow(
+            values, extent=(-edge, edge, -edge, edge), origin="lower", vmin=-0.1, vmax=1
+        )
+        ax.set(title=title, xlabel="columns apart")
+        ax.grid(False)
+    axes[0, 0].set_ylabel("rows apart")
+    figure.colorbar(image, ax=axes, label="score", shrink=0.9)
+    plots.show(
+        figure,
+        name="fig-2d-kernels",
+        caption="The score of an equal query and key by their offset in an image: half of the "
+        "pairs for each axis, and pairs with directions of their own.",
+        alt="Two heat maps with a bright centre. Axial: a bright cross runs through the centre "
+        "along rows and columns. Mixed: a round spot fades alike in all directions.",
+    )
+
+
+def foundation_models() -> WordTable:
+    """Return how public models for forecasting tell their tokens where they stand.
+
+    Read in the repositories named, at the commits named; facts only.
+    """
+    rows = {
+        "Chronos": (
+            "whatever the loaded model has: the code takes one of the transformers library by its "
+            "configuration, which we did not read",
+            _CHRONOS.format("chronos/chronos.py"),
+        ),
+        "Chronos-Bolt": (
+            "T5's learned bias by bucket of offset, as the stacks are T5's",
+            _CHRONOS.format("chronos/chronos_bolt.py"),
+        ),
+        "Chronos-2": (
+            "rotary over the number of the patch, base 10,000; no position among the series of a "
+            "group; beside each value a counted time, divided by a constant, by default the "
+            "context length",
+            _CHRONOS.format("chronos/chronos2/layers.py, model.py"),
+        ),
+        "Moirai 1, MoE and 2": (
+            "rotary over the number of the patch, on the first half of each head's dimensions; "
+            "two learned numbers a head for same and other variate",
+            "SalesforceAIResearch/uni2ts, src/uni2ts/model/*/module.py, 8d2a08d (10 November 2025)",
+        ),
+        "Timer": (
+            "sinusoids added to the patches",
+            "thuml/Large-Time-Series-Model, layers/Embed.py, 1ff8d1a (22 March 2026)",
+        ),
+        "Timer-XL": (
+            "rotary on the first half of each head's dimensions, counted on through the patches of "
+            "one variate after another; two learned numbers a head for same and other variate",
+            "thuml/OpenLTM, layers/SelfAttention_Family.py, 0b30050 (22 March 2026)",
+        ),
+        "TimesFM 1 and 2": (
+            "sinusoids added to the patches, with a switch that the examples for version 2 turn "
+            "off",
+            _TIMESFM.format("v1/src/timesfm/pytorch_patched_decoder.py, v1/README.md"),
+        ),
+        "TimesFM 2.5": (
+            "rotary over the number of the patch, counted from the first that is not padding",
+            _TIMESFM.format("src/timesfm/torch/transformer.py"),
+        ),
+    }
+    heading = "how a token learns where it stands"
+    told = {name: {heading: f"{how}. Read in {where}"} for name, (how, where) in rows.items()}
+    return WordTable(told, head="model")
+
+
+_CHRONOS = "amazon-science/chronos-forecasting, src/{}, 95185d1 (18 June 2026)"
+_TIMESFM = "google-research/timesfm, {}, 3dae50b (13 July 2026)"

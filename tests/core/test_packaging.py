@@ -1,0 +1,161 @@
+"""What a stranger installs: the files of the wheel and of the source archive, and its errors."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from posenc import _extras
+
+ROOT = Path(__file__).parents[2]
+BUILD = "from setuptools import build_meta as b; b.build_{0}({1!r})"
+KEPT = ("src", "results", "tests", "tools", "benchmarks", "peers")
+LOOSE = ("*.toml", "*.py", "*.md", "*.in", "*.txt", "*.cff", "*.yml", "LICENSE*", "Makefile")
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("source")
+    for name in KEPT:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
+    for path in (path for pattern in LOOSE for path in ROOT.glob(pattern)):
+        shutil.copy(path, folder)
+    for kind in ("wheel", "sdist"):
+        code = BUILD.format(kind, str(folder / "dist"))
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], cwd=folder, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr[-2000:]
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(archives):
+    with zipfile.ZipFile(next(archives.glob("*.whl"))) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def sdist(archives):
+    with tarfile.open(next(archives.glob("*.tar.gz"))) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
+    assert "posenc/py.typed" in wheel
+    licences = {Path(name).name for name in wheel if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE", "LICENSE-text"}
+    assert "posenc/results/peers.json" in wheel
+    assert not [name for name in wheel if name.startswith("posenc/results/") and ".py" in name]
+    assert not [name for name in wheel if name.startswith(("tests/", "tools/"))]
+
+
+def test_wheel_holds_every_module_and_every_data_file_of_the_package(wheel):
+    of_source = {
+        str(path.relative_to(ROOT / "src"))
+        for path in (ROOT / "src" / "posenc").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert of_source <= set(wheel)
+
+
+def test_readme_of_the_wheel_shows_its_pictures_anywhere(wheel):
+    metadata = next(text for name, text in wheel.items() if name.endswith("METADATA")).decode()
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", metadata)
+    assert pictures
+    assert all(address.startswith("https://") for address in pictures)
+    assert "Classifier: Typing :: Typed" in metadata
+
+
+def test_source_archive_holds_what_the_tests_need(sdist):
+    wanted = {"tests/core/test_packaging.py", "tools/ledger.py", "results/matched.py", "Makefile"}
+    assert wanted | {"CHANGELOG.md", "SECURITY.md", "LICENSE", "LICENSE-text"} <= sdist
+
+
+# --- a package that is missing
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Return a folder that holds numpy and scipy and nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    for name in ("numpy", "scipy"):
+        for entry in {file.parts[0] for file in importlib.metadata.files(name)} - {".."}:
+            place = Path(importlib.metadata.distribution(name).locate_file(entry))
+            (folder / entry).symlink_to(place)
+    return folder
+
+
+def run_bare(bare, *arguments):
+    return subprocess.run(
+        [sys.executable, "-S", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(bare)])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def modules():
+    found = (ROOT / "src" / "posenc").rglob("*.py")
+    names = (".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in found)
+    return sorted(name.removesuffix(".__init__") for name in names if "__main__" not in name)
+
+
+def test_every_module_imports_or_names_the_extra_that_it_needs(bare):
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: importlib.import_module(name)\n"
+        "    except ImportError as error: print(name, '|', error)\n"
+    )
+    run = run_bare(bare, "-c", code, *modules())
+    assert run.returncode == 0, run.stderr
+    said = dict(line.split(" | ") for line in run.stdout.splitlines())
+    assert "posenc.attention" in said
+    assert "posenc.tables" not in said
+    unhelpful = {name: text for name, text in said.items() if "pip install 'posenc[" not in text}
+    assert not unhelpful
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["posenc.data", "fetch", "Epilepsy"], "pip install 'posenc[data]'"),
+        (["posenc.bench", "run", "--datasets", "range_probe"], "pip install 'posenc[bench]'"),
+    ],
+)
+def test_commands_say_what_to_install_in_one_line(bare, tmp_path, monkeypatch, arguments, wanted):
+    monkeypatch.setenv("POSENC_CACHE", str(tmp_path))
+    monkeypatch.delenv("POSENC_DATA", raising=False)
+    monkeypatch.delenv("POSENC_OFFLINE", raising=False)
+    run = run_bare(bare, "-m", *arguments)
+    assert run.returncode in (1, 2)
+    assert wanted in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_whoever_asks_whether_a_package_is_there_gets_an_answer(bare):
+    probe = "import posenc, importlib.util as u; print(u.find_spec('torch'))\nimport torch"
+    run = run_bare(bare, "-c", probe)
+    assert run.stdout == "None\n"
+    assert "posenc[" not in run.stderr  # somebody else's import stays Python's own error
+
+
+def test_extras_named_in_errors_are_those_of_the_package():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert set(_extras.EXTRAS.values()) <= set(extras)
+    named = " ".join(line for lines in extras.values() for line in lines)
+    renamed = {"sklearn": "scikit-learn", "requests": "pooch"}
+    for package in _extras.EXTRAS:
+        assert renamed.get(package, package) in named

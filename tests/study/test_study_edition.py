@@ -1,0 +1,129 @@
+"""The edition is frozen: new trainings change no page until it is moved."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from posenc.bench import protocols, records
+from posenc.bench.settings import Settings
+from posenc.study import edition, results, second
+
+N = protocols.TRAINING["resamples"]
+NOW = edition.Edition("2026-11", "2026-11-22", protocols.HASH, edition.ANALYSIS_HASH, {})
+
+
+def trained(dataset, n_resamples=N, encodings=protocols.ENCODINGS):
+    """Return the lines of a data set in patches."""
+    cells = (
+        Settings(e, "patch", dataset, seed=r, protocol=protocols.HASH, steps=10)
+        for e in encodings
+        for r in range(n_resamples)
+    )
+    scores = {"accuracy": 0.7}
+    return [json.dumps(records.finished(c, scores, device="cpu", seconds=1.0)) for c in cells]
+
+
+def floor(dataset):
+    line = {"dataset": dataset, "baseline": "largest_class", "resample": 0}
+    return {**line, "metrics": {"accuracy": 0.2}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder of results of one's own, with one whole data set."""
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    monkeypatch.setattr(results, "baselines", lambda: [floor("Trace"), floor("Plane")])
+    add(tmp_path, "Trace")
+    return tmp_path
+
+
+def add(folder, dataset, **options):
+    text = "\n".join(trained(dataset, **options)) + "\n"
+    (folder / f"second-{dataset}.jsonl").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_without_an_edition_is_read_whole():
+    assert edition.read() is None
+    assert second.load("patch").datasets == ("Trace",)
+
+
+def test_new_cells_change_nothing_until_the_edition_is_moved(folder):
+    edition.write(edition.make("2026-11", "2026-11-22"))
+    add(folder, "Plane")
+    assert second.load("patch").datasets == ("Trace",)
+    assert second.load("patch", every=True).datasets == ("Plane", "Trace")
+    edition.write(edition.make("2026-12", "2026-12-01"))
+    assert second.load("patch").datasets == ("Plane", "Trace")
+    assert (edition.read().name, edition.read().date) == ("2026-12", "2026-12-01")
+
+
+def test_a_set_that_is_not_whole_does_not_enter(folder):
+    add(folder, "Plane", n_resamples=N - 1)
+    assert edition.make("x", "y").sets == {"patch": ("Trace",)}
+
+
+def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
+    add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+    edition.write(edition.make("x", "y"))
+    assert edition.read().sets == {"patch": ("Plane", "Trace"), "patch, others": ("Plane",)}
+    assert second.load("patch", encodings=("none", "t5")).datasets == ("Plane",)
+    assert second.load("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_edition_that_names_more_than_is_stored_says_what_is_lacking():
+    edition.write(replace(NOW, sets={"patch": ("Plane", "Trace")}))
+    with pytest.raises(ValueError, match="trainings of Plane are lacking for patch"):
+        second.load("patch")
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_edition_of_another_protocol_is_refused():
+    edition.write(replace(NOW, training="0" * 12))
+    with pytest.raises(ValueError, match=r"run python -m posenc\.study\.edition"):
+        edition.read()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_without_any_set_is_named():
+    edition.write(edition.make("x", "y"))
+    with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
+        second.load("time_series")
+
+
+def test_the_share_counts_planned_sets():
+    some = replace(NOW, sets={"time_series": ("PenDigits", "Trace")})
+    assert some.share("time_series") == f"1 of {len(protocols.UP_TO_100)}"
+    assert some.share("patch") == f"0 of {len(protocols.DATASETS)}"
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_command_writes_the_file_and_names_the_day(capsys):
+    assert edition.main(["2027-01", "--dry-run"]) == 0
+    assert edition.read() is None
+    assert edition.main(["2027-01"]) == 0
+    assert edition.read().name == "2027-01"
+    assert "patch: Trace" in capsys.readouterr().out
+
+
+def test_readers_are_found_through_imports(tmp_path):
+    code = {
+        "reads": "from posenc.study import second",
+        "through": "%pip install x\nfrom posenc.audit import findings",
+        "apart": "import numpy as np\nfrom posenc import frequencies",
+    }
+    for name, source in code.items():
+        cell = {"cell_type": "code", "source": [source]}
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    assert edition.readers(tmp_path) == ["reads", "through"]
+
+
+def test_the_books_edition_names_whole_sets_of_the_present_protocol():
+    book = edition.read()
+    for label, names in book.sets.items():
+        model, *more = label.split(", ")
+        assert not more, "say here how the further kinds are loaded"
+        assert second.load(model).datasets == names
+        assert set(names) <= set(second.load(model, every=True).datasets)

@@ -1,0 +1,95 @@
+"""The guide: it says what the first page says, and its numbers are those of the results."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posenc.study import guide, lost, second
+from posenc.study.explorables.chooser import Chooser
+from posenc.teaching.figures import choosing as figures
+
+BOOK = Path(__file__).parents[2] / "book"
+CELLS = json.loads((BOOK / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
+RULES = [
+    line
+    for cell in CELLS
+    for line in "".join(cell["source"]).splitlines()
+    if cell["cell_type"] == "markdown" and line[:1].isdigit()
+]
+
+# answers that differ from the usual ones -> the rule of the first page that decides
+DECIDED = [
+    ({"order": "no"}, 1, "no encoding"),
+    ({"times": "yes"}, 2, "RoPE over the times"),
+    ({"longer": "yes"}, 3, "Shaw’s relative encoding or RoPE"),
+    ({"last": "cached"}, 4, "RoPE"),
+    ({"last": "small"}, 5, "the sinusoid"),
+    ({}, 6, "RoPE"),
+]
+
+
+@pytest.mark.parametrize(("answers", "rule", "use"), DECIDED)
+def test_the_tree_of_the_first_page_and_the_chooser_agree(answers, rule, use):
+    figure = Chooser()
+    assert figure.advice(**{**figure.first(), **answers}).use == use
+    text = RULES[rule - 1].replace("'", "’")
+    named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
+    assert all(f"{part}" in text for part in named.split(" or "))
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Longer than in training", {"longer": "yes"}),
+        ("Uneven samples, real times", {"times": "yes"}),
+        ("A language model", {"last": "cached"}),
+        ("Few data", {"last": "small"}),
+    ],
+)
+def test_the_guide_recommends_what_the_chooser_does(question, answers):
+    figure = Chooser()
+    assert guide.lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
+
+
+def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
+    for line in guide.lines().values():
+        assert line.sure.split()[0].rstrip(":") in {"sure", "fair", "weak", "open"}
+        assert any(letter.isdigit() for letter in line.number)
+
+
+def test_the_evidence_is_that_of_the_second_edition():
+    grid = second.load("time_series").only(["PenDigits"])
+    row = guide.evidence().rows["PenDigits, steps"]
+    means = 100 * grid.scores[0].mean(1)
+    assert row["none"] == f"{means[0]:.1f}"
+    assert row["all 10"] == f"{means[1:].min():.1f} to {means[1:].max():.1f}"
+
+
+def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work():
+    assert 2 < guide._products(256) / guide._products(128) < 4
+
+
+def test_what_the_guide_calls_zero_is_rounding():
+    assert guide._moved_image() < 1e-12
+    assert guide._cached_difference() < 1e-12
+
+
+def test_the_worth_of_times_is_the_mean_of_paired_differences():
+    for encoding in ("none", "rotary"):
+        worth = lost.worth(encoding)
+        timed, counted = (lost.accuracy(encoding, clock) for clock in lost.CLOCKS)
+        assert worth.keys() == set(lost.datasets())
+        for name, value in worth.items():
+            assert np.isclose(value, timed[name] - counted[name])
+
+
+def test_an_encoding_that_was_not_trained_with_losses_is_named():
+    with pytest.raises(ValueError, match=r"encoding must be one of .*rotary.*got 'clock'"):
+        lost.worth("clock")
+
+
+def test_marks_that_would_cover_each_other_share_a_name():
+    found = {"a": (1.0, 0.5), "b": (1.01, 0.51), "c": (1.01, 0.9)}
+    assert figures.merged(found) == {"c": (1.01, 0.9), "b, a": (1.01, 0.51)}

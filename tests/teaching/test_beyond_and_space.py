@@ -1,0 +1,116 @@
+"""Figures, tables and the task of the chapters on longer inputs and on time and space."""
+
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from posenc import frequencies, schedules
+from posenc.teaching import last_marker, plots
+from posenc.teaching.figures import beyond_training_length as beyond
+from posenc.teaching.figures import time_and_space
+
+mpl.use("Agg")
+OMEGA = frequencies.geometric(128)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Collect figures instead of showing them."""
+    found = {}
+    monkeypatch.setattr(
+        plots, "show", lambda figure, *, name, **words: found.update({name: (figure, words)})
+    )
+    yield found
+    plt.close("all")
+
+
+def test_every_training_has_a_mark_and_the_alt_text_names_best_and_worst(drawn):
+    found = {
+        "good": {"longer": [0.9, 1.0], "later": [1.0, 1.0]},
+        "bad": {"longer": [0.6, 0.7], "later": [0.4, 0.5]},
+    }
+    beyond.longer_and_later(found, ["stubborn"])
+    figure, words = drawn["fig-longer-and-later"]
+    marks = [line for line in figure.axes[0].lines if line.get_marker() in "os"]
+    assert sum(len(line.get_xdata()) for line in marks) == 8
+    for said in ("marks of good", "those of bad", "stubborn"):
+        assert said in words["alt"]
+
+
+def test_angles_are_stacked_to_what_is_reached(drawn):
+    seen, reached = (np.minimum(schedules.turns(OMEGA, n), 1) for n in (4096, 16_384))
+    beyond.seen_angles(seen, reached)
+    figure, words = drawn["fig-seen-angles"]
+    tops = [bar.get_y() + bar.get_height() for bar in figure.axes[0].patches]
+    assert np.allclose(tops, [*seen, *reached])
+    numbers = [int(one) for one in re.findall(r"\d+", words["alt"])]
+    assert numbers == [64, (seen >= 1).sum(), (reached > seen).sum()]
+
+
+def test_curves_are_the_divisors(drawn):
+    slowed = {"linear": schedules.linear(OMEGA, 4.0), "NTK": schedules.ntk(OMEGA, 4.0)}
+    beyond.divisors(OMEGA, slowed, n_full=46)
+    lines = drawn["fig-rope-family"][0].axes[0].lines
+    curves = {line.get_label(): line.get_ydata() for line in lines}
+    assert np.allclose(curves["linear"], 4)
+    assert np.allclose(curves["NTK"][[0, -1]], [1, 4])
+
+
+def test_pairs_are_counted_by_what_a_schedule_does():
+    rows = beyond.schedule_rows({"as trained": OMEGA, "linear": OMEGA / 4}, 4096, 4.0)
+    assert list(rows["linear"].values()) == [0, 64, 0]
+    assert list(rows["as trained"].values()) == [64, 0, (schedules.turns(OMEGA, 4096) < 1).sum()]
+
+
+def test_scores_and_kernels_are_drawn_as_given(drawn):
+    seconds = np.array([0.0, 1.0, 4.0])
+    scores = np.arange(9.0).reshape(3, 3)
+    time_and_space.scores_over_time(seconds, {"given": scores})
+    line = drawn["fig-uneven-scores"][0].axes[0].lines[0]
+    at = dict(zip(line.get_ydata(), line.get_xdata(), strict=True))
+    assert [at[scores[0, 2]], at[scores[2, 0]]] == [4, -4]  # from query (row) to key
+    time_and_space.kernels({"one": np.eye(5)}, reach=2)
+    assert np.array_equal(drawn["fig-2d-kernels"][0].axes[0].images[0].get_array(), np.eye(5))
+
+
+def test_each_model_names_the_commit_that_was_read():
+    for name, row in time_and_space.foundation_models().rows.items():
+        (said,) = row.values()
+        assert re.search(r"Read in \S+/\S+, .*\b[0-9a-f]{7} \(\d+ \w+ 20\d\d\)$", said), name
+
+
+def test_the_last_marked_letter_is_the_answer():
+    x, answers = last_marker.draw(50, 30, torch.Generator().manual_seed(1))
+    for letters, expected in zip(x.tolist(), answers.tolist(), strict=True):
+        last = -100
+        for letter, answer in zip(letters, expected, strict=True):
+            last = letter if letter < last_marker.N_MARKED else last
+            assert answer == last
+
+
+def test_a_model_that_knows_is_right_and_one_that_guesses_is_not():
+    class Knows(torch.nn.Module):
+        def forward(self, x):
+            marked = torch.where(x < 2, torch.arange(x.shape[1]), -1).cummax(1).values
+            return torch.nn.functional.one_hot(x.gather(1, marked.clamp(min=0)).clamp(max=1), 2)
+
+    class Guesses(torch.nn.Module):
+        def forward(self, x):
+            return torch.tensor([1.0, 0.0]).expand(*x.shape, 2)
+
+    assert last_marker.accuracy(Knows(), 40) == 1
+    assert abs(last_marker.accuracy(Guesses(), 40) - 0.5) < 0.1
+    assert last_marker.right([Knows(), Knows()], 40) == "100% (100 to 100)"
+
+
+def test_a_rebuilt_model_keeps_its_weights_and_changes_its_frequencies():
+    model = last_marker.OneLayer("rotary").eval()
+    x = torch.randint(16, (2, 40), generator=torch.Generator().manual_seed(0))
+    same, slow = model.rebuilt("rotary"), model.rebuilt("rotary", scaling="linear", factor=4.0)
+    assert torch.equal(model(x), same(x))
+    assert not torch.allclose(model(x), slow(x))
+    assert torch.allclose(model.rebuilt("rotary", window=40)(x), model(x), atol=1e-6)

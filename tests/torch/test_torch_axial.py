@@ -1,0 +1,137 @@
+"""Rotary encoding of several axes: against loops, and what it must not see."""
+
+import doctest
+import math
+
+import naive
+import pytest
+import torch
+from torch.autograd import gradcheck
+
+from posenc import encodings
+from posenc.attention import CrossAttention, SelfAttention
+from posenc.encodings import axial
+from posenc.models import TimeSeriesTransformer
+
+D_MODEL, N_HEADS, D_HEAD, LENGTH = 24, 2, 12, 6
+TOLERANCE = {"rtol": 0, "atol": 1e-9}
+BOTH = pytest.mark.parametrize("axes", ["axial", "mixed"])
+
+
+def layer(axes, n_axes=2, cls=SelfAttention, **more):
+    torch.manual_seed(2)
+    position = encodings.make("axial_rotary", D_MODEL, N_HEADS, 9, axes=axes, n_axes=n_axes)
+    attention = cls(D_MODEL, N_HEADS, position, **more).double()
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return attention.eval()
+
+
+def tokens(length=LENGTH):
+    return torch.randn(2, length, D_MODEL, dtype=torch.float64)
+
+
+def places(n_axes=2, length=LENGTH):
+    return torch.randn(2, length, n_axes, dtype=torch.float64) * 5
+
+
+def turned(position, vector, h, t):
+    """Return a vector whose pairs are turned by one angle each."""
+    n_axes, part = position.n_axes, D_HEAD // position.n_axes
+    result = []
+    for i in range(D_HEAD // 2):
+        if position.axes == "mixed":
+            angle = sum(w * u for w, u in zip(position.omega[h, i].tolist(), t, strict=True))
+        else:
+            axis, j = divmod(i, part // 2)
+            angle = t[axis] * 100.0 ** (-2 * j / part)
+        a, b = vector[2 * i : 2 * i + 2]
+        result += [a * math.cos(angle) - b * math.sin(angle)]
+        result += [a * math.sin(angle) + b * math.cos(angle)]
+    assert len(result) == D_HEAD
+    assert n_axes == len(t)
+    return result
+
+
+@BOTH
+@pytest.mark.parametrize("n_axes", [2, 3])
+def test_a_layer_equals_the_loops(axes, n_axes):
+    attention, x, t = layer(axes, n_axes), tokens(), places(n_axes)
+
+    def score(b, h, i, j, q, k):
+        q, k = (turned(attention.position, a, h, t[b, n].tolist()) for a, n in ((q, i), (k, j)))
+        return naive.dot(q, k) / math.sqrt(D_HEAD)
+
+    expected = naive.self_attention(attention, x.tolist(), score=score)
+    expected = torch.tensor(expected, dtype=torch.float64)
+    torch.testing.assert_close(attention(x, positions=t), expected, **TOLERANCE)
+
+
+@BOTH
+def test_a_shift_along_any_axis_is_not_seen(axes):
+    attention, x, t = layer(axes), tokens(), places()
+    shift = torch.tensor([7.0, -300.5], dtype=torch.float64)
+    expected = attention(x, positions=t)
+    torch.testing.assert_close(attention(x, positions=t + shift), expected, **TOLERANCE)
+    assert not torch.allclose(attention(x, positions=t * 1.1), expected)
+
+
+@BOTH
+def test_whole_positions_shared_keys_and_cross_attention(axes):
+    grid = torch.cartesian_prod(torch.arange(2), torch.arange(3))
+    attention, x = layer(axes, n_kv_heads=1, causal=True), tokens()
+    exact = attention(x, positions=grid.double())
+    torch.testing.assert_close(attention(x, positions=grid), exact, **TOLERANCE)
+    cross = layer(axes, cls=CrossAttention)
+    out = cross(x, tokens(3), positions=grid, context_positions=grid[:3])
+    assert out.shape == x.shape
+
+
+def test_along_one_axis_it_is_rope_of_a_part():
+    """With all tokens at one place on the second axis, only the first part of the pairs turns."""
+    q, k = torch.randn(2, 1, N_HEADS, LENGTH, D_HEAD, dtype=torch.float64)
+    t = torch.stack((torch.arange(LENGTH), torch.zeros(LENGTH).long()), -1)
+    attention = layer("axial")
+    given = attention._places(tokens()[:1], None, t)
+    ours, _ = attention.position.rotate(q, k, given)
+    rope = encodings.make("rotary", 6 * N_HEADS, N_HEADS, LENGTH, base=100.0).double()
+    part, _ = rope.rotate(q[..., :6], k[..., :6])
+    torch.testing.assert_close(ours[..., :6], part, **TOLERANCE)
+    assert torch.equal(ours[..., 6:], q[..., 6:])
+
+
+@BOTH
+def test_gradients_are_right(axes):
+    attention, x, t = layer(axes), tokens(3)[:1].requires_grad_(), places(length=3)[:1]
+    assert gradcheck(lambda x, t: attention(x, positions=t), (x, t.requires_grad_()))
+    if axes == "mixed":
+        attention(x, positions=t).sum().backward()
+        assert attention.position.omega.grad.abs().min() > 0
+
+
+def test_what_does_not_fit_is_named():
+    with pytest.raises(
+        ValueError, match=r"d_model / n_heads must be a multiple of 2 \* n_axes = 8"
+    ):
+        encodings.make("axial_rotary", 24, 2, 5, n_axes=4)
+    with pytest.raises(ValueError, match="n_axes must be an integer of at least 2, got 1"):
+        encodings.make("axial_rotary", 24, 2, 5, n_axes=1)
+    with pytest.raises(ValueError, match="axes must be one of axial, mixed, got 'both'"):
+        encodings.make("axial_rotary", 24, 2, 5, axes="both")
+    for missing in (lambda: layer("axial")(tokens()), lambda: layer("mixed")(tokens())):
+        with pytest.raises(ValueError, match="positions must be given, with n_axes = 2 numbers a"):
+            missing()
+    with pytest.raises(ValueError, match="position must take one number a token in a model of ser"):
+        TimeSeriesTransformer(1, 2, 8, "axial_rotary", d_model=24, n_heads=2)
+
+
+def test_it_has_a_group_of_its_own():
+    assert encodings.names("axes") == ["axial_rotary"]
+    assert "axial_rotary" not in encodings.names("all")
+
+
+def test_the_examples_run():
+    failed, tried = doctest.testmod(axial)
+    assert tried
+    assert not failed

@@ -1,0 +1,139 @@
+"""Sphinx extension: a chapter with a quiz in course/quizzes/ ends with it.
+
+The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Questions are fieldsets
+of native radio buttons. What is to be said of an answer appears by style alone, so a page without
+scripts works too; `book.js` says it to screen readers.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+FOLDER = Path(__file__).resolve().parent.parent / "course" / "quizzes"
+N_QUESTIONS = 5
+INTRO = "Five questions on this chapter. Choose an answer to read what is right or wrong about it."
+
+
+@dataclass(frozen=True)
+class Option:
+    """One answer: its text, whether it is right, and why."""
+
+    text: str
+    right: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with its options."""
+
+    text: str
+    options: tuple[Option, ...]
+
+
+def read(path: Path) -> list[Question]:
+    """Return the questions of a quiz.
+
+    Raises
+    ------
+    ValueError
+        Naming the file and the question, if a question has not three or four options of which one
+        is right, an option says no why, or the quiz has not five questions.
+    """
+    questions = []
+    for number, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
+        options = tuple(
+            Option(str(one.get("right", one.get("wrong"))), "right" in one, one.get("why", ""))
+            for one in entry["options"]
+        )
+        options = tuple(sorted(options, key=_shuffled))  # files name the right one first
+        place = f"{path.name}, question {number}"
+        if not 3 <= len(options) <= 4 or sum(one.right for one in options) != 1:
+            raise ValueError(f"{place}: needs three or four options, one of them `right`")
+        if not all(one.why for one in options):
+            raise ValueError(f"{place}: every option needs a `why`")
+        questions.append(Question(entry["question"], options))
+    if len(questions) != N_QUESTIONS:
+        raise ValueError(f"{path.name}: needs {N_QUESTIONS} questions, has {len(questions)}")
+    return questions
+
+
+def _shuffled(option: Option) -> str:
+    return hashlib.sha256(option.text.encode()).hexdigest()
+
+
+def name(docname: str) -> str:
+    """Return a chapter's name, which its quiz has too."""
+    return docname.rpartition("/")[2]
+
+
+class Quiz(SphinxDirective):
+    """The questions of a chapter as a form."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = FOLDER / f"{self.arguments[0]}.yml"
+        self.env.note_dependency(str(path))
+        found = [_raw('<form class="posenc-quiz" autocomplete="off">')]
+        for number, question in enumerate(read(path), start=1):
+            found += self._question(number, question)
+        return [*found, _raw("</form>")]
+
+    def _question(self, number: int, question: Question) -> list[nodes.Node]:
+        found = [_raw(f"<fieldset><legend>{number}. "), self._inline(question.text)]
+        found.append(_raw("</legend>"))
+        for letter, option in zip("abcd", question.options, strict=False):
+            own = f"quiz-{number}{letter}"
+            verdict = "Right." if option.right else "Not so."
+            kind = "right" if option.right else "wrong"
+            found += [
+                _raw(f'<div><input type="radio" name="quiz-{number}" id="{own}">'),
+                _raw(f'<label for="{own}">'),
+                self._inline(option.text),
+                _raw(f'</label><div class="posenc-why {kind}"><strong>{verdict}</strong> '),
+                self._inline(option.why),
+                _raw("</div></div>"),
+            ]
+        return [*found, _raw('<div role="status" class="visually-hidden"></div></fieldset>')]
+
+    def _inline(self, text: str) -> nodes.Node:
+        """Return Markdown of one line as nodes without a paragraph around them."""
+        holder = nodes.Element()
+        self.state.nested_parse([text], self.content_offset, holder)
+        inline = nodes.inline()
+        for child in holder.children:
+            inline += child.children if isinstance(child, nodes.paragraph) else [child]
+        return inline
+
+
+def _raw(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
+def add_quiz(app: Sphinx, docname: str, source: list[str]) -> None:  # noqa: ARG001
+    """Put the directive behind the last cell of a chapter that has a quiz."""
+    if not docname.startswith("book/") or not (FOLDER / f"{name(docname)}.yml").is_file():
+        return
+    text = f"## Check yourself\n\n{INTRO}\n\n```{{quiz}} {name(docname)}\n```\n"
+    if source[0].lstrip().startswith("{"):  # a notebook
+        notebook = json.loads(source[0])
+        notebook["cells"].append(
+            {"cell_type": "markdown", "id": "quiz", "metadata": {}, "source": text}
+        )
+        source[0] = json.dumps(notebook)
+    else:
+        source[0] += f"\n{text}"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directive, and look at every page before it is read."""
+    app.add_directive("quiz", Quiz)
+    app.connect("source-read", add_quiz)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
