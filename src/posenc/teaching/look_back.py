@@ -3,9 +3,38 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+
+from posenc import encodings
+from posenc.attention import SelfAttention
 
 N_LETTERS = 16
+
+Back = int | Sequence[int]
+
+
+class OneLayer(nn.Module):
+    """One layer of causal attention between letters and answers.
+
+    Parameters
+    ----------
+    name : str
+        Name of the encoding.
+    n_heads : int
+    **options
+        Handed to `posenc.encodings.make`.
+    """
+
+    def __init__(self, name: str, n_heads: int = 1, **options: object) -> None:
+        super().__init__()
+        position = encodings.make(name, 32, n_heads, 128, **options)
+        self.letters = nn.Embedding(N_LETTERS, 32)
+        self.attention = SelfAttention(32, n_heads, position, causal=True)
+        self.answer = nn.Linear(32, N_LETTERS)
+
+    def forward(self, x: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Return logits (batch, length, N_LETTERS) for letters (batch, length)."""
+        return self.answer(self.attention(self.letters(x), positions=positions))
 
 
 def train(
@@ -13,7 +42,7 @@ def train(
     name: str,
     seed: int,
     *,
-    back: int = 3,
+    back: Back = 3,
     length: int = 32,
     n_steps: int = 150,
 ) -> nn.Module:
@@ -27,23 +56,49 @@ def train(
     name : str
     seed : int
         Of the model's first weights and of the sequences, which are random.
-    back, length, n_steps : int
-        Places back, letters of a sequence, and steps of Adam on 16 sequences each.
+    back : int or one int for each letter
+        Places back; of a sequence, the letter that asks says which.
+    length, n_steps : int
+        Letters of a sequence, and steps of Adam on 16 sequences each.
     """
     torch.manual_seed(seed)
     model = make(name)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(n_steps):
         x = torch.randint(N_LETTERS, (16, length))
-        logits = model(x)[:, back:].flatten(0, 1)
+        first, wanted = asked(x, back)
+        logits = model(x)[:, first:].flatten(0, 1)
         optimizer.zero_grad()
-        nn.functional.cross_entropy(logits, x[:, :-back].flatten()).backward()
+        nn.functional.cross_entropy(logits, wanted[:, first:].flatten()).backward()
         optimizer.step()
     return model.eval()
 
 
+def asked(x: Tensor, back: Back) -> tuple[int, Tensor]:
+    """Return the first place at which every letter has an answer, and all answers.
+
+    Parameters
+    ----------
+    x : tensor of shape (batch, length)
+        Letters.
+    back : int or one int for each letter
+
+    Raises
+    ------
+    ValueError
+        If `back` is a sequence of another length than `N_LETTERS`.
+    """
+    distances = torch.tensor([back] * N_LETTERS if isinstance(back, int) else list(back))
+    if len(distances) != N_LETTERS:
+        raise ValueError(
+            f"back must be a number or hold {N_LETTERS}, one for each letter, got {len(distances)}"
+        )
+    places = torch.arange(x.shape[1]) - distances[x]
+    return int(distances.max()), x.gather(1, places.clamp(min=0))
+
+
 @torch.no_grad()
-def accuracy(model: nn.Module, *, back: int = 3, length: int = 32, first: int = 0) -> float:
+def accuracy(model: nn.Module, *, back: Back = 3, length: int = 32, first: int = 0) -> float:
     """Return the share of right answers in the second half of new sequences.
 
     Parameters
@@ -51,16 +106,25 @@ def accuracy(model: nn.Module, *, back: int = 3, length: int = 32, first: int = 
     model : nn.Module
         As in `train`; it also takes `positions`.
     back, length : int
-        Places back, and letters of a sequence.
+        As in `train`.
     first : int
         Position of the first letter.
     """
     x = torch.randint(N_LETTERS, (64, length), generator=torch.Generator().manual_seed(99))
+    start, wanted = asked(x, back)
     answers = model(x, positions=first + torch.arange(length)).argmax(-1)
-    hits = answers[:, back:] == x[:, :-back]
-    return hits[:, max(0, length // 2 - back) :].float().mean().item()
+    hits = answers == wanted
+    return hits[:, max(start, length // 2) :].float().mean().item()
 
 
-def right(models: Sequence[nn.Module], **where: int) -> str:
+def right(models: Sequence[nn.Module], **where: Back) -> str:
     """Return the mean `accuracy` of several models as a percentage."""
     return f"{sum(accuracy(model, **where) for model in models) / len(models):.0%}"
+
+
+def right_if_served(models: Sequence[nn.Module], **where: Back) -> str:
+    """Return `right`, or "refuses" where the encoding has nothing for such positions."""
+    try:
+        return right(models, **where)
+    except ValueError:
+        return "refuses"

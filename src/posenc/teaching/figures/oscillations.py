@@ -32,14 +32,15 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
     plots.show(
         figure,
         name="fig-bits-on-clocks",
-        caption="Eight words, each with three clocks. A hand in the right half of its dial reads "
-        "as the bit 0, in the left half (shaded) as 1; read downwards, the three bits are the "
-        "number of the place. The hands know more than the bits: they also show how far the "
-        "half turn has gone.",
+        caption="Eight words, each with three clocks, whose hands turn counter-clockwise from the "
+        "right. A hand in the upper half of its dial reads as the bit 0, in the lower half "
+        "(shaded) as 1; read downwards, the three bits are the number of the place. The hands "
+        "know more than the bits: they also show how far the half turn has gone.",
         alt="Eight words in a row, numbered from 0 to 7, with three clock faces below each. The "
-        "hand of the first clock moves on by an eighth of a turn from word to word, that of the "
-        "second by a quarter, that of the third by a half. The dials whose hands point to the "
-        "left are shaded and bear a 1: 000, 001, 010 and so on up to 111.",
+        "hand of the first clock moves on by an eighth of a turn from word to word, "
+        "counter-clockwise, that of the second by a quarter, that of the third by a half. The "
+        "dials whose hands point to the left or down are shaded and bear a 1: 000, 001, 010 and "
+        "so on up to 111.",
     )
 
 
@@ -98,13 +99,13 @@ def base_and_noise(bases: NDArray, recovered: Mapping[str, NDArray]) -> None:
 
 
 def _clock(ax: Axes, centre: tuple[float, float], angle: float) -> None:
-    """Draw a dial with its hand, `angle` radians clockwise from twelve, and the bit it reads as."""
+    """Draw a dial with its hand, `angle` radians from the right, and the bit that it reads as."""
     x, y = centre
     bit = angle % (2 * np.pi) > np.pi - 1e-9
     if bit:
-        ax.add_patch(Wedge(centre, 0.42, 90, 270, color="#c3c9d2", linewidth=0))
+        ax.add_patch(Wedge(centre, 0.42, 180, 360, color="#c3c9d2", linewidth=0))
     ax.add_patch(Circle(centre, 0.42, fill=False, edgecolor=plots.COLORS[0], linewidth=1.2))
-    tip = (x + 0.36 * np.sin(angle), y + 0.36 * np.cos(angle))
+    tip = (x + 0.36 * np.cos(angle), y + 0.36 * np.sin(angle))
     ax.annotate(
         "", tip, centre, arrowprops={"arrowstyle": "-|>", "color": plots.COLORS[1], "shrinkA": 0}
     )

@@ -18,17 +18,18 @@ def clock_hands(steps: int = 2) -> None:
         ax.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
         for t, color in zip(starts, plots.COLORS, strict=False):
             _step(ax, omega, t, steps, color)
-        ax.set(xlim=(-1.55, 1.55), ylim=(-1.55, 1.55), aspect="equal", xlabel="sin(ωt)")
+        ax.set(xlim=(-1.55, 1.55), ylim=(-1.55, 1.55), aspect="equal", xlabel="cos(ωt)")
         ax.set_title(f"ω = {omega:.3g}: {omega * steps:.2g} rad", fontsize=10)
-    axes[0].set_ylabel("cos(ωt)")
+    axes[0].set_ylabel("sin(ωt)")
     plots.show(
         figure,
         name="fig-clock-hands",
         caption="Two positions ahead, from several positions $t$ (thick hands), in three pairs. "
         "Each clock has its own turn, and makes the same one wherever it starts.",
         alt="Three circles with clock hands labelled by position. From each hand a shaded sector "
-        "leads clockwise to the hand two positions later. Sectors on one circle are equally wide: "
-        "about a third of the circle on the fast clock, a narrow slice on the slow one.",
+        "leads counter-clockwise to the hand two positions later. Sectors on one circle are "
+        "equally wide: about a third of the circle on the fast clock, a narrow slice on the slow "
+        "one.",
     )
 
 
@@ -127,10 +128,10 @@ def close_returns(
 
 
 def _step(ax: Axes, omega: float, t: int, steps: int, color: str) -> None:
-    """Draw two hands of a clock and the sector between them, position 0 up, clockwise."""
-    before, after = (90 - np.degrees(omega * x) for x in (t, t + steps))
-    ax.add_patch(Wedge((0, 0), 1, after, before, facecolor=color, alpha=0.35))
+    """Draw two hands and the sector between them, counter-clockwise, position 0 to the right."""
+    before, after = (np.degrees(omega * x) for x in (t, t + steps))
+    ax.add_patch(Wedge((0, 0), 1, before, after, facecolor=color, alpha=0.35))
     for x, width in [(t, 2.2), (t + steps, 1.0)]:
-        ax.plot([0, np.sin(omega * x)], [0, np.cos(omega * x)], "-", color=color, linewidth=width)
-    at = 1.27 * np.sin(omega * t), 1.27 * np.cos(omega * t)
+        ax.plot([0, np.cos(omega * x)], [0, np.sin(omega * x)], "-", color=color, linewidth=width)
+    at = 1.27 * np.cos(omega * t), 1.27 * np.sin(omega * t)
     ax.annotate(f"t={t}", at, ha="center", va="center", fontsize=9)
