@@ -74,7 +74,7 @@ def beyond_training() -> Finding:
         f"Models that were trained to tell the order of two pulses in series of {short} steps "
         f"read {far} steps: with {said} of the series they are right, and a coin is in 50. "
         "The task is synthetic.",
-        "choosing.ipynb",
+        "beyond-training-length.ipynb",
     )
 
 
