@@ -19,11 +19,18 @@ def shift(x):
     return x + STEP
 
 
+def twice(x):
+    return 2 * x
+
+
+KINDS = {"twice": twice}
+
+
 class Mine(Position):
     """An encoding."""
 
     def embed(self, x):
-        return shift(x)  # by two
+        return shift(KINDS["twice"](x))  # by two
 '''
 
 
@@ -57,7 +64,8 @@ def test_words_and_layout_leave_it_alone(tmp_path, monkeypatch, old, new):
     [
         ("STEP = 2", "STEP = 3"),
         ("x + STEP", "x - STEP"),
-        ("return shift(x)", "return shift(x) * 2"),
+        ("return 2 * x", "return 3 * x"),  # reached through a dict
+        ("return shift(KINDS", "return shift(x + KINDS"),
     ],
 )
 def test_a_change_of_code_changes_it_however_far_away(tmp_path, monkeypatch, old, new):

@@ -145,11 +145,12 @@ def _collect(item: object, found: dict[str, str]) -> None:
 
 
 def _reached(tree: ast.AST, space: dict) -> list[object]:
-    """Return the objects that names, and attributes of our modules, stand for."""
+    """Return the objects that names, entries of dicts and attributes of our modules stand for."""
     reached = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            reached.append(space.get(node.id))
+            named = space.get(node.id)
+            reached += named.values() if isinstance(named, dict) else [named]
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = space.get(node.value.id)
             if isinstance(module, ModuleType) and _is_ours(module.__name__):
