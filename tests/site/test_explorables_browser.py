@@ -275,11 +275,20 @@ def test_every_control_works_by_keyboard_and_reset_undoes_it(opened, name):
     for control in figure.controls:
         root.get_by_label(control.label, exact=True).focus()
         page.keyboard.press(a_key_that_changes(control))
-        page.wait_for_timeout(60)
+        settled(page, lambda: drawing.inner_html() != first)
         assert drawing.inner_html() != first, control.key
         root.get_by_role("button", name="Reset").press("Enter")
-        page.wait_for_timeout(60)
-        assert root.locator(".explorable-summary").inner_text() == figure.summary(figure.first())
+        summary = root.locator(".explorable-summary")
+        settled(page, lambda: summary.inner_text() == figure.summary(figure.first()))  # noqa: B023
+        assert summary.inner_text() == figure.summary(figure.first())
+
+
+def settled(page, condition, seconds=5):
+    """Wait until a redraw has come, at most so long: on a busy machine it takes its time."""
+    for _ in range(20 * seconds):
+        if condition():
+            return
+        page.wait_for_timeout(50)
 
 
 def test_every_function_of_every_figure_is_compared(opened):
@@ -301,9 +310,9 @@ def test_an_address_leads_to_a_setting(opened, name):
     state = some_state(figure, np.random.default_rng(2))
     said = "&".join(f"{key}={value}" for key, value in state.items())
     page.goto(f"{page.url.split('#')[0]}#explorable-{name}?{said}")
-    page.wait_for_timeout(100)
-    shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary').inner_text()
-    assert shown == figure.summary(state)
+    shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary')
+    settled(page, lambda: shown.inner_text() == figure.summary(state))
+    assert shown.inner_text() == figure.summary(state)
 
 
 @every_figure
