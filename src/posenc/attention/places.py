@@ -146,8 +146,8 @@ class Places:
 
     @classmethod
     def of(cls, x: Tensor, *, causal: bool = False) -> "Places":
-        """Return the places of tokens (batch, length, d_model) that count 0, 1, 2, ..."""
-        steps = Steps(x.shape[1], x.device)
+        """Return the places of tokens (..., length, width) that count 0, 1, 2, ..."""
+        steps = Steps(x.shape[-2], x.device)
         return cls(steps, steps, causal=causal)
 
     @property

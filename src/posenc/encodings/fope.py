@@ -94,13 +94,10 @@ class FoPE(Position):
             self.register_buffer(name, drawn)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if places is None:
-            of_queries = of_keys = Steps(q.shape[-2], q.device)
-        else:
-            of_queries, of_keys = places.of_queries, places.of_keys
+        places = places or Places.of(q)
         # each head has coefficients of its own, so shared keys part here
         k = k.repeat_interleave(self.n_heads // k.shape[1], 1)
-        return self._turned(q, of_queries), self._turned(k, of_keys)
+        return self._turned(q, places.of_queries), self._turned(k, places.of_keys)
 
     def _turned(self, x: Tensor, steps: Steps) -> Tensor:
         wide = precise(x)

@@ -67,12 +67,9 @@ class PoPE(Position):
         self.phases = nn.Parameter(torch.zeros(n_heads, 1, self.d_head))
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if places is None:
-            of_queries = of_keys = Steps(q.shape[-2], q.device)
-        else:
-            of_queries, of_keys = places.of_queries, places.of_keys
+        places = places or Places.of(q)
         phases = precise(self.phases)
-        return self._polar(q, of_queries, phases), self._polar(k, of_keys, None)
+        return self._polar(q, places.of_queries, phases), self._polar(k, places.of_keys, None)
 
     def _polar(self, x: Tensor, steps: Steps, phases: Tensor | None) -> Tensor:
         """Return magnitudes at their angles: (batch, heads, length, 2 d_head)."""

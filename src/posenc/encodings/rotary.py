@@ -102,13 +102,11 @@ class Rotary(Position):
         self.register_exact("sin", sin, wide=True)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if places is None:
-            of_queries = of_keys = Steps(q.shape[-2], q.device)
-        else:
-            of_queries, of_keys = places.of_queries, places.of_keys
-        omega = self._omega_now(of_queries, of_keys, places)
-        turns = self._cos_sin(of_queries, omega)
-        others = turns if of_keys is of_queries else self._cos_sin(of_keys, omega)
+        places = places or Places.of(q)
+        omega = self._omega_now(places)
+        turns = self._cos_sin(places.of_queries, omega)
+        same = places.of_keys is places.of_queries
+        others = turns if same else self._cos_sin(places.of_keys, omega)
         return self._turn(q, *turns), self._turn(k, *others)
 
     def _omega_for(self, length: int) -> np.ndarray:
@@ -117,12 +115,12 @@ class Rotary(Position):
         omega[self._n_kept :] = 0
         return omega
 
-    def _omega_now(self, of_queries: Steps, of_keys: Steps, places: Places | None) -> np.ndarray:
+    def _omega_now(self, places: Places) -> np.ndarray:
         """Return the frequencies for the input at hand, which most schedules do not look at."""
         if not self.stretching.grows:
             return self.omega
-        ends = [steps.end(self.max_length) for steps in (of_queries, of_keys)]
-        if places is not None and places.cached:
+        ends = [steps.end(self.max_length) for steps in (places.of_queries, places.of_keys)]
+        if places.cached:
             self.stretching.check_cache(max(ends))
         return self._omega_for(max(ends))
 

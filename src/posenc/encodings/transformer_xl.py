@@ -69,13 +69,11 @@ class TransformerXL(Position):
         self.of_offset = nn.Parameter(torch.randn(n_heads, 1, self.d_head) * 0.02)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if places is None:
-            of_queries = of_keys = Steps(q.shape[-2], q.device)
-        else:
-            of_queries, of_keys = places.of_queries, places.of_keys
+        places = places or Places.of(q)
         wide = precise(q)
-        asked = self._asked(wide + self.of_offset.to(wide.dtype), *self._waves(of_queries, wide))
-        sin, cos = self._waves(of_keys, wide)
+        waves = self._waves(places.of_queries, wide)
+        asked = self._asked(wide + self.of_offset.to(wide.dtype), *waves)
+        sin, cos = self._waves(places.of_keys, wide)
         offered = torch.cat((cos, sin), -1).expand(*k.shape[:2], -1, -1)
         content = wide + self.of_content.to(wide.dtype)
         wide_q, wide_k = torch.cat((content, asked), -1), torch.cat((precise(k), offered), -1)

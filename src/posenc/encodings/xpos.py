@@ -78,13 +78,10 @@ class XPos(Rotary):
         self._middle = (self.max_length - 1) / 2
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
+        places = places or Places.of(q)
         turned_q, turned_k = super().rotate(precise(q), precise(k), places)
-        if places is None:
-            of_queries = of_keys = Steps(q.shape[-2], q.device)
-        else:
-            of_queries, of_keys = places.of_queries, places.of_keys
-        turned_q = turned_q * self._factors(of_queries, q).to(turned_q.dtype)
-        turned_k = turned_k / self._factors(of_keys, k).to(turned_k.dtype)
+        turned_q = turned_q * self._factors(places.of_queries, q).to(turned_q.dtype)
+        turned_k = turned_k / self._factors(places.of_keys, k).to(turned_k.dtype)
         return turned_q.to(q.dtype), turned_k.to(k.dtype)
 
     def _factors(self, steps: Steps, like: Tensor) -> Tensor:
