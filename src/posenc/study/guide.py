@@ -15,7 +15,8 @@ from posenc.attention import Cache, SelfAttention
 from posenc.bench import protocols
 from posenc.frequencies import geometric
 from posenc.rotation import rotate
-from posenc.study import fair, lengths, lost, measured, second
+from posenc.study import clocks as lost
+from posenc.study import fair, lengths, measured, second
 from posenc.study.explorables.chooser import Chooser, renumbered
 from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
@@ -98,7 +99,7 @@ def longer() -> Line:
 
 def times() -> Line:
     """Samples at uneven times, or lost ones."""
-    gained = lost.worth("rotary")
+    gained = lost.gained("rotary")
     said = ", ".join(f"{value:+.1f}" for value in gained.values())
     return Line(
         _advice(times="yes"),
