@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import ledger
 import marks
 import notebooks
+from posenc import encodings
 from posenc.study.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import SETTING
@@ -44,8 +45,8 @@ The name that people use stands first, the name in the code behind it. Parameter
 one size of model. The last two columns say how often a small model is right on inputs that are
 *longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
 that it had not learned the task at all, or that it was not measured. The section below the table
-explains each column. Eight encodings of today joined the library when the benchmark had run: they
-have cards like all others, with *not measured* where a training would have to say.
+explains each column. The {n_later} modern encodings joined the library when the benchmark had run:
+they have cards like all others, with *not measured* where a training would have to say.
 """
 
 READING = """\
@@ -127,7 +128,7 @@ def cells() -> list:
             "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),
-        new_markdown_cell(f"{INDEX}\n{index()}"),
+        new_markdown_cell(f"{INDEX.format(n_later=len(encodings.names('modern')))}\n{index()}"),
         new_markdown_cell(READING.format(**SIZE, n_sets=sets)),
         new_markdown_cell(MEASUREMENTS),
         new_code_cell("measured.table()"),

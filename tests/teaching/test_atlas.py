@@ -19,6 +19,16 @@ from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
 NAMES = encodings.names("all")
+TIED = (
+    "sinusoidal",
+    "dft",
+    "learnable",
+    "tape",
+    "learnable_frequency",
+    "sine_linear",
+    "tupe",
+    "tpe",
+)
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 
@@ -130,7 +140,8 @@ def test_who_sees_whom():
     assert np.allclose(additions.who_sees_whom("none"), 1 / additions.LENGTH)
     relative = {name for name in NAMES if additions.offset_only(name)}
     modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
-    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern
+    assert relative >= {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern
+    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope"}
 
 
 def test_measurements_are_those_of_the_stored_trainings():
