@@ -1,8 +1,8 @@
 """Sphinx extension: a chapter with a quiz in course/quizzes/ ends with it.
 
-The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Questions are fieldsets
-of native radio buttons. What is to be said of an answer appears by style alone, so a page without
-scripts works too; `book.js` says it to screen readers.
+The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Each question opens to a
+fieldset of native radio buttons. What is to be said of an answer appears by style alone, so a page
+without scripts works too; `book.js` says it to screen readers.
 """
 
 import hashlib
@@ -17,7 +17,11 @@ from sphinx.util.docutils import SphinxDirective
 
 FOLDER = Path(__file__).resolve().parent.parent / "course" / "quizzes"
 N_QUESTIONS = 5
-INTRO = "Five questions on this chapter. Choose an answer to read what is right or wrong about it."
+INTRO = (
+    "Five questions on this chapter. Open one and choose an answer"
+    " to read what is right or wrong about it."
+)
+STATUS = '<div role="status" class="visually-hidden"></div>'
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,9 @@ class Quiz(SphinxDirective):
         return [*found, _raw("</form>")]
 
     def _question(self, number: int, question: Question) -> list[nodes.Node]:
-        found = [_raw(f"<fieldset><legend>{number}. "), self._inline(question.text)]
-        found.append(_raw("</legend>"))
+        asked = f"quiz-{number}"
+        found = [_raw(f'<details><summary id="{asked}">{number}. '), self._inline(question.text)]
+        found.append(_raw(f'</summary><fieldset aria-labelledby="{asked}">'))
         for letter, option in zip("abcd", question.options, strict=False):
             own = f"quiz-{number}{letter}"
             verdict = "Right." if option.right else "Not so."
@@ -101,7 +106,7 @@ class Quiz(SphinxDirective):
                 self._inline(option.why),
                 _raw("</div></div>"),
             ]
-        return [*found, _raw('<div role="status" class="visually-hidden"></div></fieldset>')]
+        return [*found, _raw(f"{STATUS}</fieldset></details>")]
 
     def _inline(self, text: str) -> nodes.Node:
         """Return Markdown of one line as nodes without a paragraph around them."""
