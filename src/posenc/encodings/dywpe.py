@@ -19,9 +19,11 @@ class DyWPE(FromSignal):
     signal's part there times that scale's vector, which is how it is computed here.
 
     The paper's section 3.2 and the authors' program (imics-lab/DyWPE, src/core/dywpe.py, commit
-    06f43ff) were read. As in the program the three maps have offsets, which the paper leaves out.
-    The signal is made from the tokens, as in the program's example for embedded tokens; where a
-    token is a linear map of one step, that is the paper's map of channels.
+    06f43ff, and dywpe_optimized.py beside it, which is compared by `make peers`) were read. The
+    plain one of the two hands the embeddings of all scales to the approximation, where it means the
+    first, and stops with an error at most lengths. As in the program the three maps have offsets,
+    which the paper leaves out. The signal is made from the tokens, as in the program's example for
+    embedded tokens; where a token is a linear map of one step, that is the paper's map of channels.
 
     Nothing here knows an index: a constant series gets one vector throughout.
 
