@@ -1,0 +1,36 @@
+// Starts the slides: equations first, then each slide is made to fit its box, then reveal.js.
+
+(async () => {
+  "use strict";
+  const SIZE = { width: 1280, height: 720 };
+  const SMALLEST = 0.7;  // of the size of type
+  const deck = document.querySelector(".reveal");
+
+  await window.MathJax.startup.promise;
+  await document.fonts.ready;
+  for (const image of deck.querySelectorAll("img")) await image.decode().catch(() => {});
+
+  // Too long a line or a page is set a little smaller. How small it may get is tested.
+  const overflows = (body) =>
+    body.scrollHeight > body.clientHeight + 1 || body.scrollWidth > body.clientWidth + 1;
+  document.documentElement.classList.add("measuring");
+  for (const body of deck.querySelectorAll(".body")) {
+    for (let size = 1; overflows(body) && size > SMALLEST; size -= 0.05) {
+      body.style.fontSize = `${size.toFixed(2)}em`;
+    }
+  }
+  document.documentElement.classList.remove("measuring");
+
+  await Reveal.initialize({
+    ...SIZE,
+    margin: 0,
+    center: false,
+    hash: true,
+    slideNumber: "c/t",
+    transition: "none",
+    controls: false,
+    keyboardCondition: (event) => !event.target.closest?.(".explorable, .posenc-quiz"),
+    plugins: [RevealNotes],
+  });
+  document.documentElement.classList.add("ready");
+})();
