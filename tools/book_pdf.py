@@ -27,7 +27,7 @@ from posenc._extras import wanted
 try:
     from bs4 import BeautifulSoup, Tag
     from playwright.sync_api import Page, sync_playwright
-    from pypdf import PdfReader, PdfWriter
+    from pypdf import PdfReader
 except ModuleNotFoundError as error:
     sys.exit(f"The PDF needs {error.name}: pip install {wanted(error.name)}")
 
@@ -47,6 +47,7 @@ GONE = (
     "button, nav, .visually-hidden, .sd-d-none, details.hide > summary, .posenc-quiz input, "
     ".tag_remove-pdf"
 )
+EVERYWHERE = {"exercises", "take-away", "check-yourself", "put-to-the-test"}  # of each chapter
 CITATION = built_site.ROOT / "CITATION.cff"
 
 
@@ -65,11 +66,6 @@ def slug(page: str) -> str:
     return page.removeprefix("book/").replace("/", "-")
 
 
-def title(page: str) -> str:
-    """Return a page's heading with its number."""
-    return built_site.article(page).find("h1").get_text().removesuffix("#")
-
-
 # --- a page of the site becomes a chapter
 
 
@@ -80,6 +76,8 @@ def chapter(page: str, printed: set[str]) -> tuple[Tag, list[Tag]]:
         element.decompose()
     for folded in found.find_all("details"):
         folded["open"] = ""
+        if "hide" in folded.get("class", []):
+            folded.name = "div"
     for heading in found.find_all(re.compile("h[1-5]")):
         heading.name = f"h{int(heading.name[1]) + 1}"
     _rename(found, page)
@@ -107,8 +105,8 @@ def _relink(found: Tag, page: str, printed: set[str]) -> None:
         target = (Path("/") / page).parent / path if path else Path("/") / f"{page}.html"
         name = str(_normal(target)).removesuffix(".html").lstrip("/")
         if name in printed:
-            known = built_site.document(name).find(id=anchor) if anchor else None
-            link["href"] = f"#{slug(name)}--{anchor if known is not None else ''}"
+            known = anchor if anchor in built_site.identifiers(name) else ""
+            link["href"] = f"#{slug(name)}--{known}"
         else:
             link["href"] = f"{site}{name}.html{'#' if anchor else ''}{anchor}"
 
@@ -173,7 +171,7 @@ def compose() -> str:
             contents.append(f'<li class="of-part">{_entry(f"part-{place}", caption)}</li>')
         for name in names:
             article, solved = chapter(name, printed)
-            said = title(name)
+            said = built_site.title(name)
             body.append(f'<div class="chapter page-{slug(name)}">{article}</div>')
             contents.append(f"<li>{_entry(f'{slug(name)}--', said)}{_below(article)}</li>")
             heads.append((f"page-{slug(name)}", said))
@@ -207,6 +205,7 @@ def _below(article: Tag) -> str:
         f"<li>{_entry(section['id'], section.find('h3').get_text())}</li>"
         for section in article.find_all("section", recursive=False)
         if section.find("h3", recursive=False)
+        and section["id"].rpartition("--")[2] not in EVERYWHERE
     ]
     return f"<ol>{''.join(lines)}</ol>" if 0 < len(lines) <= 14 else ""
 
@@ -290,7 +289,7 @@ def printed(page: Page) -> bytes:
 
 
 def main() -> None:
-    """Write the document, print it, and give it a title."""
+    """Write the document and print it."""
     browser_path = chromium()
     if browser_path is None:
         sys.exit("No browser: install Chromium or name one in the variable CHROMIUM")
@@ -305,12 +304,9 @@ def main() -> None:
         page.goto(document.as_uri(), timeout=600_000)
         pdf = printed(page)
         browser.close()
-    writer = PdfWriter(clone_from=io.BytesIO(pdf))
-    known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
-    writer.add_metadata({"/Title": known["title"], "/Author": known["authors"][0]["name"]})
-    writer.write(TARGET)
-    size = TARGET.stat().st_size / 1e6
-    print(f"{len(writer.pages)} pages, {size:.1f} MB: {TARGET}")
+    TARGET.write_bytes(pdf)
+    n_pages = len(PdfReader(TARGET).pages)
+    print(f"{n_pages} pages, {len(pdf) / 1e6:.1f} MB: {TARGET}")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ They read the site and not the notebooks, so that equations, numbers of figures,
 highlighted code are those of the site, and no text exists twice.
 """
 
+import re
 import shutil
 import sys
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import yaml
@@ -37,12 +39,30 @@ def _below(chapter: dict) -> list[dict]:
 
 
 @cache
-def document(page: str) -> BeautifulSoup:
-    """Return a page of the built site; the command ends where there is none."""
+def text(page: str) -> str:
+    """Return the HTML of a page of the built site; the command ends where there is none."""
     path = SITE / f"{page}.html"
     if not path.is_file():
         sys.exit(f"{path.relative_to(ROOT)} is not there: run `make book` first")
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def document(page: str) -> BeautifulSoup:
+    """Return a page of the built site, parsed."""
+    return BeautifulSoup(text(page), "html.parser")
+
+
+def title(page: str) -> str:
+    """Return a page's heading with its number."""
+    article = text(page)[text(page).index("<article") :]  # in front stands a heading for print
+    heading = re.search(r"<h1>(.*?)<a class=\"headerlink\"", article, re.DOTALL)[1]
+    return unescape(re.sub(r"<[^>]+>", "", heading))
+
+
+def identifiers(page: str) -> set[str]:
+    """Return the places of a page that links can lead to."""
+    return set(re.findall(r'\bid="([^"]+)"', text(page)))
 
 
 def article(page: str) -> Tag:
@@ -52,8 +72,8 @@ def article(page: str) -> Tag:
 
 def settings_of_mathjax(page: str) -> str:
     """Return the script that configures MathJax on a page, or nothing."""
-    scripts = document(page).find_all("script", src=False)
-    return next((s.get_text() for s in scripts if s.get_text().startswith("window.MathJax")), "")
+    found = re.search(r"<script>(window\.MathJax = .*?)</script>", text(page), re.DOTALL)
+    return found[1] if found else ""
 
 
 def copy_static(names: list[str], target: Path) -> None:

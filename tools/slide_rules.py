@@ -35,6 +35,7 @@ LETTERS = 260  # of a sentence beside something else
 CAPTION = 170  # beside a figure that answers
 PROSE = 420  # of a slide with nothing else
 BULLETS = 4
+TEACHES = re.compile(r"\s*(def|class|assert) ")
 LEFT_OUT = {"references", "footnotes"}
 
 
@@ -269,8 +270,12 @@ def _output(output: Tag) -> str:
     return f'<pre class="output">{output.find("pre").decode_contents().strip()}</pre>'
 
 
+def _plain(line: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", line))
+
+
 def _code(lines: list[str]) -> str:
-    columns = max(len(unescape(re.sub("<[^>]+>", "", line))) for line in lines)
+    columns = max(len(_plain(line)) for line in lines)
     text = "\n".join(lines)
     return f'<div class="highlight"><pre style="--columns: {columns}">{text}</pre></div>'
 
@@ -279,7 +284,7 @@ def _pieces(code: Tag) -> list[list[str]]:
     """Return the code of a cell in pieces that fit on a slide; none where that cannot be."""
     lines = code.decode_contents().strip("\n").replace("<span></span>", "", 1).splitlines()
     words = [line for line in code.get_text().splitlines() if line.strip()]
-    if not any(re.match(r"\s*(def|class|assert) ", line) for line in words):
+    if not any(map(TEACHES.match, words)):
         return []
     if len(words) <= CODE_LINES:
         return [_without_double(lines)]
@@ -291,7 +296,9 @@ def _pieces(code: Tag) -> list[list[str]]:
             pieces.append([])
     pieces = _joined([piece for piece in pieces if piece])
     whole = all("".join(p).count("<span") == "".join(p).count("</span") for p in pieces)
-    return pieces if whole and all(len(piece) <= CODE_LINES for piece in pieces) else []
+    if not whole or any(len(piece) > CODE_LINES for piece in pieces):
+        return []
+    return [piece for piece in pieces if any(TEACHES.match(_plain(line)) for line in piece)]
 
 
 def _joined(pieces: list[list[str]]) -> list[list[str]]:

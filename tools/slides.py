@@ -48,14 +48,14 @@ def chapters() -> list[str]:
         page
         for page in pages
         if (built_site.ROOT / f"{page}.ipynb").is_file()
-        and built_site.document(page).find("section", id="take-away")
+        and "take-away" in built_site.identifiers(page)
     ]
 
 
 def write(page: str) -> int:
     """Write the slides of a chapter with its pictures, and return how many there are."""
     chapter = copy.copy(built_site.article(page))
-    title = chapter.find("h1").get_text().rstrip("#")
+    title = built_site.title(page)
     slides = slide_rules.slides(chapter)
     body = "\n".join(slide.html() for slide in slides)
     for picture in dict.fromkeys(re.findall(r'src="\.\./(_images/[^"]+)"', body)):
@@ -99,8 +99,7 @@ def _scripts(*names: str) -> str:
 def write_contents(pages: list[str]) -> None:
     """Write the page that lists the chapters."""
     lines = [
-        f'<li><a href="{page.rpartition("/")[2]}.html">'
-        f"{escape(built_site.article(page).find('h1').get_text().rstrip('#'))}</a></li>"
+        f'<li><a href="{page.rpartition("/")[2]}.html">{escape(built_site.title(page))}</a></li>'
         for page in pages
     ]
     text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")

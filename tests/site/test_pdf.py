@@ -5,6 +5,8 @@ import re
 import pytest
 from sitefiles import ROOT
 
+import built_site
+
 pypdf = pytest.importorskip("pypdf")
 TARGET = ROOT / "_build" / "pdf" / "positional-encoding-book.pdf"
 MOST_BYTES = 30_000_000
@@ -24,6 +26,10 @@ def printed():
     return [name for _, names in book_pdf.pages() for name in names]
 
 
+def slug(page):
+    return page.removeprefix("book/").replace("/", "-")
+
+
 def flat(outline):
     for entry in outline:
         if isinstance(entry, list):
@@ -37,10 +43,8 @@ def same(text):
 
 
 def test_outline_has_every_chapter_in_order(reader, printed):
-    import book_pdf
-
     titles = [same(entry.title) for entry in flat(reader.outline)]
-    wanted = [same(book_pdf.title(page)) for page in printed]
+    wanted = [same(built_site.title(page)) for page in printed]
     places = [titles.index(title) for title in wanted]
     assert places == sorted(places)
 
@@ -61,13 +65,11 @@ def test_links_inside_resolve(reader):
 
 
 def test_contents_say_the_page_on_which_a_chapter_begins(reader, printed):
-    import book_pdf
-
     text = "\n".join(reader.pages[number].extract_text() for number in range(1, 12))
     for page in printed:
-        destination = reader.named_destinations[f"/{book_pdf.slug(page)}--".lstrip("/")]
+        destination = reader.named_destinations[f"{slug(page)}--"]
         number = reader.get_destination_page_number(destination) + 1
-        title = same(book_pdf.title(page))[:30]
+        title = same(built_site.title(page))[:30]
         assert re.search(rf"{re.escape(title)}[\s\S]{{0,90}}?\b{number}\b", same(text)), page
 
 
