@@ -96,9 +96,9 @@ def _of_section(section: Tag) -> list[Slide]:
 
 def _prepare(chapter: Tag) -> None:
     """Take away what slides have no use for: links inside the book, marks, numbers of headings."""
-    for element in chapter.select(".headerlink, .posenc-mark, details, h2 > .section-number"):
+    for element in chapter.select(".headerlink, .posenc-mark, details, .posenc-claim > a"):
         element.decompose()
-    for number in chapter.select("h3 > .section-number"):
+    for number in chapter.select(":is(h2, h3, h4) > .section-number"):
         number.decompose()
     for link in chapter.find_all("a", href=True):
         if not link["href"].startswith("http"):
@@ -207,8 +207,6 @@ class _Section:
             self._live(explorable)
         elif claims := output.select(".posenc-claim"):
             for claim in claims:
-                for link in claim.select("a, .posenc-claim > :last-child:not(span)"):
-                    link.decompose()
                 self._add("verdict", [str(claim)], lead=False)
         elif output.name == "figure":
             self._figure(output)
@@ -256,7 +254,7 @@ class _Section:
         if after is None or after.name != "p" or "Predict, then" in after.get_text():
             return []
         first = opening(after, 0)
-        if length(first) > LETTERS:
+        if length(first) > LETTERS or first in self.used:
             return []
         self.used.add(first)
         return [f'<p class="seen">{first}</p>']
@@ -319,9 +317,11 @@ def _without_double(lines: list[str]) -> list[str]:
 
 
 def _take_away(title: str, section: Tag) -> list[Slide]:
-    paragraphs = section.find_all(["p", "li"], class_=False)
+    items = [li.find("p") or li for li in section.find_all("li")]
+    paragraphs = [p for p in section.find_all("p", class_=False) if not p.find_parent("li")]
     after = [p for p in paragraphs if p.get_text().startswith("Next")]
     told = [one for p in paragraphs if p not in after for one in sentences(p)]
+    told += [item.decode_contents() for item in items]
     last = [f'<p class="seen">{opening(p, LETTERS)}</p>' for p in after]
     if sum(map(length, told)) > TAKE_AWAY:
         found = [Slide(title, [f"<p>{one}</p>"], "take-away") for one in told]

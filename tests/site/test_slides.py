@@ -21,6 +21,11 @@ OUTSIDE = """(smallest) => {
     const scale = box.width / 1280;
     const say = (what, element) => found.push(
       `${place + 1} ${what}: ${element.outerHTML.replace(/\\s+/g, " ").slice(0, 90)}`);
+    for (const answer of body.querySelectorAll("input[type=radio]")) {
+      answer.checked = true;  // says why it is right or wrong, which takes room
+      if (body.scrollHeight > body.clientHeight + 1) say("too long when answered", body);
+      answer.checked = false;
+    }
     if (body.scrollHeight > body.clientHeight + 1) say("too long", body);
     if (body.scrollWidth > body.clientWidth + 1) say("too wide", body);
     for (const one of slide.querySelectorAll(":not(aside, aside *, script, option, svg *)")) {

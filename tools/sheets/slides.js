@@ -10,9 +10,24 @@
   await document.fonts.ready;
   for (const image of deck.querySelectorAll("img")) await image.decode().catch(() => {});
 
+  for (const image of deck.querySelectorAll("figure img")) {
+    const tall = image.naturalHeight > 0.75 * image.naturalWidth;
+    image.closest("figure").classList.toggle("tall", tall);
+  }
+
   // Too long a line or a page is set a little smaller. How small it may get is tested.
-  const overflows = (body) =>
+  const tooLarge = (body) =>
     body.scrollHeight > body.clientHeight + 1 || body.scrollWidth > body.clientWidth + 1;
+  // A question grows when an answer is chosen.
+  const overflows = (body) => {
+    const answers = [...body.querySelectorAll("input[type=radio]")];
+    const found = [null, ...answers].some((answer) => {
+      if (answer) answer.checked = true;
+      return tooLarge(body);
+    });
+    for (const answer of answers) answer.checked = false;
+    return found;
+  };
   document.documentElement.classList.add("measuring");
   for (const body of deck.querySelectorAll(".body")) {
     for (let size = 1; overflows(body) && size > SMALLEST; size -= 0.05) {
