@@ -1,10 +1,10 @@
 """The student edition: no solution stands in a page, in the search or in a download."""
 
 import re
+from html import unescape
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
 from course import chapters
 from sitefiles import ROOT, notebook_paths
 
@@ -82,15 +82,15 @@ def plain(line: str) -> str:
 def test_the_built_pages_and_downloads_hold_no_solution(built):
     for path in WITH_SOLUTIONS:
         name = path.relative_to(ROOT).with_suffix("").as_posix()
-        page = BeautifulSoup((built / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-        told = re.sub(r"\s+", " ", page.find("article").get_text())
+        page = (built / f"{name}.html").read_text(encoding="utf-8").split("<article")[1]
+        told = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", page)))
         lines = {line for line in secrets(path) if plain(line)}
         sentences = {one for line in lines for one in re.split(r"(?<=[.?!]) ", line)}
         sentences = {one for one in sentences if len(one) >= LEAST}
         outside = student_edition.stripped(path.read_text(encoding="utf-8"))
         assert [one for one in sentences if one in told and one not in outside] == []
-        assert page.select(".solution") == []
-        assert page.select(".exercise")
+        assert 'class="solution' not in page
+        assert 'class="exercise' in page
         download = (built / "_sources" / f"{name}.ipynb").read_text(encoding="utf-8")
         told = "\n".join(cell.source for cell in nbformat.reads(download, as_version=4).cells)
         assert [line for line in secrets(path) if line in told] == []
