@@ -127,4 +127,4 @@ clean:  ## remove what was built, keep the environment
 
 .PHONY: distclean
 distclean: clean  ## remove the environments too
-	rm -rf $(VENV) $(PEERS) src/*.egg-info
+	rm -rf $(VENV) $(PEERS) .vendored src/*.egg-info

@@ -1,8 +1,8 @@
 """What slides and PDF take from others: reveal.js and three families of type, fetched once.
 
-The archives are those of the npm registry, but npm is not needed. They are kept in `build/` and
-held against their checksums at each use, so slides and PDF are the same everywhere, and nothing of
-others is part of the repository. Without a network, put the archives into that folder by hand.
+The archives are those of the npm registry, but npm is not needed. They are kept in `.vendored/`
+and held against their checksums at each use, so slides and PDF are the same everywhere, and nothing
+of others is part of the repository. Without a network, put the archives into that folder by hand.
 
 Licences: reveal.js MIT; Source Serif, Source Sans and Source Code Pro SIL Open Font License. The
 text of each is written beside the files.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from repository import ROOT
 
-ARCHIVES = ROOT / "build"
+ARCHIVES = ROOT / ".vendored"
 REGISTRY = "https://registry.npmjs.org/"
 
 
