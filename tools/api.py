@@ -45,8 +45,9 @@ ROOMS = {
     ),
     "models": Room(
         "Models",
-        "Transformers that classify time series: (batch, length, n_channels) to logits "
-        "(batch, n_classes).",
+        "Transformers that classify time series, (batch, length, n_channels) to logits "
+        "(batch, n_classes), and a causal language model, (batch, length) to logits "
+        "(batch, length, n_tokens).",
         ("models", "models.transfer"),
     ),
     "data": Room(
