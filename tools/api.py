@@ -53,7 +53,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data",),
+        ("data", "data.length_tasks", "data.topics"),
     ),
     "bench": Room(
         "The benchmark",
@@ -70,6 +70,9 @@ ROOMS = {
             "bench.baselines",
             "bench.tuning",
             "bench.extrapolation",
+            "bench.language",
+            "bench.lab",
+            "bench.text",
             "bench.fingerprints",
         ),
     ),
@@ -87,6 +90,8 @@ ROOMS = {
             "study.protocol",
             "study.second",
             "study.peers",
+            "study.lab",
+            "study.text",
             "study.tables",
             "study.figures",
         ),
