@@ -40,23 +40,6 @@ def test_only_sets_with_all_seeds_of_all_encodings_are_whole():
     partly = Scores("patch", "accuracy", SETS, NAMES, cells)
     assert survey.whole(scores).datasets == SETS
     assert survey.whole(partly).datasets == ("RacketSports", "RoomOccupancy")
-    assert list(survey.gaps([], [partly])) == [
-        "not complete: patch, Chinatown: none",
-        "not complete: patch, LSST: tupe",
-    ]
-    states = survey.coverage([partly])
-    assert states.loc["LSST", ["steps", "patch"]].tolist() == [36, "49 of 50 cells"]
-    assert states.loc["Sleep", ["steps", "patch"]].tolist() == ["–", "absent"]
-    assert states.loc["Epilepsy", ["steps", "patch"]].tolist() == [206, "not run"]
-    assert states.loc["RacketSports", ["role", "patch"]].tolist() == ["survey", "complete"]
-    stand_ins = survey.stand_ins()
-    assert list(stand_ins) == states.index[states["role"] == "stand-in"].tolist()
-    assert all(text.startswith("stands in for ") for text in stand_ins.values())
-
-
-def test_failed_cells_are_named():
-    failed = {**record("t5", 1), "seed": 3, "error": "boom"}
-    assert list(survey.gaps([failed], [])) == ["failed: patch, LSST, t5, seed 3: boom"]
 
 
 def test_scores_equal_to_the_printed_ones_agree_with_them():
@@ -95,16 +78,6 @@ def test_a_run_without_noise_is_as_regular_as_printed_and_noise_makes_it_less_so
     assert np.median(survey.redrawn_concordance(loud, 50)) < regular - 0.2
 
 
-def test_gain_pairs_of_the_printed_scores_lie_on_the_diagonal():
-    pairs = survey.gain_pairs(made(as_printed))
-    assert pairs.shape == (3 * 8, 4)
-    mine = np.array([name != "conv_spe" for _ in range(3) for _, name in survey.PAIRS[1:]])
-    assert np.allclose(pairs[mine, 0], pairs[mine, 1])
-    assert np.allclose(pairs[:, 2], 0)
-    error = survey.gain_pairs(made(as_printed, 0.05))[0, 2]
-    assert 0.5 < error < 8  # points: about 5 * sqrt(2 / 5)
-
-
 def test_advanced_gain_by_hand():
     level = {"sine_spe": 0.7, "conv_spe": 0.5, "tupe": 0.8, "sinusoidal": 0.5}
     scores = made(lambda d, e: level.get(e, 0.1))
@@ -116,39 +89,19 @@ def test_advanced_gain_by_hand():
 def test_cost_is_compared_like_with_like():
     records = [record("none", 2.0), record("tupe", 3.0), record("none", 1.0, together=5)]
     records += [record("learnable", 4.0, together=5), record("sine_spe", 9.0, together=16)]
-    cost = survey.relative_cost(records, made(as_printed), "seconds_per_step")
-    assert (cost["none"], cost["tupe"], cost["learnable"]) == (1, 1.5, 4)
-    assert np.isnan(cost["sine_spe"])
-    slow = record("none", 8.0)  # a second seed, slowed down by other work
-    assert survey.relative_cost([*records, slow], made(as_printed), "seconds_per_step") == cost | {
-        "sine_spe": pytest.approx(np.nan, nan_ok=True)
-    }
+    records.append(record("none", 8.0))  # a second seed, slowed down by other work
     ratios = survey.cost_ratios(records, made(as_printed), "seconds_per_step")
-    assert (ratios["tupe"].tolist(), ratios["sine_spe"].size) == ([1.5], 0)
+    found = {name: values.tolist() for name, values in ratios.items() if values.size}
+    assert found == {"none": [1, 1], "tupe": [1.5], "learnable": [4]}
 
 
-def test_printed_and_measured_levels_stand_beside_each_other():
+def test_levels_are_means_in_per_cent():
     scores = made(as_printed, 0.01)
-    found = survey.beside(scores)
-    assert found.shape == (2 * 3, 9)
-    assert found.index.tolist() == ["LSST", "here", "RacketSports", "here", "RoomOccupancy", "here"]
-    numbers = [float(n) for n in found.iloc[0]]
-    assert numbers == [57.3, 58.2, 59.6, 58.4, 61.1, 60.2, 60.1, 60.1, 59.5]
-    assert all(len(text.split("±")) == 2 for text in found.iloc[1])
     assert survey.levels(scores).to_numpy() == pytest.approx(100 * scores.mean().T)
 
 
 def test_every_encoding_is_compared_with_every_control():
     scores = made(as_printed, 0.01)
-    table = survey.duels(scores)
-    assert table.index.tolist() == survey.ranked(scores)
-    own = table.loc["sinusoidal"].tolist()
-    assert own[0].startswith(("+", "-"))
-    assert own[4:] == [""] * 4  # against none only
-    assert table.columns.tolist()[::4] == ["over none", "over sinusoidal"]
-    alone = survey.duels(scores, ["none"])
-    assert "none" not in alone.index
-    assert alone.shape == (len(NAMES) - 1, 4)
     found = survey.against(scores, "none")
     assert set(found) == set(NAMES) - {"none"}
     mean = {e: [scores.cells[d, e].mean() for d in SETS] for e in ("tupe", "none")}
@@ -163,27 +116,8 @@ def test_the_order_is_that_of_average_ranks():
     assert survey.ranked(scores) == sorted(NAMES, reverse=True)
 
 
-def test_regularity_of_the_printed_scores_is_that_of_the_printed_table():
-    found = survey.regularity(made(as_printed))
-    assert found["here, means"] == pytest.approx(found["printed"])
-    assert found["here, one seed"] == pytest.approx([found["printed"][0]] * 5)
-    assert found["printed, run again"].shape == (2000,)
-    noisy = survey.regularity(made(as_printed, 0.1))
-    assert noisy["here, one seed"].mean() < found["printed"][0] - 0.2
-
-
 def test_the_largest_class_of_chinatown():
     assert survey.largest_class("Chinatown") == 249 / (94 + 249)
-
-
-def test_two_results_are_ranked_again_on_what_they_share():
-    first, second = made(as_printed), made(lambda d, e: 1 - as_printed(d, e), sets=SETS[:2])
-    assert survey.rank_again(first, first).startswith(
-        "patch, LSST, RacketSports, RoomOccupancy, Chinatown: tau +1.00 (p 0.00)"
-    )
-    assert "patch, LSST, RacketSports: tau -1.00" in survey.rank_again(first, second)
-    elsewhere = made(as_printed, sets=("NATOPS",))
-    assert survey.rank_again(first, elsewhere) == "patch: no data set and two encodings in common"
 
 
 def test_differences_are_in_points():
@@ -193,18 +127,6 @@ def test_differences_are_in_points():
     assert found.shape == (len(NAMES), 1)
     assert found.loc[["tupe", "none"], "LSST"].tolist() == [10, -10]
     assert survey.differences(first, made(as_printed, sets=("NATOPS",))).empty
-
-
-def test_deviations_from_the_mean_are_paired_by_set_and_encoding():
-    first = made(lambda d, e: 0.8 if e == "tupe" else 0.4)
-    second = made(lambda d, e: 0.5 if e == "tupe" else 0.6)
-    pairs = survey.deviation_pairs(first, second, ["LSST", "Chinatown"])
-    assert pairs.shape == (2 * len(NAMES), 4)
-    tupe = pairs[NAMES.index("tupe")]
-    others = len(NAMES) - 1
-    assert tupe == pytest.approx([-10 * others / len(NAMES), 40 * others / len(NAMES), 0, 0])
-    assert np.allclose([pairs[pairs[:, 3] == k, :2].sum(axis=0) for k in (0, 1)], 0)
-    assert pairs[len(NAMES) :, 3].tolist() == [1] * len(NAMES)
 
 
 def test_what_carries_over_is_measured_against_what_seeds_allow():

@@ -32,7 +32,9 @@ def records(monkeypatch):
         for clock in ("times", "indices")
     ]
     monkeypatch.setattr(results, "load", lambda pattern: made)
-    return made
+    clocks._accuracies.cache_clear()
+    yield made
+    clocks._accuracies.cache_clear()
 
 
 def test_every_encoding_of_the_trainings_is_in_one_group():
@@ -52,8 +54,28 @@ def test_another_model_does_not_count_and_a_missing_training_is_named(records):
     records.append(record("none", 0, "times", 1.0, model="patch"))
     assert np.allclose(clocks.worth("no encoding")["Set", 0], 0)
     records.remove(next(r for r in records if r["encoding"] == "t5"))
+    clocks._accuracies.cache_clear()
     with pytest.raises(ValueError, match=r"every training of lost-\*.*t5"):
         clocks.worth("offset")
+
+
+@pytest.mark.usefixtures("records")
+def test_one_encoding_gains_the_mean_of_its_trainings():
+    assert clocks.datasets() == ["Set"]
+    assert np.isclose(clocks.gained("rotary")["Set"], 10)
+    assert np.isclose(clocks.accuracy("rotary", "times")["Set"], 60)
+
+
+def test_the_stored_gain_of_an_encoding_is_the_mean_of_paired_differences():
+    pairs = clocks.worth("no encoding")
+    for dataset, value in clocks.gained("none").items():
+        each = [gain for (name, _), gains in pairs.items() if name == dataset for gain in gains]
+        assert np.isclose(value, np.mean(each))
+
+
+def test_an_encoding_that_was_not_trained_with_losses_is_named():
+    with pytest.raises(ValueError, match=r"encoding must be one of .*rotary.*got 'clock'"):
+        clocks.gained("clock")
 
 
 def test_an_unknown_group_is_refused_kindly():

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from posenc.study import guide, lost, second
+from posenc.study import guide, second
 from posenc.study.explorables.chooser import Chooser
 from posenc.teaching.figures import choosing as figures
 
@@ -74,20 +73,6 @@ def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work(
 def test_what_the_guide_calls_zero_is_rounding():
     assert guide._moved_image() < 1e-12
     assert guide._cached_difference() < 1e-12
-
-
-def test_the_worth_of_times_is_the_mean_of_paired_differences():
-    for encoding in ("none", "rotary"):
-        worth = lost.worth(encoding)
-        timed, counted = (lost.accuracy(encoding, clock) for clock in lost.CLOCKS)
-        assert worth.keys() == set(lost.datasets())
-        for name, value in worth.items():
-            assert np.isclose(value, timed[name] - counted[name])
-
-
-def test_an_encoding_that_was_not_trained_with_losses_is_named():
-    with pytest.raises(ValueError, match=r"encoding must be one of .*rotary.*got 'clock'"):
-        lost.worth("clock")
 
 
 def test_marks_that_would_cover_each_other_share_a_name():

@@ -88,7 +88,11 @@ class _Blocked(torch.autograd.Function):
         if ctx.by_flash:
             out, log_sum = flash.attend_by_offset(q, k, v, offsets[0, :, 0])
         else:
-            out, log_sum, beyond = _Blocked.outputs(q, k, v, bias, offsets, padding)
+            # on the way forth alone the blocks are quicker, over all keys
+            beyond = None
+            if any(ctx.needs_input_grad):
+                beyond = _beyond(q, k, v, bias, offsets, padding)
+            out, log_sum = _Blocked.outputs(q, k, v, bias, offsets, padding, beyond)
             known = known if beyond is None else (beyond.outputs, beyond.log_sums)
         ctx.save_for_backward(q, k, v, bias, offsets, padding, out, log_sum, *known)
         return out
@@ -101,17 +105,17 @@ class _Blocked(torch.autograd.Function):
         bias: Tensor | None,
         offsets: Tensor | None,
         padding: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Beyond | None]:
+        beyond: Beyond | None,
+    ) -> tuple[Tensor, Tensor]:
         """Return the outputs, and the logarithm of each row's sum, (batch, heads, length, 1).
 
-        And what was computed beyond a band, if that was left to PyTorch's kernel.
+        What is beyond a band is left to PyTorch's kernel, if that is given.
         """
         batch, heads, length, width = *q.shape[:3], v.shape[-1]
         # the layout that the next reshape wants, so that merging the heads is free
         out = v.new_empty(batch, length, heads, width).transpose(1, 2)
         log_sum = q.new_empty(batch, heads, length, 1)
         reference = _bound(q, k, bias, offsets, padding)
-        beyond = _beyond(q, k, v, bias, offsets, padding)
         scores = _Scores(q, k, bias, offsets, padding, reference, band_only=beyond is not None)
         searching = reference is None
         v_all = v.contiguous()
@@ -134,7 +138,7 @@ class _Blocked(torch.autograd.Function):
                     total += p.sum(-1, keepdim=True)
                 out[*group, rows] = scores.by_head(sums.div_(total))
                 log_sum[*group, rows] = scores.by_head(total.log_().add_(top))
-        return out, log_sum, beyond
+        return out, log_sum
 
     @staticmethod
     def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:

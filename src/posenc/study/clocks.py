@@ -1,10 +1,12 @@
 """What time stamps are worth to a model, from the trainings on series that lost half their steps.
 
 With the clock "times" the steps that are left stand where they were recorded and a mask covers the
-gaps; with "indices" they are moved together and counted. The values are the same.
+gaps; with "indices" they are moved together and counted. The values are the same. The trainings are
+short ones of the first edition: they give hints.
 """
 
 from collections import defaultdict
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from posenc.study import results, statistics, tables
 
 MODEL = "time_series"
+CLOCKS = ("times", "indices")
 # What the scores know of a time: nothing, the place of a step, or the offset of two steps.
 GROUPS = {
     "no encoding": ("none",),
@@ -72,11 +75,47 @@ def table() -> dict[str, dict[str, str]]:
     return rows
 
 
+def gained(encoding: str) -> dict[str, float]:
+    """Return what true times are worth to one encoding, in points of accuracy by data set.
+
+    Raises
+    ------
+    ValueError
+        If no training with the encoding is stored.
+    """
+    times, indices = (accuracy(encoding, clock) for clock in CLOCKS)
+    return {dataset: times[dataset] - indices[dataset] for dataset in times}
+
+
+def accuracy(encoding: str, clock: str) -> dict[str, float]:
+    """Return the mean accuracy of an encoding under a clock, in per cent by data set.
+
+    Raises
+    ------
+    ValueError
+        If no training with the encoding is stored.
+    """
+    values = defaultdict(list)
+    for (dataset, _, _, *run), value in _accuracies().items():
+        if run == [encoding, clock]:
+            values[dataset].append(value)
+    if not values:
+        known = sorted({name for *_, name, _ in _accuracies()})
+        raise ValueError(f"encoding must be one of {', '.join(known)}, got {encoding!r}")
+    return {dataset: float(np.mean(values[dataset])) for dataset in datasets()}
+
+
+def datasets() -> list[str]:
+    """Return the data sets that were trained with losses, sorted."""
+    return sorted({key[0] for key in _accuracies()})
+
+
 def _said(gains: NDArray[np.float64]) -> str:
     each = statistics.t_interval(gains)
     return f"{each.mean:+.1f} [{each.low:+.1f}, {each.high:+.1f}]"
 
 
+@cache
 def _accuracies() -> dict[tuple, float]:
     """Return (data set, draw, seed, encoding, clock) -> accuracy in per cent."""
     records = [r for r in tables.finished(results.load("lost-*")) if r["model"] == MODEL]
@@ -90,7 +129,7 @@ def _accuracies() -> dict[tuple, float]:
         (*run, name, clock)
         for run in {key[:3] for key in found}
         for name in sum(GROUPS.values(), ())
-        for clock in ("times", "indices")
+        for clock in CLOCKS
         if (*run, name, clock) not in found
     ]
     if missing:

@@ -86,9 +86,7 @@ def levels() -> dict[tuple[str, str], dict[str, object]]:
 
 def n_units(model: str) -> int:
     """Return how many independent units tier 1 plans for a model: families count once."""
-    names = [block.dataset for block in protocols.blocks(1, model)]
-    of = {name: family for family, sets in second.FAMILIES.items() for name in sets}
-    return len({of.get(name, name) for name in names})
+    return len({second.unit_of(block.dataset) for block in protocols.blocks(1, model)})
 
 
 def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -15,12 +15,13 @@ from posenc.attention import Cache, SelfAttention
 from posenc.bench import protocols
 from posenc.frequencies import geometric
 from posenc.rotation import rotate
-from posenc.study import fair, lengths, lost, measured, second
+from posenc.study import clocks as lost
+from posenc.study import fair, lengths, measured, second
 from posenc.study.explorables.chooser import Chooser, renumbered
+from posenc.study.found import TOKENS
 from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
 
-MODELS = {"time_series": "steps", "patch": "patches"}  # model -> what is a token
 LEARNED, FEW = "PenDigits", "SmoothSubspace"  # sets with many and with few training series
 LONG, PATCH, WIDTH = 1024, 8, 64  # steps, steps in a patch, d_model
 
@@ -98,7 +99,7 @@ def longer() -> Line:
 
 def times() -> Line:
     """Samples at uneven times, or lost ones."""
-    gained = lost.worth("rotary")
+    gained = lost.gained("rotary")
     said = ", ".join(f"{value:+.1f}" for value in gained.values())
     return Line(
         _advice(times="yes"),
@@ -180,13 +181,13 @@ _ANSWERS: dict[str, Callable[[], Line]] = {
 def evidence() -> Table:
     """Return the second edition so far: mean accuracies, a row a model and data set."""
     rows = {}
-    for model, tokens in MODELS.items():
+    for model, tokens in TOKENS.items():
         grid = second.load(model)
         for name in grid.datasets:
-            none, others = _scores(grid, name)
             means = _named(grid, name)
+            _, others = _scores(grid, name)
             rows[f"{name}, {tokens}"] = {
-                "none": f"{none:.1f}",
+                "none": f"{means['none']:.1f}",
                 "sinusoid": f"{means['sinusoidal']:.1f}",
                 "RoPE": f"{means['rotary']:.1f}",
                 f"all {len(others)}": f"{others.min():.1f} to {others.max():.1f}",
@@ -231,8 +232,8 @@ def _advice(**answers: str) -> str:
 
 def _scores(grid: second.Grid, name: str) -> tuple[float, NDArray[np.float64]]:
     """Return per cent on a data set without and with encodings, means over resamples."""
-    means = 100 * grid.only([name]).scores[0].mean(1)
-    return float(means[0]), means[1:]
+    first, *others = _named(grid, name).values()
+    return first, np.array(others)
 
 
 def _named(grid: second.Grid, name: str) -> dict[str, float]:
@@ -244,7 +245,7 @@ def _named(grid: second.Grid, name: str) -> dict[str, float]:
 def _ahead(first: str, rival: str, dataset: str) -> tuple[int, int]:
     """Return in how many trainings of both models the first is ahead, and of how many."""
     gaps = []
-    for model in MODELS:
+    for model in TOKENS:
         grid = second.load(model).only([dataset])
         gaps.append((grid.gains(first) - grid.gains(rival))[0])
     return int((np.array(gaps) > 0).sum()), np.size(gaps)

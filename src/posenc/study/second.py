@@ -20,6 +20,7 @@ BASELINE = str(ANALYSIS["baseline"])
 MARGIN = float(ANALYSIS["margin"])
 ALPHA = float(ANALYSIS["alpha"])
 FAMILIES: dict[str, list[str]] = ANALYSIS["families"]
+_FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets}
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,7 @@ class Grid:
 
     def units(self) -> "Grid":
         """Return the grid with sets that share series made one, by their mean."""
-        of = {name: family for family, sets in FAMILIES.items() for name in sets}
-        names = [of.get(name, name) for name in self.datasets]
+        names = [unit_of(name) for name in self.datasets]
         units = tuple(dict.fromkeys(names))
         rows = [[i for i, name in enumerate(names) if name == unit] for unit in units]
         scores = np.array([self.scores[r].mean(0) for r in rows])
@@ -62,6 +62,11 @@ class Grid:
         kept = [i for i, name in enumerate(self.datasets) if name in wanted]
         names = tuple(self.datasets[i] for i in kept)
         return Grid(self.model, names, self.encodings, self.scores[kept], self.largest_class[kept])
+
+
+def unit_of(dataset: str) -> str:
+    """Return the independent unit of a data set: its family, or itself."""
+    return _FAMILY_OF.get(dataset, dataset)
 
 
 def load(

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from posenc import encodings
-from posenc.attention import SelfAttention
+from posenc.teaching import one_layer
+from posenc.teaching.one_layer import N_LETTERS
 
-N_LETTERS = 16
 N_MARKED = 2  # letters 0 and 1; one letter in eight is marked
 _NO_ANSWER = -100
 
@@ -33,7 +32,7 @@ def draw(n: int, length: int, generator: torch.Generator | None = None) -> tuple
     return x, answers.masked_fill(marked < 0, _NO_ANSWER)
 
 
-class OneLayer(nn.Module):
+class OneLayer(one_layer.OneLayer):
     """One layer of causal attention, 32 wide with 4 heads, that answers at each letter.
 
     Parameters
@@ -47,15 +46,7 @@ class OneLayer(nn.Module):
     """
 
     def __init__(self, name: str, window: int | None = None, **options: object) -> None:
-        super().__init__()
-        position = encodings.make(name, d_model=32, n_heads=4, max_length=80, **options)
-        self.letters = nn.Embedding(N_LETTERS, 32)
-        self.attention = SelfAttention(32, 4, position, causal=True, window=window)
-        self.answer = nn.Linear(32, N_MARKED)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the logits (batch, length, N_MARKED) for letters (batch, length)."""
-        return self.answer(self.attention(self.letters(x)))
+        super().__init__(name, N_MARKED, n_heads=4, max_length=80, window=window, **options)
 
     def rebuilt(self, name: str, **options: object) -> "OneLayer":
         """Return a model with these weights and other options of the layer or its encoding."""
@@ -77,17 +68,13 @@ def train(name: str, seed: int, *, length: int = 20, n_steps: int = 200) -> OneL
         Letters of a sequence, and steps of Adam on 16 sequences each.
     """
     torch.manual_seed(seed)
-    model = OneLayer(name)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(n_steps):
+
+    def loss(model: nn.Module) -> Tensor:
         x, answers = draw(16, length)
-        loss = nn.functional.cross_entropy(
-            model(x).flatten(0, 1), answers.flatten(), ignore_index=_NO_ANSWER
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model.eval()
+        logits = model(x).flatten(0, 1)
+        return nn.functional.cross_entropy(logits, answers.flatten(), ignore_index=_NO_ANSWER)
+
+    return one_layer.learned(OneLayer(name), loss, n_steps)
 
 
 @torch.no_grad()

@@ -5,16 +5,14 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from posenc import encodings
-from posenc.attention import SelfAttention
-
-N_LETTERS = 16
+from posenc.teaching import one_layer
+from posenc.teaching.one_layer import N_LETTERS
 
 Back = int | Sequence[int]
 
 
-class OneLayer(nn.Module):
-    """One layer of causal attention between letters and answers.
+class OneLayer(one_layer.OneLayer):
+    """One layer of causal attention between letters and answers, which are letters too.
 
     Parameters
     ----------
@@ -26,15 +24,7 @@ class OneLayer(nn.Module):
     """
 
     def __init__(self, name: str, n_heads: int = 1, **options: object) -> None:
-        super().__init__()
-        position = encodings.make(name, 32, n_heads, 128, **options)
-        self.letters = nn.Embedding(N_LETTERS, 32)
-        self.attention = SelfAttention(32, n_heads, position, causal=True)
-        self.answer = nn.Linear(32, N_LETTERS)
-
-    def forward(self, x: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return logits (batch, length, N_LETTERS) for letters (batch, length)."""
-        return self.answer(self.attention(self.letters(x), positions=positions))
+        super().__init__(name, N_LETTERS, n_heads=n_heads, max_length=128, **options)
 
 
 def train(
@@ -62,16 +52,14 @@ def train(
         Letters of a sequence, and steps of Adam on 16 sequences each.
     """
     torch.manual_seed(seed)
-    model = make(name)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(n_steps):
+
+    def loss(model: nn.Module) -> Tensor:
         x = torch.randint(N_LETTERS, (16, length))
         first, wanted = asked(x, back)
         logits = model(x)[:, first:].flatten(0, 1)
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(logits, wanted[:, first:].flatten()).backward()
-        optimizer.step()
-    return model.eval()
+        return nn.functional.cross_entropy(logits, wanted[:, first:].flatten())
+
+    return one_layer.learned(make(name), loss, n_steps)
 
 
 def asked(x: Tensor, back: Back) -> tuple[int, Tensor]:

@@ -6,27 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.audit import printed
-from posenc.audit.survey.ours import PAIRS, common, facts, theirs
+from posenc.audit.survey.ours import facts
 from posenc.study import exact
 from posenc.study.tables import Scores
-
-
-def gain_pairs(scores: Scores) -> NDArray[np.float64]:
-    """Return one row per common set and method: printed gain, our gain, its error, the set's index.
-
-    Gains are over Fixed and over sinusoidal, in points; the error is the standard error over seeds.
-    """
-    rows = []
-    for d in common(scores):
-        (table,) = 100 * theirs(scores.model, [d])
-        fixed = 100 * scores.cells[d, "sinusoidal"]
-        for column, name in PAIRS[1:]:
-            mine = 100 * scores.cells[d, name]
-            error = np.sqrt(mine.var(ddof=1) / mine.size + fixed.var(ddof=1) / fixed.size)
-            gain = table[printed.COLUMNS.index(column)] - table[0]
-            rows.append((gain, mine.mean() - fixed.mean(), error, printed.DATASETS.index(d)))
-    return np.array(rows)
 
 
 def advanced_gain(

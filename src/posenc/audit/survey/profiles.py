@@ -2,45 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy import stats
 
 from posenc.audit.survey.levels import levels
-from posenc.audit.survey.ours import cells, whole
-from posenc.study import exact, statistics
+from posenc.audit.survey.ours import cells
+from posenc.study import exact
 from posenc.study.tables import Scores
-
-
-def rank_again(first: Scores, second: Scores) -> str:
-    """Return a sentence on how alike two sets of results rank the encodings that both have."""
-    sets = [d for d in whole(first).datasets if d in whole(second).datasets]
-    names = [e for e in first.encodings if e in second.encodings]
-    if not sets or len(names) < 2:
-        return f"{first.model}: no data set and two encodings in common"
-    means = [[cells(one, d, names).mean(axis=1) for d in sets] for one in (first, second)]
-    test = stats.kendalltau(*(statistics.average_ranks(table) for table in means))
-    accuracies = " and ".join(f"{np.mean(table):.3f}" for table in means)
-    return (
-        f"{first.model}, {', '.join(sets)}: tau {test.statistic:+.2f} (p {test.pvalue:.2f}), mean "
-        f"accuracy {accuracies}"
-    )
-
-
-def deviation_pairs(first: Scores, second: Scores, datasets: list[str]) -> NDArray[np.float64]:
-    """Return how far each encoding lies from the mean of all, in two sets of results.
-
-    Returns
-    -------
-    array of shape (n, 4): points in the second, points in the first, standard error of the
-    latter over seeds, number of the data set in `datasets`.
-    """
-    rows = []
-    for number, d in enumerate(datasets):
-        x, y = (100 * cells(one, d, first.encodings) for one in (second, first))
-        error = y.std(axis=1, ddof=1) / np.sqrt(y.shape[1])
-        deviations = [means - means.mean() for means in (x.mean(axis=1), y.mean(axis=1))]
-        rows.append(np.column_stack([*deviations, error, np.full(len(y), number)]))
-    return np.concatenate(rows)
 
 
 def carried_over(

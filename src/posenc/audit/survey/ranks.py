@@ -76,25 +76,5 @@ def redrawn_concordance(scores: Scores, n_draws: int = 2000) -> NDArray[np.float
     return np.array([exact.concordance(table + one) for one in noise])
 
 
-def regularity(scores: Scores, spe: str = "sine_spe") -> dict[str, NDArray[np.float64]]:
-    """Return Kendall's W of four kinds of tables of the common sets and the eight methods.
-
-    Returns
-    -------
-    dict
-        "printed" (1), "printed, run again" (one per draw of `redrawn_concordance`),
-        "here, one seed" (one per seed) and "here, means" (1).
-    """
-    found = np.array([cells(scores, d, columns(spe)) for d in common(scores)])
-    return {
-        "printed": np.array([exact.concordance(theirs(scores.model, common(scores)))]),
-        "printed, run again": redrawn_concordance(scores),
-        "here, one seed": np.array(
-            [exact.concordance(found[:, :, seed]) for seed in range(found.shape[2])]
-        ),
-        "here, means": np.array([exact.concordance(found.mean(axis=2))]),
-    }
-
-
 def _printed_ranks(model: str) -> NDArray[np.float64]:
     return statistics.average_ranks(printed.accuracy(model))
