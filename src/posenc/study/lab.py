@@ -23,6 +23,7 @@ from posenc.study import results
 
 PAGE = "lengths-protocol.md"
 SCORES = ("exact", "token")
+NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,11 @@ class Lab:
         ]
 
 
+def planned(tier: int) -> int:
+    """Return the number of trainings of a tier."""
+    return len(bench.tier_cells(tier))
+
+
 def load(records: Iterable[dict] | None = None) -> Lab:
     """Return what is stored of the present protocol; by default of the file `results/lab.jsonl`.
 
@@ -136,20 +142,17 @@ def rows(
 ) -> dict[str, dict[str, str]]:
     """Return a table of one task: a row an encoding, best first, and a column a length.
 
-    Raises
-    ------
-    ValueError
-        If no training on the task has finished.
+    Encodings of the first tier without a finished training stand last, and say so.
     """
-    if not lab.encodings(task):
-        raise ValueError(f"task must have a finished training, got {task!r}")
-    return {
-        name: {
-            f"length {length}": str(lab.spread(task, name, length, score) or "refuses")
-            for length in lengths
-        }
-        for name in lab.order(task) + [n for n in lab.encodings(task) if n not in lab.order(task)]
-    }
+    ranked = lab.order(task)
+    ranked += [name for name in lab.encodings(task) if name not in ranked]
+    waiting = [one.label for one in bench.FIRST if one.label not in ranked]
+    found = {}
+    for name in ranked + waiting:
+        empty = NOT_RUN if name in waiting else "refuses"
+        spreads = {n: lab.spread(task, name, n, score) for n in lengths}
+        found[name] = {f"length {n}": str(one or empty) for n, one in spreads.items()}
+    return found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,14 @@ from posenc import _checks
 from posenc.bench import language, store
 from posenc.bench import text as bench
 from posenc.study import results
+from posenc.study.lab import NOT_RUN
 
+NAMES = [
+    (encoding, schedule)
+    for encoding in bench.PROTOCOL["encodings"]
+    for schedule in (bench.AS_TRAINED, *bench.PROTOCOL["schedules"] * (encoding == "rotary"))
+]
+"""Encoding and schedule of everything that is read."""
 KINDS = {"as trained": "loss", "after a short fine-tuning": "tuned_loss"}
 
 
@@ -32,15 +39,6 @@ class Losses:
     python: str
     runs: dict[tuple[str, int], dict]
     failed: dict[tuple[str, int], str]
-
-    @property
-    def names(self) -> list[tuple[str, str]]:
-        """Encoding and schedule of everything that was read, in the order of the protocol."""
-        found = []
-        for encoding in bench.PROTOCOL["encodings"]:
-            for metrics in self._seeds(encoding):
-                found += [(encoding, schedule) for schedule in metrics["loss"]]
-        return list(dict.fromkeys(found))
 
     def loss(self, encoding: str, schedule: str, context: int, kind: str) -> list[float]:
         """Return the mean loss in nats of each finished seed, for a kind of `KINDS`."""
@@ -96,29 +94,26 @@ def load(records: Iterable[dict] | None = None) -> Losses:
 def rows(losses: Losses, kind: str) -> dict[str, dict[str, str]]:
     """Return a table: a row an encoding and schedule, a column a context, in nats a character.
 
+    What has no finished training says so.
+
     Parameters
     ----------
     losses : Losses
     kind : str
         One of `KINDS`.
-
-    Raises
-    ------
-    ValueError
-        If no training has finished.
     """
-    if not losses.runs:
-        raise ValueError("losses must hold a finished training, got none")
     return {
         encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}": {
             f"{context} characters": _shown(losses.loss(encoding, schedule, context, kind))
             for context in bench.PROTOCOL["contexts"]
         }
-        for encoding, schedule in losses.names
+        for encoding, schedule in NAMES
     }
 
 
 def _shown(seeds: list[float]) -> str:
+    if not seeds:
+        return NOT_RUN
     if len(seeds) == 1:
         return f"{seeds[0]:.2f}"
     return f"{np.mean(seeds):.2f} ({min(seeds):.2f} to {max(seeds):.2f})"
