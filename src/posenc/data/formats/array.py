@@ -51,6 +51,8 @@ def _read(path: Path, file: BinaryIO, n_columns: int) -> NDArray:
             shape, by_columns, dtype = _HEADERS[version](file)
     except Exception as error:  # NumPy raises whatever the damaged bytes lead it to
         raise ValueError(f"no header: {error}") from error
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are never unpickled")
     if len(shape) != 2 or shape[0] < 0 or shape[1] != n_columns or dtype.kind not in "fiu":
         raise FileFormatError(path, None, f"expected numbers (n, {n_columns}), got {dtype} {shape}")
     wanted = shape[0] * shape[1] * dtype.itemsize
