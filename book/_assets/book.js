@@ -98,3 +98,10 @@ document.addEventListener("change", (event) => {
   const why = event.target.parentElement.querySelector(".posenc-why");
   question.querySelector("[role=status]").textContent = why.textContent;
 });
+
+// Buttons of the theme: the pages carry no script, so a word in them says what a button does.
+document.addEventListener("click", (event) => {
+  const asked = event.target.closest?.("[data-does]")?.dataset.does;
+  if (asked === "print") window.print();
+  if (asked === "full-screen") window.toggleFullScreen();
+});
