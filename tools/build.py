@@ -28,7 +28,13 @@ FOUNDATION = (
     "src/posenc/audit/*.py",
     "tools/*.py",
 )
-NAMES_ONLY = ("course/quizzes/*.yml", "course/source/*.py")
+# Where a file that comes or goes matters; what is in it is looked at page by page.
+NAMES_ONLY = (
+    "book/_assets/**/*",
+    "course/quizzes/*.yml",
+    "course/source/*.py",
+    "src/posenc/teaching/explorables/scripts/*",
+)
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
 COMMAND = ("-c", JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
