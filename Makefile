@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
-ON_SITE := $(addprefix tests/site/test_,pages.py browser.py explorables_browser.py)
+ON_SITE := $(addprefix tests/site/test_,pages.py browser.py explorables_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -41,6 +41,27 @@ book: $(VENV)/.book-installed  ## build the site into _build/html, what changed 
 .PHONY: serve
 serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 	$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1 $(PORT)
+
+.PHONY: student
+student: $(VENV)/.book-installed  ## build the site without solutions, for a class, into _build/student
+	EDITION=student $(BIN)/jupyter-book build . -W -n --keep-going --quiet --path-output _build/student
+	@echo "The student edition is built:"
+	@echo "  file://$(CURDIR)/_build/student/_build/html/index.html"
+
+# --- the book without a network
+
+.PHONY: slides
+slides: $(VENV)/.slides-installed book  ## make slides of every chapter in _build/slides (ONLY=name,name)
+	$(BIN)/python tools/slides.py $(if $(ONLY),--only $(ONLY))
+
+.PHONY: pdf
+pdf: $(VENV)/.pdf-installed book  ## print the book as one PDF into _build/pdf (needs Chromium)
+	$(BIN)/python tools/book_pdf.py
+	$(BIN)/python -m pytest tests/site/test_pdf.py -q
+
+.PHONY: zip
+zip: book  ## pack the site into one archive that opens from a memory stick
+	$(BIN)/python tools/site_zip.py
 
 .PHONY: notebooks
 notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store their outputs (ONLY=name,name)
@@ -80,6 +101,7 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
 	$(MAKE) --no-print-directory book CLEAN=1
+	$(BIN)/python tools/slides.py
 	@echo "== pages and browser"
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
 
@@ -105,4 +127,4 @@ clean:  ## remove what was built, keep the environment
 
 .PHONY: distclean
 distclean: clean  ## remove the environments too
-	rm -rf $(VENV) $(PEERS) src/*.egg-info
+	rm -rf $(VENV) $(PEERS) .vendored src/*.egg-info

@@ -309,6 +309,9 @@ def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):
     assert questions.count() == 5
     for i in range(5):
         question = questions.nth(i)
+        assert not question.is_visible()
+        page.locator(".posenc-quiz summary").nth(i).focus()
+        page.keyboard.press("Enter")
         assert question.locator(".posenc-why:visible").count() == 0
         question.locator("input").first.focus()
         page.keyboard.press("Space")
