@@ -10,6 +10,7 @@ again until it is mended. What else makes a page old is known to `tools/unchange
 
 import argparse
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,7 @@ def foundation(root: Path = ROOT) -> str:
 def _foundation(root: Path) -> Iterable[str]:
     yield sys.version
     yield str(root)
+    yield os.environ.get("EDITION", "")
     yield from sorted(f"{d.metadata['Name']} {d.version}" for d in distributions())
     for pattern in FOUNDATION:
         for path in sorted(root.glob(pattern)):

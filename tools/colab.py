@@ -1,7 +1,7 @@
 """Run the notebooks as Colab does: its versions, and nothing added but what the set-up cell adds.
 
     python tools/colab.py pins [pip-freeze.txt]    # Colab's versions of what the notebooks need
-    python tools/colab.py setup                    # run the set-up cell without a network, then with
+    python tools/colab.py setup                    # run the set-up cell offline, then online
     python tools/colab.py run [--only a,b] [--without torch] [--out results/colab.json]
 
 Run the last two by the Python of an environment that holds those pins and no `posenc`: `setup`

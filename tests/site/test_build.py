@@ -171,6 +171,12 @@ def test_a_file_that_comes_or_goes_lets_a_build_begin_anew_and_a_changed_one_doe
     assert count(repository) == 1
 
 
+def test_another_edition_lets_a_build_begin_anew(repository, monkeypatch):
+    monkeypatch.setenv("EDITION", "student")
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
+
+
 def test_a_build_that_failed_begins_anew(repository):
     assert build.build(repository, command=FAIL) == 3
     build.build(repository, command=COUNT)
