@@ -182,7 +182,7 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
         "When to use it": card.use.removeprefix("Use it "),
         "Paper": ", ".join(f"{{cite}}`{key}`" for key in card.papers) or "none",
         "Explained in": f"[{title(card.chapter)}]({card.chapter})" if card.chapter else "this card",
-        "Verdicts": marked or "none of the four sources makes a claim about it",
+        "Verdicts": marked or "no claim about it was checked",
     }
     entries["When to use it"] = entries["When to use it"][0].upper() + entries["When to use it"][1:]
     return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())

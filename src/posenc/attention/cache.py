@@ -1,9 +1,11 @@
 """What a causal layer remembers of the tokens that it has seen."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from posenc.attention.places import Steps, can_look
 
@@ -31,7 +33,8 @@ class Cache:
 
     Feed a layer one token, or a few, at a time with the same cache, and the outputs are those of
     the whole sequence. A cache belongs to the first layer that uses it, so that a model with
-    several layers has one for each. New positions go on from the last one unless they are given.
+    several layers has one for each; given to a `posenc.models.LanguageModel`, it holds these.
+    New positions go on from the last one unless they are given.
 
     Examples
     --------
@@ -49,15 +52,19 @@ class Cache:
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
         self._rooms: dict[str, _Room] = {}
+        self._model: nn.Module | None = None
+        self._parts: list[Cache] = []
 
     @property
     def length(self) -> int:
         """Number of tokens that are kept."""
+        if self._parts:
+            return self._parts[0].length
         return 0 if self._kept is None else self._kept.steps.length
 
     def check(self, layer: "SelfAttention", x: Tensor) -> None:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
-        if self._layer is not None and self._layer is not layer:
+        if self._model is not None or (self._layer is not None and self._layer is not layer):
             raise ValueError("cache must serve one layer only, got that of another; make one each")
         batch = x.shape[0] if self._kept is None else self._kept.keys.shape[0]
         if x.shape[0] != batch:
@@ -65,6 +72,23 @@ class Cache:
                 f"x must have batch = {batch} rows as the cache has, got {x.shape[0]}; "
                 "other series need a new Cache"
             )
+
+    def for_layers(self, model: nn.Module, n_layers: int) -> "list[Cache]":
+        """Return the caches of a model's layers, the same ones at every call.
+
+        Raises
+        ------
+        ValueError
+            If this is the cache of a single layer or of another model.
+        """
+        if self._layer is not None or self._model not in (None, model):
+            raise ValueError(
+                "cache must serve one model only, got that of a layer or of another model; make "
+                "one each"
+            )
+        if self._model is None:
+            self._model, self._parts = model, [Cache() for _ in range(n_layers)]
+        return self._parts
 
     def onward(self, x: Tensor) -> Steps:
         """Return where new tokens (batch, length, d_model) stand if nobody says so."""
@@ -130,6 +154,18 @@ class _Room:
 
     def _slot(self, start: int, length: int) -> Tensor:
         return self.whole.narrow(self.axis, start, length)
+
+
+@contextmanager
+def all_or_none(caches: "Sequence[Cache]") -> Iterator[None]:
+    """Leave caches as they were where the block raises, so that none is ahead of the others."""
+    before = [(one._layer, one._kept) for one in caches]
+    try:
+        yield
+    except BaseException:
+        for one, (layer, kept) in zip(caches, before, strict=True):
+            one._layer, one._kept = layer, kept
+        raise
 
 
 def _joined_padding(old: Kept, new: Kept) -> Tensor | None:
