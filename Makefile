@@ -35,12 +35,8 @@ $(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(
 # --- the book
 
 .PHONY: book
-book: $(VENV)/.book-installed  ## build the site into _build/html
-	@rm -rf _build
-	$(BIN)/jupyter-book build . -W -n --keep-going --quiet
-	@echo
-	@echo "The book is built. Open this page in a browser:"
-	@echo "  file://$(CURDIR)/_build/html/index.html"
+book: $(VENV)/.book-installed  ## build the site into _build/html, what changed only (CLEAN=1: all)
+	$(BIN)/python tools/build.py $(if $(CLEAN),--clean)
 
 .PHONY: serve
 serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
@@ -104,12 +100,16 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
-	$(MAKE) --no-print-directory book
+	$(MAKE) --no-print-directory book CLEAN=1
 	$(BIN)/python tools/slides.py
 	@echo "== pages and browser"
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
 
 # --- the rest
+
+.PHONY: bench
+bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=group, BUSY=1: also beside other work)
+	$(BIN)/python benchmarks/aims.py --measure $(ONLY) $(if $(BUSY),--busy)
 
 .PHONY: peers
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
