@@ -28,6 +28,8 @@ FOUNDATION = (
     "src/posenc/audit/*.py",
     "tools/*.py",
 )
+# What a build makes. Beside it in _build lie slides, PDF and archive, which are made of the site.
+MADE = ("html", ".doctrees", "jupyter_execute")
 NAMES_ONLY = ("course/quizzes/*.yml", "course/source/*.py")
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
