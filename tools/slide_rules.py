@@ -108,7 +108,7 @@ def _prepare(chapter: Tag) -> None:
     for content in chapter.select("section[id$=-content]"):
         content.name = "div"  # a section inside a slide would be a slide
         content["class"] = "content"
-    for element in chapter.select("[id]:not(section)"):
+    for element in chapter.select("[id]:not(section, input)"):
         if element.name != "figure" and not element.find_parent(class_="explorable"):
             del element["id"]
 
