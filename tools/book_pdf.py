@@ -297,7 +297,7 @@ def finish(pdf: bytes) -> None:
     In the outline, Chromium says each piece of a heading twice if the heading was moved to the top
     of a page: "1. 1. TurnTurn".
     """
-    writer = PdfWriter(io.BytesIO(pdf), incremental=True)
+    writer = PdfWriter(clone_from=io.BytesIO(pdf))
     known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     writer.add_metadata({"/Author": known["authors"][0]["name"]})
     for entry in _entries(writer.root_object["/Outlines"]):
