@@ -119,8 +119,7 @@ class Quiz(SphinxDirective):
     def _question(self, number: int, question: Question) -> list[nodes.Node]:
         found = [_raw(f"<fieldset><legend>{number}. "), self._inline(question.text)]
         found.append(_raw("</legend>"))
-        page, _, anchor = question.see.partition("#")
-        see, group = f" See [](/book/{source_of(page)}#{anchor}).", self._group(number)
+        see, group = self._see(question), self._group(number)
         for letter, option in zip("abcd", question.options, strict=False):
             own = f"{group}{letter}"
             verdict = "Right." if option.right else "Not so."
@@ -134,6 +133,13 @@ class Quiz(SphinxDirective):
                 _raw("</div></div>"),
             ]
         return [*found, _raw('<div role="status" class="visually-hidden"></div></fieldset>')]
+
+    def _see(self, question: Question) -> str:
+        """Return a sentence that links to the section, and to its chapter where it is another."""
+        page, _, anchor = question.see.partition("#")
+        file = f"/book/{source_of(page)}"
+        chapter = "" if f"book/{page}" == self.env.docname else f" in []({file})"
+        return f" See []({file}#{anchor}){chapter}."
 
     def _group(self, number: int) -> str:
         """Return a name for the buttons of a question that no other quiz of the page has."""
