@@ -45,14 +45,15 @@ ROOMS = {
     ),
     "models": Room(
         "Models",
-        "Transformers that classify time series: (batch, length, n_channels) to logits "
-        "(batch, n_classes).",
+        "Transformers that classify time series, (batch, length, n_channels) to logits "
+        "(batch, n_classes), and a causal language model, (batch, length) to logits "
+        "(batch, length, n_tokens).",
         ("models", "models.transfer"),
     ),
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data",),
+        ("data", "data.length_tasks", "data.topics"),
     ),
     "bench": Room(
         "The benchmark",
@@ -69,6 +70,9 @@ ROOMS = {
             "bench.baselines",
             "bench.tuning",
             "bench.extrapolation",
+            "bench.language",
+            "bench.lab",
+            "bench.text",
             "bench.fingerprints",
         ),
     ),
@@ -86,6 +90,8 @@ ROOMS = {
             "study.protocol",
             "study.second",
             "study.peers",
+            "study.lab",
+            "study.text",
             "study.tables",
             "study.figures",
         ),

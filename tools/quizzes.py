@@ -3,9 +3,9 @@
 The last chapter of a part leads on to the part's own quiz, which stands in course/quizzes/parts/
 under the name of its heading on the page `part-quizzes`.
 
-The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Questions are fieldsets
-of native radio buttons. What is to be said of an answer appears by style alone, so a page without
-scripts works too; `book.js` says it to screen readers.
+The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Each question opens to a
+fieldset of native radio buttons. What is to be said of an answer appears by style alone, so a page
+without scripts works too; `book.js` says it to screen readers.
 """
 
 import hashlib
@@ -22,7 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "course" / "quizzes"
 PARTS = FOLDER / "parts"
 N_QUESTIONS, N_OF_PART = 5, 10
-INTRO = "Five questions on this chapter. Choose an answer to read what is right or wrong about it."
+INTRO = (
+    "Five questions on this chapter. Open one and choose an answer"
+    " to read what is right or wrong about it."
+)
+STATUS = '<div role="status" class="visually-hidden"></div>'
 ONWARD = "This was the last chapter of its part: [ten questions](part-quizzes.md#{}) join them all."
 
 
@@ -117,9 +121,11 @@ class Quiz(SphinxDirective):
         return [*found, _raw("</form>")]
 
     def _question(self, number: int, question: Question) -> list[nodes.Node]:
-        found = [_raw(f"<fieldset><legend>{number}. "), self._inline(question.text)]
-        found.append(_raw("</legend>"))
-        see, group = self._see(question), self._group(number)
+        group = self._group(number)
+        asked = f"{group}-asked"
+        found = [_raw(f'<details><summary id="{asked}">{number}. '), self._inline(question.text)]
+        found.append(_raw(f'</summary><fieldset aria-labelledby="{asked}">'))
+        see = self._see(question)
         for letter, option in zip("abcd", question.options, strict=False):
             own = f"{group}{letter}"
             verdict = "Right." if option.right else "Not so."
@@ -132,7 +138,7 @@ class Quiz(SphinxDirective):
                 self._inline(option.why if option.right else option.why + see),
                 _raw("</div></div>"),
             ]
-        return [*found, _raw('<div role="status" class="visually-hidden"></div></fieldset>')]
+        return [*found, _raw(f"{STATUS}</fieldset></details>")]
 
     def _see(self, question: Question) -> str:
         """Return a sentence that links to the section, and to its chapter where it is another."""

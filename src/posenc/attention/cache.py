@@ -1,11 +1,13 @@
 """What a causal layer remembers of the tokens that it has seen."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from posenc.attention.places import Steps
+from posenc.attention.places import Steps, can_look
 
 if TYPE_CHECKING:
     from posenc.attention.layer import SelfAttention
@@ -31,7 +33,8 @@ class Cache:
 
     Feed a layer one token, or a few, at a time with the same cache, and the outputs are those of
     the whole sequence. A cache belongs to the first layer that uses it, so that a model with
-    several layers has one for each. New positions go on from the last one unless they are given.
+    several layers has one for each; given to a `posenc.models.LanguageModel`, it holds these.
+    New positions go on from the last one unless they are given.
 
     Examples
     --------
@@ -48,15 +51,20 @@ class Cache:
     def __init__(self) -> None:
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
+        self._rooms: dict[str, _Room] = {}
+        self._model: nn.Module | None = None
+        self._parts: list[Cache] = []
 
     @property
     def length(self) -> int:
         """Number of tokens that are kept."""
+        if self._parts:
+            return self._parts[0].length
         return 0 if self._kept is None else self._kept.steps.length
 
     def check(self, layer: "SelfAttention", x: Tensor) -> None:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
-        if self._layer is not None and self._layer is not layer:
+        if self._model is not None or (self._layer is not None and self._layer is not layer):
             raise ValueError("cache must serve one layer only, got that of another; make one each")
         batch = x.shape[0] if self._kept is None else self._kept.keys.shape[0]
         if x.shape[0] != batch:
@@ -64,6 +72,23 @@ class Cache:
                 f"x must have batch = {batch} rows as the cache has, got {x.shape[0]}; "
                 "other series need a new Cache"
             )
+
+    def for_layers(self, model: nn.Module, n_layers: int) -> "list[Cache]":
+        """Return the caches of a model's layers, the same ones at every call.
+
+        Raises
+        ------
+        ValueError
+            If this is the cache of a single layer or of another model.
+        """
+        if self._layer is not None or self._model not in (None, model):
+            raise ValueError(
+                "cache must serve one model only, got that of a layer or of another model; make "
+                "one each"
+            )
+        if self._model is None:
+            self._model, self._parts = model, [Cache() for _ in range(n_layers)]
+        return self._parts
 
     def onward(self, x: Tensor) -> Steps:
         """Return where new tokens (batch, length, d_model) stand if nobody says so."""
@@ -76,16 +101,71 @@ class Cache:
         if old is None:
             return new
         return Kept(
-            torch.cat((old.keys, new.keys), 2),
-            torch.cat((old.values, new.values), 2),
+            self._behind("keys", old.keys, new.keys, 2),
+            self._behind("values", old.values, new.values, 2),
             old.steps.joined(new.steps),
             _joined_padding(old, new),
-            None if new.tokens is None else torch.cat((old.tokens, new.tokens), 1),
+            None if new.tokens is None else self._behind("tokens", old.tokens, new.tokens, 1),
         )
+
+    def _behind(self, name: str, old: Tensor, new: Tensor, axis: int) -> Tensor:
+        """Return both behind each other along an axis, in place where there is room."""
+        if torch.is_grad_enabled() or not can_look(new) or old.dtype != new.dtype:
+            return torch.cat((old, new), axis)  # what a gradient may need stays as it is
+        room = self._rooms.get(name)
+        if room is None or not room.holds(old, new):
+            room = _Room(old, new, axis)
+            self._rooms = {**self._rooms, name: room}  # a copy of this cache keeps its own
+        return room.add(new)
 
     def keep(self, layer: "SelfAttention", kept: Kept) -> None:
         """Store what a layer has seen."""
         self._layer, self._kept = layer, kept
+
+
+class _Room:
+    """A tensor with room for more tokens than it holds, twice as many when it was made.
+
+    Without it each new token would copy all that came before.
+    """
+
+    def __init__(self, old: Tensor, new: Tensor, axis: int) -> None:
+        self.axis, self.filled = axis, old.shape[axis]
+        shape = list(old.shape)
+        shape[axis] = 2 * (self.filled + new.shape[axis])
+        self.whole = old.new_empty(shape)
+        self._slot(0, self.filled).copy_(old)
+
+    def holds(self, old: Tensor, new: Tensor) -> bool:
+        """Return whether `old` is all that stands here, and `new` fits behind it."""
+        n = self.filled
+        # another cache that was copied from this one may have written behind it
+        mine = old.shape[self.axis] == n and old.data_ptr() == self.whole.data_ptr()
+        frozen = self.whole.is_inference() and not torch.is_inference_mode_enabled()
+        fits = n + new.shape[self.axis] <= self.whole.shape[self.axis]
+        return mine and fits and not frozen
+
+    def add(self, new: Tensor) -> Tensor:
+        """Write `new` behind what stands here; return all of it."""
+        n = self.filled
+        self.filled = n + new.shape[self.axis]
+        self._slot(n, new.shape[self.axis]).copy_(new)
+        return self._slot(0, self.filled)
+
+    def _slot(self, start: int, length: int) -> Tensor:
+        return self.whole.narrow(self.axis, start, length)
+
+
+@contextmanager
+def all_or_none(caches: "Sequence[Cache]") -> Iterator[None]:
+    """Leave caches as they were where the block raises, so that none is ahead of the others."""
+    before = [(one._layer, one._kept) for one in caches]
+    try:
+        yield
+    except BaseException:
+        for one, (layer, kept) in zip(caches, before, strict=True):
+            one._layer, one._kept = layer, kept
+        raise
 
 
 def _joined_padding(old: Kept, new: Kept) -> Tensor | None:

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
     options = parser().parse_args(arguments)
     try:
-        if getattr(options, "out", None) and options.command in (_run, _baselines, _merge):
+        if getattr(options, "out", None) and options.command in _TO_A_FILE:
             _check_writable(options.out, options.out.parent)
         elif getattr(options, "out", None):
             _check_writable(options.out, options.out)
@@ -38,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="train what a results file lacks"))
     _add_protocol(commands.add_parser("protocol", help="train a tier of the book's own protocol"))
     _add_baselines(commands.add_parser("baselines", help="score sets without a transformer"))
+    _add_lab(commands.add_parser("lab", help="train a tier of the length-generalisation lab"))
+    _add_text(commands.add_parser("text", help="train the model of characters, and read farther"))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -114,6 +116,49 @@ def _add_baselines(baselines: argparse.ArgumentParser) -> None:
     baselines.set_defaults(command=_baselines)
 
 
+def _add_lab(lab: argparse.ArgumentParser) -> None:
+    lab.add_argument("--tier", type=int, default=1)
+    lab.add_argument("--tasks", nargs="+", metavar="NAME", help="these of the tier only")
+    lab.add_argument(
+        "--encodings", nargs="+", metavar="NAME", help="these only, as 'rotary, random places'"
+    )
+    lab.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
+    _add_course(lab, "results/lab.jsonl")
+    lab.set_defaults(command=_lab)
+
+
+def _add_course(command: argparse.ArgumentParser, out: str) -> None:
+    """Add what every command takes that trains language models."""
+    command.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    command.add_argument("--out", type=Path, default=Path(out), metavar="FILE")
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    command.add_argument("--workers", type=int, help="processes; by default one per core")
+    command.add_argument(
+        "--seconds", type=float, help="begin no training after so long; run again to go on"
+    )
+
+
+def _add_text(text: argparse.ArgumentParser) -> None:
+    text.add_argument("--encodings", nargs="+", metavar="NAME", help="rotary, none, alibi")
+    text.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
+    _add_course(text, "results/text.jsonl")
+    text.set_defaults(command=_text)
+
+
+def _text(options: argparse.Namespace) -> int:
+    from posenc.bench import language, text
+
+    cells = text.protocol_cells(options.encodings, options.seeds)
+    return 1 if language.run(cells, options, text.train).failed else 0
+
+
+def _lab(options: argparse.Namespace) -> int:
+    from posenc.bench import lab, language
+
+    cells = lab.tier_cells(options.tier, options.tasks, options.encodings, options.seeds)
+    return 1 if language.run(cells, options, lab.train).failed else 0
+
+
 def _baselines(options: argparse.Namespace) -> int:
     from posenc.bench import baselines
 
@@ -166,6 +211,9 @@ def _report(options: argparse.Namespace) -> int:
     records = [r for r in stored if _fits(r, options.where)]
     print(f"written: {report.write(records, folder, options.metric)}")
     return 0
+
+
+_TO_A_FILE = (_run, _baselines, _merge, _lab, _text)
 
 
 def _fits(record: dict, conditions: Sequence[str]) -> bool:

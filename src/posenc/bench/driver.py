@@ -74,6 +74,8 @@ class Driver:
         Whether cells that failed before are tried again.
     probe : callable, optional
         A further test of each fitted model, see `jobs.Job`.
+    train : callable, optional
+        Takes the place of `train.train`, see `jobs.Job`.
     until : float, optional
         Time (`time.monotonic`) after which no training is begun.
     """
@@ -87,6 +89,7 @@ class Driver:
     retry_failed: bool = False
     probe: Callable | None = None
     until: float = math.inf
+    train: Callable | None = None
     summary: Summary = field(default_factory=Summary)
 
     def run(self, listener: Listener) -> Summary:
@@ -122,7 +125,7 @@ class Driver:
                 cells = self._free(some, claims)
                 listener.skip(len(some) - len(cells))
                 if cells:
-                    yield Job(tuple(cells), self.device, self.compile, self.probe)
+                    yield Job(tuple(cells), self.device, self.compile, self.probe, self.train)
 
     def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""

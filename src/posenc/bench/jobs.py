@@ -25,12 +25,15 @@ class Job:
     probe : callable, optional
         A further test of each fitted model, see `train.train`. It must be a function of a module,
         so that workers can import it; what it tests must be part of the cells' settings.
+    train : callable, optional
+        Takes the place of `train.train`, with its arguments and results; a function of a module.
     """
 
     cells: tuple[Settings, ...]
     device: str = "auto"
     compile: bool = False
     probe: Callable | None = None
+    train: Callable | None = None
 
 
 def run(job: Job) -> list[dict]:
@@ -95,11 +98,11 @@ def _stackable(job: Job, device: str) -> bool:
 
 
 def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
-    from posenc.bench.train import TrainingError, train
+    from posenc.bench import train
 
     start = time.perf_counter()
     try:
-        outcomes = train(cells, device, compile=job.compile, probe=job.probe)
+        outcomes = (job.train or train.train)(cells, device, compile=job.compile, probe=job.probe)
     except Exception as error:
         if len(cells) > 1:  # out of memory, or an encoding with random numbers of its own
             return [r for cell in cells for r in _run_group([cell], job, device)]
@@ -109,7 +112,7 @@ def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
     return [
         records.finished(cell, outcome, **where)
         if isinstance(outcome, dict)
-        else records.failed(cell, _text(outcome, TrainingError), **where)
+        else records.failed(cell, _text(outcome, train.TrainingError), **where)
         for cell, outcome in zip(cells, outcomes, strict=True)
     ]
 

@@ -15,9 +15,10 @@ from posenc.models.layer import EncoderLayer
 from posenc.models.norms import NORMS, NoNorm
 from posenc.models.pooling import POOLINGS, pool
 from posenc.models.positions import PositionLike, for_layers
+from posenc.models.stored import StoredOnce
 
 
-class Classifier(nn.Module):
+class Classifier(StoredOnce):
     """Tokens, position, layers, pooling, head; derived classes say how a series becomes tokens."""
 
     def __init__(
@@ -79,35 +80,6 @@ class Classifier(nn.Module):
             hidden = nn.Linear(width, d_ff)
             self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
 
-    def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return parameters and buffers, those of a shared encoding once, with the first layer.
-
-        Some formats, such as safetensors, refuse to store a tensor under two names. Checkpoints
-        that name an encoding in every layer are loaded all the same.
-        """
-        state = super().state_dict(*args, **options)
-        for key in self._repeated(options.get("prefix", "")):
-            state.pop(key, None)
-        return state
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        for key, first in self._repeated(prefix).items():
-            if first in state_dict:
-                state_dict.setdefault(key, state_dict[first])
-        super()._load_from_state_dict(state_dict, prefix, *args)
-
-    def _repeated(self, prefix: str) -> dict[str, str]:
-        """Return a shared encoding's names in later layers, each with the one in its first."""
-        positions = [layer.attention.position for layer in self.layers]
-        firsts = [next(j for j, p in enumerate(positions) if p is one) for one in positions]
-        place = prefix + "layers.{}.attention.position.{}"
-        return {
-            place.format(i, name): place.format(first, name)
-            for i, first in enumerate(firsts)
-            for name in positions[i].state_dict()
-            if first < i
-        }
-
     @property
     def position(self) -> Position:
         """The encoding that meets the tokens first."""
@@ -152,11 +124,11 @@ class Classifier(nn.Module):
         places = None if times is None else self._places(times, mask)
         if self.class_token is not None:
             x, mask = self._with_class_token(x, mask)
-        x = self.dropout(embedded(self.position, x, places))
+        x = self.dropout(embedded(self.position, x, places, mask))
         bias = self._common_bias(x, places)
         for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
             if i and embeds:
-                x = embedded(layer.attention.position, x, places)
+                x = embedded(layer.attention.position, x, places, mask)
             x = layer(x, mask, bias, places)
         return self.final_norm(x, mask), mask
 

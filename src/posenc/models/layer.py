@@ -1,8 +1,8 @@
-"""One layer of a transformer encoder."""
+"""One layer of a transformer, which looks both ways or back only."""
 
 from torch import Tensor, nn
 
-from posenc.attention import Places, Position, SelfAttention, Term
+from posenc.attention import Cache, Places, Position, SelfAttention, Term
 from posenc.models.norms import NORMS
 
 
@@ -20,6 +20,8 @@ class EncoderLayer(nn.Module):
     norm : {"batch", "layer", "none"}
     norm_first : bool
         Whether the norm comes before each branch rather than behind the sum.
+    causal : bool
+        Whether a token sees itself and earlier ones only, as in a decoder.
 
     Raises
     ------
@@ -43,10 +45,14 @@ class EncoderLayer(nn.Module):
         attention_dropout: float,
         norm: str,
         norm_first: bool,
+        *,
+        causal: bool = False,
     ) -> None:
         super().__init__()
         d_model = position.d_model
-        self.attention = SelfAttention(d_model, position.n_heads, position, attention_dropout)
+        self.attention = SelfAttention(
+            d_model, position.n_heads, position, attention_dropout, causal=causal
+        )
         self.expand = nn.Linear(d_model, d_ff)
         self.contract = nn.Linear(d_ff, d_model)
         self.attention_norm = NORMS[norm](d_model)
@@ -55,21 +61,31 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(
-        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None = None
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        bias: Term | None,
+        places: Places | None = None,
+        cache: Cache | None = None,
     ) -> Tensor:
         """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
         if self.norm_first:
-            x = x + self._attend(self.attention_norm(x, mask), mask, bias, places)
+            x = x + self._attend(self.attention_norm(x, mask), mask, bias, places, cache)
             return x + self._feed_forward(self.feed_forward_norm(x, mask))
-        x = self.attention_norm(x + self._attend(x, mask, bias, places), mask)
+        x = self.attention_norm(x + self._attend(x, mask, bias, places, cache), mask)
         return self.feed_forward_norm(x + self._feed_forward(x), mask)
 
     def _attend(
-        self, x: Tensor, mask: Tensor | None, bias: Term | None, places: Places | None
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        bias: Term | None,
+        places: Places | None,
+        cache: Cache | None,
     ) -> Tensor:
         if places is None:
             return self.dropout(self.attention.attend(x, mask, bias))
-        return self.dropout(self.attention.attend(x, mask, bias, places=places))
+        return self.dropout(self.attention.attend(x, mask, bias, places=places, cache=cache))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         hidden = self.dropout(nn.functional.gelu(self.expand(x)))

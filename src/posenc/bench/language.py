@@ -1,0 +1,188 @@
+"""What trainings of the language model share: their settings, the loop, and the run of a grid."""
+
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from posenc import _checks
+from posenc.bench import build, jobs, local
+from posenc.bench.course import learning_rate
+from posenc.bench.driver import Cells, Driver, Summary
+from posenc.bench.progress import Progress
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store
+from posenc.bench.train import TrainingError
+from posenc.models import LanguageModel
+
+Batch = tuple[Tensor, Tensor]
+"""Tokens (batch, length + 1), and which of those behind the first are to be predicted."""
+
+UNFINISHED = "unfinished"
+NOTED = 100  # steps whose mean loss is stored, the first ones and the last
+# What the classifiers of time series are trained with, and a language model is not.
+_UNUSED = (
+    "patch", "epochs", "patience", "validation", "split_seed", "max_cases", "precision", "norm",
+    "least_steps", "patience_steps", "check_every", "resample", "tuned",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LanguageSettings(Settings):
+    """One training of a `posenc.models.LanguageModel`; it takes exactly `steps` steps.
+
+    Attributes
+    ----------
+    random_positions : int
+        Places to draw from in training, see `LanguageModel`; 0 counts.
+    most_seconds : float
+        Limit of the processor's time for one training and its tests; beyond it the cell is
+        recorded as unfinished.
+    """
+
+    random_positions: int = 0
+    most_seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _checks.count("random_positions", self.random_positions)
+        _checks.positive("most_seconds", self.most_seconds)
+        _checks.count("steps", self.steps, minimum=1)
+
+    def stored(self) -> dict:
+        """Return the settings as records hold them, without those that mean nothing here."""
+        return {name: value for name, value in super().stored().items() if name not in _UNUSED}
+
+
+class Clock:
+    """Stops a training whose time is over; busy neighbours on the machine do not count."""
+
+    def __init__(self, most_seconds: float) -> None:
+        self.most_seconds, self._start = most_seconds, time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the processor's time since the start."""
+        return time.process_time() - self._start
+
+    def check(self, done: str) -> None:
+        """Raise TrainingError that says what was done when the time was over."""
+        if self.seconds > self.most_seconds:
+            raise TrainingError(f"{UNFINISHED}: {self.most_seconds:g} seconds were over {done}")
+
+
+def model(cell: LanguageSettings, n_tokens: int, max_length: int) -> LanguageModel:
+    """Return the model of a cell, with the initial weights of its seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(cell.seed)
+        return LanguageModel(
+            n_tokens,
+            cell.d_model,
+            cell.n_heads,
+            cell.n_layers,
+            position=build.position(cell),
+            max_length=max_length,
+            d_ff=cell.d_ff,
+            dropout=cell.dropout,
+            random_positions=cell.random_positions or None,
+        )
+
+
+def fit(
+    cell: LanguageSettings, net: nn.Module, draw: Callable[[], Batch], clock: Clock
+) -> dict[str, object]:
+    """Train a model for `cell.steps` steps, and return `train_loss`, `steps` and costs.
+
+    Parameters
+    ----------
+    cell : LanguageSettings
+    net : nn.Module
+        Left in evaluation mode.
+    draw : callable
+        Returns the next batch.
+    clock : Clock
+
+    Raises
+    ------
+    TrainingError
+        If the time is over, or the loss is not finite.
+    """
+    net.train()
+    rates = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
+    optimizer = torch.optim.AdamW(net.parameters(), fused=True, **rates)
+    losses, start = [], time.perf_counter()
+    for step in range(cell.steps):
+        clock.check(f"after {step:,} of {cell.steps:,} steps")
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, cell.steps, cell)
+        loss = _loss(net, *draw())
+        losses.append(loss.item())
+        if not np.isfinite(losses[-1]):
+            raise TrainingError(f"the training loss became {losses[-1]} in step {step + 1}")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    net.eval()
+    return {
+        "train_loss": [float(np.mean(part)) for part in (losses[:NOTED], losses[-NOTED:])],
+        "steps": cell.steps,
+        "parameters": sum(p.numel() for p in net.parameters()),
+        "seconds_per_step": (time.perf_counter() - start) / cell.steps,
+    }
+
+
+def _loss(net: nn.Module, tokens: Tensor, answers: Tensor) -> Tensor:
+    """Return the mean cross-entropy of the tokens that are to be predicted."""
+    return cross_entropy(net(tokens[:, :-1])[answers], tokens[:, 1:][answers])
+
+
+def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
+    """Train what the results file lacks of some cells, one at a time in each worker."""
+    device = jobs.resolve_device(options.device)
+    until = np.inf if options.seconds is None else time.monotonic() + options.seconds
+    driver = Driver(
+        cells,
+        Store(options.out),
+        local.LocalEngine(options.workers),
+        device=device,
+        retry_failed=options.retry_failed,
+        until=until,
+        train=train,
+    )
+    progress = Progress(len(cells))
+    try:
+        summary = driver.run(progress)
+    finally:
+        progress.close()
+    left = len(cells) - summary.trained - summary.skipped - summary.elsewhere
+    print(
+        f"{summary.trained} cells trained, {summary.failed} of them failed or unfinished; "
+        f"{summary.skipped} were there, {left} are left; results in {options.out}"
+    )
+    for record in _failed(cells, options.out):
+        print(f"{named(record)}: {record['error']}")
+    return summary
+
+
+def named(record: dict) -> str:
+    """Return a cell in words: "copy, rotary, seed 0"."""
+    return f"{record['dataset']}, {label(record)}, seed {record['seed']}"
+
+
+def label(record: dict) -> str:
+    """Return the encoding of a record or of a cell in words, such as "rotary, random places"."""
+    is_random = record["settings"].get("random_positions", 0)
+    return record["encoding"] + ", random places" * bool(is_random)
+
+
+def _failed(cells: Cells, path: Path) -> Sequence[dict]:
+    from posenc.bench.store import unique
+
+    keys = {cell.key for group in cells.groups() for cell in group}
+    return [r for r in unique(iter(Store(path))) if r["key"] in keys and "error" in r]

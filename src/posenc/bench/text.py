@@ -1,0 +1,270 @@
+"""A model of characters, trained on 128 and read on up to 512: what a longer context is worth.
+
+    python -m posenc.bench text
+
+The text is `posenc.data.topics`. A model with rotary encoding is read as it was trained and with
+each schedule of `SCHEDULES` in place of its frequencies; then each of them is trained on for a few
+steps at 512 characters and read again. Models without position and with ALiBi stand beside.
+`PROTOCOL` holds all that decides a result but the text, which belongs to the version of Python.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from posenc import _checks
+from posenc.bench import build, language
+from posenc.bench.language import Clock, LanguageSettings
+from posenc.bench.protocols import hashed
+from posenc.bench.train import TrainingError
+from posenc.data import topics
+from posenc.data.streams import generator
+from posenc.models import LanguageModel
+
+PROFILE = "text"
+AS_TRAINED = "as trained"
+CHUNK = 16  # windows that are read at once
+
+PROTOCOL: dict[str, object] = {
+    "edition": 1,
+    "encodings": ("rotary", "none", "alibi"),
+    "seeds": 3,
+    "trained": 128,
+    "contexts": (64, 128, 192, 256, 384, 512),
+    "n_windows": 32,
+    "asked": 32,
+    "schedules": ("linear", "ntk", "dynamic_ntk", "yarn"),
+    "tuning": {"steps": 50, "batch_size": 2, "learning_rate": 3e-4},
+    "settings": {
+        "d_model": 64,
+        "n_heads": 2,
+        "n_layers": 2,
+        "d_ff": 256,
+        "dropout": 0.0,
+        "optimizer": "adamw",
+        "learning_rate": 3e-3,
+        "weight_decay": 0.01,
+        "warmup": 0.05,
+        "schedule": "cosine",
+        "batch_size": 8,
+        "steps": 1500,
+        "most_seconds": 900.0,
+    },
+    "score": "mean cross-entropy in nats of the last 32 characters of each window",
+}
+
+HASH = hashed(PROTOCOL)
+
+
+@dataclass(frozen=True)
+class TextSettings(LanguageSettings):
+    """One training on text, its schedules, and the contexts at which they are read.
+
+    Attributes
+    ----------
+    trained : int
+        Characters of a training sequence.
+    contexts : tuple of int
+        Characters that are handed over in a test; the last `asked` predictions count.
+    n_windows, asked : int
+        Places of the test text at which is read, and characters of each that are predicted: the
+        same ones for every context.
+    schedules : tuple of str
+        Scalings of rotary encoding that take the place of the trained frequencies; () for others.
+    tuning_steps, tuning_batch, tuning_rate : int, int, float
+        The short fine-tuning at the longest context.
+    """
+
+    trained: int = 128
+    contexts: tuple[int, ...] = (512,)
+    n_windows: int = 64
+    asked: int = 32
+    schedules: tuple[str, ...] = ()
+    tuning_steps: int = 100
+    tuning_batch: int = 4
+    tuning_rate: float = 3e-4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("contexts", "schedules"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # records hold lists
+        for name in ("trained", "n_windows", "asked", "tuning_steps", "tuning_batch"):
+            _checks.count(name, getattr(self, name), minimum=1)
+        _checks.positive("tuning_rate", self.tuning_rate)
+        if not self.contexts:
+            raise ValueError("contexts must hold at least one length, got none")
+        for length in self.contexts:
+            _checks.count("contexts", length, minimum=self.asked)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of the protocol, seed by seed."""
+
+    encodings: Sequence[str]
+    seeds: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.encodings) * len(self.seeds)
+
+    def groups(self) -> Iterator[list[TextSettings]]:
+        """Yield the cells one by one."""
+        for seed in self.seeds:
+            for encoding in self.encodings:
+                yield [cell(encoding, seed)]
+
+
+def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
+    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
+    tuning, text = PROTOCOL["tuning"], topics.read()
+    common = {
+        **PROTOCOL["settings"],
+        **{name: PROTOCOL[name] for name in ("trained", "contexts", "n_windows", "asked")},
+        "schedules": PROTOCOL["schedules"] if encoding == "rotary" else (),
+        "tuning_steps": tuning["steps"],
+        "tuning_batch": tuning["batch_size"],
+        "tuning_rate": tuning["learning_rate"],
+        "protocol": "" if changes else HASH,
+        **changes,
+    }
+    return TextSettings(
+        encoding,
+        "language",
+        "topics",
+        seed,
+        profile=PROFILE,
+        encoding_source=build.fingerprint(encoding),
+        dataset_options={"python": text.python},
+        dataset_source=text.fingerprint,
+        **common,
+    )
+
+
+def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = None) -> Cells:
+    """Return the cells of the protocol, or those of some encodings and first seeds.
+
+    Raises
+    ------
+    ValueError
+        If an encoding or a number is none of the protocol's.
+    """
+    for name in encodings or ():
+        _checks.choice("encoding", name, PROTOCOL["encodings"])
+    n = PROTOCOL["seeds"] if seeds is None else _checks.count("seeds", seeds, minimum=1)
+    if n > PROTOCOL["seeds"]:
+        raise ValueError(f"seeds must be at most {PROTOCOL['seeds']}, got {n}")
+    kept = [name for name in PROTOCOL["encodings"] if name in (encodings or PROTOCOL["encodings"])]
+    return Cells(kept, range(n))
+
+
+def options(cell: TextSettings, schedule: str) -> dict[str, object]:
+    """Return the options of rotary encoding for a schedule that reaches the longest context."""
+    if schedule == AS_TRAINED:
+        return {}
+    factor = max(cell.contexts) / cell.trained
+    if schedule == "dynamic_ntk":  # its factor comes from the input
+        return {"scaling": schedule, "original_length": cell.trained}
+    if schedule in ("linear", "ntk"):
+        return {"scaling": schedule, "factor": factor}
+    return {"scaling": schedule, "factor": factor, "original_length": cell.trained}
+
+
+def train(
+    cells: Sequence[TextSettings],
+    device: str = "cpu",
+    *,
+    compile: bool = False,  # noqa: ARG001 - the engine hands it on
+    probe: object = None,  # noqa: ARG001
+) -> list[dict[str, object] | TrainingError]:
+    """Train and read cells one after the other; see `train.train` for what is returned.
+
+    Returns
+    -------
+    list of dict or TrainingError, one per cell
+        `loss` and `tuned_loss`, from a schedule to nats by context, before and after the short
+        fine-tuning, and what `language.fit` returns of the first training.
+    """
+    return [_one(cell, torch.device(device)) for cell in cells]
+
+
+def _one(cell: TextSettings, device: torch.device) -> dict[str, object] | TrainingError:
+    clock, text, net = Clock(cell.most_seconds), topics.read(), model(cell).to(device)
+    found: dict[str, dict] = {"loss": {}, "tuned_loss": {}}
+    try:
+        course = language.fit(cell, net, _batches(cell, text.train, device), clock)
+        for schedule in (AS_TRAINED, *cell.schedules):
+            scaled = model(cell, schedule).to(device)
+            scaled.load_state_dict(net.state_dict())
+            found["loss"][schedule] = read(cell, scaled, text.test, clock)
+            short = _tuning(cell)
+            language.fit(short, scaled, _batches(short, text.train, device), clock)
+            found["tuned_loss"][schedule] = read(cell, scaled, text.test, clock)
+    except TrainingError as error:
+        return error
+    return {**found, **course}
+
+
+def model(cell: TextSettings, schedule: str = AS_TRAINED) -> LanguageModel:
+    """Return the model of a cell with a schedule, for the longest context."""
+    asked = {**cell.encoding_options, **options(cell, schedule)}
+    longest = max(cell.trained, *cell.contexts)
+    n_symbols = len(topics.read().symbols)
+    return language.model(replace(cell, encoding_options=asked), n_symbols, longest)
+
+
+def _tuning(cell: TextSettings) -> TextSettings:
+    """Return the settings of the short training at the longest context."""
+    return replace(
+        cell,
+        steps=cell.tuning_steps,
+        batch_size=cell.tuning_batch,
+        learning_rate=cell.tuning_rate,
+        trained=max(cell.contexts),
+        schedule="constant",
+    )
+
+
+def _batches(cell: TextSettings, text: np.ndarray, device: torch.device):
+    """Return what draws sequences of `cell.trained` characters at random places of a text."""
+    rng, reach = generator("train", cell.seed), np.arange(cell.trained + 1)
+    everything = torch.ones(cell.batch_size, cell.trained, dtype=torch.bool, device=device)
+
+    def draw() -> language.Batch:
+        starts = rng.integers(len(text) - cell.trained, size=(cell.batch_size, 1))
+        return torch.from_numpy(text[starts + reach]).to(device), everything
+
+    return draw
+
+
+def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
+    """Return the places of a text at which is read, evenly spread: (n_windows, longest + 1)."""
+    longest = max(cell.contexts)
+    if len(text) <= longest:
+        raise ValueError(f"text must have more than {longest} characters, got {len(text)}")
+    starts = np.linspace(0, len(text) - longest - 1, cell.n_windows).astype(int)
+    return torch.from_numpy(text[starts[:, None] + np.arange(longest + 1)])
+
+
+@torch.no_grad()
+def read(
+    cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Clock
+) -> dict[str, float]:
+    """Return the mean loss in nats of the last `asked` characters, by context as text.
+
+    The same characters are predicted with every context; a longer one begins earlier.
+    """
+    net.eval()
+    whole, device = windows(cell, text), next(net.parameters()).device
+    found = {}
+    for context in cell.contexts:
+        clock.check(f"before reading {context} characters")
+        losses = []
+        for rows in whole[:, -context - 1 :].to(device).split(CHUNK):
+            logits = net(rows[:, :-1])[:, -cell.asked :].transpose(1, 2)
+            right = rows[:, -cell.asked :]
+            losses.append(torch.nn.functional.cross_entropy(logits, right, reduction="none"))
+        found[str(context)] = torch.cat(losses).mean().item()
+    return found

@@ -1,0 +1,252 @@
+"""A small causal language model: tokens in, the logits of each next token out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from posenc import _checks
+from posenc.attention import Cache, Places, Position, embedded
+from posenc.attention.cache import all_or_none
+from posenc.attention.places import Steps, can_look, given_steps
+from posenc.models.layer import EncoderLayer
+from posenc.models.norms import LayerNorm
+from posenc.models.positions import PositionLike, for_layers
+from posenc.models.stored import StoredOnce
+
+
+class LanguageModel(StoredOnce):
+    """A decoder-only transformer (Radford et al. 2019, GPT-2; layers of Vaswani et al. 2017).
+
+    A learned vector for each token, `n_layers` layers of causal attention and a feed-forward
+    network, each behind a layer norm, a last norm, and a linear map to the logits. Nothing but
+    `position` and the causal mask tells the model where a token stands.
+
+    Parameters
+    ----------
+    n_tokens : int
+        Size of the vocabulary; tokens are the integers from 0 to `n_tokens - 1`.
+    d_model, n_heads, n_layers : int
+        Width, heads, layers.
+    position : str, Position, or callable
+        A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
+        function that makes one from (d_model, n_heads, max_length). A list gives one for each
+        layer, such as `["rotary", "rotary", "none"]`.
+    max_length : int
+        Tokens for which encodings are made. Those that can go on serve longer inputs.
+    d_ff : int, optional
+        Width of the feed-forward network, by default `4 * d_model`.
+    dropout : float
+        On the embedded tokens, in the feed-forward network and on both residual branches.
+    position_options : mapping, optional
+        Options for the encoding, if `position` is a name, class or function.
+    share_position : bool, optional
+        Whether all layers share one encoding; by default as its authors have it.
+    random_positions : int, optional
+        Randomised positions (Ruoss et al. 2023): in training the tokens of a batch stand at
+        sorted places that are drawn from 0 to `random_positions - 1` without replacement, one
+        draw a batch, so that places of inputs longer than the training ones are known. In
+        evaluation they count 0, 1, 2, ...; the authors draw there, too, which is
+        `model(tokens, positions=model.draw_positions(length))`. Encodings are then made for as
+        many places. At least `max_length`.
+
+    Attributes
+    ----------
+    layers : nn.ModuleList
+        Of `posenc.models.EncoderLayer`, all causal.
+
+    Notes
+    -----
+    Batches of several lengths are padded at the end with any token: no earlier token sees it, and
+    the loss leaves it out.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or random positions are asked of an encoding that cannot
+        serve positions that are given; the message names it.
+
+    Examples
+    --------
+    >>> model = LanguageModel(50, 32, 4, 2, position="rotary", max_length=20)
+    >>> tokens = torch.randint(50, (2, 20))
+    >>> whole = model(tokens)
+    >>> whole.shape
+    torch.Size([2, 20, 50])
+    >>> cache = Cache()
+    >>> one_by_one = [model(tokens[:, [t]], cache=cache) for t in range(20)]
+    >>> torch.allclose(torch.cat(one_by_one, 1), whole, atol=1e-5)
+    True
+    """
+
+    def __init__(
+        self,
+        n_tokens: int,
+        d_model: int = 64,
+        n_heads: int = 4,
+        n_layers: int = 2,
+        *,
+        position: PositionLike = "rotary",
+        max_length: int = 512,
+        d_ff: int | None = None,
+        dropout: float = 0.0,
+        position_options: Mapping[str, Any] | None = None,
+        share_position: bool | None = None,
+        random_positions: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.n_tokens = _checks.count("n_tokens", n_tokens, minimum=1)
+        self.d_model = _checks.count("d_model", d_model, minimum=1)
+        _checks.divisor("n_heads", n_heads, "d_model", d_model)
+        _checks.count("n_layers", n_layers, minimum=1)
+        self.max_length = _checks.count("max_length", max_length, minimum=1)
+        d_ff = 4 * d_model if d_ff is None else _checks.count("d_ff", d_ff, minimum=1)
+        _checks.probability("dropout", dropout)
+        self.random_positions = _check_random(random_positions, self.max_length)
+        positions, self.embeds = for_layers(
+            position,
+            d_model,
+            n_heads,
+            self.random_positions or self.max_length,
+            n_layers,
+            class_token=False,
+            shared=share_position,
+            options=position_options,
+        )
+        self.tokens = nn.Embedding(self.n_tokens, self.d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(
+            EncoderLayer(each, d_ff, dropout, 0.0, "layer", True, causal=True) for each in positions
+        )
+        self.final_norm = LayerNorm(d_model)
+        self.head = nn.Linear(d_model, self.n_tokens)
+        if self.random_positions is not None:
+            self._check_given_positions()
+
+    @property
+    def position(self) -> Position:
+        """The encoding that meets the tokens first."""
+        return self.layers[0].attention.position
+
+    def forward(
+        self,
+        tokens: Tensor,
+        *,
+        positions: Tensor | ArrayLike | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """Return the logits of the token behind each, (batch, length, n_tokens).
+
+        Parameters
+        ----------
+        tokens : (batch, length)
+            Integers from 0 to `n_tokens - 1`.
+        positions : (length,) or (batch, length), optional
+            Integers or real numbers, in steps. By default 0, 1, 2, ..., or onward from the last
+            one in the cache; in training with `random_positions` they are drawn.
+        cache : Cache, optional
+            What the model has seen already, to which the new tokens are added: the logits are
+            those of the whole sequence. Nothing is drawn at random then.
+
+        Raises
+        ------
+        ValueError
+            If tokens are no integers of the vocabulary, a shape is wrong, or the encoding cannot
+            serve what is asked. The cache is then as it was.
+        """
+        self._check_tokens(tokens)
+        x = self.tokens(tokens)
+        caches = None if cache is None else cache.for_layers(self, len(self.layers))
+        places = self._places(x, positions, caches)
+        with all_or_none(caches or ()):
+            x = self.dropout(embedded(self.position, x, places))
+            for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
+                if i and embeds:
+                    x = embedded(layer.attention.position, x, places)
+                x = layer(x, None, None, places, None if caches is None else caches[i])
+        return self.head(self.final_norm(x))
+
+    def draw_positions(self, length: int, generator: torch.Generator | None = None) -> Tensor:
+        """Return sorted places of 0 to `random_positions - 1`, none twice: integers (length,).
+
+        Parameters
+        ----------
+        length : int
+            At most `random_positions`.
+        generator : torch.Generator, optional
+            Of the processor; by default torch's own.
+
+        Raises
+        ------
+        ValueError
+            If the model has no `random_positions`, or fewer than `length`.
+        """
+        if self.random_positions is None:
+            raise ValueError("random_positions must be given to the model to draw them, got None")
+        if _checks.count("length", length) > self.random_positions:
+            raise ValueError(
+                f"length must be at most random_positions = {self.random_positions}, got {length}"
+            )
+        drawn = torch.randperm(self.random_positions, generator=generator, device="cpu")[:length]
+        return drawn.sort().values
+
+    def _places(
+        self, x: Tensor, positions: Tensor | ArrayLike | None, caches: list[Cache] | None
+    ) -> Places:
+        """Return where the new tokens stand."""
+        drawn = self.training and self.random_positions is not None
+        if positions is None and caches is None and drawn:
+            positions = self.draw_positions(x.shape[1])
+        if positions is not None:
+            steps = given_steps(positions, x)
+        elif caches is not None:
+            steps = caches[0].onward(x)
+        else:
+            steps = Steps(x.shape[1], x.device)
+        return Places(steps, steps, causal=True, cached=caches is not None)
+
+    def _check_tokens(self, tokens: Tensor) -> None:
+        if not isinstance(tokens, Tensor) or tokens.ndim != 2:
+            got = tuple(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
+            raise ValueError(f"tokens must be a tensor of shape (batch, length), got {got}")
+        if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
+            raise ValueError(f"tokens must be integers, got dtype {tokens.dtype}")
+        if tokens.numel() and can_look(tokens):
+            least, most = (int(edge) for edge in tokens.aminmax())
+            if least < 0 or most >= self.n_tokens:
+                wrong = least if least < 0 else most
+                raise ValueError(
+                    f"tokens must be from 0 to n_tokens - 1 = {self.n_tokens - 1}, got {wrong}"
+                )
+
+    @torch.no_grad()
+    def _check_given_positions(self) -> None:
+        """Raise ValueError if an encoding cannot serve the places that are going to be drawn."""
+        weight = self.tokens.weight
+        x = weight.new_zeros(1, 2, self.d_model)
+        ends = torch.tensor([0, self.random_positions - 1], device=weight.device)
+        with torch.random.fork_rng(devices=[]):
+            for layer in self.layers:
+                try:
+                    layer.eval().attention(x, positions=ends)
+                except ValueError as error:
+                    name = type(layer.attention.position).__name__
+                    raise ValueError(
+                        f"random_positions must be None with {name}, which does not serve them, "
+                        f"got {self.random_positions}: {error}"
+                    ) from error
+        self.train()
+
+
+def _check_random(random_positions: int | None, max_length: int) -> int | None:
+    """Return the number of places to draw from, or raise ValueError if some inputs lack room."""
+    if random_positions is None:
+        return None
+    if _checks.count("random_positions", random_positions, minimum=1) < max_length:
+        raise ValueError(
+            f"random_positions must be at least max_length = {max_length}, as no place is drawn "
+            f"twice, got {random_positions}"
+        )
+    return int(random_positions)

@@ -1,0 +1,362 @@
+"""The length-generalisation lab as pages read it: task by encoding by length, and what is missing.
+
+The runs are those of `python -m posenc.bench lab`; `results/lengths-protocol.md` is written by
+
+    python -m posenc.study.lab
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from posenc import _checks
+from posenc.bench import lab as bench
+from posenc.bench import language, store
+from posenc.bench import text as characters
+from posenc.bench.lab import PROTOCOL
+from posenc.data import length_tasks
+from posenc.study import results
+
+PAGE = "lengths-protocol.md"
+SCORES = ("exact", "token")
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, lowest and highest of the seeds of one cell of a table, each from 0 to 1."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        if self.n == 1:
+            return f"{self.mean:.0%} (1 seed)"
+        return f"{self.mean:.0%} ({100 * self.low:.0f} to {100 * self.high:.0f})"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What a results file holds of the lab's protocol.
+
+    Attributes
+    ----------
+    runs : dict of (task, encoding) to a dict from seed to metrics
+        Finished trainings, with encodings by their labels, such as "rotary, random places".
+    failed : dict of (task, encoding, seed) to a reason
+        Unfinished trainings among them: their reason begins with "unfinished".
+    """
+
+    runs: dict[tuple[str, str], dict[int, dict]]
+    failed: dict[tuple[str, str, int], str]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks with a finished training, in the order of the protocol."""
+        there = {task for task, _ in self.runs}
+        return [task for task in PROTOCOL["tasks"] if task in there]
+
+    def encodings(self, task: str) -> list[str]:
+        """Return the encodings with a finished training on a task, in the protocol's order."""
+        known = [one.label for one in bench.FIRST + bench.MORE]
+        return [label for label in known if (task, label) in self.runs]
+
+    def spread(self, task: str, encoding: str, length: int, score: str = "exact") -> Spread | None:
+        """Return the scores over seeds, or None where no seed finished or all refuse."""
+        _checks.choice("score", score, SCORES)
+        seeds = self.runs.get((task, encoding), {}).values()
+        found = [m[score][str(length)] for m in seeds if str(length) in m[score]]
+        return Spread(float(np.mean(found)), min(found), max(found), len(found)) if found else None
+
+    def beyond(self, task: str, encoding: str) -> float:
+        """Return the mean token accuracy above the trained length; NaN where nothing finished."""
+        longer = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
+        spreads = [self.spread(task, encoding, length, "token") for length in longer]
+        return float(np.mean([np.nan if one is None else one.mean for one in spreads]))
+
+    def learned(self, task: str) -> bool:
+        """Return whether some encoding has learned a task at the trained length."""
+        length = PROTOCOL["trained"]
+        spreads = [self.spread(task, name, length, "token") for name in self.encodings(task)]
+        return any(one is not None and one.mean >= PROTOCOL["learned"] for one in spreads)
+
+    def order(self, task: str) -> list[str]:
+        """Return the encodings of a task, best first, as the protocol orders them."""
+        worth = {name: self.beyond(task, name) for name in self.encodings(task)}
+        return sorted((n for n in worth if not np.isnan(worth[n])), key=lambda n: -worth[n])
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The trainings whose time was over, by name."""
+        return [
+            f"{task}, {encoding}, seed {seed}"
+            for (task, encoding, seed), why in self.failed.items()
+            if why.startswith(language.UNFINISHED)
+        ]
+
+    def missing(self, tier: int) -> list[str]:
+        """Return the trainings of a tier that are neither finished nor failed, by name."""
+        cells = [cell for group in bench.tier_cells(tier).groups() for cell in group]
+        named = [(cell.dataset, _label(cell), cell.seed) for cell in cells]
+        return [
+            f"{task}, {encoding}, seed {seed}"
+            for task, encoding, seed in named
+            if seed not in self.runs.get((task, encoding), {})
+            and (task, encoding, seed) not in self.failed
+        ]
+
+
+def planned(tier: int) -> int:
+    """Return the number of trainings of a tier."""
+    return len(bench.tier_cells(tier))
+
+
+def load(records: Iterable[dict] | None = None) -> Lab:
+    """Return what is stored of the present protocol; by default of the file `results/lab.jsonl`.
+
+    Records of another protocol are left out, and no file is an empty lab.
+    """
+    if records is None:
+        path = results.folder() / "lab.jsonl"
+        records = store.Store(path) if path.is_file() else []
+    runs, failed = defaultdict(dict), {}
+    for record in store.unique(iter(records)):
+        if record.get("protocol") != bench.HASH:
+            continue
+        task, encoding, seed = record["dataset"], language.label(record), record["seed"]
+        if "error" in record:
+            failed[task, encoding, seed] = record["error"]
+        else:
+            runs[task, encoding][seed] = record["metrics"]
+    return Lab(dict(runs), failed)
+
+
+def rows(
+    lab: Lab, task: str, lengths: Sequence[int], score: str = "exact"
+) -> dict[str, dict[str, str]]:
+    """Return a table of one task: a row an encoding, best first, and a column a length.
+
+    Encodings of the first tier without a finished training stand last, and say so.
+    """
+    ranked = lab.order(task)
+    ranked += [name for name in lab.encodings(task) if name not in ranked]
+    waiting = [one.label for one in bench.FIRST if one.label not in ranked]
+    found = {}
+    for name in ranked + waiting:
+        empty = NOT_RUN if name in waiting else "refuses"
+        spreads = {n: lab.spread(task, name, n, score) for n in lengths}
+        found[name] = {f"length {n}": str(one or empty) for n, one in spreads.items()}
+    return found
+
+
+@dataclass(frozen=True)
+class Published:
+    """An order that a paper states: one encoding travels farther than another.
+
+    Attributes
+    ----------
+    source : str
+    ahead, behind : str
+        Encodings by their labels.
+    """
+
+    source: str
+    ahead: str
+    behind: str
+
+
+_RANDOM = tuple(one for one in bench.FIRST + bench.MORE if one.random)
+PUBLISHED = (
+    *(
+        Published("Kazemnejad et al. (2023)", "none", other)
+        for other in ("t5", "alibi", "rotary", "sinusoidal")
+    ),
+    *(Published("Ruoss et al. (2023)", one.label, one.name) for one in _RANDOM),
+)
+"""What the abstracts say: no encoding ahead of the four others; random places ahead of counted."""
+
+
+def compared(lab: Lab) -> dict[str, dict[str, str]]:
+    """Return our order beside each published one: on which tasks we see it, and on which not.
+
+    Seeds that finished with both encodings count, by the mean token accuracy at longer sequences,
+    on tasks that some encoding has learned.
+    """
+    found = {}
+    for one in PUBLISHED:
+        ahead, behind = [], []
+        for task in filter(lab.learned, PROTOCOL["tasks"]):
+            gain = _gain(lab, task, one)
+            if not np.isnan(gain):
+                (ahead if gain > 0 else behind).append(f"{task} ({100 * gain:+.0f})")
+        row = {"source": one.source, "ours agrees": ", ".join(ahead) or "none yet"}
+        found[f"{one.ahead} ahead of {one.behind}"] = row | {
+            "ours does not": ", ".join(behind) or "none yet"
+        }
+    return found
+
+
+def _gain(lab: Lab, task: str, one: Published) -> float:
+    """Return how much more is right beyond the trained length, over the seeds that both have."""
+    pair = [lab.runs.get((task, name), {}) for name in (one.ahead, one.behind)]
+    both = pair[0].keys() & pair[1].keys()
+    means = [
+        Lab({(task, "x"): {seed: runs[seed] for seed in both}}, {}).beyond(task, "x")
+        for runs in pair
+    ]
+    return means[0] - means[1]
+
+
+def _label(cell: bench.LabSettings) -> str:
+    return language.label({"encoding": cell.encoding, "settings": vars(cell)})
+
+
+def text() -> str:
+    """Return both protocols for people, in Markdown."""
+    return "\n".join([_HEAD, _lab(), _characters()])
+
+
+_HEAD = """\
+# The protocols of the trainings beyond a length
+
+Two experiments of the chapter on inputs longer than in training, each with a hash that stands in \
+its records as `protocol`. This page is made from the code by `python -m posenc.study.lab`, and a \
+test compares.
+"""
+
+
+def _lab() -> str:
+    settings = PROTOCOL["settings"]
+    tasks = "\n".join(
+        f"- `{name}`: {length_tasks.task(name).source} As in "
+        f"`{length_tasks.draw(name, n=1, length=5, seed=9).words(0)}`."
+        for name in PROTOCOL["tasks"]
+    )
+    tiers = "\n".join(f"- **Tier {number}**: {_tier(number)}" for number in bench.TIERS)
+    tested = ", ".join(map(str, PROTOCOL["tested"]))
+    warm = round(settings["warmup"] * settings["steps"])
+    return f"""\
+## The length-generalisation lab: `{bench.HASH}`
+
+It was frozen before a training of the protocol was run. Sizes, steps and the learning rate come \
+from a pilot of a few trainings with seed 1000, which is none of the protocol's: they were chosen \
+so that `rotary` copies 20 letters and a training with its tests takes about two minutes of one \
+core. The pilot printed longer lengths, too; nothing was chosen by them.
+
+**Question.** What a model has learned from sequences of up to {PROTOCOL["trained"]} symbols, does \
+it still do with more?
+
+**Tasks.** A sequence is read from left to right, and its last part is to be predicted, each token \
+from those before it. Examples have length 5.
+
+{tasks}
+
+**Lengths.** A training batch has one length, drawn evenly from 1 (or the task's least) to \
+{PROTOCOL["trained"]}, as in Ruoss et al. (2023). Tests have {PROTOCOL["n_test"]} sequences of \
+each of the lengths {tested}, the same for every model.
+
+**Model.** `posenc.models.LanguageModel`: {settings["n_layers"]} layers, width \
+{settings["d_model"]}, {settings["n_heads"]} heads, feed-forward {settings["d_ff"]}, no dropout.
+
+**Encodings.** First {_names(bench.FIRST)}; then {_names(bench.MORE)}. Options are the library's \
+own, but FIRE's threshold starts at {dict(bench.FIRST[6].options)["threshold"]:g} places, a \
+quarter of the longest training input; the 512 of its authors would lie beyond every test. \
+Where it says *random places*, tokens stand in training and in tests at sorted places drawn from \
+0 to {PROTOCOL["random_positions"] - 1}, one draw a batch (Ruoss et al. 2023). Tables are made \
+large enough for the longest test, so that `learnable` does not refuse: its later rows are \
+untrained.
+
+**Course.** AdamW, weight decay {settings["weight_decay"]:g}, {settings["batch_size"]} sequences a \
+step, {settings["steps"]:,} steps, a linear rise over the first {warm} and a cosine to 0 from \
+{settings["learning_rate"]:g}, the same for every encoding. Nothing is chosen by a validation \
+part: the last weights count. No encoding is tuned, so one that wants another rate is at a \
+disadvantage.
+
+**Limit.** {settings["most_seconds"]:g} seconds of the processor's time for a training with its \
+tests. What is not done by then is stored as *unfinished*, named in every table, and left out of \
+means.
+
+**Scores.** *Exact*: {PROTOCOL["scores"]["exact"]}. *Token*: {PROTOCOL["scores"]["token"]}. \
+Encodings are ordered {PROTOCOL["order"]}. An order is compared with a published one only on \
+tasks that some encoding has *learned*: mean token accuracy of at least {PROTOCOL["learned"]:g} at \
+length {PROTOCOL["trained"]}. What the small model has not learned says nothing on longer inputs.
+
+**Tiers**, each complete in itself:
+
+{tiers}
+
+```console
+$ python -m posenc.bench lab --tier 1
+```
+"""
+
+
+def _characters() -> str:
+    protocol = characters.PROTOCOL
+    settings, tuning = protocol["settings"], protocol["tuning"]
+    contexts = ", ".join(map(str, protocol["contexts"]))
+    longest = max(protocol["contexts"])
+    return f"""\
+## The model of characters: `{characters.HASH}`
+
+**Question.** A model has read {protocol["trained"]} characters at a time. Does it predict better, \
+or worse, when it is handed {longest}?
+
+**Text.** The help topics of `pydoc`, which every Python carries (`posenc.data.topics`), cut into \
+characters; every fifth topic is the test part. The text belongs to the version of Python, which \
+stands in each record beside a fingerprint of the text. Records of another text are not mixed in.
+
+**Model and course.** `posenc.models.LanguageModel`: {settings["n_layers"]} layers, width \
+{settings["d_model"]}, {settings["n_heads"]} heads, feed-forward {settings["d_ff"]}; AdamW, weight \
+decay {settings["weight_decay"]:g}, {settings["batch_size"]} sequences of {protocol["trained"]} \
+characters a step, {settings["steps"]:,} steps, a linear rise over the first \
+{round(settings["warmup"] * settings["steps"])} and a cosine to 0 from \
+{settings["learning_rate"]:g}; {protocol["seeds"]} seeds. Encodings: \
+{", ".join(f"`{name}`" for name in protocol["encodings"])}.
+
+**Reading.** At {protocol["n_windows"]} places of the test part the same {protocol["asked"]} \
+characters are predicted from inputs of {contexts} characters that end with them, and their mean \
+cross-entropy in nats is noted: only the context differs. Rotary encoding is read as trained, and \
+with {", ".join(f"`{name}`" for name in protocol["schedules"])} in place of its frequencies, for a \
+factor of {longest / protocol["trained"]:g}.
+
+**Fine-tuning.** Each of these, and the two other encodings, is then trained on for \
+{tuning["steps"]} steps with {tuning["batch_size"]} sequences of {longest} characters at a \
+constant rate of {tuning["learning_rate"]:g}, and read again.
+
+**Limit.** {settings["most_seconds"]:g} seconds of the processor's time for a training with all \
+its readings; beyond it, the cell is *unfinished*.
+
+```console
+$ python -m posenc.bench text
+```
+"""
+
+
+def _tier(number: int) -> str:
+    tier = bench.TIERS[number]
+    tasks = ", ".join(f"`{name}`" for name in tier.tasks)
+    n = len(bench.tier_cells(number))
+    return f"{tasks}; {len(tier.encodings)} encodings, {tier.seeds} seeds: {n} trainings."
+
+
+def _names(encodings: Iterable[bench.Encoding]) -> str:
+    return ", ".join(f"`{one.name}`" + " at random places" * one.random for one in encodings)
+
+
+def main() -> int:
+    """Write the page, and say where."""
+    path = Path(results.folder()) / PAGE
+    path.write_text(text(), encoding="utf-8")
+    print(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

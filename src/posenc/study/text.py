@@ -1,0 +1,119 @@
+"""The model of characters as pages read it: loss by context, as trained and after a fine-tuning.
+
+The runs are those of `python -m posenc.bench text`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from posenc import _checks
+from posenc.bench import language, store
+from posenc.bench import text as bench
+from posenc.study import results
+from posenc.study.lab import NOT_RUN
+
+NAMES = [
+    (encoding, schedule)
+    for encoding in bench.PROTOCOL["encodings"]
+    for schedule in (bench.AS_TRAINED, *bench.PROTOCOL["schedules"] * (encoding == "rotary"))
+]
+"""Encoding and schedule of everything that is read."""
+KINDS = {"as trained": "loss", "after a short fine-tuning": "tuned_loss"}
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a results file holds of the protocol, on one text.
+
+    Attributes
+    ----------
+    python : str
+        The version of Python whose text it is; "" without any training.
+    runs : dict of (encoding, seed) to metrics
+    failed : dict of (encoding, seed) to a reason
+    """
+
+    python: str
+    runs: dict[tuple[str, int], dict]
+    failed: dict[tuple[str, int], str]
+
+    def loss(self, encoding: str, schedule: str, context: int, kind: str) -> list[float]:
+        """Return the mean loss in nats of each finished seed, for a kind of `KINDS`."""
+        name = KINDS[_checks.choice("kind", kind, KINDS)]
+        return [m[name][schedule][str(context)] for m in self._seeds(encoding)]
+
+    @property
+    def missing(self) -> list[str]:
+        """The trainings of the protocol that are neither finished nor failed, by name."""
+        named = [(c.encoding, c.seed) for (c,) in bench.protocol_cells().groups()]
+        return [
+            f"{name}, seed {seed}"
+            for name, seed in named
+            if (name, seed) not in self.runs and (name, seed) not in self.failed
+        ]
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The trainings whose time was over, by name."""
+        return [
+            f"{name}, seed {seed}"
+            for (name, seed), why in self.failed.items()
+            if why.startswith(language.UNFINISHED)
+        ]
+
+    def _seeds(self, encoding: str) -> list[dict]:
+        return [m for (name, _), m in sorted(self.runs.items()) if name == encoding]
+
+
+def load(records: Iterable[dict] | None = None) -> Losses:
+    """Return what is stored of the present protocol; by default of the file `results/text.jsonl`.
+
+    Where records are of several texts, the one with most of them counts. No file has no trainings.
+    """
+    if records is None:
+        path = results.folder() / "text.jsonl"
+        records = store.Store(path) if path.is_file() else []
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
+    texts = Counter(r["settings"]["dataset_source"] for r in kept)
+    runs, failed, python = {}, {}, ""
+    for record in kept:
+        if record["settings"]["dataset_source"] != max(texts, key=texts.get):
+            continue
+        python = record["settings"]["dataset_options"]["python"]
+        key = record["encoding"], record["seed"]
+        if "error" in record:
+            failed[key] = record["error"]
+        else:
+            runs[key] = record["metrics"]
+    return Losses(python, runs, failed)
+
+
+def rows(losses: Losses, kind: str) -> dict[str, dict[str, str]]:
+    """Return a table: a row an encoding and schedule, a column a context, in nats a character.
+
+    What has no finished training says so.
+
+    Parameters
+    ----------
+    losses : Losses
+    kind : str
+        One of `KINDS`.
+    """
+    return {
+        encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}": {
+            f"{context} characters": _shown(losses.loss(encoding, schedule, context, kind))
+            for context in bench.PROTOCOL["contexts"]
+        }
+        for encoding, schedule in NAMES
+    }
+
+
+def _shown(seeds: list[float]) -> str:
+    if not seeds:
+        return NOT_RUN
+    if len(seeds) == 1:
+        return f"{seeds[0]:.2f}"
+    return f"{np.mean(seeds):.2f} ({min(seeds):.2f} to {max(seeds):.2f})"

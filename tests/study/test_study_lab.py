@@ -1,0 +1,165 @@
+"""The lab and the model of characters as pages read them."""
+
+import pytest
+
+from posenc.bench import lab as bench
+from posenc.bench import records
+from posenc.bench import text as bench_text
+from posenc.study import lab, results, text
+
+LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
+NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]
+
+
+def metrics(score, refused=()):
+    """Return scores that fall by a tenth with each length, from `score` on."""
+    token = {n: score * 0.9**i for i, n in enumerate(LENGTHS) if n not in refused}
+    exact = {n: value / 2 for n, value in token.items()}
+    return {"token": token, "exact": exact, "refusals": dict.fromkeys(refused, "too long")}
+
+
+def record(task, encoding, seed, score=1.0, error=None, refused=(), **changes):
+    cell = bench.cell(task, encoding, seed, **changes)
+    where = {"device": "cpu", "seconds": 1.0}
+    if error:
+        return records.failed(cell, error, **where)
+    return records.finished(cell, metrics(score, refused), **where)
+
+
+@pytest.fixture
+def stored():
+    made = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.8))]
+    made += [record("copy", NONE, seed, 0.5) for seed in (0, 1, 2)]
+    made += [record("copy", SINE, 0, 0.4), record("copy", DRAWN, 0, 0.6)]
+    made += [record("parity", NONE, 0, 0.6), record("parity", ROTARY, 0, 0.5)]
+    made.append(record("copy", ROTARY, 2, error="unfinished: 300 seconds were over after 9 steps"))
+    made.append(record("copy", ROTARY, 3, error="ValueError: broken"))
+    return made
+
+
+def test_means_are_over_finished_seeds_with_lowest_and_highest(stored):
+    found = lab.load(stored)
+    spread = found.spread("copy", "rotary", 30, "token")
+    assert (spread.mean, spread.low, spread.high) == pytest.approx((0.81, 0.72, 0.9))
+    assert spread.n == 2
+    assert str(found.spread("copy", "rotary", 20)) == "45% (40 to 50)"
+    assert str(found.spread("copy", "sinusoidal", 20)) == "20% (1 seed)"
+    assert found.spread("addition", "rotary", 20) is None
+    with pytest.raises(ValueError, match="score must be one of exact, token"):
+        found.spread("copy", "rotary", 20, "loss")
+
+
+def test_the_order_is_by_token_accuracy_beyond_the_trained_length(stored):
+    found = lab.load(stored)
+    longer = [0.9 * 0.9**i for i in range(1, len(LENGTHS))]
+    assert found.beyond("copy", "rotary") == pytest.approx(sum(longer) / len(longer))
+    assert found.order("copy") == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
+    assert found.tasks == ["copy", "parity"]
+    assert found.learned("copy")
+    assert not found.learned("parity")
+
+
+def test_unfinished_and_missing_trainings_are_named(stored):
+    found = lab.load(stored)
+    assert found.unfinished == ["copy, rotary, seed 2"]
+    missing = found.missing(1)
+    assert len(missing) == lab.planned(1) - len(stored)
+    assert "copy, rotary, seed 4" in missing
+    assert not {"copy, rotary, seed 0", "copy, rotary, seed 2", "copy, rotary, seed 3"} & {*missing}
+    assert len(lab.load([]).missing(3)) == lab.planned(3) == 1120
+
+
+def test_records_of_another_protocol_are_left_out(stored):
+    found = lab.load([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
+    assert list(found.runs) == [("copy", "none")]
+
+
+def test_a_length_that_is_refused_is_said():
+    found = lab.load([record("copy", ROTARY, 0, refused=("90", "100"))])
+    rows = lab.rows(found, "copy", (20, 100), "token")
+    assert rows["rotary"] == {"length 20": "100% (1 seed)", "length 100": "refuses"}
+    assert next(iter(rows)) == "rotary"
+    assert found.order("copy") == []
+
+
+def test_a_table_has_a_row_for_each_encoding_best_first(stored):
+    rows = lab.rows(lab.load(stored), "copy", (20, 30))
+    assert list(rows)[:4] == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
+    assert rows["none"] == {"length 20": "25% (25 to 25)", "length 30": "22% (22 to 22)"}
+    assert list(rows)[4:] == ["t5", "alibi", "transformer_xl", "fire"]
+    assert {entry for name in list(rows)[4:] for entry in rows[name].values()} == {"not run"}
+    nothing = lab.rows(lab.load([]), "sort", (20,))
+    assert len(nothing) == 8
+    assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
+
+
+def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):
+    found = lab.compared(lab.load(stored))
+    assert len(found) == 4 + 3
+    row = found["none ahead of rotary"]
+    gain = 100 * (0.5 - 0.9) * sum(0.9**i for i in range(1, 9)) / 8
+    assert row["ours does not"] == f"copy ({gain:+.0f})"
+    assert row["ours agrees"] == "none yet"
+    assert found["none ahead of t5"]["ours does not"] == "none yet"
+    drawn = found["sinusoidal, random places ahead of sinusoidal"]
+    assert drawn["source"] == "Ruoss et al. (2023)"
+    assert drawn["ours agrees"].startswith("copy (+")
+    assert "parity" not in str(found)
+
+
+def test_the_page_says_what_the_code_does():
+    page = (results.folder() / lab.PAGE).read_text(encoding="utf-8")
+    assert page == lab.text(), "run `python -m posenc.study.lab`"
+    assert f"`{bench.HASH}`" in page
+    assert f"`{bench_text.HASH}`" in page
+
+
+def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
+    kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
+    for name in kinds.keys() & set(results.names()):
+        stored = results.load(name)
+        assert [kinds[name](**one["settings"]).key for one in stored] == [r["key"] for r in stored]
+        assert (lab.load() if name == "lab" else text.load()).runs
+
+
+# -- the model of characters -----------------------------------------------------------------------
+
+
+def read(encoding, seed, base=2.0, error=None, **changes):
+    cell = bench_text.cell(encoding, seed, **changes)
+    where = {"device": "cpu", "seconds": 1.0}
+    if error:
+        return records.failed(cell, error, **where)
+    schedules = ("as trained", *cell.schedules)
+    losses = {s: {str(c): base + i for c in cell.contexts} for i, s in enumerate(schedules)}
+    tuned = {s: {c: v - 1 for c, v in found.items()} for s, found in losses.items()}
+    return records.finished(cell, {"loss": losses, "tuned_loss": tuned}, **where)
+
+
+def test_losses_by_schedule_and_context():
+    found = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    rows = text.rows(found, "as trained")
+    assert list(rows) == [
+        "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn", "none",
+        "alibi",
+    ]  # fmt: skip
+    assert rows["rotary"]["512 characters"] == "2.25 (2.00 to 2.50)"
+    assert rows["rotary, linear"]["64 characters"] == "3.25 (3.00 to 3.50)"
+    assert text.rows(found, "after a short fine-tuning")["alibi"]["512 characters"] == "1.00"
+    assert set(rows["none"].values()) == {"not run"}
+    assert found.python
+    assert text.load([]).python == ""
+
+
+def test_missing_and_unfinished_readings_are_named():
+    found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
+    assert found.unfinished == ["none, seed 0"]
+    assert len(found.missing) == 9 - 2
+    assert "rotary, seed 1" in found.missing
+
+
+def test_texts_of_two_pythons_are_not_mixed():
+    other = read("none", 1)
+    other["settings"]["dataset_source"] = "another"
+    found = text.load([read("rotary", 0), read("alibi", 0), other])
+    assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
