@@ -53,9 +53,17 @@ def needed() -> list[str]:
     return re.findall(r"^([\w-]+)==", PINS.read_text(), re.MULTILINE)
 
 
+HIDE = """\
+from importlib.machinery import PathFinder
+
+find, hidden = PathFinder.find_spec, {}
+PathFinder.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)
+"""
+
+
 def without(names: list[str]) -> str:
     """Return a module `sitecustomize` that hides packages from the Python that finds it."""
-    return f"import sys\n\nsys.modules.update(dict.fromkeys({names}))\n"
+    return HIDE.format(names)
 
 
 @contextmanager
