@@ -21,6 +21,8 @@ NAMES = [
     for schedule in (bench.AS_TRAINED, *bench.PROTOCOL["schedules"] * (encoding == "rotary"))
 ]
 """Encoding and schedule of everything that is read."""
+PLANNED = len(bench.protocol_cells())
+"""Trainings of the protocol."""
 KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 
 
