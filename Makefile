@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
-ON_SITE := $(addprefix tests/site/test_,pages.py browser.py explorables_browser.py)
+ON_SITE := $(addprefix tests/site/test_,pages.py browser.py explorables_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -35,16 +35,33 @@ $(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(
 # --- the book
 
 .PHONY: book
-book: $(VENV)/.book-installed  ## build the site into _build/html
-	@rm -rf _build
-	$(BIN)/jupyter-book build . -W -n --keep-going --quiet
-	@echo
-	@echo "The book is built. Open this page in a browser:"
-	@echo "  file://$(CURDIR)/_build/html/index.html"
+book: $(VENV)/.book-installed  ## build the site into _build/html, what changed only (CLEAN=1: all)
+	$(BIN)/python tools/build.py $(if $(CLEAN),--clean)
 
 .PHONY: serve
 serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 	$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1 $(PORT)
+
+.PHONY: student
+student: $(VENV)/.book-installed  ## build the site without solutions, for a class, into _build/student
+	EDITION=student $(BIN)/jupyter-book build . -W -n --keep-going --quiet --path-output _build/student
+	@echo "The student edition is built:"
+	@echo "  file://$(CURDIR)/_build/student/_build/html/index.html"
+
+# --- the book without a network
+
+.PHONY: slides
+slides: $(VENV)/.slides-installed book  ## make slides of every chapter in _build/slides (ONLY=name,name)
+	$(BIN)/python tools/slides.py $(if $(ONLY),--only $(ONLY))
+
+.PHONY: pdf
+pdf: $(VENV)/.pdf-installed book  ## print the book as one PDF into _build/pdf (needs Chromium)
+	$(BIN)/python tools/book_pdf.py
+	$(BIN)/python -m pytest tests/site/test_pdf.py -q
+
+.PHONY: zip
+zip: book  ## pack the site into one archive that opens from a memory stick
+	$(BIN)/python tools/site_zip.py
 
 .PHONY: notebooks
 notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store their outputs (ONLY=name,name)
@@ -83,11 +100,16 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
-	$(MAKE) --no-print-directory book
+	$(MAKE) --no-print-directory book CLEAN=1
+	$(BIN)/python tools/slides.py
 	@echo "== pages and browser"
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
 
 # --- the rest
+
+.PHONY: bench
+bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=group, BUSY=1: also beside other work)
+	$(BIN)/python benchmarks/aims.py --measure $(ONLY) $(if $(BUSY),--busy)
 
 .PHONY: peers
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
@@ -105,4 +127,4 @@ clean:  ## remove what was built, keep the environment
 
 .PHONY: distclean
 distclean: clean  ## remove the environments too
-	rm -rf $(VENV) $(PEERS) src/*.egg-info
+	rm -rf $(VENV) $(PEERS) .vendored src/*.egg-info

@@ -29,6 +29,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from aims import AIM_OF_NONE
+from aims import ATTENTION as AIMS
 from torch import Tensor, nn
 
 from posenc import encodings
@@ -39,28 +41,6 @@ REFERENCE = "torch.nn.TransformerEncoder"
 FUSED_REFERENCE = f"{REFERENCE}, no attention dropout"
 LENGTHS = {30: (32, 40), 100: (16, 24), 896: (2, 12), 4096: (1, 3)}
 """Batch size and the fewest rounds for each length."""
-
-AIMS = {
-    **dict.fromkeys(
-        ("sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear"), 1.02
-    ),
-    **dict.fromkeys(("t5", "alibi", "tupe"), 1.2),
-    "rotary": 1.3,
-    "relative": 1.4,
-    "erpe": 2.0,
-}
-"""Largest time, in units of `none`, that each encoding is meant to take on one thread.
-
-Not all can be reached with 16 dimensions a head, where a product of queries and keys costs no more
-than the exponentials of its scores. `tupe` doubles the width of queries and keys, which is twice
-the arithmetic in two products of two forth, values being filled up, and in five of five back.
-Learned scores by offset (`t5`) need the gradient of every score in the band that they are learned
-for, 256 keys of a row with T5's distances: next to 896 keys that is two products of five for two
-fifths of all pairs, as blocks go, and the sum over all pairs left of the band.
-"""
-
-AIM_OF_NONE = 0.75
-"""Largest time of `none` in units of PyTorch's own encoder where inputs are long."""
 
 LONG = 896
 

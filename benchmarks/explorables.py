@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from statistics import median, quantiles
 
+from aims import FIGURE_LIMIT, FRAME, RUNTIME_LIMIT
 from playwright.sync_api import Browser, sync_playwright
 from timing import markdown
 
@@ -25,8 +26,6 @@ sys.path.insert(0, str(ROOT / "tests" / "site"))
 
 from browsing import FLAGS, chromium  # noqa: E402
 
-FRAME = 1000 / 60  # ms
-RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
 SIZE = {"width": 1280, "height": 900}
 
 SET_UP = """() => {

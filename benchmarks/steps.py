@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 import torch
+from aims import LINEAR as AIM
 from timing import markdown
 from torch.profiler import ProfilerActivity, profile, record_function
 
@@ -21,7 +22,6 @@ from posenc.bench.settings import Settings
 from posenc.bench.train import Training
 
 LENGTHS = (8, 30, 100, 300)
-AIM = 0.85  # of the machine's rate, in the linear parts
 
 # Parts of a step by the names of torch's operators, the first that fits.
 PARTS = {

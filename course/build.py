@@ -294,8 +294,14 @@ def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
 
 
 def _write(path: Path, notebook: NotebookNode) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    return write(path, nbformat.writes(notebook) + "\n")
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file unless it holds this text already, so that what is made of it stays new."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return path
 
 

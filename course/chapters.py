@@ -22,8 +22,13 @@ def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]
     for path in sorted(folder.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         if any(SOLUTION.search(cell.source) for cell in notebook.cells):
-            notebook.cells = list(_stripped(notebook.cells))
-            yield path.stem, notebook
+            yield path.stem, stripped(notebook)
+
+
+def stripped(notebook: NotebookNode) -> NotebookNode:
+    """Return a notebook with a place for an answer where a solution stood."""
+    notebook.cells = list(_stripped(notebook.cells))
+    return notebook
 
 
 def table(folder: Path = BOOK) -> str:
@@ -50,14 +55,22 @@ def set_up() -> str:
 
 def _stripped(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
     below = False  # whether the cells above, back to the last text, are those of a solution
-    for cell in cells:
+    for place, cell in enumerate(cells):
         if cell.cell_type == "markdown":
+            folded = place + 1 < len(cells) and _is_folded(cells[place + 1])
+            left = SOLUTION.sub("", cell.source, count=1)
             below = SOLUTION.match(cell.source) is not None
-            left = SOLUTION.sub("", cell.source, count=1) if below else cell.source
-            cell.source = SOLUTION.sub(OWN_WORDS, left).strip("\n")
+            if not below and folded and (last := list(SOLUTION.finditer(cell.source))[-1:]):
+                left = cell.source[: last[0].start()]
+                below = not cell.source[last[0].end() :].strip()
+            cell.source = SOLUTION.sub(OWN_WORDS, left if below else cell.source).strip("\n")
             if cell.source:
                 yield cell
             if below:
                 yield nbformat.v4.new_code_cell(OWN, id=f"{cell.id}-own")
-        elif not (below and "hide-cell" in cell.metadata.get("tags", [])):
+        elif not (below and _is_folded(cell)):
             yield cell
+
+
+def _is_folded(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and "hide-cell" in cell.metadata.get("tags", [])

@@ -14,16 +14,23 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from peers import added, biases, layers, published, relative, rotary, stochastic
+from peers import added, biases, layers, modern, published, relative, rotary, stochastic
 from peers.compare import CASES, Case, measure
 from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = added, rotary, biases, relative, stochastic, layers, published
+FAMILIES = added, rotary, biases, relative, stochastic, modern, layers, published
 
 NOT_COMPARED = {
     "relative, with keys looked up by query and key (BERT's relative_key_query)": (
         "transformers 5 dropped it, and posenc has Shaw et al.'s form only, which is relative_key"
+    ),
+    "fope, with the authors' program": (
+        "of the program only a copy that somebody changed was at hand, which adds options to it; "
+        "loops over the paper's formula are compared instead"
+    ),
+    "window_statistics, with the authors' program (ari-dasci/S-WinStat)": (
+        "it could not be had, and of the paper only the abstract and excerpts were read"
     ),
     "published.RescaledSinusoidal, ConfiguredTAPE, TiedTUPE": (
         "they re-enact a setting or a combination of parts; the parts are compared"

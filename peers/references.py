@@ -14,6 +14,7 @@ PACKAGES = {
     "OpenNMT-py": "OpenNMT-py",
     "PyTorch": "torch",
     "PyTorch Geometric": "torch_geometric",
+    "PyWavelets": "PyWavelets",
     "rotary-embedding-torch": "rotary-embedding-torch",
     "rtdl_num_embeddings": "rtdl_num_embeddings",
     "transformers": "transformers",
@@ -23,13 +24,19 @@ PACKAGES = {
 
 CHECKOUTS = {
     "annotated-transformer": "harvardnlp/annotated-transformer",
+    "arithmetic": "mcleish7/arithmetic",
     "ConvTran": "Navidfoumani/ConvTran",
     "DFStrans": "dfstrans/DFStrans",
+    "DyWPE": "imics-lab/DyWPE",
+    "KERPLE": "chijames/KERPLE",
     "mvts_transformer": "gzerveas/mvts_transformer",
     "positional-encoding-benchmark": "imics-lab/positional-encoding-benchmark",
+    "rope-vit": "naver-ai/rope-vit",
     "spacetimeformer": "QData/spacetimeformer",
     "spe": "aliutkus/spe",
     "T2B-PE": "jlu-phyComputer/T2B-PE",
+    "torchscale": "microsoft/torchscale",
+    "transformer-xl": "kimiyoung/transformer-xl",
     "TUPE": "guolinke/TUPE",
 }
 """Name in the table and of the folder -> owner and name on GitHub."""

@@ -44,8 +44,9 @@ The name that people use stands first, the name in the code behind it. Parameter
 one size of model. The last two columns say how often a small model is right on inputs that are
 *longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
 that it had not learned the task at all, or that it was not measured. The section below the table
-explains each column. Eight encodings of today joined the library when the benchmark had run: they
-have cards like all others, with *not measured* where a training would have to say.
+explains each column. Encodings of today, of several axes and of the signal itself joined the
+library when the benchmark had run: they have cards like all others, with *not measured* where a
+training would have to say.
 """
 
 READING = """\
@@ -95,12 +96,16 @@ Sinusoids are not on the list, although their own dot products depend on offsets
 sum $x_i + e(i)$ position also meets the *content* of the other token, and that part is tied to
 the place. SPE is not on it either, as its random codes meet the offset on average only, and FoPE
 is not, because a mixture of rotations is no rotation. CoPE and FIRE are on it for the start alone:
-CoPE's vectors are zeros then, and FIRE divides by one constant up to 512 steps.
+CoPE's vectors are zeros then, and FIRE divides by one constant up to 512 steps. DyWPE and window
+statistics are on it because they read the series, and equal tokens are a constant one, where they
+add the same vector everywhere. Axial RoPE depends on the offset too, but on that of rows and of
+columns: its tokens stand on a grid of six rows, read row by row.
 
 ## The cards
 
 Each picture has the same form. A heat map is the table that is added to the tokens, at the
-start of training, in a scale of its own. Lines are what the score (or weight) of two equal
+start of training, in a scale of its own; encodings from the signal are given a wave that gets
+faster. Lines are what the score (or weight) of two equal
 tokens gains by offset, seen from two queries in the first head: where the two lines coincide,
 only the offset counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
 all cards use this setting.
@@ -176,7 +181,7 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
         "When to use it": card.use.removeprefix("Use it "),
         "Paper": ", ".join(f"{{cite}}`{key}`" for key in card.papers) or "none",
         "Explained in": f"[{title(card.chapter)}]({card.chapter})" if card.chapter else "this card",
-        "Verdicts": marked or "none of the four sources makes a claim about it",
+        "Verdicts": marked or "no claim about it was checked",
     }
     entries["When to use it"] = entries["When to use it"][0].upper() + entries["When to use it"][1:]
     return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())

@@ -19,7 +19,7 @@ def make(app: Sphinx) -> None:  # noqa: ARG001
     from course import build, chapters
 
     build.build(build.DIST, ("student",))
-    (build.DIST / "chapters.md").write_text(chapters.table(), encoding="utf-8")
+    build.write(build.DIST / "chapters.md", chapters.table())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

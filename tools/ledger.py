@@ -6,7 +6,9 @@
 
 Written by hand are id, source, place, claim, and how a reader finds the place: `find`, at most
 six consecutive words as printed; or `found`, what stands there instead of words; or `ours: true`
-where the statement is not the source's but ours. The other four fields are copied from the output
+where the statement is not the source's but ours. A row of "N", which are many papers, also says by
+`read` what was read: the text, code or a summary; only who had the text before them can say what
+to search for. The other four fields are copied from the output
 of the one cell that ends with `claim(...)` or `untestable(...)` for this id. From the ledger are
 made the copy that travels with the package, the marks in prose, and the outputs of
 `posenc.claims.show`.
@@ -31,14 +33,17 @@ LEDGER = BOOK / "claims.yml"
 COPY = ROOT / "src" / "posenc" / "audit" / "ledger.json"
 WRITTEN = ("id", "source", "place", "claim")
 FINDING = ("find", "found", "ours")  # one of them at least, before the claim
+READ = "read"  # for papers that did not all lie before us
 RECORDED = ("verdict", "measured", "condition", "anchor")
 MOST_WORDS = 6
 FOUND = ("formula", "table", "figure", "code")  # what a reader looks for where words do not help
+PARTLY_READ = "N"  # the source whose rows say what was read
+KINDS_OF_READING = (FROM_TEXT := "from the text", "from code", "from a summary")
 FORM = re.compile(f"[{''.join(SOURCES)}][1-9][0-9]*")
 HEAD = """\
-# Every checkable claim of the four sources, and the verdict of the cell that tests it.
-# Write id, source, place, find (or found, or ours) and claim by hand; `make ledger` fills in the
-# rest from the notebooks.
+# Every checkable claim of the four sources, some of later papers (N), and the verdict of the cell
+# that tests it. Write id, source, place, find (or found, or ours) and claim by hand, for N what was
+# read as well; `make ledger` fills in the rest from the notebooks.
 """
 
 
@@ -92,10 +97,33 @@ def check_text(entry: object, place: str) -> dict:
         raise LedgerError(f"{place}: id must look like B6, got {entry['id']!r}")
     if entry["source"] != entry["id"][0]:
         raise LedgerError(f"{place}: source must be {entry['id'][0]!r}, got {entry['source']!r}")
-    if unknown := sorted(entry.keys() - {*WRITTEN, *FINDING, *RECORDED}):
+    allowed = {*WRITTEN, *FINDING, *RECORDED, *([READ] if entry["source"] == PARTLY_READ else [])}
+    if unknown := sorted(entry.keys() - allowed):
         raise LedgerError(f"{place} must have no field {unknown[0]!r}")
-    check_finding(entry, place)
+    if entry["source"] == PARTLY_READ:
+        check_reading(entry, place)
+    else:
+        check_finding(entry, place)
     return entry
+
+
+def check_reading(entry: dict, place: str) -> None:
+    """Raise LedgerError unless a row says what was read, and words to search for only if the text.
+
+    Raises
+    ------
+    LedgerError
+        For any other beginning of `read`, or for `find` or `found` where the text was not read.
+    """
+    read = entry.get(READ)
+    if not isinstance(read, str) or not read.startswith(KINDS_OF_READING):
+        raise LedgerError(
+            f"{place}: read must begin with one of {', '.join(KINDS_OF_READING)}, got {read!r}"
+        )
+    if read.startswith(FROM_TEXT) or entry.get("ours"):
+        check_finding(entry, place)
+    elif given := [field for field in FINDING if field in entry]:
+        raise LedgerError(f"{place} must have no {given[0]}, as it was read {read}")
 
 
 def check_finding(entry: dict, place: str) -> None:
@@ -151,7 +179,7 @@ def merge(claims: list[dict], found: dict[str, dict]) -> list[dict]:
             f"source, place, find and claim to {LEDGER.name}"
         )
     empty = dict.fromkeys(RECORDED, "")
-    by_hand = (*WRITTEN[:-1], *FINDING, WRITTEN[-1])
+    by_hand = (*WRITTEN[:-1], READ, *FINDING, WRITTEN[-1])
     return [
         {field: claim[field] for field in by_hand if field in claim} | found.get(claim["id"], empty)
         for claim in sorted(claims, key=lambda claim: order(claim["id"]))

@@ -9,7 +9,7 @@ from html import escape
 import ledger
 from posenc.audit.claims import LOOK
 from posenc.audit.claims import words as claim_words
-from posenc.audit.ledger import place
+from posenc.audit.ledger import FOUR, place
 from posenc.audit.outcomes import DEFINITIONS
 
 BAR, GAP, LEFT, FULL = 13, 3, 34, 300  # bar height, gap, start of the bars, longest bar
@@ -53,12 +53,18 @@ def tally(claims: list[dict]) -> str:
 
 
 def numbers(claims: list[dict]) -> str:
-    """Return two sentences with the numbers of claims of the sources and of our own statements."""
-    theirs = [claim for claim in claims if not claim.get("ours")]
+    """Return sentences with the numbers of claims of the sources and of our own statements.
+
+    The four sources were read whole, of the other papers a few statements each: counted apart.
+    """
+    theirs = [claim for claim in claims if group(claim) in FOUR]
+    later = [claim for claim in claims if group(claim) not in (*FOUR, OURS)]
     ours = [claim for claim in claims if claim.get("ours")]
     return (
-        f"{len(theirs)} claims of the sources: {tally(theirs)}. Beside them "
-        f"{len(ours)} statements of ours, most of them on published code: {tally(ours)}."
+        f"{len(theirs)} claims of the four sources: {tally(theirs)}. "
+        f"{len(later)} statements of the papers behind the modern encodings: {tally(later)}. "
+        f"Beside them {len(ours)} statements of ours, most of them on published code: "
+        f"{tally(ours)}."
     )
 
 
@@ -101,12 +107,17 @@ def card(claim: dict, name: str) -> str:
 
 
 def finding(claim: dict) -> str:
-    """Return how a reader finds the place in the source."""
+    """Return how a reader finds the place in the source, and what was read where that differs."""
+    ways = []
     if claim.get("ours"):
-        return "A statement of ours"
-    if "find" not in claim:
-        return f"Look for the {claim['found']}"
-    return f"Search for “{claim['find']}”"
+        ways.append("A statement of ours")
+    elif "find" in claim:
+        ways.append(f"Search for “{claim['find']}”")
+    elif "found" in claim:
+        ways.append(f"Look for the {claim['found']}")
+    if "read" in claim:
+        ways.append(f"Read {claim['read']}")
+    return ". ".join(ways)
 
 
 def bars(source: str, tally: Counter, top: int, longest: int) -> str:

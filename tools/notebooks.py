@@ -11,6 +11,7 @@ copied from its output into the cell's metadata, where the site looks for them.
 """
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -50,6 +51,9 @@ METADATA = {
     "language_info": {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"},
 }
 CELL_KEYS = {"tags", "reason", "mystnb"}
+CHECK = re.compile(r"def check_\w+\(")  # the check of an exercise
+OUTPUT_PROMPTS = {"code_prompt_show": "Open the output", "code_prompt_hide": "Close the output"}
+CHECK_PROMPTS = {"code_prompt_show": "Show the check", "code_prompt_hide": "Hide the check"}
 TIMEOUT = 900  # seconds a cell
 
 
@@ -124,6 +128,10 @@ def tidy(notebook: NotebookNode) -> None:
             kept.pop("mystnb", None)
             if figure := figure_metadata(cell):
                 kept["mystnb"] = figure
+            elif CHECK.match(cell.source) and "hide-input" in kept.get("tags", []):
+                kept["mystnb"] = dict(CHECK_PROMPTS)
+            if "hide-output" in kept.get("tags", []):
+                kept["mystnb"] = {**kept.get("mystnb", {}), **OUTPUT_PROMPTS}
             if (figure or shows_verdict(cell)) and "remove-input" not in kept.get("tags", []):
                 # the site shows the figure or verdict; a click opens the code behind it, unless
                 # the notebook leaves out a call that tells a reader nothing

@@ -1,8 +1,11 @@
 """Sphinx extension: a chapter with a quiz in course/quizzes/ ends with it.
 
-The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Questions are fieldsets
-of native radio buttons. What is to be said of an answer appears by style alone, so a page without
-scripts works too; `book.js` says it to screen readers.
+The last chapter of a part leads on to the part's own quiz, which stands in course/quizzes/parts/
+under the name of its heading on the page `part-quizzes`.
+
+The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Each question opens to a
+fieldset of native radio buttons. What is to be said of an answer appears by style alone, so a page
+without scripts works too; `book.js` says it to screen readers.
 """
 
 import hashlib
@@ -15,9 +18,16 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-FOLDER = Path(__file__).resolve().parent.parent / "course" / "quizzes"
-N_QUESTIONS = 5
-INTRO = "Five questions on this chapter. Choose an answer to read what is right or wrong about it."
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "course" / "quizzes"
+PARTS = FOLDER / "parts"
+N_QUESTIONS, N_OF_PART = 5, 10
+INTRO = (
+    "Five questions on this chapter. Open one and choose an answer"
+    " to read what is right or wrong about it."
+)
+STATUS = '<div role="status" class="visually-hidden"></div>'
+ONWARD = "This was the last chapter of its part: [ten questions](part-quizzes.md#{}) join them all."
 
 
 @dataclass(frozen=True)
@@ -31,10 +41,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """One question with its options."""
+    """One question with its options, and the section that answers it, as `page#anchor`."""
 
     text: str
     options: tuple[Option, ...]
+    see: str
 
 
 def read(path: Path) -> list[Question]:
@@ -44,9 +55,10 @@ def read(path: Path) -> list[Question]:
     ------
     ValueError
         Naming the file and the question, if a question has not three or four options of which one
-        is right, an option says no why, or the quiz has not five questions.
+        is right, an option says no why, a question names no section, or the quiz has not five
+        questions (ten, if it is that of a part).
     """
-    questions = []
+    questions, expected = [], N_OF_PART if path.parent.name == PARTS.name else N_QUESTIONS
     for number, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
         options = tuple(
             Option(str(one.get("right", one.get("wrong"))), "right" in one, one.get("why", ""))
@@ -58,10 +70,32 @@ def read(path: Path) -> list[Question]:
             raise ValueError(f"{place}: needs three or four options, one of them `right`")
         if not all(one.why for one in options):
             raise ValueError(f"{place}: every option needs a `why`")
-        questions.append(Question(entry["question"], options))
-    if len(questions) != N_QUESTIONS:
-        raise ValueError(f"{path.name}: needs {N_QUESTIONS} questions, has {len(questions)}")
+        if "#" not in entry.get("see", ""):
+            raise ValueError(f"{place}: needs `see`, the section that answers it, as page#anchor")
+        questions.append(Question(entry["question"], options, entry["see"]))
+    if len(questions) != expected:
+        raise ValueError(f"{path.name}: needs {expected} questions, has {len(questions)}")
     return questions
+
+
+def parts() -> dict[str, str]:
+    """Return the last page of each part with a quiz, such as "book/oscillations", and its quiz."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+    slugs = {slug(part["caption"]): part["chapters"][-1]["file"] for part in contents}
+    return {page: one for one, page in slugs.items() if (PARTS / f"{one}.yml").is_file()}
+
+
+def slug(heading: str) -> str:
+    """Return the anchor that a heading of plain words has."""
+    return heading.lower().replace(" ", "-")
+
+
+def source_of(page: str) -> str:
+    """Return the file of a page of the book, such as "rotary.ipynb"."""
+    endings = [end for end in (".ipynb", ".md") if (ROOT / "book" / f"{page}{end}").is_file()]
+    if not endings:
+        raise ValueError(f"a question must `see` a page of the book, got {page!r}")
+    return page + endings[0]
 
 
 def _shuffled(option: Option) -> str:
@@ -74,7 +108,7 @@ def name(docname: str) -> str:
 
 
 class Quiz(SphinxDirective):
-    """The questions of a chapter as a form."""
+    """The questions of a chapter, or of a part, as a form."""
 
     required_arguments = 1
 
@@ -87,21 +121,29 @@ class Quiz(SphinxDirective):
         return [*found, _raw("</form>")]
 
     def _question(self, number: int, question: Question) -> list[nodes.Node]:
-        found = [_raw(f"<fieldset><legend>{number}. "), self._inline(question.text)]
-        found.append(_raw("</legend>"))
+        group = self._group(number)
+        asked = f"{group}-asked"
+        found = [_raw(f'<details><summary id="{asked}">{number}. '), self._inline(question.text)]
+        found.append(_raw(f'</summary><fieldset aria-labelledby="{asked}">'))
+        page, _, anchor = question.see.partition("#")
+        see = f" See [](/book/{source_of(page)}#{anchor})."
         for letter, option in zip("abcd", question.options, strict=False):
-            own = f"quiz-{number}{letter}"
+            own = f"{group}{letter}"
             verdict = "Right." if option.right else "Not so."
             kind = "right" if option.right else "wrong"
             found += [
-                _raw(f'<div><input type="radio" name="quiz-{number}" id="{own}">'),
+                _raw(f'<div><input type="radio" name="{group}" id="{own}">'),
                 _raw(f'<label for="{own}">'),
                 self._inline(option.text),
                 _raw(f'</label><div class="posenc-why {kind}"><strong>{verdict}</strong> '),
-                self._inline(option.why),
+                self._inline(option.why if option.right else option.why + see),
                 _raw("</div></div>"),
             ]
-        return [*found, _raw('<div role="status" class="visually-hidden"></div></fieldset>')]
+        return [*found, _raw(f"{STATUS}</fieldset></details>")]
+
+    def _group(self, number: int) -> str:
+        """Return a name for the buttons of a question that no other quiz of the page has."""
+        return f"quiz-{name(self.arguments[0])}-{number}"
 
     def _inline(self, text: str) -> nodes.Node:
         """Return Markdown of one line as nodes without a paragraph around them."""
@@ -122,6 +164,8 @@ def add_quiz(app: Sphinx, docname: str, source: list[str]) -> None:  # noqa: ARG
     if not docname.startswith("book/") or not (FOLDER / f"{name(docname)}.yml").is_file():
         return
     text = f"## Check yourself\n\n{INTRO}\n\n```{{quiz}} {name(docname)}\n```\n"
+    if part := parts().get(docname):
+        text += f"\n{ONWARD.format(part)}\n"
     if source[0].lstrip().startswith("{"):  # a notebook
         notebook = json.loads(source[0])
         notebook["cells"].append(

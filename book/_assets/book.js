@@ -61,20 +61,33 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 });
 
-// Verdicts have moved from the chapters to the Audit: an old address such as
-// oscillations.html#claim-B12 leads on to where the cell stands now.
+// What has moved: an old address such as oscillations.html#claim-B12 leads on to where the cell of
+// that verdict stands now, and an anchor of the first edition to what took its place.
 (() => {
   const assets = document.currentScript.src;
-  window.addEventListener("DOMContentLoaded", () => {
-    const asked = location.hash.match(/^#claim-([A-Z][0-9]+)$/);
-    if (!asked || document.getElementById(location.hash.slice(1))) return;
+  const root = new URL("../", assets);
+
+  function learn(name, lead) {
     const list = document.createElement("script");
-    list.src = new URL("claims-where.js", assets);
+    list.src = new URL(name, assets);
     list.addEventListener("load", () => {
-      const page = window.posencClaims[asked[1]];
-      if (page) location.replace(new URL(`../${page}${location.hash}`, assets));
+      const found = lead();
+      if (found) location.replace(new URL(found, root));
     });
     document.head.append(list);
+  }
+
+  window.addEventListener("DOMContentLoaded", () => {
+    const anchor = decodeURIComponent(location.hash.slice(1));
+    if (!anchor || document.getElementById(anchor)) return;
+    const claim = anchor.match(/^claim-([A-Z][0-9]+)$/);
+    const here = location.pathname.slice(root.pathname.length).replace(/\.html$/, "");
+    if (claim) {
+      const page = () => window.posencClaims[claim[1]];
+      learn("claims-where.js", () => page() && `${page()}${location.hash}`);
+    } else {
+      learn("anchors-where.js", () => window.posencMoved[here]?.[anchor]);
+    }
   });
 })();
 
@@ -84,4 +97,11 @@ document.addEventListener("change", (event) => {
   if (!question) return;
   const why = event.target.parentElement.querySelector(".posenc-why");
   question.querySelector("[role=status]").textContent = why.textContent;
+});
+
+// Buttons of the theme: the pages carry no script, so a word in them says what a button does.
+document.addEventListener("click", (event) => {
+  const asked = event.target.closest?.("[data-does]")?.dataset.does;
+  if (asked === "print") window.print();
+  if (asked === "full-screen") window.toggleFullScreen();
 });

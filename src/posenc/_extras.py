@@ -20,6 +20,9 @@ EXTRAS = {
     "tqdm": "data",
     "pandas": "bench",
     "distributed": "cluster",
+    "bs4": "slides",  # what tools make of the built site
+    "playwright": "pdf",
+    "pypdf": "pdf",
 }
 WHOLE = ("posenc.bench", "posenc.study", "posenc.audit")  # rooms that need all that `bench` brings
 CPU = (

@@ -6,7 +6,6 @@ Transforms run along the last axis with the fast Fourier transform: O(d log d) t
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
 
 from posenc import _checks, tables
 from posenc import frequencies as grids
@@ -65,6 +64,8 @@ def analyse(f: ArrayLike) -> NDArray[np.float64]:
     >>> analyse([1.0, 1.0, 1.0, 1.0]).round(6).tolist()
     [2.0, 0.0, -0.0, 0.0]
     """
+    from scipy import fft  # here and below, so that `import posenc` stays quick
+
     f = _lattice_values("f", f)
     d = f.shape[-1]
     spectrum = fft.rfft(f, norm="ortho")
@@ -100,6 +101,8 @@ def synthesise(c: ArrayLike) -> NDArray[np.float64]:
     >>> synthesise(analyse([1.0, 2.0, 0.0, 5.0])).round(6).tolist()
     [1.0, 2.0, 0.0, 5.0]
     """
+    from scipy import fft
+
     c = _lattice_values("c", c)
     d = c.shape[-1]
     spectrum = np.zeros((*c.shape[:-1], d // 2 + 1), np.complex128)
@@ -217,6 +220,8 @@ def reconstruct(f: ArrayLike, density: ArrayLike) -> NDArray[np.float64]:
     >>> bool(np.allclose(reconstruct(f, dft_density(6)), f))
     False
     """
+    from scipy import fft
+
     f = _lattice_values("f", f)
     weights = _checks.finite_array("density", density, ndim=1)
     n_frequencies = f.shape[-1] // 2 + 1

@@ -156,6 +156,6 @@ def test_extras_named_in_errors_are_those_of_the_package():
     ]
     assert set(_extras.EXTRAS.values()) <= set(extras)
     named = " ".join(line for lines in extras.values() for line in lines)
-    renamed = {"sklearn": "scikit-learn", "requests": "pooch"}
+    renamed = {"bs4": "beautifulsoup4", "sklearn": "scikit-learn", "requests": "pooch"}
     for package in _extras.EXTRAS:
         assert renamed.get(package, package) in named

@@ -1,30 +1,17 @@
 """A page of the built site in a real browser, with the network down."""
 
-import os
-import shutil
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Route
 
+from chromium import FLAGS, chromium
+
+__all__ = ["DESKTOP", "FLAGS", "PHONE", "Opened", "chromium"]
+
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # Messages on the console that are no fault of the page: (part of the message, reason).
 KNOWN_MESSAGES: list[tuple[str, str]] = []
-
-
-def chromium() -> str | None:
-    """Return the path of a Chromium browser, or None."""
-    named = os.environ.get("CHROMIUM")
-    return named or next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
 
 
 class Opened:

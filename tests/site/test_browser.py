@@ -309,6 +309,9 @@ def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):
     assert questions.count() == 5
     for i in range(5):
         question = questions.nth(i)
+        assert not question.is_visible()
+        page.locator(".posenc-quiz summary").nth(i).focus()
+        page.keyboard.press("Enter")
         assert question.locator(".posenc-why:visible").count() == 0
         question.locator("input").first.focus()
         page.keyboard.press("Space")
@@ -319,3 +322,27 @@ def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):
             assert said == shown.text_content()
             page.keyboard.press("ArrowDown")
     assert page.locator(".posenc-quiz .posenc-why.right").count() == 5
+
+
+def test_a_page_runs_no_script_that_it_carries(opened):
+    page = opened.goto(toc_files()[0])
+    ran = page.evaluate(
+        """() => {
+            const script = document.createElement('script');
+            script.textContent = 'window.ran = true';
+            document.head.append(script);
+            return window.ran === true;
+        }"""
+    )
+    assert not ran
+    assert any("Content Security Policy" in message for message in opened.messages)
+
+
+def test_the_buttons_of_the_theme_do_what_they_say(opened):
+    page = opened.goto(toc_files()[1])
+    page.evaluate("window.did = []; window.print = () => window.did.push('print')")
+    page.evaluate("window.toggleFullScreen = () => window.did.push('full screen')")
+    for word in ("print", "full-screen"):
+        page.locator(f"[data-does='{word}']").first.dispatch_event("click")
+    assert page.evaluate("window.did") == ["print", "full screen"]
+    assert opened.messages == []

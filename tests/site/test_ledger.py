@@ -29,6 +29,7 @@ AUDIT = {
     "R": ("linear-relationships",),
     "F": ("faithful-encoding",),
     "S": ("survey", "survey-results"),
+    "N": ("modern-encodings",),
 }
 ROLE = re.compile(r"\{claim\}`(.+?)`")
 ERRATA = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
@@ -84,9 +85,23 @@ def test_verdicts_say_what_they_must(entry):
 def test_the_place_names_a_part_of_the_source_and_how_to_find_it(entry):
     part = r"opening|introduction|abstract|[Ss]ections? \d|Derivation|Problem|comments|code|beyond"
     assert re.search(part, entry["place"])
-    assert len({"find", "found", "ours"} & entry.keys()) == 1
+    unread = not entry.get("read", "from the text").startswith("from the text")
+    assert len({"find", "found", "ours"} & entry.keys()) == (0 if unread else 1) or entry["ours"]
     assert entry.get("ours") or not re.search(
         "beyond the source|^companion|^published", entry["place"]
+    )
+
+
+def test_rows_of_later_papers_and_no_others_say_what_was_read():
+    assert {entry["source"] for entry in CLAIMS if "read" in entry} == {"N"}
+    papers = {entry["place"].split(",")[0]: [] for entry in CLAIMS if entry["source"] == "N"}
+    for entry in CLAIMS:
+        if entry["source"] == "N":
+            papers[entry["place"].split(",")[0]].append(entry["read"])
+    assert len(papers) >= 10
+    assert min(map(len, papers.values())) >= 3
+    assert all(
+        read.startswith(ledger.KINDS_OF_READING) for kind in papers.values() for read in kind
     )
 
 
@@ -256,8 +271,10 @@ def test_counts_add_up():
     tallies = ledger_html.counts(CLAIMS)
     assert sum(tally.total() for tally in tallies.values()) == len(CLAIMS)
     ours = sum(bool(entry.get("ours")) for entry in CLAIMS)
+    later = sum(entry["source"] == "N" and not entry.get("ours") for entry in CLAIMS)
     told = ledger_html.numbers(CLAIMS)
-    assert told.startswith(f"{len(CLAIMS) - ours} claims of the sources: ")
+    assert told.startswith(f"{len(CLAIMS) - ours - later} claims of the four sources: ")
+    assert f"{later} statements of the papers behind the modern encodings: " in told
     assert f"{ours} statements of ours" in told
     assert sum(map(int, re.findall(r"(\d+) (?:" + "|".join(LOOK) + ")", told))) >= len(CLAIMS)
 
@@ -402,6 +419,13 @@ def test_two_verdicts_on_a_claim_are_refused(tmp_path):
         ([written("B2", found="somewhere")], "found must be one of formula"),
         ([written("B2", ours="yes")], "ours must be true"),
         ([written("B2", ours=True, find="a b")], "must have one of find, found, ours"),
+        ([written("B2", read="from code")], "must have no field 'read'"),
+        ([written("N2")], "read must begin with one of from the text, from code, from a summary"),
+        ([written("N2", read="by ear")], "read must begin with one of"),
+        (
+            [written("N2", read="from code, a copy", find="a b")],
+            "must have no find, as it was read",
+        ),
     ],
 )
 def test_a_wrong_ledger_is_refused_by_name(tmp_path, entries, words):

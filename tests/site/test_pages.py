@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from pygments.token import STANDARD_TYPES
 from sitefiles import ROOT, notebook_paths, toc_files
 
+import content_policy
 import lean_code
 import ledger
 import ledger_page
@@ -75,6 +76,53 @@ def test_no_style_sheet_or_inline_script_loads_from_the_network(site):
         for script in parsed(path).find_all("script", src=False):
             found += re.findall(r"https?://[^\"'\s]*\.(?:js|css)\b", script.get_text())
     assert found == []
+
+
+def built(site: Path) -> list[Path]:
+    """Return all pages; the front door, which only leads on, is not made by the theme."""
+    return [path for path in content_policy.pages(site) if path != site / "index.html"]
+
+
+def test_no_page_carries_a_script_or_a_handler(site):
+    found = []
+    for path in content_policy.pages(site):
+        for element in parsed(path).find_all(True):
+            handlers = [name for name in element.attrs if name.startswith("on")]
+            code = element.name == "script" and not element.has_attr("src")
+            if handlers or (code and element.get("type") != "application/json"):
+                found.append(f"{path.name}: {str(element)[:80]}")
+            address = element.get("href") or element.get("src") or ""
+            if address.lower().startswith("javascript:"):
+                found.append(f"{path.name}: {address}")
+    assert found == []
+
+
+def test_every_page_says_what_it_may_load_before_it_loads_anything(site):
+    for path in built(site):
+        policy = parsed(path).find("meta", attrs={"http-equiv": "Content-Security-Policy"})
+        rules = dict(rule.split(" ", 1) for rule in policy["content"].split("; "))
+        assert rules["default-src"] == "'none'"
+        assert "unsafe" not in rules["script-src"]
+        assert not any(source.startswith("http") for source in policy["content"].split())
+        assert policy.find_previous(("link", "script", "style", "img")) is None
+
+
+def test_scripts_that_left_their_pages_are_there(site):
+    for path in built(site):
+        for script in parsed(path).find_all("script", src=re.compile("_static/inline/")):
+            assert (path.parent / script["src"]).is_file()
+
+
+def test_a_new_window_does_not_know_who_opened_it(site):
+    windows = [a for path in built(site) for a in parsed(path).find_all("a", target="_blank")]
+    assert [a["href"] for a in windows if "noopener" not in a.get("rel", [])] == []
+    assert windows
+
+
+def test_every_page_of_the_theme_has_the_icon(site):
+    for page in [*toc_files(), "search"]:
+        icon = parsed(site / f"{page}.html").find("link", rel="icon")
+        assert (site / posixpath.dirname(page) / icon["href"]).is_file()
 
 
 @every_page

@@ -32,7 +32,8 @@ ALLOWED = {
 }
 # Not quotations of a number: places in a source, addresses, years, the time, claims of others.
 NO_NUMBERS = re.compile(
-    r"[Ss]ections?\s+\d+(?:\.\d+)*(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+(?:\.\d+)+)*"
+    r"(?:Theorem|Proposition)\s+\d+\.\d+"
+    r"|[Ss]ections?\s+\d+(?:\.\d+)*(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+(?:\.\d+)+)*"
     r"|https?://\S+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
     r"|\b(?:of|in|since|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"

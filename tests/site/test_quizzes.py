@@ -1,24 +1,98 @@
-"""The quizzes: five questions a chapter, one right answer each, every answer explained."""
+"""The quizzes: five questions a chapter, ten a part, one right answer each, all explained."""
 
 import json
+import re
 from collections import Counter
+from functools import cache
 
+import nbformat
 import pytest
+import yaml
 from sitefiles import ROOT
 
 import quizzes
 
-PATHS = sorted(quizzes.FOLDER.glob("*.yml"))
+CHAPTERS, PARTS = sorted(quizzes.FOLDER.glob("*.yml")), sorted(quizzes.PARTS.glob("*.yml"))
+PATHS = [*CHAPTERS, *PARTS]
+BOOK = [  # the parts that teach, in _toc.yml
+    "From index to wave",
+    "The mathematics of faithfulness",
+    "Into the transformer",
+    "On real data",
+]
+
+
+def contents() -> dict[str, list[str]]:
+    """Return the pages of each part, such as "book/rotary"."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    return {part["caption"]: [page["file"] for page in part["chapters"]] for part in toc}
+
+
+@cache
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page's headings, as MyST makes them."""
+    path = ROOT / "book" / quizzes.source_of(page)
+    if path.suffix == ".ipynb":
+        cells = nbformat.read(path, as_version=4).cells
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    else:
+        text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", one.lower()).strip().replace(" ", "-") for one in headings}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_every_quiz_can_be_read_and_belongs_to_a_chapter(path):
+def test_every_quiz_can_be_read_and_belongs_to_a_chapter_or_part(path):
     questions = quizzes.read(path)
-    assert (ROOT / "book" / f"{path.stem}.ipynb").is_file()
+    if path in CHAPTERS:
+        assert quizzes.source_of(path.stem)
+    else:
+        assert path.stem in quizzes.parts().values()
     texts = [option.text for question in questions for option in question.options]
     assert max(Counter(q.text for q in questions).values()) == 1
     assert all(texts)
     assert any("“" in question.text or "wrong" in question.text for question in questions)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_every_question_leads_to_a_section_that_is_there(path):
+    for question in quizzes.read(path):
+        page, _, anchor = question.see.partition("#")
+        assert anchor in anchors(page), question.see
+
+
+@pytest.mark.parametrize("part", BOOK)
+def test_every_chapter_of_the_book_has_a_quiz_and_every_part_too(part):
+    pages = contents()[part]
+    quizzed = {f"book/{path.stem}" for path in CHAPTERS}
+    assert set(pages) <= quizzed
+    assert quizzes.parts()[pages[-1]] == quizzes.slug(part)
+
+
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
+def test_the_quiz_of_a_part_asks_about_its_chapters_and_about_several(path):
+    (pages,) = [p for caption, p in contents().items() if quizzes.slug(caption) == path.stem]
+    asked = Counter("book/" + question.see.partition("#")[0] for question in quizzes.read(path))
+    assert set(asked) <= set(pages)
+    assert len(asked) >= 3
+
+
+def test_the_page_of_the_parts_holds_each_of_their_quizzes_under_its_heading():
+    text = (ROOT / "book" / "part-quizzes.md").read_text(encoding="utf-8")
+    found = re.findall(r"^## (.+?)\n.*?```\{quiz\} parts/(\S+)", text, re.MULTILINE | re.DOTALL)
+    assert [quizzes.slug(heading) for heading, _ in found] == [quiz for _, quiz in found]
+    assert [quiz for _, quiz in found] == list(quizzes.parts().values())
+
+
+def test_the_last_chapter_of_a_part_leads_on_to_its_quiz():
+    for page, part in quizzes.parts().items():
+        path = ROOT / "book" / quizzes.source_of(quizzes.name(page))
+        source = [path.read_text(encoding="utf-8")]
+        quizzes.add_quiz(None, page, source)
+        assert f"(part-quizzes.md#{part})" in source[0]
+    source = ["# Nothing"]
+    quizzes.add_quiz(None, "book/rotary", source)
+    assert "part-quizzes" not in source[0]
 
 
 def test_the_right_answer_stands_in_no_fixed_place():
@@ -34,7 +108,7 @@ def test_the_right_answer_stands_in_no_fixed_place():
 OPTIONS = "\n".join(f"    - {{{kind}: {kind} {i}, why: so}}" for i, kind in enumerate(
     ["right", "wrong", "wrong"]
 ))  # fmt: skip
-QUESTION = f"- question: What?\n  options:\n{OPTIONS}\n"
+QUESTION = f"- question: What?\n  see: rotary#ten-lines\n  options:\n{OPTIONS}\n"
 
 
 @pytest.mark.parametrize(
@@ -46,6 +120,7 @@ QUESTION = f"- question: What?\n  options:\n{OPTIONS}\n"
             QUESTION.replace("wrong 2, why: so", "wrong 2") + QUESTION * 4,
             "question 1: every option",
         ),
+        (QUESTION + QUESTION.replace("  see: rotary#ten-lines\n", ""), "question 2: needs `see`"),
     ],
 )
 def test_a_quiz_with_a_fault_is_refused_by_name(tmp_path, text, said):
@@ -53,6 +128,19 @@ def test_a_quiz_with_a_fault_is_refused_by_name(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(ValueError, match=rf"chapter\.yml.*{said}"):
         quizzes.read(path)
+
+
+def test_the_quiz_of_a_part_has_ten_questions(tmp_path):
+    path = tmp_path / "parts" / "a-part.yml"
+    path.parent.mkdir()
+    path.write_text(QUESTION * 5)
+    with pytest.raises(ValueError, match="needs 10 questions, has 5"):
+        quizzes.read(path)
+
+
+def test_a_page_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match="no-such-page"):
+        quizzes.source_of("no-such-page")
 
 
 def test_only_the_page_is_changed_and_only_at_its_end():

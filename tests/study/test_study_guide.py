@@ -73,6 +73,7 @@ def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work(
 def test_what_the_guide_calls_zero_is_rounding():
     assert guide._moved_image() < 1e-12
     assert guide._cached_difference() < 1e-12
+    assert guide._equal_steps() < 1e-12
 
 
 def test_marks_that_would_cover_each_other_share_a_name():

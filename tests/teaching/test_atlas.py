@@ -18,7 +18,7 @@ from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
-NAMES = encodings.names("all")
+NAMES = encodings.names("all") + encodings.names("axes")
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 
@@ -130,7 +130,19 @@ def test_who_sees_whom():
     assert np.allclose(additions.who_sees_whom("none"), 1 / additions.LENGTH)
     relative = {name for name in NAMES if additions.offset_only(name)}
     modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
-    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern
+    signal = {"dywpe", "window_statistics"}  # equal tokens are a constant series
+    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern | signal
+    assert all(np.allclose(additions.who_sees_whom(name), 1 / 48) for name in signal)
+
+
+def test_on_a_grid_a_weight_depends_on_rows_and_columns_apart():
+    n_columns = additions.LENGTH // additions.ROWS
+    seen = additions.who_sees_whom("axial_rotary")
+    grid = np.log(seen).reshape(2 * [additions.ROWS, n_columns])
+    apart = grid - grid[..., :1, :1]  # without the normalisation of the row
+    here = apart[1, 2, 3, 4] - apart[1, 2, 0, 1]
+    assert apart[3, 4, 5, 6] - apart[3, 4, 2, 3] == pytest.approx(here, abs=1e-12)
+    assert abs(apart[1, 2, 3, 4] - apart[1, 2, 4, 3]) > 1e-3
 
 
 def test_measurements_are_those_of_the_stored_trainings():

@@ -2,30 +2,16 @@
 
 import re
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
 from posenc import frequencies, schedules
-from posenc.teaching import last_marker, plots
+from posenc.teaching import last_marker
 from posenc.teaching.figures import beyond_training_length as beyond
 from posenc.teaching.figures import time_and_space
 
-mpl.use("Agg")
 OMEGA = frequencies.geometric(128)
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Collect figures instead of showing them."""
-    found = {}
-    monkeypatch.setattr(
-        plots, "show", lambda figure, *, name, **words: found.update({name: (figure, words)})
-    )
-    yield found
-    plt.close("all")
 
 
 def test_every_training_has_a_mark_and_the_alt_text_names_best_and_worst(drawn):
@@ -51,13 +37,30 @@ def test_angles_are_stacked_to_what_is_reached(drawn):
     assert numbers == [64, (seen >= 1).sum(), (reached > seen).sum()]
 
 
-def test_curves_are_the_divisors(drawn):
-    slowed = {"linear": schedules.linear(OMEGA, 4.0), "NTK": schedules.ntk(OMEGA, 4.0)}
-    beyond.divisors(OMEGA, slowed, n_full=46)
-    lines = drawn["fig-rope-family"][0].axes[0].lines
-    curves = {line.get_label(): line.get_ydata() for line in lines}
-    assert np.allclose(curves["linear"], 4)
-    assert np.allclose(curves["NTK"][[0, -1]], [1, 4])
+def test_attention_beyond_is_asked_of_each_penalty_and_length():
+    def share(bias, length, trained):
+        return float(bias(np.array([0.0, 200.0]))[1]) + length // trained
+
+    rows = beyond.shares_beyond(share, 100)
+    assert list(rows["no bias"]) == ["2 times 100", "4 times 100", "16 times 100"]
+    assert rows["no bias"]["4 times 100"] == "400.0%"
+    assert rows["T5, last bucket at -3, others 0"]["4 times 100"] == "100.0%"
+    assert rows["ALiBi, steepest of 8 heads"]["16 times 100"] == "-8400.0%"
+
+
+def fire(f, i, j, threshold=16):
+    return f(np.log1p(i - j) / np.log1p(np.maximum(threshold, i)))
+
+
+def test_fire_is_the_others_up_to_its_threshold_and_parts_beyond():
+    rows = beyond.fire_as_others(fire, lambda u: np.expm1(u * np.log1p(16)), 16)
+    assert {row["16 tokens"] for row in rows.values()} == {"0.00"}
+    assert float(rows["ALiBi"]["64 tokens"]) > 1
+
+
+def test_another_function_is_refused_with_the_bias_that_it_misses():
+    with pytest.raises(ValueError, match="fire must equal ALiBi up to 16 tokens, got"):
+        beyond.fire_as_others(fire, lambda u: np.expm1(u * np.log1p(17)), 16)
 
 
 def test_pairs_are_counted_by_what_a_schedule_does():

@@ -2,27 +2,10 @@
 
 import re
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 
 from posenc import tables
-from posenc.teaching import plots
 from posenc.teaching.figures import order_blindness, oscillations, raw_indices
-
-mpl.use("Agg")
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Collect figures instead of showing them."""
-    found = {}
-    monkeypatch.setattr(
-        plots, "show", lambda figure, *, name, **words: found.update({name: (figure, words)})
-    )
-    yield found
-    plt.close("all")
 
 
 def test_strips_are_the_same_without_positions_only(drawn):

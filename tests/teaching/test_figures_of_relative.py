@@ -1,25 +1,12 @@
 """What the chapter on relative encodings shows is what the library computes."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
 from posenc import encodings
-from posenc.teaching import look_back, plots
+from posenc.teaching import look_back
 from posenc.teaching.figures import relative_and_hybrid as figures
-
-mpl.use("Agg")
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Return the figures that were shown, with their names, captions and alt texts."""
-    shown = []
-    monkeypatch.setattr(plots, "show", lambda figure, **words: shown.append((figure, words)))
-    yield shown
-    plt.close("all")
 
 
 def test_lines_coincide_where_only_the_offset_counts(drawn):

@@ -1,26 +1,13 @@
 """What the figures and tables of the chapters on rotations and RoPE show is what they are given."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from posenc import frequencies
-from posenc.teaching import look_back, plots
+from posenc.teaching import look_back
 from posenc.teaching.figures import rotary, rotations
-
-mpl.use("Agg")
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Return the figures that were shown, with their names, captions and alt texts."""
-    shown = []
-    monkeypatch.setattr(plots, "show", lambda figure, **words: shown.append((figure, words)))
-    yield shown
-    plt.close("all")
 
 
 def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):

@@ -46,7 +46,10 @@ def test_padded_tokens_are_not_seen():
     )
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+PADDED = [*encodings.names("book"), *encodings.names("modern")]  # others refuse padding
+
+
+@pytest.mark.parametrize("name", PADDED)
 @pytest.mark.parametrize("length", [6, 300])
 def test_what_stands_at_padded_tokens_does_not_matter(name, length):
     torch.manual_seed(0)
@@ -66,7 +69,7 @@ def test_what_stands_at_padded_tokens_does_not_matter(name, length):
     torch.testing.assert_close(outputs[0][:1, : length // 2], alone, **TOLERANCE)
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", PADDED)
 @pytest.mark.parametrize("length", [40, 300])
 @pytest.mark.parametrize("garbage", [1e30, -1e30, math.inf, math.nan])
 @pytest.mark.parametrize("where", ["end", "front", "between"])
@@ -358,7 +361,8 @@ def test_second_derivatives_are_those_of_the_formula(name, options, length, mask
     mask = None
     if masked:
         mask = torch.ones(2, length, dtype=torch.bool)
-        mask[1, length // 2 :] = False
+        if name in PADDED:
+            mask[1, length // 2 :] = False
     inputs = [x, *attention.parameters()]
     directions = [torch.randn_like(a) for a in inputs]
     products = []

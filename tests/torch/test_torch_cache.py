@@ -12,7 +12,7 @@ from posenc.attention import Cache, Position, SelfAttention, cache, position
 from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
-NAMES = encodings.names("all")
+NAMES = [*encodings.names(), *encodings.names("modern")]  # others refuse causal layers
 PLACED = [name for name in NAMES if name != "cope"]  # which makes positions itself
 OPTIONS = [(name, {}) for name in NAMES] + [
     ("relative", {"max_distance": 3, "values": True}),
@@ -334,3 +334,67 @@ def test_the_examples_run(module):
     failed, tried = doctest.testmod(module)
     assert tried
     assert not failed
+
+
+# -- without gradients, where new tokens are written behind old ones -------------------------------
+
+
+@pytest.mark.parametrize("name", ["rotary", "t5", "tpe", "transformer_xl"])
+@pytest.mark.parametrize("cuts", CUTS)
+@torch.no_grad()
+def test_tokens_written_in_place_give_what_the_whole_gives(name, cuts):
+    attention, x = layer(name), tokens()
+    torch.testing.assert_close(in_parts(attention, x, cuts), attention(x), rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+def test_two_copies_of_a_cache_go_on_apart():
+    attention, x, other = layer("rotary"), tokens(), tokens()
+    one = Cache()
+    for start in (0, 5, 6):
+        attention(x[:, start : start + 5] if not start else x[:, start - 1 : start], cache=one)
+    two = copy.copy(one)
+    ours = [attention(x[:, t : t + 1], cache=one) for t in (7, 8)]
+    theirs = [attention(other[:, t : t + 1], cache=two) for t in (7, 8)]
+    ours.append(attention(x[:, 9:10], cache=one))
+    so_far = torch.cat((x[:, :5], x[:, 4:6]), 1)
+    expected = attention(torch.cat((so_far, x[:, 7:10]), 1))[:, -3:]
+    torch.testing.assert_close(torch.cat(ours, 1), expected, rtol=0, atol=1e-5)
+    expected = attention(torch.cat((so_far, other[:, 7:9]), 1))[:, -2:]
+    torch.testing.assert_close(torch.cat(theirs, 1), expected, rtol=0, atol=1e-5)
+
+
+def test_a_cache_goes_on_in_another_mode():
+    attention, x = layer("rotary"), tokens()
+    kept, outputs = Cache(), []
+    modes = [torch.inference_mode, torch.no_grad, torch.enable_grad, torch.no_grad]
+    for t in range(LENGTH):
+        with modes[t // 2 % 4]():
+            outputs.append(attention(x[:, t : t + 1], cache=kept).clone())
+    torch.testing.assert_close(torch.cat(outputs, 1), attention(x), rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_call_that_fails_leaves_the_cache_as_it_was(monkeypatch):
+    attention, x = layer("rotary"), tokens()
+    kept = Cache()
+    attention(x[:, :4], cache=kept)
+    attention(x[:, 4:5], cache=kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(attention, "_attended", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            attention(torch.randn_like(x[:, 5:6]), cache=kept)
+    assert kept.length == 5
+    torch.testing.assert_close(
+        attention(x[:, 5:6], cache=kept), attention(x[:, :6])[:, -1:], rtol=0, atol=1e-5
+    )
+
+
+@torch.no_grad()
+def test_most_tokens_do_not_move_those_before():
+    attention, x, kept = layer("rotary"), tokens(), Cache()
+    places = set()
+    for t in range(LENGTH):
+        attention(x[:, t : t + 1], cache=kept)
+        places.add(kept._kept.keys.data_ptr())
+    assert len(places) <= 5

@@ -481,11 +481,12 @@ def test_parameter_counts_follow_the_formula(name, sizes):
 
 
 def test_names_come_in_groups():
-    assert encodings.names("all") == encodings.names() + encodings.names("modern")
+    groups = [encodings.names(group) for group in ("book", "modern", "signal")]
+    assert encodings.names("all") == [name for group in groups for name in group]
     assert encodings.names("book") == encodings.names()
     assert all(encodings.get(name) for name in encodings.names("all"))
     with pytest.raises(
-        ValueError, match="group must be one of book, modern, all, axes, got 'mine'"
+        ValueError, match="group must be one of book, modern, signal, all, axes, got 'mine'"
     ):
         encodings.names("mine")
 

@@ -21,7 +21,8 @@ from posenc.models import PatchTransformer, TimeSeriesTransformer
 D_MODEL, N_HEADS, D_HEAD, LENGTH, BATCH, MAX = 8, 2, 4, 6, 2, 12
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
 NAMES = encodings.names()
-PLACED = [n for n in encodings.names("all") if n != "cope"]  # which makes positions itself
+PLACED = [*encodings.names(), *encodings.names("modern")]
+PLACED.remove("cope")  # which makes positions itself
 SPE = {"sine_spe": {"n_realisations": 3}, "conv_spe": {"n_realisations": 3, "kernel_size": 4}}
 WHOLE = [[3, 0, 7, 4, 11, 5], [1, 2, 9, 8, 0, 10]]
 TIMES = [[0.5, 1.25, 1.5, 6.0, 7.75, 10.9], [10.5, 0.1, 3.3, 2.5, 9.0, 4.0]]

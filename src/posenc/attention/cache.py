@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from posenc.attention.places import Steps
+from posenc.attention.places import Steps, can_look
 
 if TYPE_CHECKING:
     from posenc.attention.layer import SelfAttention
@@ -51,6 +51,7 @@ class Cache:
     def __init__(self) -> None:
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
+        self._rooms: dict[str, _Room] = {}
         self._model: nn.Module | None = None
         self._parts: list[Cache] = []
 
@@ -100,16 +101,59 @@ class Cache:
         if old is None:
             return new
         return Kept(
-            torch.cat((old.keys, new.keys), 2),
-            torch.cat((old.values, new.values), 2),
+            self._behind("keys", old.keys, new.keys, 2),
+            self._behind("values", old.values, new.values, 2),
             old.steps.joined(new.steps),
             _joined_padding(old, new),
-            None if new.tokens is None else torch.cat((old.tokens, new.tokens), 1),
+            None if new.tokens is None else self._behind("tokens", old.tokens, new.tokens, 1),
         )
+
+    def _behind(self, name: str, old: Tensor, new: Tensor, axis: int) -> Tensor:
+        """Return both behind each other along an axis, in place where there is room."""
+        if torch.is_grad_enabled() or not can_look(new) or old.dtype != new.dtype:
+            return torch.cat((old, new), axis)  # what a gradient may need stays as it is
+        room = self._rooms.get(name)
+        if room is None or not room.holds(old, new):
+            room = _Room(old, new, axis)
+            self._rooms = {**self._rooms, name: room}  # a copy of this cache keeps its own
+        return room.add(new)
 
     def keep(self, layer: "SelfAttention", kept: Kept) -> None:
         """Store what a layer has seen."""
         self._layer, self._kept = layer, kept
+
+
+class _Room:
+    """A tensor with room for more tokens than it holds, twice as many when it was made.
+
+    Without it each new token would copy all that came before.
+    """
+
+    def __init__(self, old: Tensor, new: Tensor, axis: int) -> None:
+        self.axis, self.filled = axis, old.shape[axis]
+        shape = list(old.shape)
+        shape[axis] = 2 * (self.filled + new.shape[axis])
+        self.whole = old.new_empty(shape)
+        self._slot(0, self.filled).copy_(old)
+
+    def holds(self, old: Tensor, new: Tensor) -> bool:
+        """Return whether `old` is all that stands here, and `new` fits behind it."""
+        n = self.filled
+        # another cache that was copied from this one may have written behind it
+        mine = old.shape[self.axis] == n and old.data_ptr() == self.whole.data_ptr()
+        frozen = self.whole.is_inference() and not torch.is_inference_mode_enabled()
+        fits = n + new.shape[self.axis] <= self.whole.shape[self.axis]
+        return mine and fits and not frozen
+
+    def add(self, new: Tensor) -> Tensor:
+        """Write `new` behind what stands here; return all of it."""
+        n = self.filled
+        self.filled = n + new.shape[self.axis]
+        self._slot(n, new.shape[self.axis]).copy_(new)
+        return self._slot(0, self.filled)
+
+    def _slot(self, start: int, length: int) -> Tensor:
+        return self.whole.narrow(self.axis, start, length)
 
 
 @contextmanager

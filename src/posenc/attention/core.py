@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.kernels import attention, softmax_weights
-from posenc.attention.places import Places
+from posenc.attention.places import Places, can_look
 from posenc.attention.position import DOORS, Position, leave_meta
 from posenc.attention.terms import Term
 
@@ -96,7 +96,9 @@ class Attention(nn.Module):
         return x if n == self.n_heads else x.repeat_interleave(self.n_heads // n, 1)
 
 
-def embedded(position: Position, x: Tensor, places: Places | None = None) -> Tensor:
+def embedded(
+    position: Position, x: Tensor, places: Places | None = None, padding: Tensor | None = None
+) -> Tensor:
     """Return the tokens with position added, through the door `embed`.
 
     Parameters
@@ -105,6 +107,8 @@ def embedded(position: Position, x: Tensor, places: Places | None = None) -> Ten
     x : (batch, length, d_model)
     places : Places, optional
         Where the tokens stand; 0, 1, 2, ... by default.
+    padding : (batch, length) bool, optional
+        False marks a padded token.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def embedded(position: Position, x: Tensor, places: Places | None = None) -> Ten
     Raises
     ------
     ValueError
-        If the door changed their shape, or cannot serve such places.
+        If the door changed their shape, or cannot serve such places or padding.
 
     Examples
     --------
@@ -122,6 +126,8 @@ def embedded(position: Position, x: Tensor, places: Places | None = None) -> Ten
     >>> embedded(encodings.make("sinusoidal", 8, 2, 5), torch.zeros(1, 5, 8)).shape
     torch.Size([1, 5, 8])
     """
+    if padding is not None and position.reads_neighbours:
+        _refuse_padding(position, padding)
     tokens = position.through("embed", places or Places.of(x), x)
     if not isinstance(tokens, Tensor) or tokens.shape != x.shape:
         got = f"shape {tuple(tokens.shape)}" if isinstance(tokens, Tensor) else repr(tokens)
@@ -130,6 +136,15 @@ def embedded(position: Position, x: Tensor, places: Places | None = None) -> Ten
             f"{tuple(x.shape)}, got {got}"
         )
     return tokens
+
+
+def _refuse_padding(position: Position, padding: Tensor) -> None:
+    """Raise ValueError unless all tokens are known to be real."""
+    if not (can_look(padding) and padding.all()):
+        raise ValueError(
+            f"mask must be None, or True for every token, for {type(position).__name__}, which "
+            "makes its vectors from the tokens around, padded ones too"
+        )
 
 
 def check_position(position: Position, d_model: int, n_heads: int) -> Position:

@@ -160,6 +160,9 @@ def fused_attention(
         # the kernel for CPUs would be the formula
         return blocked_attention(precise(q) * scale, k, v, mask)
     width = v.shape[-1]
+    if q.shape[-1] != width and _single(q):
+        # for one query, filling up all values costs more than the scores
+        return formula(q, k, v, mask, dropout, scale)
     if q.shape[-1] != width:
         # the fused kernels want one width; zeros change neither scores nor outputs
         widest = max(q.shape[-1], width)
@@ -200,6 +203,11 @@ def convolve(line: Tensor, v: Tensor) -> Tensor:
 
 def _long(x: Tensor) -> bool:
     return not torch.compiler.is_compiling() and x.shape[-2] >= _LONG
+
+
+def _single(q: Tensor) -> bool:
+    """Return whether there is one query, as in decoding, where that may be asked."""
+    return not (torch.compiler.is_compiling() or exporting()) and q.shape[-2] == 1
 
 
 def _blocks(

@@ -119,7 +119,7 @@ class SelfAttention(Attention):
         """
         padding, _ = self._sorted(x, mask, cache)
         places = self._places(x, padding, positions, cache)
-        x = embedded(self.position, tamed(x, padding), places)
+        x = embedded(self.position, tamed(x, padding), places, padding)
         if places.plain:
             return self.attend(x, mask)
         return self.attend(x, mask, places=places, cache=cache)
@@ -174,7 +174,7 @@ class SelfAttention(Attention):
         places = self._places(x, padding, positions)
         if x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
-        x = embedded(self.position, tamed(x, padding), places)
+        x = embedded(self.position, tamed(x, padding), places, padding)
         q, k, _ = self._project(x, places)
         x, k = (without_padding(a, padding) for a in (x, k))
         places.tokens = x

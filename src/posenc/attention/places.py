@@ -150,6 +150,30 @@ class Places:
         steps = Steps(x.shape[-2], x.device)
         return cls(steps, steps, causal=causal)
 
+    @classmethod
+    def at(cls, positions: Tensor | ArrayLike, x: Tensor, n_axes: int = 1) -> "Places":
+        """Return the places of tokens x (batch, length, width) that stand where somebody says.
+
+        Parameters
+        ----------
+        positions : (length,) or (batch, length), with a last axis `n_axes` if that is above 1
+            Integers or real numbers.
+        x : (batch, length, width)
+        n_axes : int
+
+        Raises
+        ------
+        ValueError
+            If the positions do not fit the tokens.
+
+        Examples
+        --------
+        >>> Places.at([0.5, 2.5], torch.zeros(1, 2, 8)).offset()[0, 0].tolist()
+        [[0.0, 2.0], [-2.0, 0.0]]
+        """
+        steps = given_steps(positions, x, n_axes)
+        return cls(steps, steps)
+
     @property
     def queries(self) -> Tensor:
         """Positions of the queries."""

@@ -63,6 +63,9 @@ class Position(nn.Module):
     ----------
     n_axes : int
         Numbers that make the position of a token, 1 by default. With more, positions must be given.
+    reads_neighbours : bool
+        Whether `embed` makes what it adds to a token from other tokens, too. Padding would change
+        real tokens then, so that a mask that marks any is refused.
     keeps_tokens : bool
         Whether `bias` or `mix` look at `places.tokens`; a cache then keeps them.
     shared : bool
@@ -110,6 +113,7 @@ class Position(nn.Module):
     """
 
     n_axes = 1
+    reads_neighbours = False
     keeps_tokens = False
     embed_every_layer = False
     position_only = False

@@ -12,7 +12,9 @@ SOURCES = {
     "R": "Linear relationships",
     "F": "Faithful encoding",
     "S": "Survey",
+    "N": "Modern encodings",
 }
+FOUR = tuple("BRFS")  # read sentence by sentence; of the papers behind "N" a few statements each
 
 
 @cache

@@ -81,7 +81,10 @@ HASH = hashed(TRAINING)
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
 # Encodings that joined the library later: no tier's, but an appendix to the third. They are
 # trained by `--tier 3 --encodings ...` and compared in a family of their own.
-LATER = ("transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope")
+LATER = (
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "dywpe",
+    "window_statistics",
+)  # fmt: skip
 VARIED = (
     "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
     "NATOPS", "SyntheticControl", "ProximalPhalanxTW", "MedicalImages", "BasicMotions",

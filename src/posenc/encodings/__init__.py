@@ -11,6 +11,7 @@ from posenc.encodings.axial import AxialRotary
 from posenc.encodings.cope import CoPE
 from posenc.encodings.deberta import DeBERTa
 from posenc.encodings.distance import ALiBi, T5Bias
+from posenc.encodings.dywpe import DyWPE
 from posenc.encodings.erpe import ERPE
 from posenc.encodings.fire import FIRE
 from posenc.encodings.fope import FoPE
@@ -20,11 +21,17 @@ from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
 from posenc.encodings.rotary import Rotary
+from posenc.encodings.signal import FromSignal
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
 from posenc.encodings.tpe import TPE
 from posenc.encodings.transformer_xl import TransformerXL
 from posenc.encodings.tupe import TUPE
+from posenc.encodings.window_statistics import (
+    WindowStatistics,
+    window_statistics,
+    with_window_statistics,
+)
 from posenc.encodings.xpos import XPos
 
 __all__ = [
@@ -40,7 +47,9 @@ __all__ = [
     "CoPE",
     "ConvSPE",
     "DeBERTa",
+    "DyWPE",
     "FoPE",
+    "FromSignal",
     "Kerple",
     "Learnable",
     "LearnableFrequency",
@@ -54,10 +63,13 @@ __all__ = [
     "StochasticPosition",
     "T5Bias",
     "TransformerXL",
+    "WindowStatistics",
     "XPos",
     "get",
     "make",
     "names",
+    "window_statistics",
+    "with_window_statistics",
 ]
 
 _BOOK: dict[str, type[Position]] = {
@@ -88,8 +100,15 @@ _MODERN: dict[str, type[Position]] = {
     "fope": FoPE,
     "pope": PoPE,
 }
+_SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
 _AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary}
-_GROUPS = {"book": _BOOK, "modern": _MODERN, "all": {**_BOOK, **_MODERN}, "axes": _AXES}
+_GROUPS = {
+    "book": _BOOK,
+    "modern": _MODERN,
+    "signal": _SIGNAL,
+    "all": {**_BOOK, **_MODERN, **_SIGNAL},
+    "axes": _AXES,
+}
 
 _ALSO_KNOWN_AS = {
     "disentangled": "deberta",
@@ -107,9 +126,10 @@ def names(group: str = "book") -> list[str]:
 
     Parameters
     ----------
-    group : {"book", "modern", "all", "axes"}
+    group : {"book", "modern", "signal", "all", "axes"}
         "book" for the sixteen that the chapters explain and the benchmark measures; "modern" for
-        those that came later to the library, which the atlas explains; "all" for both; "axes" for
+        those that came later to the library, which the atlas explains; "signal" for those that are
+        made from the values of a series, which must be whole; "all" for these three; "axes" for
         those that want several numbers a token, whose positions must be given.
 
     Returns

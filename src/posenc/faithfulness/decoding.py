@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
 from posenc import _checks
 from posenc.faithfulness.blocks import as_table, row_blocks
@@ -47,6 +46,8 @@ def decode(table: ArrayLike, noisy_rows: ArrayLike) -> NDArray[np.intp]:
     >>> decode([[0.0], [1.0], [2.0]], [[0.1], [1.8]]).tolist()
     [0, 2]
     """
+    from scipy.spatial.distance import cdist  # here, so that `import posenc` stays quick
+
     rows = as_table(table, n_rows=1)
     noisy = _checks.finite_array("noisy_rows", noisy_rows, ndim=None)
     single = noisy.ndim == 1

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
 from posenc import _checks
 from posenc.faithfulness.blocks import as_table, row_blocks
@@ -148,6 +147,8 @@ def separation(table: ArrayLike) -> float:
     >>> separation([[0.0], [1.0], [5.0]])
     1.0
     """
+    from scipy.spatial.distance import cdist  # here, so that `import posenc` stays quick
+
     rows = as_table(table, n_rows=2)
     smallest = np.inf
     for start, block in row_blocks(rows, len(rows)):

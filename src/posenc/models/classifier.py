@@ -124,11 +124,11 @@ class Classifier(StoredOnce):
         places = None if times is None else self._places(times, mask)
         if self.class_token is not None:
             x, mask = self._with_class_token(x, mask)
-        x = self.dropout(embedded(self.position, x, places))
+        x = self.dropout(embedded(self.position, x, places, mask))
         bias = self._common_bias(x, places)
         for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
             if i and embeds:
-                x = embedded(layer.attention.position, x, places)
+                x = embedded(layer.attention.position, x, places, mask)
             x = layer(x, mask, bias, places)
         return self.final_norm(x, mask), mask
 

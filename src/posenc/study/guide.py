@@ -119,6 +119,15 @@ def images() -> Line:
     )
 
 
+def signal() -> Line:
+    """What the series does around a step, on several scales."""
+    return Line(
+        "a richer input: window statistics or wavelet parts (DyWPE), beside an encoding",
+        f"at {LONG} equal values DyWPE adds vectors that differ by {_equal_steps():.0f}",
+        "sure that they do not say where; open what they are worth in points",
+    )
+
+
 def language() -> Line:
     """Text that is written token by token."""
     return Line(
@@ -171,6 +180,7 @@ _ANSWERS: dict[str, Callable[[], Line]] = {
     "Longer than in training": longer,
     "Uneven samples, real times": times,
     "Images": images,
+    "Bursts, trends and edges": signal,
     "A language model": language,
     "Speed counts most": speed,
     "Few data": few,
@@ -283,6 +293,15 @@ def _two_axes(q: NDArray, k: NDArray, rows: NDArray, columns: NDArray) -> NDArra
         for a in (q, k)
     ]
     return turned[0] @ turned[1].T
+
+
+@torch.no_grad()
+def _equal_steps() -> float:
+    """Return how far the vectors differ that DyWPE adds to the steps of a constant series."""
+    torch.manual_seed(0)
+    position = encodings.make("dywpe", WIDTH, 4, LONG).double()
+    added = position.embed(torch.ones(1, LONG, WIDTH, dtype=torch.float64))[0]
+    return (added - added[0]).abs().max().item()
 
 
 @torch.no_grad()

@@ -6,11 +6,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import encodings
-from posenc.attention import Position, SelfAttention
+from posenc.attention import Places, Position, SelfAttention
 
 D_MODEL, N_HEADS, LENGTH = 64, 4, 48
 QUERIES = (16, 31)  # places from which scores are seen
 REACH = 15  # offsets to each side
+ROWS = 6  # of a grid of LENGTH tokens, for encodings of two axes
 
 
 def make(name: str) -> Position:
@@ -22,21 +23,27 @@ def make(name: str) -> Position:
 
 @torch.no_grad()
 def table(name: str) -> NDArray[np.float64] | None:
-    """Return the rows that the door `embed` adds, (positions, d_model), or None if it is unused."""
+    """Return the rows that the door `embed` adds, (positions, d_model), or None if it is unused.
+
+    An encoding that is made from the signal is given a wave that gets faster, in every dimension.
+    """
     position = make(name)
     if "embed" not in position.doors():
         return None
-    return position.embed(torch.zeros(1, LENGTH, D_MODEL, dtype=torch.float64))[0].numpy()
+    x = torch.zeros(1, LENGTH, D_MODEL, dtype=torch.float64)
+    if position.reads_neighbours:
+        x += torch.arange(LENGTH).square().div(2 * LENGTH).sin()[:, None]
+    return (position.embed(x) - x)[0].numpy()
 
 
 @torch.no_grad()
 def by_offset(name: str) -> NDArray[np.float64] | None:
     """Return what a pair of equal tokens gains at each offset, as the `QUERIES` see it.
 
-    All tokens hold ones, and queries and keys are the tokens as they are; of the first head the
-    result is (queries, 2 REACH + 1), key minus query from -REACH to REACH. Gained are scores, or
-    weights at the door `mix`; what the door `embed` does to scores is left out. None if no door but
-    `embed` is used.
+    An encoding of two axes is asked along one of them. All tokens hold ones, and queries and keys
+    are the tokens as they are; of the first head the result is (queries, 2 REACH + 1), key minus
+    query from -REACH to REACH. Gained are scores, or weights at the door `mix`; what the door
+    `embed` does to scores is left out. None if no door but `embed` is used.
     """
     position = make(name)
     if set(position.doors()) == {"embed"}:
@@ -56,14 +63,17 @@ def who_sees_whom(name: str, n_heads: int = N_HEADS) -> NDArray[np.float64]:
     """Return the attention weights of equal tokens, averaged over heads: (queries, keys).
 
     Queries and keys are the tokens as they are, so without position every token sees all alike,
-    and whatever departs from that is the encoding's doing, at its start.
+    and whatever departs from that is the encoding's doing, at its start. With two axes tokens stand
+    on a grid of `ROWS` rows, row by row.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         position = encodings.make(name, D_MODEL, n_heads, LENGTH)
         layer = SelfAttention(D_MODEL, n_heads, position).double().eval()
     layer.qkv.weight[: 2 * D_MODEL] = torch.eye(D_MODEL).repeat(2, 1)
-    return layer.weights(torch.ones(1, LENGTH, D_MODEL, dtype=torch.float64))[0].mean(0).numpy()
+    x = torch.ones(1, LENGTH, D_MODEL, dtype=torch.float64)
+    grid = torch.cartesian_prod(torch.arange(ROWS), torch.arange(LENGTH // ROWS))
+    return layer.weights(x, positions=grid if position.n_axes > 1 else None)[0].mean(0).numpy()
 
 
 def offset_only(name: str) -> bool:
@@ -86,7 +96,11 @@ def _gained(position: Position, x: Tensor) -> Tensor:
     if isinstance(mixed, Tensor):
         return mixed[None] if mixed.ndim == 3 else mixed
     q = x.unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
-    turned_q, turned_k = position.rotate(q, q)
+    if position.n_axes == 1:
+        turned_q, turned_k = position.rotate(q, q)
+    else:
+        line = torch.stack((torch.zeros(LENGTH), torch.arange(LENGTH)), -1)
+        turned_q, turned_k = position.rotate(q, q, Places.at(line, x, position.n_axes))
     gained = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
     bias = position.bias(position.embed(x), turned_q, turned_k)
     return gained if bias is None else gained + bias

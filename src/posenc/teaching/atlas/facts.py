@@ -44,7 +44,7 @@ def facts(name: str) -> Facts:
     Parameters
     ----------
     name : str
-        One of `encodings.names()`.
+        One of `encodings.names("all")` or `encodings.names("axes")`.
 
     Raises
     ------
@@ -65,9 +65,12 @@ def facts(name: str) -> Facts:
 def parameters(name: str, *, d_model: int, n_heads: int, n_layers: int, L: int) -> int:
     """Return how many numbers a model learns for an encoding, shared ones counted once."""
     with torch.random.fork_rng(devices=[]):
-        found, _ = positions.for_layers(
-            name, d_model, n_heads, L, n_layers, class_token=False, shared=None, options=None
-        )
+        if _n_axes(name) > 1:  # models of series have none, so one for each layer
+            found = [encodings.make(name, d_model, n_heads, L) for _ in range(n_layers)]
+        else:
+            found, _ = positions.for_layers(
+                name, d_model, n_heads, L, n_layers, class_token=False, shared=None, options=None
+            )
     unique = {id(p): p for position in found for p in position.parameters()}
     return sum(p.numel() for p in unique.values())
 
@@ -85,6 +88,19 @@ def _tokens(length: int = _LENGTH) -> Tensor:
     return torch.randn(1, length, _WIDTH, dtype=torch.float64, generator=generator)
 
 
+def _n_axes(name: str) -> int:
+    """Return how many numbers make a token's position."""
+    with torch.random.fork_rng(devices=[]):
+        return encodings.make(name, _WIDTH, _HEADS, _LENGTH).n_axes
+
+
+def _at(name: str, places: Tensor) -> dict[str, Tensor]:
+    """Return the argument `positions` for an encoding that wants several numbers a token."""
+    n_axes = _n_axes(name)
+    on_axes = [places % (axis + 5) for axis in range(n_axes)]
+    return {} if n_axes == 1 else {"positions": torch.stack(on_axes, -1)}
+
+
 def _refusal(question: Callable[[str], None], name: str) -> str:
     """Return the library's reason to refuse, or "" if it serves."""
     try:
@@ -98,7 +114,8 @@ def _refusal(question: Callable[[str], None], name: str) -> str:
 def _longer(name: str) -> tuple[str, str]:
     """Return what happens to an input of twice the length, and the reason if it is refused."""
     layer = _layer(name)
-    if not _refusal(lambda _: layer(_tokens(2 * _LENGTH)), name):
+    at = _at(name, torch.arange(2 * _LENGTH))
+    if not _refusal(lambda _: layer(_tokens(2 * _LENGTH), **at), name):
         return "as it is", ""
     reason = _refusal(lambda _: transfer(layer, _layer(name, length=2 * _LENGTH)), name)
     return ("refuses", reason) if reason else ("rebuilt", "")
@@ -107,7 +124,7 @@ def _longer(name: str) -> tuple[str, str]:
 @torch.no_grad()
 def _real_times(name: str) -> None:
     times = torch.linspace(0, _LENGTH - 1, _LENGTH, dtype=torch.float64) ** 1.1 / _LENGTH**0.1
-    _layer(name)(_tokens(), positions=times)
+    _layer(name)(_tokens(), **({"positions": times} | _at(name, times)))
 
 
 @torch.no_grad()
@@ -116,7 +133,8 @@ def _causal(name: str) -> None:
     layer, x = _layer(name, causal=True), _tokens()
     later = x.clone()
     later[:, -1] += 1
-    if not torch.allclose(layer(x)[:, :-1], layer(later)[:, :-1], rtol=0, atol=1e-9):
+    at = _at(name, torch.arange(_LENGTH))
+    if not torch.allclose(layer(x, **at)[:, :-1], layer(later, **at)[:, :-1], rtol=0, atol=1e-9):
         raise ValueError(f"{name} lets a later token change an earlier one")
 
 
@@ -124,6 +142,8 @@ def _causal(name: str) -> None:
 def _cached(name: str) -> None:
     """Ask for one token at a time, which must give what the whole sequence gives."""
     layer, x, cache = _layer(name, causal=True), _tokens(), Cache()
-    parts = torch.cat([layer(x[:, i : i + 1], cache=cache) for i in range(_LENGTH)], 1)
-    if not torch.allclose(parts, layer(x), rtol=0, atol=1e-9):
+    steps = [_at(name, torch.arange(i, i + 1)) for i in range(_LENGTH)]
+    parts = [layer(x[:, i : i + 1], cache=cache, **at) for i, at in enumerate(steps)]
+    whole = layer(x, **_at(name, torch.arange(_LENGTH)))
+    if not torch.allclose(torch.cat(parts, 1), whole, rtol=0, atol=1e-9):
         raise ValueError(f"{name} gives other outputs from a cache than from the whole")

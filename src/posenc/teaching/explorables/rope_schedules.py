@@ -91,19 +91,19 @@ class RopeSchedules(Explorable):
         "tokens for 32 times as many."
     )
     alt = (
-        "Two pictures over 48 pairs. Above, all divisors are 1. Below, bars are full up to the "
-        "pair that turns once in training and shrink from there on, and large dots stand above "
-        "all bars that are not full."
+        "Two pictures over 48 pairs, for YaRN at 8 times the length. Above, the divisor is 1 for "
+        "the fast pairs, rises and is 8 for the slow ones. Below, bars are full up to the pair "
+        "that turns once in training and shrink from there on, and no dot stands above its bar."
     )
     controls = (
-        Choice("schedule", "Schedule", SCHEDULES, "none"),
+        Choice("schedule", "Schedule", SCHEDULES, "yarn"),
         Range("factor", "Times longer", 1, 32, 1, 8),
         Choice("original", "Trained length", {"512": "512", "4096": "4,096", "8192": "8,192"},
                "4096"),
         Choice("base", "Base", {"10000": "10,000", "500000": "500,000"}, "10000"),
     )  # fmt: skip
     presets = (
-        Preset("YaRN, 8 times", {"schedule": "yarn", "factor": 8}),
+        Preset("Nothing changed", {"schedule": "none", "factor": 8}),
         Preset("Llama 3.1’s numbers", {"schedule": "llama3", "factor": 8, "original": "8192",
                                        "base": "500000"}),
         Preset("LongRoPE’s own case", {"schedule": "longrope", "factor": 32, "original": "4096",

@@ -18,6 +18,11 @@ class Interval(Protocol):
     high: float
 
 
+def listed(rows: Mapping[str, Sequence[str]]) -> str:
+    """Return what stands in each row as words: "one: a, b; other: c"."""
+    return "; ".join(f"{name}: {', '.join(words)}" for name, words in rows.items())
+
+
 def scores(found: Mapping[str, Mapping[str, Interval]], floors: Mapping[str, float]) -> None:
     """Show F1 scores, a panel a data set and a row a variant, beside flagging every window.
 
@@ -26,8 +31,9 @@ def scores(found: Mapping[str, Mapping[str, Interval]], floors: Mapping[str, flo
     found : mapping of a data set to a mapping of a variant to its mean and interval
     floors : mapping of a data set to the F1 of a detector that flags everything
     """
-    figure, axes = plots.new(len(found), 1, height=0.8 + 1.9 * len(found), sharex=True)
-    figure.set_figwidth(NARROW)
+    figure, axes = plots.new(
+        len(found), 1, height=0.8 + 1.9 * len(found), width=NARROW, sharex=True
+    )
     for ax, (name, rows) in zip(axes, found.items(), strict=True):
         for y, one in enumerate(rows.values()):
             ax.plot([one.low, one.high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
@@ -42,10 +48,12 @@ def scores(found: Mapping[str, Mapping[str, Interval]], floors: Mapping[str, flo
         name="fig-windows-scores",
         caption="F1 of a transformer without and with encodings: means over seeds with bootstrap "
         "intervals. Dashed: a detector that flags every window.",
-        alt="; ".join(
-            f"{name}: flag everything {floors[name]:.2f}, "
-            + ", ".join(f"{variant} {one.mean:.2f}" for variant, one in rows.items())
-            for name, rows in found.items()
+        alt=listed(
+            {
+                name: [f"flag everything {floors[name]:.2f}"]
+                + [f"{variant} {one.mean:.2f}" for variant, one in rows.items()]
+                for name, rows in found.items()
+            }
         )
         + ".",
     )
@@ -59,8 +67,9 @@ def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -
     found : mapping of (data set, split) to a mapping of a method to its scores, one a seed
     """
     names, splits = (list(dict.fromkeys(part)) for part in zip(*found, strict=True))
-    figure, axes = plots.new(len(names), 1, height=1.2 + 1.7 * len(names), sharex=True)
-    figure.set_figwidth(NARROW)
+    figure, axes = plots.new(
+        len(names), 1, height=1.2 + 1.7 * len(names), width=NARROW, sharex=True
+    )
     for ax, name in zip(axes, names, strict=True):
         methods = list(found[name, splits[0]])
         for k, split in enumerate(splits):
@@ -83,10 +92,13 @@ def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -
         name="fig-windows-splits",
         caption="The same windows, split by whole groups and dealt out at random: means over seeds "
         "(large) and single runs (small). The line at one half is guessing.",
-        alt="; ".join(
-            f"{name}, {split}: "
-            + ", ".join(f"{method} {np.mean(runs):.2f}" for method, runs in by_method.items())
-            for (name, split), by_method in found.items()
+        alt=listed(
+            {
+                f"{name}, {split}": [
+                    f"{method} {np.mean(runs):.2f}" for method, runs in one.items()
+                ]
+                for (name, split), one in found.items()
+            }
         )
         + ".",
     )
@@ -101,8 +113,7 @@ def range_probe(distances: Sequence[int], found: Mapping[str, Sequence[Interval]
         In steps.
     found : mapping of a variant to its mean and interval at each distance
     """
-    figure, ax = plots.new(height=3.8)
-    figure.set_figwidth(NARROW)
+    figure, ax = plots.new(height=3.8, width=NARROW)
     for k, (variant, rows) in enumerate(found.items()):
         x = np.arange(len(rows)) + 0.06 * (k - len(found) / 2)
         low, middle, high = np.array([(one.low, one.mean, one.high) for one in rows]).T
@@ -118,9 +129,6 @@ def range_probe(distances: Sequence[int], found: Mapping[str, Sequence[Interval]
         name="fig-range-core",
         caption="Range probe (synthetic): test accuracy, means over seeds with bootstrap "
         "intervals. Guessing gives one half.",
-        alt="; ".join(
-            f"{variant}: " + ", ".join(f"{one.mean:.2f}" for one in rows)
-            for variant, rows in found.items()
-        )
+        alt=listed({name: [f"{one.mean:.2f}" for one in rows] for name, rows in found.items()})
         + f", at the distances {', '.join(map(str, distances))}.",
     )

@@ -49,7 +49,9 @@ def maps() -> None:
         "first columns. DFT: a bright first column, a faint diagonal. RoPE, xPos, PoPE, ALiBi, "
         "KERPLE, FIRE and the stochastic codes: a diagonal band. FoPE: a band of bright blots. "
         "Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal stripes. Learned positions: "
-        "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0.",
+        "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0. "
+        "DyWPE and window statistics: one colour, as equal tokens are a constant series. Axial "
+        "RoPE: bright diagonals, one for each row of its grid.",
     )
 
 

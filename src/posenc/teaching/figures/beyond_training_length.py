@@ -1,14 +1,21 @@
 """Figures of the chapter on inputs longer than in training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from posenc import schedules
+from posenc import encodings, schedules
 from posenc.teaching import plots
 
 Array = NDArray[np.float64]
+PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
+    "no bias": lambda d: 0.0 * d,
+    "T5, last bucket at -3, others 0": lambda d: np.where(d < 128, 0.0, -3.0),
+    "ALiBi, flattest of 8 heads": lambda d: -(2.0**-8) * d,
+    "ALiBi, steepest of 8 heads": lambda d: -0.5 * d,
+}
 
 
 def longer_and_later(
@@ -95,36 +102,6 @@ def seen_angles(seen: Array, reached: Array) -> None:
     )
 
 
-def divisors(omega: Array, slowed: Mapping[str, Array], n_full: int) -> None:
-    """Show by how much each schedule divides the frequency of each pair.
-
-    Parameters
-    ----------
-    omega : array of shape (n_pairs,)
-        Frequencies of training.
-    slowed : mapping from the name of a schedule to its frequencies, of the same shape
-    n_full : int
-        Pairs that complete a turn in training, the first ones.
-    """
-    figure, ax = plots.new(height=3.1, width=6.2)
-    ax.axvspan(-0.5, n_full - 0.5, color="#e8ecf1")
-    for name, new in slowed.items():
-        ax.plot(omega / new, label=name)
-    ax.set(xlabel="pair, fast to slow", ylabel="frequency divided by", xlim=(-0.5, len(omega) - 1))
-    ax.text(n_full / 2, 4.35, "full turn in training", ha="center", fontsize=9)
-    ax.set_ylim(0.8, 4.7)
-    ax.legend(loc="center left", bbox_to_anchor=(0.01, 0.6))
-    plots.show(
-        figure,
-        name="fig-rope-family",
-        caption="Four schedules for four times the length. Grey: pairs that have met every angle. "
-        "LongRoPE has no curve of its own: its list may follow any.",
-        alt="Four curves over the pairs, from 1 to 4. Linear is flat at 4. NTK rises slowly all "
-        "the way. YaRN and Llama 3 stay at 1 for fast pairs, rise inside the grey region and reach "
-        "4 where it ends.",
-    )
-
-
 def schedule_rows(
     frequencies: Mapping[str, Array], trained: int, factor: float
 ) -> dict[str, dict[str, int]]:
@@ -149,4 +126,61 @@ def schedule_rows(
             f"divided by {factor:g}": int(np.isclose(omega / new, factor).sum()),
             "meet new angles": int(((before < 1) & (after > before * (1 + 1e-9))).sum()),
         }
+    return rows
+
+
+def shares_beyond(
+    share: Callable[[Callable[[Array], Array], int, int], float], trained: int
+) -> dict[str, dict[str, str]]:
+    """Return which share of attention each penalty spends beyond the trained length.
+
+    Parameters
+    ----------
+    share : function of a bias by distance, a length, and the trained length
+    trained : int
+        Tokens of a training text.
+    """
+    return {
+        name: {
+            f"{m} times {trained:,}": f"{share(bias, m * trained, trained):.1%}" for m in (2, 4, 16)
+        }
+        for name, bias in PENALTIES.items()
+    }
+
+
+def fire_as_others(
+    fire: Callable[..., Array], distance: Callable[[Array], Array], threshold: int
+) -> dict[str, dict[str, str]]:
+    """Return how far FIRE is from the biases that it contains, up to its threshold and beyond.
+
+    Parameters
+    ----------
+    fire : function (f, i, j) of a function of the argument, and of the places of query and key
+    distance : function
+        The distance that an argument of `f` stands for.
+    threshold : int
+        The T of the formula, in tokens.
+
+    Raises
+    ------
+    ValueError
+        If `fire` differs from a bias on inputs that are no longer than the threshold.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        t5 = encodings.make("t5", 64, 8, threshold)  # its numbers are random, as before training
+    of_bucket = t5.values.detach().numpy()[0]
+    biases: dict[str, Callable[[Array], Array]] = {
+        "ALiBi": lambda d: -0.25 * d,
+        "KERPLE, logarithmic": lambda d: -1.5 * np.log(1 + 0.1 * d),
+        "T5": lambda d: of_bucket[t5.bucket(-torch.as_tensor(np.round(d)), causal=True)],
+    }
+    rows: dict[str, dict[str, str]] = {name: {} for name in biases}
+    for name, bias in biases.items():
+        for length in (threshold, 4 * threshold):
+            i, j = np.tril_indices(length)
+            apart = np.abs(fire(lambda u, b=bias: b(distance(u)), i, j) - bias(i - j)).max()
+            if length == threshold and apart >= 1e-9:
+                raise ValueError(f"fire must equal {name} up to {threshold} tokens, got {apart:g}")
+            rows[name][f"{length:,} tokens"] = f"{apart:.2f}"
     return rows

@@ -77,7 +77,8 @@ def separation_by_length(lengths: ArrayLike, apart: Sequence[Mapping[str, float]
         figure,
         name="fig-separation",
         caption="Distance of the two nearest positions, in norms, for encodings of 64 dimensions. "
-        "Bits and digits take as many columns as the last position needs.",
+        "Bits and digits take as many columns as the last position needs. Only the sinusoid's line "
+        "is level throughout.",
         alt="On log axes the sinusoidal line is level at 0.26 for every number of positions. The "
         "DFT line is level at 1.41 up to 64 positions and then falls steadily; it crosses the "
         "sinusoidal line near 512. The lines of tAPE, digits and index fall throughout, those of "
@@ -108,7 +109,8 @@ def share_of_mistakes(levels: ArrayLike, curves: Mapping[str, ArrayLike]) -> Non
         figure,
         name="fig-noise",
         caption="Positions lost under growing noise: 200 positions, encodings of 256 dimensions, "
-        "bits in 8 columns and digits in 3.",
+        "bits in 8 columns and digits in 3. The further right a curve rises, the more noise its "
+        "encoding bears.",
         alt="The share of lost positions rises with the noise for each encoding: for index and "
         "digits first, then for bits, then for sinusoidal and tAPE, and for DFT and random last.",
     )

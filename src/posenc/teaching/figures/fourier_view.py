@@ -38,7 +38,8 @@ def two_selections(d: int = 256) -> None:
         figure,
         name="fig-density",
         caption=f"The waves of two encodings of {d} dimensions. Above, one tick for each wave. "
-        "Below, the same smoothed, as in Fig. 1 of the DFT paper.",
+        "Below, the same smoothed, as in Fig. 1 of the DFT paper. The sinusoid crowds its waves at "
+        "the slow end.",
         alt="Above, two rows of ticks between 0 and pi. The ticks of the DFT encoding are evenly "
         "spaced; those of the sinusoidal encoding crowd at 0, thin out and end at 1. Below, the "
         "smoothed density of the sinusoidal encoding is highest at 0 and falls to nothing soon "
@@ -77,7 +78,7 @@ def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
         figure,
         name="fig-partial-sums",
         caption=f"Position {s} on a lattice of {d} points, rebuilt from more and more of its "
-        "waves.",
+        "waves. Slow waves say roughly where, fast ones exactly where.",
         alt=f"Four panels. With few frequencies a low broad bump at {s}, with more a narrower and "
         "higher peak with ripples, with all frequencies a single spike of height 1.",
     )
@@ -100,7 +101,8 @@ def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
         figure,
         name="fig-two-kernels",
         caption="A spike after analysis and synthesis with the waves of the two encodings, in 256 "
-        "dimensions.",
+        "dimensions. The DFT encoding gives the spike back; the sinusoid, a tip on broad "
+        "shoulders.",
         alt="Dot product against offset from -128 to 128. The DFT curve is 1 at offset 0 and 0 "
         "elsewhere. The sinusoidal curve has a sharp tip at 0 and broad shoulders that sink "
         "slowly, with ripples, to about 0.4.",

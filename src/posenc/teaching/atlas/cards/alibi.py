@@ -30,6 +30,7 @@ CARD = Card(
 slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
 penalty = -slopes[:, None, None] * (t - t[:, None]).abs()
 assert torch.allclose(make("alibi").bias(x, q, k), penalty)""",
+    verdicts=("N12", "N14"),
     papers=("press2022alibi",),
     chapter="relative-and-hybrid",
 )

@@ -37,6 +37,7 @@ gates = (q @ k.mT / d_head**0.5).sigmoid().triu()  # keys behind the query, in a
 p, e = gates.cumsum(-1).clamp(max=31), (q @ module.vectors.T)[..., 32:]
 between = e.gather(-1, p.long()) * (1 - p % 1) + e.gather(-1, p.ceil().long()) * (p % 1)
 assert torch.allclose(module.bias(x, q, k).triu(1), between.triu(1))""",
+    verdicts=("N60", "N61"),
     papers=("golovneva2024cope",),
     more=(
         "An index counts every token alike. In a text one may want to count words or sentences, "

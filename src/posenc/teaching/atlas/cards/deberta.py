@@ -36,6 +36,7 @@ row = (t[:, None] - t).clamp(1 - length, length - 1) + length  # of i - j; that 
 asked = torch.einsum("bhid,ijhd->bhij", q, a[row]) + torch.einsum("bhjd,ijhd->bhij", k, b[row.mT])
 turned_q, turned_k = module.rotate(q, k)  # only divides q by sqrt(3)
 assert torch.allclose(module.bias(x, turned_q, turned_k), asked / (3 * d_head) ** 0.5)""",
+    verdicts=("N26", "N28", "N29"),
     papers=("he2021deberta",),
     more=(
         "Shaw's encoding lets a query ask for an offset. The authors add the question that is "

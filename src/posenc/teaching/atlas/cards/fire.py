@@ -36,6 +36,7 @@ far, own = (t - t[:, None]).abs(), t.clamp(min=int(module.start * module.stretch
 share = (module.rate * far).log1p() / ((module.rate * own).log1p() + 1e-6)
 f = module.output(module.hidden(share[..., None]).relu())
 assert torch.allclose(module.bias(x, q, k), f.movedim(-1, 0))""",
+    verdicts=("N42", "N43"),
     papers=("li2024fire",),
     more=(
         "T5, ALiBi and KERPLE are all functions of the distance, and a network can learn each of "

@@ -34,6 +34,7 @@ module = make("kerple")
 a, b = module.scale[:, None, None], module.rate[:, None, None]
 penalty = a * (1 + b * (t - t[:, None]).abs()).log()
 assert torch.allclose(module.bias(x, q, k), -penalty)""",
+    verdicts=("N37", "N38", "N40"),
     papers=("chi2022kerple",),
     more=(
         "A bias of the form of a distance can be chosen among many. The authors ask that it be a "

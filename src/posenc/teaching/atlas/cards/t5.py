@@ -33,6 +33,6 @@ shared = 8 + (distance.clamp(min=8) ** 2 // 64).log2().long()
 bucket = torch.where(distance < 8, distance, shared.clamp(max=15)) + 16 * (offset > 0)
 assert torch.allclose(module.bias(x, q, k), module.values[:, bucket])""",
     papers=("raffel2020t5",),
-    verdicts=("F36",),
+    verdicts=("F36", "N17", "N19"),
     chapter="relative-and-hybrid",
 )

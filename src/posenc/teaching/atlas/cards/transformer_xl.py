@@ -37,6 +37,7 @@ r = module.project(torch.cat((angles.sin(), angles.cos()), -1)).unflatten(-1, (n
 score = (q + module.of_content) @ k.mT + torch.einsum("bhid,ijhd->bhij", q + module.of_offset, r)
 wide_q, wide_k = module.rotate(q, k)
 assert torch.allclose(wide_q @ wide_k.mT, score)""",
+    verdicts=("N20", "N21"),
     papers=("dai2019transformerxl",),
     more=(
         "The authors wanted to carry keys from one segment of a text to the next, where the "

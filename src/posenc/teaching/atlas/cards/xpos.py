@@ -37,6 +37,7 @@ factor = zeta.repeat_interleave(2) ** ((t[:, None] - (length - 1) / 2) / 512)
 turned_q, turned_k = plain.rotate(q, k)
 assert torch.allclose(module.rotate(q, k)[0], turned_q * factor)
 assert torch.allclose(module.rotate(q, k)[1], turned_k / factor)""",
+    verdicts=("N31", "N34", "N35"),
     papers=("sun2023xpos",),
     more=(
         "Summed over its waves, RoPE's score falls with the distance only on average, and swings "

@@ -1,0 +1,294 @@
+"""Every aim that the book has set itself for speed and size, and how far each is met.
+
+    python benchmarks/aims.py                      # the stored table
+    python benchmarks/aims.py --measure            # measure all, store, and show the table
+    python benchmarks/aims.py --measure pages      # these only
+
+What is stored in `results/aims.json` is a ratio for each aim, measured over aimed at, with the day
+and the machine. Sizes are the same everywhere. Times are measured on a machine that does nothing
+else, or not at all: `--busy` measures them in spite of other work, and the table says so. A test
+never times anything.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import unquote
+
+ROOT = Path(__file__).resolve().parents[1]
+STORED = ROOT / "results" / "aims.json"
+SITE = ROOT / "_build" / "html"
+
+FRAME = 1000 / 60  # ms
+RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
+PAGE_LIMIT = 600_000  # bytes of a page's text and its pictures
+BUILD_ALL, BUILD_ONE = 20.0, 5.0  # seconds
+ENGINE = 0.01  # of a cell's time
+LINEAR = 0.85  # of the machine's rate, in the linear parts
+
+ATTENTION = {
+    **dict.fromkeys(
+        ("sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear"), 1.02
+    ),
+    **dict.fromkeys(("t5", "alibi", "tupe"), 1.2),
+    "rotary": 1.3,
+    "relative": 1.4,
+    "erpe": 2.0,
+}
+"""Largest time, in units of `none`, that each encoding is meant to take on one thread.
+
+Not all can be reached with 16 dimensions a head, where a product of queries and keys costs no more
+than the exponentials of its scores. `tupe` doubles the width of queries and keys, which is twice
+the arithmetic in two products of two forth, values being filled up, and in five of five back.
+Learned scores by offset (`t5`) need the gradient of every score in the band that they are learned
+for, 256 keys of a row with T5's distances: next to 896 keys that is two products of five for two
+fifths of all pairs, as blocks go, and the sum over all pairs left of the band.
+"""
+
+AIM_OF_NONE = 0.75
+"""Largest time of `none` in units of PyTorch's own encoder where inputs are long."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is aimed at.
+
+    Parameters
+    ----------
+    key : str
+        What the stored file calls it.
+    group : str
+        What measures it, a key of `MEASURES`.
+    what, limit : str
+        What is measured, and the aim, in words for readers.
+    at_least : bool
+        Whether more is better.
+    timed : bool
+        Whether other work on the machine disturbs it.
+    """
+
+    key: str
+    group: str
+    what: str
+    limit: str
+    at_least: bool = False
+    timed: bool = True
+
+
+AIMS = [
+    Aim("page", "pages", "the heaviest page with its pictures", "600 KB", timed=False),
+    Aim("runtime", "figures", "what all interactive figures share", "15 KB", timed=False),
+    Aim("figure", "figures", "the heaviest interactive figure", "40 KB", timed=False),
+    Aim("redraw", "redraws", "a redraw of the slowest figure, 95 of 100", "one frame of 60"),
+    Aim("build-all", "build", "the site, built anew", "20 s"),
+    Aim("build-one", "build", "the site after a change of one page", "5 s"),
+    Aim("engine", "engine", "store and driver, next to a training", "1 %"),
+    Aim("linear", "steps", "linear maps, next to the machine's rate", "85 %", at_least=True),
+    Aim(
+        "attention-none",
+        "attention",
+        "a long step of `none`, next to PyTorch's encoder",
+        f"{AIM_OF_NONE:g}",
+    ),
+    *(
+        Aim(f"attention-{name}", "attention", f"a step of `{name}`, next to `none`", f"{most:g}")
+        for name, most in ATTENTION.items()
+    ),
+]
+
+
+def pages() -> dict[str, float]:
+    """Measure the built site's heaviest page, as the pages' test weighs it."""
+    weights = {}
+    for path in sorted((SITE / "book").rglob("*.html")):
+        text = path.read_text(encoding="utf-8")
+        if (found := re.search(r"<article\b.*</article>", text, re.DOTALL)) is None:
+            continue  # an old address that leads on
+        sources = {unquote(s) for s in re.findall(r'<img\b[^>]*?\bsrc="([^"]+)"', found[0])}
+        pictures = [path.parent / source for source in sources if "_images" in source]
+        weights[path] = len(found[0].encode()) + sum(p.stat().st_size for p in pictures)
+    return {"page": max(weights.values()) / PAGE_LIMIT}
+
+
+def figures() -> dict[str, float]:
+    """Measure the weight of the interactive figures."""
+    from posenc.study import explorables
+    from posenc.teaching.explorables import bundle
+
+    def weight(name: str) -> int:
+        html = explorables.make(name).html()
+        return len(html.encode()) + len(bundle.script(f"{name}.js").encode())
+
+    return {
+        "runtime": len(bundle.script("explorables.js").encode()) / RUNTIME_LIMIT,
+        "figure": max(map(weight, explorables.names())) / FIGURE_LIMIT,
+    }
+
+
+def redraws() -> dict[str, float]:
+    """Measure redraws of every interactive figure in Chromium."""
+    import explorables as drawing
+    from playwright.sync_api import sync_playwright
+
+    slow = []
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=drawing.chromium(), args=drawing.FLAGS)
+        for name in drawing.explorables.names():
+            times, _ = drawing.measure(browser, Path(folder), name, 1000)
+            slow.append(quantiles(times, n=20)[-1])
+        browser.close()
+    return {"redraw": max(slow) / FRAME}
+
+
+def build() -> dict[str, float]:
+    """Measure processor time of a build anew, and of one after a change of one page."""
+    command = [sys.executable, str(ROOT / "tools" / "build.py")]
+    page = ROOT / "book" / "rotary.ipynb"
+    whole = _processor_seconds([*command, "--clean"])
+    page.touch()
+    one = _processor_seconds(command)
+    return {"build-all": whole / BUILD_ALL, "build-one": one / BUILD_ONE}
+
+
+def _processor_seconds(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def engine() -> dict[str, float]:
+    """Measure what a cell of the laptop profile costs beside its training."""
+    from engine import overhead_seconds
+
+    training, each = overhead_seconds(2000)
+    return {"engine": each / training / ENGINE}
+
+
+def steps() -> dict[str, float]:
+    """Measure the rate of the linear maps in a training step, next to the machine's."""
+    import steps as parts
+
+    reached = []
+    for length in parts.LENGTHS:
+        step = parts.training("none", length, 32).take_step
+        limit = parts.peak_rate(100)
+        found = parts.measure(step, 100)
+        reached.append(found.flops / found.seconds["linear maps"] / limit)
+    return {"linear": min(reached) / LINEAR}
+
+
+def attention() -> dict[str, float]:
+    """Measure training steps with every encoding; of several lengths the worst counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "attention.json"
+        command = [sys.executable, str(ROOT / "benchmarks" / "attention.py"), "--no-peak"]
+        subprocess.run([*command, "--out", str(out)], check=True)
+        rows = json.loads(out.read_text())
+    worst: dict[str, float] = {}
+    for row in rows:
+        if row["aim"] is not None:
+            key = f"attention-{row['encoding']}"
+            worst[key] = max(worst.get(key, 0.0), row["time_ratio"] / row["aim"])
+    return worst
+
+
+MEASURES: dict[str, Callable[[], dict[str, float]]] = {
+    one.__name__: one for one in (pages, figures, redraws, build, engine, steps, attention)
+}
+
+
+def read(path: Path = STORED) -> dict[str, dict]:
+    """Return what is stored: for each aim its ratio, the day, the machine, and if it was busy."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def met(aim: Aim, ratio: float) -> bool:
+    """Return whether a ratio, measured over aimed at, meets an aim."""
+    return ratio >= 1 if aim.at_least else ratio <= 1
+
+
+def rows(stored: dict[str, dict]) -> list[list[str]]:
+    """Return a line for each aim: what, aim, measured as a share of the aim, when, and met or not.
+
+    Parameters
+    ----------
+    stored : dict
+        What `read` returns.
+
+    Returns
+    -------
+    list of five texts for each aim, in the order of `AIMS`.
+    """
+    lines = []
+    for aim in AIMS:
+        limit = f"at {'least' if aim.at_least else 'most'} {aim.limit}"
+        found = stored.get(aim.key)
+        if found is None:
+            lines.append([aim.what, limit, "not measured", "", ""])
+            continue
+        when = found["when"] + (", on a busy machine" if found.get("busy") else "")
+        said = "met" if met(aim, found["ratio"]) else "**missed**"
+        lines.append([aim.what, limit, f"{found['ratio']:.2f} of the aim", when, said])
+    return lines
+
+
+def table(stored: dict[str, dict]) -> str:
+    """Return the rows as a Markdown table."""
+    head = ["what", "aim", "measured", "when", ""]
+    lines = [head, ["---"] * len(head), *rows(stored)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def busy() -> bool:
+    """Return whether other programs keep more than a fifth of a processor at work."""
+    return os.getloadavg()[0] > 0.2
+
+
+def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
+    """Measure groups of aims, store what is found, and return the groups that were left out."""
+    left_out = []
+    for group in groups:
+        timed = any(aim.timed for aim in AIMS if aim.group == group)
+        other_work = timed and busy()
+        if other_work and not although_busy:
+            left_out.append(group)
+            continue
+        stored = read()
+        for key, ratio in MEASURES[group]().items():
+            stored[key] = {
+                "ratio": round(ratio, 4),
+                "when": datetime.date.today().isoformat(),
+                "machine": platform.machine(),
+                "busy": other_work,
+            }
+        STORED.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return left_out
+
+
+def main() -> None:
+    """Show the table, measured anew if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--measure", nargs="*", choices=MEASURES, metavar="GROUP")
+    parser.add_argument("--busy", action="store_true", help="measure times on a busy machine too")
+    options = parser.parse_args()
+    if options.measure is not None:
+        groups = options.measure or list(MEASURES)
+        for group in measure(groups, although_busy=options.busy):
+            print(f"left out: {group}; the machine does other work", file=sys.stderr)
+    print(table(read()))
+
+
+if __name__ == "__main__":
+    main()

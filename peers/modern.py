@@ -1,0 +1,496 @@
+"""Encodings that came to the library later: of today's language models, of images, of series."""
+
+import math
+import sys
+from importlib import resources
+from types import ModuleType
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from peers.compare import Numbers, case
+from peers.modules import (
+    BATCH,
+    D_HEAD,
+    D_MODEL,
+    LENGTH,
+    N_HEADS,
+    Maps,
+    attended,
+    call,
+    door,
+    tokens,
+)
+from peers.references import code
+from posenc import encodings
+from posenc.attention import Places
+from posenc.encodings import wavelets
+
+SIZES = D_MODEL, N_HEADS, LENGTH
+REACH = 7
+N_POSITIONS = 16
+WINDOW, AROUND = 9, 4
+THRESHOLD = 20.0
+IN_FLOAT32 = "The reference computes angles in float32."
+
+
+def queries_and_keys(numbers: Numbers) -> tuple[Tensor, Tensor]:
+    shape = BATCH, N_HEADS, LENGTH, D_HEAD
+    return numbers("queries", *shape), numbers("keys", *shape)
+
+
+def rotated(numbers: Numbers, position: nn.Module, **parameters: Tensor) -> Tensor:
+    """Return the scores, not yet divided, of queries and keys behind the door `rotate`."""
+    q, k = door(position, "rotate", *queries_and_keys(numbers), **parameters)
+    return q @ k.mT
+
+
+# -- DeBERTa ---------------------------------------------------------------------------------------
+
+
+def deberta(numbers: Numbers, formula: str):
+    from transformers import DebertaConfig
+    from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention
+
+    config = DebertaConfig(
+        hidden_size=D_MODEL,
+        num_attention_heads=N_HEADS,
+        relative_attention=True,
+        pos_att_type=["c2p", "p2c"],
+        max_relative_positions=REACH,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    x, maps = tokens(numbers), Maps(numbers)
+    maps.bk = maps.bo = torch.zeros(D_MODEL)  # their keys have no offset, nor is there an output
+    maps.o = torch.eye(D_MODEL)
+    vectors = numbers("vectors", 2 * REACH, D_MODEL)
+    query, key = (numbers(name, D_MODEL, D_MODEL, scale=0.2) for name in ("W_r", "U_r"))
+    parameters = {
+        "in_proj.weight": maps.by_head()[0],
+        "q_bias": maps.bq,
+        "v_bias": maps.bv,
+        "pos_proj.weight": key,
+        "pos_q_proj.weight": query,
+        "pos_q_proj.bias": torch.zeros(D_MODEL),
+    }
+    t = torch.arange(LENGTH)
+    theirs, _ = call(
+        DisentangledSelfAttention(config),
+        parameters,
+        x,
+        torch.ones(BATCH, 1, LENGTH, LENGTH),
+        relative_pos=(t[:, None] - t)[None],
+        rel_embeddings=vectors,
+    )
+    position = encodings.DeBERTa(*SIZES, max_distance=REACH, formula=formula)
+    own = {"vectors": vectors, "query.weight": query, "key.weight": key}
+    return attended(position, maps, x, **own), theirs
+
+
+@case(
+    "deberta",
+    "transformers",
+    "DisentangledSelfAttention",
+    note="With formula='program'. The reference takes the root of 3 d_head in float32.",
+    precision="float32",
+)
+def deberta_program(numbers: Numbers):
+    return deberta(numbers, "program")
+
+
+@case(
+    "deberta",
+    "transformers",
+    "DisentangledSelfAttention, beside the paper's formula",
+    precision="float32",
+    explanation=(
+        "In the paper's third term the key asks for the offset from the key to the query, in the "
+        "program for the one from the query to the key. posenc has both, and the paper's by "
+        "default."
+    ),
+)
+def deberta_paper(numbers: Numbers):
+    return deberta(numbers, "paper")
+
+
+# -- Transformer-XL --------------------------------------------------------------------------------
+
+
+def of_offsets(numbers: Numbers) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the map of sinusoids and the two vectors of each head."""
+    u, v = (numbers(name, N_HEADS, D_HEAD) for name in "uv")
+    return numbers("W_kR", D_MODEL, D_MODEL, scale=D_MODEL**-0.5), u, v
+
+
+def sinusoids(offset: Tensor) -> Tensor:
+    """Return all sines, then all cosines, of offsets (n,): (n, d_model)."""
+    omega = 10_000.0 ** (-torch.arange(0, D_MODEL, 2, dtype=torch.float64) / D_MODEL)
+    angles = offset[:, None].double() * omega
+    return torch.cat((angles.sin(), angles.cos()), -1)
+
+
+@case(
+    "transformer_xl",
+    "transformers",
+    "XLNetRelativeAttention.rel_attn_core",
+    note="XLNet took these scores over and looks both ways. The softmax of both is compared.",
+)
+def xlnet(numbers: Numbers):
+    from transformers import XLNetConfig
+    from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
+
+    config = XLNetConfig(d_model=D_MODEL, n_head=N_HEADS, d_inner=8, dropout=0.0)
+    theirs = XLNetRelativeAttention(config)
+    project, u, v = of_offsets(numbers)
+    del theirs.r_w_bias, theirs.r_r_bias  # so that gradients reach the numbers
+    theirs.r_w_bias, theirs.r_r_bias = u, v
+    waves = sinusoids(torch.arange(LENGTH, -LENGTH, -1)).to(numbers.dtype) @ project.mT
+    waves = waves.unflatten(-1, (N_HEADS, D_HEAD))[:, None].expand(-1, BATCH, -1, -1)
+    q, k = (a.permute(2, 0, 1, 3) for a in queries_and_keys(numbers))
+    _, weights = theirs.rel_attn_core(q, k, k, waves, output_attentions=True)
+    own = {"project.weight": project, "of_content": u[:, None], "of_offset": v[:, None]}
+    scores = rotated(numbers, encodings.TransformerXL(*SIZES), **own)
+    return (scores * D_HEAD**-0.5).softmax(-1), weights.permute(2, 3, 0, 1)
+
+
+@case(
+    "transformer_xl",
+    "transformer-xl",
+    "RelPartialLearnableMultiHeadAttn",
+    note=(
+        "The authors' layer, causal, behind its residual path and layer norm. It masks its scores "
+        "in float32."
+    ),
+    precision="float32",
+)
+def transformer_xl(numbers: Numbers):
+    layer = code("transformer-xl", "pytorch/mem_transformer.py").RelPartialLearnableMultiHeadAttn
+    x, maps = tokens(numbers), Maps(numbers, offsets=False)
+    project, u, v = of_offsets(numbers)
+    parameters = {
+        "qkv_net.weight": torch.cat((maps.q, maps.k, maps.v)),
+        "o_net.weight": maps.o,
+        "r_net.weight": project,
+        "layer_norm.weight": torch.ones(D_MODEL),
+        "layer_norm.bias": torch.zeros(D_MODEL),
+    }
+    r = sinusoids(torch.arange(LENGTH - 1, -1, -1)).to(numbers.dtype)[:, None]
+    later = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)[..., None]
+    theirs = call(layer(N_HEADS, D_MODEL, D_HEAD, 0.0), parameters, x.mT.permute(2, 0, 1), r, u, v,
+                  attn_mask=later)  # fmt: skip
+    own = {"project.weight": project, "of_content": u[:, None], "of_offset": v[:, None]}
+    seen = ~later[..., 0][None]
+    ours = x + attended(encodings.TransformerXL(*SIZES), maps, x, seen, **own)
+    return nn.functional.layer_norm(ours, (D_MODEL,)), theirs.transpose(0, 1)
+
+
+# -- terms on the scores ---------------------------------------------------------------------------
+
+
+def bias(position: nn.Module, numbers: Numbers, **parameters: Tensor) -> Tensor:
+    """Return what an encoding adds in a causal layer to keys up to the query."""
+    q, k = queries_and_keys(numbers)
+    x = torch.ones(BATCH, LENGTH, D_MODEL)
+    return door(position, "bias", x, q, k, Places.of(x, causal=True), **parameters).tril()
+
+
+def kerple(numbers: Numbers, kernel: str):
+    layers = code("KERPLE", "megatron/mpu/layers.py")
+    scale = numbers("log_scale", N_HEADS, scale=0.3) - 1
+    raw = numbers("raw_rate", N_HEADS, scale=0.3)
+    named = {"log": layers.ParallelKerpleLog, "power": layers.ParallelKerplePower}
+    theirs = named[kernel].__new__(named[kernel])  # its constructor asks for a GPU
+    nn.Module.__init__(theirs)
+    theirs.eps, theirs.cached_matrix, theirs.cached_seq_len = 1e-2, None, None
+    of_log = raw.exp() if kernel == "log" else 2 * raw.sigmoid()
+    outer, inner = scale.exp()[:, None, None], of_log[:, None, None]
+    theirs.bias_p, theirs.bias_a = (outer, inner) if kernel == "log" else (inner, outer)
+    theirs.wei_a = theirs.wei_p = None
+    # keys up to the query: for later ones the reference, which is causal, has distance 0
+    added = theirs.forward(torch.zeros(1, N_HEADS, LENGTH, LENGTH)).tril()
+    own = {"log_scale": scale, "raw_rate": raw}
+    return bias(encodings.Kerple(*SIZES, kernel=kernel), numbers, **own)[None], added
+
+
+KERPLE_NOTE = (
+    "What is added to scores. The reference clips its numbers from below, here reached by none."
+)
+
+
+@case("kerple", "KERPLE", "ParallelKerpleLog", note=KERPLE_NOTE)
+def kerple_log(numbers: Numbers):
+    return kerple(numbers, "log")
+
+
+@case("kerple", "KERPLE", "ParallelKerplePower", note=KERPLE_NOTE)
+def kerple_power(numbers: Numbers):
+    return kerple(numbers, "power")
+
+
+@case(
+    "fire",
+    "arithmetic",
+    "FIRE",
+    note=(
+        "The module of the paper's appendix as McLeish et al. have it, in evaluation and in "
+        "float32. Its last map has an offset, which the softmax does not see, here zero."
+    ),
+    precision="float32",
+)
+def fire(numbers: Numbers):
+    module = code("arithmetic", "cramming/architectures/embeddings.py").FIRE
+    rate, stretch = numbers("rate").abs() + 0.1, numbers("stretch").abs() + 0.5
+    hidden, shift = numbers("hidden", 32, 1), numbers("shift", 32)
+    output = numbers("output", N_HEADS, 32, scale=32**-0.5)
+    parameters = {
+        "mlp.0.weight": hidden,
+        "mlp.0.bias": shift,
+        "mlp.2.weight": output,
+        "mlp.2.bias": torch.zeros(N_HEADS),
+        "c": rate,
+        "init_L": torch.tensor(THRESHOLD),
+        "L_multiplier": stretch,
+    }
+    in_float32 = {name: value.float() for name, value in parameters.items()}
+    theirs = call(module(N_HEADS).eval(), in_float32, LENGTH, torch.device("cpu"))
+    own = {"rate": rate, "stretch": stretch, "output.weight": output}
+    own |= {"hidden.weight": hidden, "hidden.bias": shift}
+    ours = bias(encodings.FIRE(*SIZES, threshold=THRESHOLD), numbers, **own)
+    return ours, theirs.tril().to(numbers.dtype)
+
+
+@case(
+    "cope",
+    "x-transformers",
+    "CoPE",
+    note="What is added to the scores of a causal layer, for keys up to the query.",
+)
+def cope(numbers: Numbers):
+    from x_transformers.x_transformers import CoPE
+
+    q, k = queries_and_keys(numbers)
+    vectors = numbers("vectors", N_POSITIONS, D_HEAD)
+    later = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)
+    logits = (q @ k.mT / math.sqrt(D_HEAD)).masked_fill(later, -1e30)
+    theirs = call(CoPE(D_HEAD, N_HEADS, N_POSITIONS), {"pos_emb": vectors}, q, logits)
+    position = encodings.CoPE(*SIZES, n_positions=N_POSITIONS)
+    return bias(position, numbers, vectors=vectors), theirs.tril()
+
+
+# -- queries and keys that turn --------------------------------------------------------------------
+
+
+@case(
+    "xpos",
+    "x-transformers",
+    "RotaryEmbedding with use_xpos",
+    note=f"Products of queries and keys. {IN_FLOAT32}",
+    precision="float32",
+)
+def x_transformers_xpos(numbers: Numbers):
+    from x_transformers.x_transformers import RotaryEmbedding, apply_rotary_pos_emb
+
+    q, k = queries_and_keys(numbers)
+    angles, scale = RotaryEmbedding(D_HEAD, use_xpos=True, scale_base=32).forward_from_seq_len(
+        LENGTH
+    )
+    turned, keys = (apply_rotary_pos_emb(a, angles, s) for a, s in ((q, scale), (k, 1 / scale)))
+    return rotated(numbers, encodings.XPos(*SIZES, scale_base=32.0)), turned @ keys.mT
+
+
+@case(
+    "xpos",
+    "torchscale",
+    "XPOS",
+    note=f"The authors' module; products of queries and keys. {IN_FLOAT32}",
+    precision="float32",
+)
+def torchscale_xpos(numbers: Numbers):
+    module = code("torchscale", "torchscale/component/xpos_relative_position.py").XPOS(D_HEAD, 32)
+    q, k = (a.flatten(0, 1) for a in queries_and_keys(numbers))
+    scores = (module(q) @ module(k, downscale=True).mT).unflatten(0, (BATCH, N_HEADS))
+    return rotated(numbers, encodings.XPos(*SIZES, scale_base=32.0)), scores
+
+
+@case(
+    "pope",
+    "x-transformers",
+    "PolarEmbedding",
+    note=f"Products of queries and keys, phases within one turn below 0. {IN_FLOAT32}",
+    precision="float32",
+)
+def pope(numbers: Numbers):
+    from x_transformers.x_transformers import PolarEmbedding, apply_polar_pos_emb
+
+    q, k = queries_and_keys(numbers)
+    phases = -2 * math.pi * numbers("phases", N_HEADS, 1, D_HEAD).sigmoid()
+    theirs = PolarEmbedding(D_HEAD, N_HEADS)
+    angles, bias = call(theirs, {"learned_bias": phases}, torch.arange(LENGTH))
+    turned, keys = apply_polar_pos_emb(q, angles), apply_polar_pos_emb(k, angles + bias)
+    return rotated(numbers, encodings.PoPE(*SIZES), phases=phases), turned @ keys.mT
+
+
+COLUMNS, ROWS = 8, 5
+
+
+def on_a_grid(numbers: Numbers, position: nn.Module, turns: Tensor, **parameters: Tensor):
+    """Return queries and keys turned by both sides; the reference's places are columns first."""
+    q, k = queries_and_keys(numbers)
+    t = torch.arange(LENGTH)
+    places = Places.at(torch.stack((t % COLUMNS, t // COLUMNS), -1), q[:, 0], 2)
+    theirs = code("rope-vit", "models/vit_rope.py").apply_rotary_emb(q, k, turns)
+    ours = door(position, "rotate", q, k, places, **parameters)
+    return torch.stack(ours), torch.stack(theirs)
+
+
+@case(
+    "axial_rotary",
+    "rope-vit",
+    "compute_axial_cis, apply_rotary_emb",
+    note="The authors' functions, a grid of 5 rows and 8 columns, in float32 throughout.",
+    precision="float32",
+)
+def axial(numbers: Numbers):
+    turns = code("rope-vit", "models/vit_rope.py").compute_axial_cis(D_HEAD, COLUMNS, ROWS)
+    return on_a_grid(numbers, encodings.AxialRotary(*SIZES), turns.to(torch.complex64))
+
+
+@case(
+    "axial_rotary",
+    "rope-vit",
+    "compute_mixed_cis, apply_rotary_emb",
+    note="The authors' functions for axes='mixed', the same grid, in float32 throughout.",
+    precision="float32",
+)
+def mixed(numbers: Numbers):
+    vit = code("rope-vit", "models/vit_rope.py")
+    omega = numbers("omega", N_HEADS, D_HEAD // 2, 2)
+    freqs = omega.float().flatten(0, 1).T[:, None]
+    turns = vit.compute_mixed_cis(freqs, *vit.init_t_xy(COLUMNS, ROWS), N_HEADS)[0]
+    position = encodings.AxialRotary(*SIZES, axes="mixed")
+    return on_a_grid(numbers, position, turns, omega=omega)
+
+
+# -- made from the signal --------------------------------------------------------------------------
+
+
+def pytorch_wavelets() -> ModuleType:
+    """Return the package, which asks setuptools for a module that setuptools has no more."""
+    if "pkg_resources" not in sys.modules:
+        gone = ModuleType("pkg_resources")
+        gone.resource_stream = lambda package, path: (resources.files(package) / path).open("rb")
+        sys.modules["pkg_resources"] = gone
+    import pytorch_wavelets
+
+    return pytorch_wavelets
+
+
+def dywpe(numbers: Numbers, wavelet: str, length: int):
+    program = code("DyWPE", "src/core/dywpe_optimized.py")
+    program.DWT = pytorch_wavelets()
+    x, levels = tokens(numbers, length), 3
+
+    def drawn(name: str, *shape: int) -> Tensor:
+        return numbers(name, *shape, scale=D_MODEL**-0.5)
+
+    channel, shift = drawn("channel", 1, D_MODEL), drawn("shift", 1)
+    scales = drawn("scales", levels + 1, D_MODEL)
+    gate, value = drawn("W_g", D_MODEL, D_MODEL), drawn("W_v", D_MODEL, D_MODEL)
+    of_gate, of_value = drawn("b_g", D_MODEL), drawn("b_v", D_MODEL)
+    parameters = {
+        "channel_proj.weight": channel,
+        "channel_proj.bias": shift,
+        "scale_embeddings": scales,
+        "gate_proj.weight": torch.cat((gate, value)),
+        "gate_proj.bias": torch.cat((of_gate, of_value)),
+    }
+    theirs = call(program.DyWPEOptimized(D_MODEL, D_MODEL, levels, wavelet), parameters, x)
+    own = {
+        "channel.weight": channel,
+        "channel.bias": shift,
+        "scales": scales,
+        "gate.weight": gate,
+        "gate.bias": of_gate,
+        "value.weight": value,
+        "value.bias": of_value,
+    }
+    position = encodings.DyWPE(D_MODEL, N_HEADS, length, levels=levels, wavelet=wavelet)
+    return door(position, "embed", x, **own), x + theirs
+
+
+DYWPE_NOTE = (
+    "The authors' faster module, its input the tokens. Their plain one hands all scales to the "
+    "approximation at once, where it wants the first, and stops at most lengths. Outputs only."
+)
+
+
+@case("dywpe", "DyWPE", "DyWPEOptimized, db4", note=DYWPE_NOTE)
+def dywpe_db4(numbers: Numbers):
+    return tuple(side.detach() for side in dywpe(numbers, "db4", LENGTH))
+
+
+@case("dywpe", "DyWPE", "DyWPEOptimized, Haar, an odd length", note=DYWPE_NOTE)
+def dywpe_haar(numbers: Numbers):
+    return tuple(side.detach() for side in dywpe(numbers, "haar", 37))
+
+
+@case(
+    "dywpe",
+    "DyWPE",
+    "DyWPEOptimized, db4, the gradient by the tokens",
+    explanation=(
+        "The transform of pytorch_wavelets 1.3.0, which the program uses, has a gradient of its "
+        "own that is wrong near both ends: it leaves out what the mirrored values owe to the "
+        "series. posenc's gradient agrees with differences of the output, as its tests show."
+    ),
+)
+def dywpe_gradient(numbers: Numbers):
+    sides = dywpe(numbers, "db4", LENGTH)
+    direction = numbers("upstream", *sides[0].shape).detach()
+    return tuple(
+        torch.autograd.grad(side, tokens(numbers), direction, retain_graph=True)[0]
+        for side in sides
+    )
+
+
+@case(
+    "dywpe",
+    "PyWavelets",
+    "wavedec, waverec",
+    note="The parts of a signal of odd length, each scale brought back alone.",
+)
+def pywavelets(numbers: Numbers):
+    import pywt
+
+    signal, levels = numbers("signal", BATCH, 37).detach(), 3
+    ours = wavelets.parts(
+        signal, levels, torch.as_tensor(wavelets.scaling_filter("db4")).to(signal)
+    )
+    found = pywt.wavedec(signal.numpy(), "db4", mode="symmetric", level=levels)
+    alone = [
+        [c if i == kept else np.zeros_like(c) for i, c in enumerate(found)]
+        for kept in (0, *range(levels, 0, -1))
+    ]
+    theirs = [pywt.waverec(one, "db4", mode="symmetric")[:, :37] for one in alone]
+    return ours, torch.as_tensor(np.stack(theirs, -1))
+
+
+@case(
+    "window_statistics",
+    "NumPy",
+    "mean, std and polyfit of sliding windows",
+    note="Whole windows only; those at the ends are cut in posenc.",
+)
+def numpy_windows(numbers: Numbers):
+    x, project = tokens(numbers), numbers("project", D_MODEL, 3 * D_MODEL, scale=0.1)
+    position = encodings.WindowStatistics(*SIZES, window=WINDOW)
+    ours = door(position, "embed", x, **{"project.weight": project}) - x
+    windows = np.lib.stride_tricks.sliding_window_view(x.detach().numpy(), WINDOW, axis=1)
+    flat = windows.reshape(-1, WINDOW).T
+    slope = np.polyfit(np.arange(WINDOW), flat, 1)[0].reshape(windows.shape[:-1])
+    found = np.concatenate((windows.mean(-1), windows.std(-1), slope), -1)
+    theirs = torch.as_tensor(found).to(numbers.dtype) @ project.detach().mT
+    return pad(ours, (0, 0, -AROUND, -AROUND)).detach(), theirs

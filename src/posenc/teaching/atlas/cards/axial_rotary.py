@@ -1,0 +1,43 @@
+"""Axial RoPE: positions of several numbers, each turning its own pairs."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="axial_rotary",
+    title="Axial RoPE",
+    year=2024,
+    sentence=(
+        "It serves tokens whose position is several numbers, such as row and column: each number "
+        "turns its own share of the pairs as RoPE does, so that a score depends on the offset "
+        "along each axis only."
+    ),
+    formula=(
+        r"q \leftarrow \big[R(p_1)\, q^{(1)}, \dots, R(p_n)\, q^{(n)}\big], \qquad "
+        r"\omega_i = 100^{-2i/d}, \quad d = d_\text{head} / n"
+    ),
+    doors=("rotate",),
+    parameters="0",
+    longer="as it is",
+    beyond=(
+        "A later place changes nothing, because scores know offsets only. Offsets longer than any "
+        "in training turn the pairs by angles that the model has not met, on each axis."
+    ),
+    real_times=True,
+    causal=True,
+    cached=True,
+    use=(
+        "Use it for images, sensors on a grid, or anything in a plane; hand over the places, "
+        'whole or real. With `axes="mixed"` every pair has a learned direction, so that it can '
+        "look along a diagonal, at d_model numbers a layer for two axes. The models of series in "
+        "this library have one number a token and refuse it."
+    ),
+    code="""\
+from posenc.attention import Places
+grid = torch.cartesian_prod(torch.arange(6), torch.arange(8))  # row and column of 48 tokens
+omega = 100 ** (-torch.arange(0, d_head // 2, 2) / (d_head // 2))
+turn = torch.exp(1j * (grid[..., None] * omega).flatten(1))  # half of the pairs for each axis
+turned = torch.view_as_real(torch.view_as_complex(q.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+assert torch.allclose(make("axial_rotary").rotate(q, k, Places.at(grid, x, 2))[0], turned)""",
+    papers=("heo2024ropevit",),
+    chapter="time-and-space",
+)

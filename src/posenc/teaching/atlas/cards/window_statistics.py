@@ -1,0 +1,42 @@
+"""Window statistics: mean, spread and slope of the tokens around."""
+
+from posenc.teaching.atlas.card import Card
+
+CARD = Card(
+    name="window_statistics",
+    title="Window statistics",
+    year=2025,
+    sentence=(
+        "It adds a learned linear map of the mean, the standard deviation and the slope of a "
+        "window of tokens around each token."
+    ),
+    formula=(
+        r"e(t) = W\, \big[\operatorname{mean}_{|u| \le 4} x_{t+u},\ "
+        r"\operatorname{std}_{|u| \le 4} x_{t+u},\ \operatorname{slope}_{|u| \le 4} x_{t+u}\big]"
+    ),
+    doors=("embed",),
+    parameters="3 * d_model**2",
+    longer="as it is",
+    beyond=(
+        "A window knows its own steps only, so neither a longer nor a later series is anything "
+        "new. Windows are cut at both ends of a series."
+    ),
+    real_times=False,
+    causal=False,
+    cached=False,
+    use=(
+        "Use it where what happens around a step says more than the step: level, unrest and "
+        "trend. Compare it with its control, `encodings.with_window_statistics`, which gives "
+        "the same numbers to a model without an encoding. With `past=True` windows end at their "
+        "token, and causal layers are served."
+    ),
+    code="""\
+module = make("window_statistics")
+windows, u = x.unfold(1, 9, 1), torch.arange(-4.0, 5.0)  # whole windows: not at the ends
+slope = (windows * u).sum(-1) / u.square().sum()
+found = torch.cat([windows.mean(-1), windows.std(-1, correction=0), slope], -1)
+added = found @ module.project.weight.mT
+assert torch.allclose(module.embed(x)[:, 4:-4], x[:, 4:-4] + added)""",
+    papers=("moyamota2025winstat",),
+    chapter="time-and-space",
+)

@@ -1,0 +1,71 @@
+"""What the book asks of itself: the table says what is met, missed and not measured."""
+
+import json
+
+import pytest
+import test_pages
+from sitefiles import ROOT
+
+import aims_page
+
+aims = aims_page.module()
+
+
+def stored(**ratios: float) -> dict[str, dict]:
+    return {key: {"ratio": r, "when": "2026-01-02", "busy": False} for key, r in ratios.items()}
+
+
+def test_every_aim_has_a_key_of_its_own_and_something_that_measures_it():
+    assert len({aim.key for aim in aims.AIMS}) == len(aims.AIMS)
+    assert {aim.group for aim in aims.AIMS} == aims.MEASURES.keys()
+
+
+@pytest.mark.parametrize(
+    ("key", "ratio", "said"),
+    [
+        ("page", 1.0, "met"),
+        ("page", 1.01, "**missed**"),
+        ("linear", 1.0, "met"),
+        ("linear", 0.99, "**missed**"),
+    ],
+)
+def test_an_aim_is_met_on_the_right_side(key, ratio, said):
+    (line,) = [row for row in aims.rows(stored(**{key: ratio})) if row[3]]
+    assert line[2:] == [f"{ratio:.2f} of the aim", "2026-01-02", said]
+
+
+def test_what_is_not_measured_is_said():
+    lines = aims.rows(stored(page=0.5))
+    assert [line[2] for line in lines].count("not measured") == len(aims.AIMS) - 1
+
+
+def test_a_busy_machine_is_said():
+    found = stored(page=0.5)
+    found["page"]["busy"] = True
+    assert any("on a busy machine" in line[3] for line in aims.rows(found))
+
+
+def test_times_are_left_out_on_a_busy_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(aims, "STORED", tmp_path / "aims.json")
+    monkeypatch.setattr(aims, "read", dict)
+    monkeypatch.setattr(aims, "busy", lambda: True)
+    monkeypatch.setitem(aims.MEASURES, "build", lambda: {"build-all": 0.5})
+    monkeypatch.setitem(aims.MEASURES, "pages", lambda: {"page": 0.5})
+    assert aims.measure(["build", "pages"]) == ["build"]
+    assert json.loads((tmp_path / "aims.json").read_text()).keys() == {"page"}
+    assert aims.measure(["build"], although_busy=True) == []
+    assert json.loads((tmp_path / "aims.json").read_text())["build-all"]["busy"]
+
+
+def test_the_stored_file_knows_only_aims_that_there_are():
+    assert aims.read().keys() <= {aim.key for aim in aims.AIMS}
+
+
+def test_the_aim_for_pages_is_the_one_that_is_tested():
+    assert aims.PAGE_LIMIT == test_pages.MOST_BYTES
+
+
+def test_the_table_names_every_aim():
+    table = aims.table({})
+    assert all(f"| {aim.what} | " in table for aim in aims.AIMS)
+    assert "make bench" in (ROOT / "book" / "running-benchmarks.md").read_text(encoding="utf-8")

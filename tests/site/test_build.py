@@ -1,0 +1,176 @@
+"""A build of what changed gives what a clean one gives; a build that failed begins anew."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+import build
+
+CONFIG = """\
+extensions = ["unchanged"]
+html_theme = "basic"
+html_static_path = ["assets"]
+html_css_files = ["look.css"]
+"""
+INDEX = "Start\n=====\n\n.. toctree::\n\n   asks\n   answers\n"
+ASKS = "Asks\n====\n\nSee :ref:`target`.\n"
+PICTURE = ".. image:: dot.svg\n   :alt: A dot.\n"
+ANSWERS = f".. _target:\n\nFirst title\n===========\n\nProse.\n\n{PICTURE}"
+DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+
+
+class Book:
+    """A small book in a folder, with its builds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "assets").mkdir()
+        self.write("conf.py", CONFIG)
+        self.write("index.rst", INDEX)
+        self.write("asks.rst", ASKS)
+        self.write("answers.rst", ANSWERS)
+        self.write("dot.svg", DOT)
+        self.write("assets/look.css", "p { color: red }")
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Change a source so that Sphinx sees a newer file."""
+        path = self.folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        later = path.stat().st_mtime + 5
+        os.utime(path, (later, later))
+
+    def build(self) -> str:
+        """Build, and return the warnings."""
+        said = io.StringIO()
+        out = self.folder / "out"
+        with patch_docutils(), docutils_namespace():
+            app = Sphinx(
+                self.folder, self.folder, out, out / "trees", "html", status=None, warning=said
+            )
+            app.build()
+        return said.getvalue()
+
+    def page(self, name: str) -> str:
+        return (self.folder / "out" / f"{name}.html").read_text()
+
+    def written(self, name: str) -> int:
+        return (self.folder / "out" / f"{name}.html").stat().st_mtime_ns
+
+
+@pytest.fixture
+def book(tmp_path) -> Book:
+    made = Book(tmp_path)
+    assert made.build() == ""
+    return made
+
+
+def test_a_page_that_did_not_change_is_left_as_it_is(book):
+    before = book.written("asks"), book.written("answers")
+    book.edit("answers.rst", "Prose.", "More prose.")
+    book.build()
+    assert "More prose." in book.page("answers")
+    assert book.written("asks") == before[0]
+    assert book.written("answers") > before[1]
+
+
+def test_a_page_shows_the_new_title_of_another(book):
+    assert "First title" in book.page("asks")
+    book.edit("answers.rst", "First title", "Other title")
+    assert book.build() == ""
+    assert "Other title" in book.page("asks")
+
+
+def test_a_link_that_leads_nowhere_any_more_is_said_of_the_page_that_nobody_touched(book):
+    book.edit("answers.rst", ".. _target:\n\n", "")
+    said = book.build()
+    assert "asks.rst" in said
+    assert "undefined label" in said
+
+
+def test_a_file_with_an_old_date_and_new_content_is_read(book):
+    path = book.folder / "answers.rst"
+    book.edit("answers.rst", "Prose.", "Other prose.")
+    os.utime(path, (1, 1))
+    book.build()
+    assert "Other prose." in book.page("answers")
+
+
+def test_a_changed_style_sheet_reaches_every_page(book):
+    before = book.page("asks")
+    book.write("assets/look.css", "p { color: blue }")
+    book.build()
+    assert book.page("asks") != before
+    assert "blue" in (book.folder / "out" / "_static" / "look.css").read_text()
+
+
+def test_a_picture_that_no_page_shows_goes(book):
+    assert (book.folder / "out" / "_images" / "dot.svg").is_file()
+    book.edit("answers.rst", PICTURE, "")
+    book.build()
+    assert not (book.folder / "out" / "_images" / "dot.svg").exists()
+
+
+# --- when a build begins anew
+
+WRITE = "from pathlib import Path; p = Path('_build/html/n'); p.parent.mkdir(0o777, True, True)"
+COUNT = ("-c", f"{WRITE}; p.write_text((p.read_text() if p.is_file() else '') + 'x')")
+FAIL = ("-c", "import sys; sys.exit(3)")
+
+
+@pytest.fixture
+def repository(tmp_path) -> Path:
+    for name in ("_config.yml", "_toc.yml", "tools/quizzes.py", "book/references.bib"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("first")
+    assert build.build(tmp_path, command=COUNT) == 0
+    return tmp_path
+
+
+def count(root: Path) -> int:
+    """Return how many builds there were since the last one that began anew."""
+    return len((root / "_build" / "html" / "n").read_text())
+
+
+def test_without_a_change_a_build_goes_on(repository):
+    build.build(repository, command=COUNT)
+    assert count(repository) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["_config.yml", "_toc.yml", "tools/quizzes.py", "tools/new.py", "book/references.bib"]
+)
+def test_what_changes_every_page_lets_a_build_begin_anew(repository, name):
+    (repository / name).write_text("second")
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
+
+
+def test_a_new_quiz_lets_a_build_begin_anew_and_a_changed_one_does_not(repository):
+    quiz = repository / "course" / "quizzes" / "rotary.yml"
+    quiz.parent.mkdir(parents=True)
+    quiz.write_text("first")
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
+    quiz.write_text("second")
+    build.build(repository, command=COUNT)
+    assert count(repository) == 2
+
+
+def test_a_build_that_failed_begins_anew(repository):
+    assert build.build(repository, command=FAIL) == 3
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
+
+
+def test_a_clean_build_can_be_asked_for(repository):
+    build.build(repository, clean=True, command=COUNT)
+    assert count(repository) == 1

@@ -1,0 +1,86 @@
+"""What leaves a page for a file of its own, and what stays."""
+
+import pytest
+
+import content_policy
+from content_policy import Page
+
+HEAD = '<html><head><meta charset="utf-8" /></head>'
+
+
+def test_a_script_moves_into_a_file_and_is_linked_at_its_place():
+    page = Page("<b></b><script data-x='1'> let a = 1; </script><i></i>", "../")
+    ((name, code),) = page.scripts.items()
+    assert code == "let a = 1;\n"
+    wanted = f"<b></b><script data-x='1' src=\"../_static/inline/{name}\"></script><i></i>"
+    assert page.text == wanted
+
+
+def test_equal_scripts_share_a_file_and_others_do_not():
+    page = Page("<script>a()</script><script>a()</script><script>b()</script>")
+    assert sorted(page.scripts.values()) == ["a()\n", "b()\n"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<script src="a.js"></script>',
+        '<script type="application/json">{"a": 1}</script>',
+        "<pre>&lt;script&gt;a()&lt;/script&gt; onclick=&quot;a()&quot;</pre>",
+        '<a href="b.html">b</a>',
+    ],
+)
+def test_what_needs_no_change_stays(text):
+    assert Page(text).text == text
+
+
+def test_the_name_of_a_page_travels_as_data():
+    pages = [
+        Page(f"<script>DOCUMENTATION_OPTIONS.pagename = 'book/{n}';</script>") for n in ("a", "b")
+    ]
+    assert pages[0].scripts == pages[1].scripts
+    assert 'data-page="book/a"' in pages[0].text
+
+
+def test_a_button_keeps_what_it_does_as_a_word():
+    page = Page('<button onclick="window.print()" class="x">')
+    assert page.text == '<button data-does="print" class="x">'
+    assert page.unknown == []
+
+
+@pytest.mark.parametrize("handler", ['onclick="other()"', 'onload="window.print()"'])
+def test_a_handler_that_nobody_knows_is_said(handler):
+    assert Page(f"<p {handler}>").unknown == [handler]
+
+
+@pytest.mark.parametrize(
+    ("link", "wanted"),
+    [
+        ('<a href="x" target="_blank">', '<a href="x" target="_blank" rel="noopener">'),
+        (
+            '<a rel="nofollow" target="_blank"\n href="x">',
+            '<a rel="noopener nofollow" target="_blank"\n href="x">',
+        ),
+        ('<a rel="noopener" target="_blank">', '<a rel="noopener" target="_blank">'),
+    ],
+)
+def test_a_new_window_does_not_know_who_opened_it(link, wanted):
+    assert Page(link).text == wanted
+
+
+def test_the_policy_comes_first_and_once():
+    once = Page(f"{HEAD}<script>a()</script>")
+    assert once.text.index("Content-Security-Policy") < once.text.index("<script")
+    again = Page(once.text)
+    assert again.text == once.text
+    assert again.scripts == {}
+
+
+def test_a_file_that_no_page_links_goes(tmp_path):
+    page = tmp_path / "a.html"
+    page.write_text("<script>a()</script>")
+    content_policy.move_scripts(tmp_path)
+    page.write_text("<script>b()</script>")
+    assert content_policy.move_scripts(tmp_path) == []
+    (left,) = (tmp_path / "_static" / "inline").iterdir()
+    assert left.read_text() == "b()\n"

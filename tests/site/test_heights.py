@@ -1,0 +1,28 @@
+"""No chapter is taller than a reader has patience for."""
+
+import pytest
+from sitefiles import ROOT
+
+import heights
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("name", heights.chapters())
+def test_a_chapter_keeps_within_its_height(opened, name):
+    tall = heights.height(opened.goto(f"book/{name}"))
+    assert tall <= heights.budget(name), f"{name} is {tall:,} px tall at 1280 px"
+
+
+def test_a_chapter_without_a_budget_exists_and_has_a_reason():
+    assert all((ROOT / "book" / f"{name}.ipynb").is_file() for name in heights.FREE)
+    assert all(len(reason.split()) >= 3 for reason in heights.FREE.values())
+    assert set(heights.BUDGET) <= set(heights.chapters())
+
+
+@pytest.mark.parametrize(("tall", "status"), [(12_000, 0), (12_001, 1)])
+def test_the_check_fails_where_a_page_is_too_tall(monkeypatch, capsys, tall, status):
+    monkeypatch.setattr(heights, "measure", lambda site, names: {"rotations": tall})
+    monkeypatch.setattr("sys.argv", ["heights.py", "--check"])
+    assert heights.main() == status
+    assert ("over by 1" in capsys.readouterr().out) == bool(status)

@@ -1,0 +1,63 @@
+"""Every address of the first edition leads somewhere: page, section, figure, theorem, exercise."""
+
+import json
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from sitefiles import SITE
+
+import ledger_page
+import moved_anchors
+
+# Read from the site of the first edition; its page on published code stands in the Audit now.
+FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
+
+
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page of the built site."""
+    text = (SITE / "book" / f"{page}.html").read_text(encoding="utf-8")
+    return {element["id"] for element in BeautifulSoup(text, "html.parser").select("[id]")}
+
+
+@pytest.mark.parametrize("page", FIRST)
+def test_every_anchor_of_the_first_edition_leads_somewhere(site, page):
+    assert site == SITE
+    here, moved = anchors(page), moved_anchors.targets().get(f"book/{page}", {})
+    assert [one for one in FIRST[page] if one not in here and one not in moved] == []
+    assert [one for one in moved if one in here] == [], "it stands on its page"
+
+
+def test_what_has_moved_is_there(site):
+    gone = []
+    for old in moved_anchors.targets().values():
+        for address in old.values():
+            page, anchor = address.split(".html#")
+            if anchor not in anchors(page.removeprefix("book/")):
+                gone.append(address)
+    assert gone == []
+    text = (site / "_static" / "anchors-where.js").read_text(encoding="utf-8")
+    told = json.loads(text.removeprefix("window.posencMoved = ").rstrip().rstrip(";"))
+    assert told == moved_anchors.targets()
+
+
+def test_the_list_names_what_the_first_edition_had():
+    assert len(FIRST) > 15
+    for page, old in moved_anchors.targets().items():
+        assert set(old) <= set(FIRST[page.removeprefix("book/")]), page
+    assert {page.removeprefix("book/") for page in ledger_page.MOVED_PAGES.values()} <= set(FIRST)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("rotations.html#thm-pairings", "rotary.html#thm-pairings"),
+        ("oscillations.html#summary", "oscillations.html#take-away"),
+        ("published-code.html#one-run-each", "audit/published-code.html#s35-"),
+    ],
+)
+def test_a_browser_follows(opened, old, new):
+    page, anchor = old.split("#")
+    opened.page.goto((opened.site / "book" / page).as_uri() + f"#{anchor}")
+    opened.page.wait_for_url(f"**/book/{new}*")

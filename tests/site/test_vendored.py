@@ -1,0 +1,63 @@
+"""What is fetched from others is what the checksums say, and errors say what to do."""
+
+import hashlib
+import io
+import tarfile
+
+import pytest
+
+import vendored
+
+
+def package(content: bytes, sha256: str | None = None) -> vendored.Package:
+    digest = sha256 or hashlib.sha256(content).hexdigest()
+    return vendored.Package("@some/thing", "1.0", digest, {"LICENSE": "thing-LICENSE"})
+
+
+@pytest.fixture
+def archive():
+    """Return an archive with one file."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as packed:
+        entry = tarfile.TarInfo("package/LICENSE")
+        entry.size = 4
+        packed.addfile(entry, io.BytesIO(b"Free"))
+    return buffer.getvalue()
+
+
+def test_an_archive_is_fetched_once(monkeypatch, tmp_path, archive):
+    asked = []
+    monkeypatch.setattr(vendored, "_download", lambda address: asked.append(address) or archive)
+    one = package(archive)
+    assert one.fetch(tmp_path) == one.fetch(tmp_path) == archive
+    assert asked == ["https://registry.npmjs.org/@some/thing/-/thing-1.0.tgz"]
+
+
+def test_only_the_kept_files_are_unpacked(monkeypatch, tmp_path, archive):
+    monkeypatch.setattr(vendored.Package, "fetch", lambda self: archive)
+    package(archive).unpack(tmp_path)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [
+        ("thing-LICENSE", b"Free")
+    ]
+
+
+def test_another_archive_is_refused(tmp_path, archive):
+    one = package(archive, sha256="0" * 64)
+    (tmp_path / one.file).write_bytes(archive)
+    with pytest.raises(SystemExit, match=r"is not @some/thing 1\.0"):
+        one.fetch(tmp_path)
+
+
+def test_without_a_network_it_says_where_to_put_the_archive(monkeypatch, tmp_path, archive):
+    def down(address):  # noqa: ARG001
+        raise OSError("no network")
+
+    monkeypatch.setattr(vendored, "_download", down)
+    with pytest.raises(SystemExit, match="by hand"):
+        package(archive).fetch(tmp_path)
+
+
+def test_every_archive_comes_with_its_licence():
+    for one in (vendored.REVEAL, *vendored.TYPE.values()):
+        assert "LICENSE" in one.kept
+        assert len(one.sha256) == 64

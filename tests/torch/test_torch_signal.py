@@ -1,0 +1,294 @@
+"""Encodings made from the signal: against loops, and what they refuse to serve."""
+
+import doctest
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import gradcheck
+
+from posenc import encodings
+from posenc.attention import Cache, CrossAttention, SelfAttention
+from posenc.encodings import wavelets
+from posenc.models import PatchTransformer, TimeSeriesTransformer
+
+D_MODEL, N_HEADS, LENGTH = 8, 2, 13
+NAMES = encodings.names("signal")
+TOLERANCE = {"rtol": 0, "atol": 1e-10}
+VARIANTS = [
+    ("dywpe", {}),
+    ("dywpe", {"wavelet": "haar", "levels": 1}),
+    ("dywpe", {"wavelet": "db2", "levels": 6}),
+    ("window_statistics", {}),
+    ("window_statistics", {"window": 4}),
+    ("window_statistics", {"window": 2, "past": True}),
+]
+variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+lengths = pytest.mark.parametrize("length", [1, 2, 5, LENGTH, 64])
+
+
+def make(name, **options):
+    torch.manual_seed(1)
+    position = encodings.make(name, D_MODEL, N_HEADS, LENGTH, **options).double()
+    with torch.no_grad():
+        for parameter in position.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+    return position
+
+
+def tokens(length=LENGTH):
+    return torch.randn(2, length, D_MODEL, dtype=torch.float64)
+
+
+# -- wavelets --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wavelet", wavelets.WAVELETS)
+def test_filters_have_the_properties_that_define_them(wavelet):
+    """Orthonormal to their even shifts, and a wavelet that is blind to polynomials."""
+    h, n = wavelets.scaling_filter(wavelet), wavelets.WAVELETS[wavelet]
+    assert len(h) == 2 * n
+    assert h.sum() == pytest.approx(math.sqrt(2), abs=1e-12)
+    for shift in range(0, 2 * n, 2):
+        assert h[shift:] @ h[: 2 * n - shift] == pytest.approx(float(shift == 0), abs=1e-12)
+    alternating = h[::-1] * (-1) ** np.arange(2 * n)
+    for power in range(n):
+        scale = (2.0 * n) ** power
+        assert alternating @ np.arange(2 * n) ** power / scale == pytest.approx(0, abs=1e-9)
+
+
+def test_the_fourth_is_that_of_the_literature():
+    """Daubechies 1992, table 6.1, whose sum is sqrt(2)."""
+    expected = [0.2303778133, 0.7148465706, 0.6308807679, -0.0279837694]
+    expected += [-0.1870348117, 0.0308413818, 0.0328830117, -0.0105974018]
+    np.testing.assert_allclose(wavelets.scaling_filter("db4"), expected, atol=1e-10)
+
+
+def mirrored(x, i):
+    """Return entry i of a series that is mirrored at its ends without end."""
+    i %= 2 * len(x)
+    return x[i] if i < len(x) else x[2 * len(x) - 1 - i]
+
+
+def split(x, h):
+    """Return approximation and details of a series by one sum a coefficient."""
+    g = [(-1) ** k * a for k, a in enumerate(h[::-1])]
+    count = (len(x) + len(h) - 1) // 2
+    starts = [2 * k + 2 - len(h) for k in range(count)]
+    return [[sum(f[m] * mirrored(x, s + m) for m in range(len(h))) for s in starts] for f in (h, g)]
+
+
+def joined(approximation, details, h):
+    """Return the series whose coefficients these are; the part of a mirror falls off."""
+    g = [(-1) ** k * a for k, a in enumerate(h[::-1])]
+    out = [0.0] * (2 * len(details) - len(h) + 2)
+    for k in range(len(details)):
+        for m in range(len(h)):
+            i = 2 * k + m - len(h) + 2
+            if 0 <= i < len(out):
+                out[i] += approximation[k] * h[m] + details[k] * g[m]
+    return out
+
+
+def parts(x, levels, h):
+    """Return approximation and details, finest first, each brought back alone."""
+    coefficients, rest = [], x
+    for _ in range(levels):
+        rest, details = split(rest, h)
+        coefficients.append(details)
+    found = []
+    for kept in (None, *range(levels)):
+        back = rest if kept is None else [0.0] * len(rest)
+        for level in reversed(range(levels)):
+            details = coefficients[level] if level == kept else [0.0] * len(coefficients[level])
+            back = joined(back, details, h)
+        found.append(back[: len(x)])
+    return found
+
+
+@lengths
+@pytest.mark.parametrize(("wavelet", "levels"), [("haar", 1), ("haar", 4), ("db2", 2), ("db4", 3)])
+def test_parts_equal_the_loops_and_sum_to_the_signal(length, wavelet, levels):
+    h = wavelets.scaling_filter(wavelet)
+    signal = tokens(length)[..., 0]
+    found = wavelets.parts(signal, levels, torch.as_tensor(h))
+    torch.testing.assert_close(found.sum(-1), signal, **TOLERANCE)
+    expected = parts(signal[1].tolist(), levels, h.tolist())
+    np.testing.assert_allclose(found[1].mT.numpy(), expected, atol=1e-10)
+
+
+def test_haar_parts_are_differences_of_block_means():
+    signal = tokens(64)[..., 0]
+    found = wavelets.parts(signal, 3, torch.as_tensor(wavelets.scaling_filter("haar")))
+    rest = signal
+    for level in (1, 2, 3):
+        means = signal.unflatten(-1, (-1, 2**level)).mean(-1).repeat_interleave(2**level, -1)
+        torch.testing.assert_close(found[..., level], rest - means, **TOLERANCE)
+        rest = means
+    torch.testing.assert_close(found[..., 0], rest, **TOLERANCE)
+
+
+# -- the formulas ----------------------------------------------------------------------------------
+
+
+def dywpe(p, x):
+    signal = [p.channel(token).item() for token in x]
+    vectors = []
+    for e in p.scales:
+        gate, value = p.gate(e).tolist(), p.value(e).tolist()
+        vectors.append(
+            [math.tanh(v) / (1 + math.exp(-g)) for g, v in zip(gate, value, strict=True)]
+        )
+    found = parts(signal, p.levels, p.scaling.tolist())
+    return [
+        [sum(part[t] * v[c] for part, v in zip(found, vectors, strict=True))
+         for c in range(D_MODEL)]
+        for t in range(len(x))
+    ]  # fmt: skip
+
+
+def window_statistics(p, x):
+    behind = 0 if p.past else (p.window - 1) // 2
+    rows = []
+    for t in range(len(x)):
+        seen = range(max(0, t + behind - p.window + 1), min(len(x), t + behind + 1))
+        steps = np.array(seen, dtype=float)
+        columns = np.array([[x[i][c] for i in seen] for c in range(D_MODEL)])
+        spread = np.maximum(columns.var(axis=1), 1e-6) ** 0.5
+        slope = np.polyfit(steps, columns.T, 1)[0] if len(steps) > 1 else np.zeros(D_MODEL)
+        rows.append(p.project.weight.numpy() @ np.concatenate((columns.mean(1), spread, slope)))
+    return rows
+
+
+FORMULAS = {"dywpe": dywpe, "window_statistics": window_statistics}
+
+
+@variants
+@lengths
+@torch.no_grad()
+def test_what_is_added_equals_the_loops(name, options, length):
+    position, x = make(name, **options), tokens(length)
+    expected = FORMULAS[name](position, x[1])
+    np.testing.assert_allclose((position.embed(x) - x)[1].numpy(), expected, atol=1e-9)
+
+
+@variants
+def test_gradients_are_right(name, options):
+    position = make(name, **options)
+    names, parameters = zip(*position.named_parameters(), strict=True)
+
+    def output(x, *values):
+        given = dict(zip(names, values, strict=True))
+        return torch.func.functional_call(position, given, x)
+
+    position.forward = position.embed
+    inputs = (tokens(6)[:1].requires_grad_(), *parameters)
+    assert gradcheck(output, inputs, fast_mode=True)
+
+
+@variants
+def test_a_constant_series_gets_one_vector(name, options):
+    x = tokens()[:, :1].expand(-1, LENGTH, -1)
+    added = make(name, **options).embed(x) - x
+    torch.testing.assert_close(added, added[:, :1].expand_as(added), **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_series_moved_by_a_constant_keeps_all_but_its_level(name):
+    """The mean, or the approximation, moves by one vector; details and slopes do not see it."""
+    x, position = tokens(40), make(name)
+    moved = x + torch.randn(D_MODEL, dtype=torch.float64)
+    difference = (position.embed(moved) - moved) - (position.embed(x) - x)
+    torch.testing.assert_close(difference, difference[:, :1].expand_as(difference), **TOLERANCE)
+
+
+def test_the_control_holds_what_the_encoding_projects():
+    position, x = make("window_statistics"), tokens()
+    channels = encodings.with_window_statistics(x)
+    assert channels.shape == (2, LENGTH, 4 * D_MODEL)
+    both = torch.cat((torch.eye(D_MODEL, dtype=torch.float64), position.project.weight), 1)
+    torch.testing.assert_close(position.embed(x), channels @ both.mT, **TOLERANCE)
+
+
+# -- models, and what is refused -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [TimeSeriesTransformer, PatchTransformer])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_class_token_is_no_part_of_the_signal(cls, name):
+    torch.manual_seed(0)
+    model = cls(3, 2, 40, name, 16, 2, 1, 16, 0.0, pooling="cls").double().eval()
+    seen = []
+    model.position.vectors = lambda x: seen.append(x) or torch.zeros_like(x)
+    model(torch.randn(2, 40, 3, dtype=torch.float64))
+    assert seen[0].shape[1] == model.n_tokens - 1
+    assert not torch.isclose(seen[0], model.class_token).all(-1).any()
+
+
+def layer(name, cls=SelfAttention, **more):
+    position = make(name, **more.pop("options", {}))
+    return cls(D_MODEL, N_HEADS, position, **more).double().eval()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_cannot_be_served_is_refused_with_the_reason(name):
+    x, who = tokens(), encodings.get(name).__name__
+    with pytest.raises(ValueError, match=f"position must not be {who} in a causal layer, as each"):
+        layer(name, causal=True)(x)
+    for positions in (torch.arange(LENGTH), torch.rand(LENGTH)):
+        with pytest.raises(ValueError, match=f"positions must be None for {who}, which takes"):
+            layer(name)(x, positions=positions)
+    mask = torch.ones(2, LENGTH, dtype=torch.bool)
+    expected = layer(name)(x)
+    torch.testing.assert_close(layer(name)(x, mask), expected, **TOLERANCE)
+    pairs = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+    torch.testing.assert_close(layer(name)(x, pairs), expected, **TOLERANCE)
+    mask[0, 3] = False
+    with pytest.raises(ValueError, match=f"mask must be None, or True for every token, for {who}"):
+        layer(name)(x, mask)
+    crossed = layer(name, CrossAttention)
+    with pytest.raises(ValueError, match=f"mask must be None, or True for every token, for {who}"):
+        crossed(x, x, mask)
+    model = TimeSeriesTransformer(3, 2, LENGTH, name, 16, 2, 1, 16)
+    with pytest.raises(ValueError, match=f"mask must be None, or True for every token, for {who}"):
+        model(torch.randn(2, LENGTH, 3), mask)
+
+
+def test_windows_of_the_past_serve_causal_layers_and_no_cache():
+    attention = layer("window_statistics", causal=True, options={"past": True})
+    x = tokens()
+    later = x.clone()
+    later[:, 7:] += 1
+    torch.testing.assert_close(attention(x)[:, :7], attention(later)[:, :7], **TOLERANCE)
+    assert not torch.allclose(attention(x)[:, 7:], attention(later)[:, 7:])
+    with pytest.raises(ValueError, match="cache must be None for WindowStatistics, whose vectors"):
+        attention(x, cache=Cache())
+
+
+def test_bad_options_are_named():
+    for name, options, message in [
+        ("dywpe", {"levels": 0}, "levels must be an integer of at least 1, got 0"),
+        ("dywpe", {"wavelet": "db9"}, "wavelet must be one of haar, db2, .*, got 'db9'"),
+        ("window_statistics", {"window": 1}, "window must be an integer of at least 2, got 1"),
+        ("window_statistics", {"past": 1}, "past must be True or False, got 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make(name, **options)
+
+
+@pytest.mark.parametrize("sizes", [(16, 4, 10), (24, 2, 41)])
+def test_parameter_counts_follow_the_formula(sizes):
+    d = sizes[0]
+    for name, count in (("dywpe", 2 * d * d + 7 * d + 1), ("window_statistics", 3 * d * d)):
+        position = encodings.make(name, *sizes)
+        assert sum(p.numel() for p in position.parameters()) == count
+
+
+@pytest.mark.parametrize("name", ["wavelets", "dywpe", "window_statistics", "signal"])
+def test_the_examples_run(name):
+    module = importlib.import_module(f"posenc.encodings.{name}")
+    failed, tried = doctest.testmod(module)
+    assert not failed
+    assert tried or name == "signal"

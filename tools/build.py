@@ -1,0 +1,90 @@
+"""Build the site into _build/html: only what changed, and all where that cannot be told.
+
+    python tools/build.py            # what changed since the last build
+    python tools/build.py --clean    # everything
+
+A build begins anew when settings, table of contents, extensions, references or an installed package
+changed since the last one, and when the last one failed: so a warning, which is an error, is said
+again until it is mended. What else makes a page old is known to `tools/unchanged.py`.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib.metadata import distributions
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# What changes how pages are made, or which there are.
+FOUNDATION = (
+    "_config.yml",
+    "_toc.yml",
+    "book/references.bib",
+    "course/*.py",
+    "src/posenc/*.py",
+    "src/posenc/audit/*.py",
+    "tools/*.py",
+)
+NAMES_ONLY = ("course/quizzes/*.yml", "course/source/*.py")
+JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
+COMMAND = ("-c", JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
+
+
+def foundation(root: Path = ROOT) -> str:
+    """Return a checksum of all that lets a build begin anew."""
+    return hashlib.sha256("\n".join(_foundation(root)).encode()).hexdigest()
+
+
+def _foundation(root: Path) -> Iterable[str]:
+    yield sys.version
+    yield str(root)
+    yield from sorted(f"{d.metadata['Name']} {d.version}" for d in distributions())
+    for pattern in FOUNDATION:
+        for path in sorted(root.glob(pattern)):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield f"{path.relative_to(root)} {content}"
+    for pattern in NAMES_ONLY:
+        yield from sorted(str(path.relative_to(root)) for path in root.glob(pattern))
+
+
+def build(root: Path = ROOT, *, clean: bool = False, command: Iterable[str] = COMMAND) -> int:
+    """Run the build and return its exit status.
+
+    Parameters
+    ----------
+    root : Path
+        The folder with `_config.yml`; the site goes to `_build/html` in it.
+    clean : bool
+        Whether to begin anew even if nothing asks for it.
+    command : iterable of str
+        What Python is asked to run.
+    """
+    stamp = root / "_build" / "made-from"
+    now = foundation(root)
+    if clean or not stamp.is_file() or stamp.read_text() != now:
+        for name in MADE:
+            shutil.rmtree(root / "_build" / name, ignore_errors=True)
+    stamp.unlink(missing_ok=True)  # a build that fails or is stopped leaves none
+    status = subprocess.run([sys.executable, *command], cwd=root, check=False).returncode
+    if status == 0:
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(now)
+    return status
+
+
+def main() -> None:
+    """Build, and say where the site is."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clean", action="store_true", help="build everything anew")
+    if status := build(clean=parser.parse_args().clean):
+        sys.exit(status)
+    print("\nThe book is built. Open this page in a browser:")
+    print(f"  {(ROOT / '_build' / 'html' / 'index.html').as_uri()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Run the notebooks as Colab does: its versions, and nothing added but what the set-up cell adds.
+
+    python tools/colab.py pins [pip-freeze.txt]    # Colab's versions of what the notebooks need
+    python tools/colab.py setup                    # run the set-up cell without a network, then with
+    python tools/colab.py run [--only a,b] [--without torch] [--out results/colab.json]
+
+Run the last two by the Python of an environment that holds those pins and no `posenc`: `setup`
+adds it from what is committed in this checkout, as the cell would from the repository. `run` notes
+for each notebook the seconds, those to the first output, and the most memory that its kernel held.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from repository import ROOT, address, notebooks
+
+PINS = ROOT / ".github" / "colab-constraints.txt"
+MEMORY = 2048  # MiB that the kernel of a notebook may hold
+TIMEOUT = 900  # seconds a cell
+# `name==1.2` or `name @ https://.../name-1.2%2Bcpu-cp313.whl`
+LINE = re.compile(r"(?P<name>[\w.-]+)(?:==| @ .*/[\w.]+?-)(?P<version>\d+(?:\.\d+)*)")
+
+
+def pins(freeze: str, names: list[str]) -> list[str]:
+    """Return `name==version` of each name, from the text of a `pip freeze`.
+
+    Raises
+    ------
+    ValueError
+        If a name does not stand in it.
+    """
+    found = {m["name"].lower(): m["version"] for m in map(LINE.match, freeze.splitlines()) if m}
+    missing = [name for name in names if name.lower() not in found]
+    if missing:
+        raise ValueError(f"freeze must name {', '.join(missing)}, which it does not")
+    return [f"{name}=={found[name.lower()]}" for name in names]
+
+
+def needed() -> list[str]:
+    """Return the names in the list of pins that the repository holds."""
+    return re.findall(r"^([\w-]+)==", PINS.read_text(), re.MULTILINE)
+
+
+def without(names: list[str]) -> str:
+    """Return a module `sitecustomize` that hides packages from the Python that finds it."""
+    return f"import sys\n\nsys.modules.update(dict.fromkeys({names}))\n"
+
+
+@contextmanager
+def repository_at(url: str) -> Iterator[None]:
+    """Let git look for the repository of the book elsewhere."""
+    keys = {"COUNT": "1", "KEY_0": f"url.{url}.insteadOf", "VALUE_0": address()}
+    os.environ.update({f"GIT_CONFIG_{key}": value for key, value in keys.items()})
+    try:
+        yield
+    finally:
+        for key in keys:
+            del os.environ[f"GIT_CONFIG_{key}"]
+
+
+def run_set_up() -> str:
+    """Run the first notebook as far as its set-up cell and one more; return what it failed with."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    notebook = nbformat.read(ROOT / "book" / "order-blindness.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    after = nbformat.v4.new_code_cell("import posenc")
+    notebook.cells = [code[0], after]
+    try:
+        NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
+    except CellExecutionError as error:
+        if after.execution_count is not None:
+            raise  # the set-up cell let the next one fail
+        return error.evalue
+    return ""
+
+
+def set_up() -> None:
+    """Try the set-up cell without a network and with one, and leave the package installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        with repository_at(f"file://{folder}/nothing"):
+            said = run_set_up()
+        if "Copy the folder src/posenc" not in said:
+            sys.exit(f"without a network the set-up cell must say what to do, it said: {said!r}")
+        print("without a network:", said)
+        copy = f"{folder}/book"
+        clone = ["git", "clone", "--quiet", "--bare", "--depth", "1", f"file://{ROOT}", copy]
+        subprocess.run(clone, check=True)
+        head = ["git", "-C", copy, "update-ref", "refs/heads/main", "HEAD"]
+        subprocess.run(head, check=True)
+        with repository_at(f"file://{copy}"):
+            if said := run_set_up():
+                sys.exit(f"with a network the set-up cell must add the package, it said: {said!r}")
+    print("with a network: the package was added")
+
+
+def run_one(path: Path) -> dict[str, float]:
+    """Run a notebook and return its seconds, those to its first output, and its peak in MiB."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    started, first = time.perf_counter(), []
+
+    class Client(NotebookClient):
+        def output(self, *message):
+            first.append(time.perf_counter() - started)
+            return super().output(*message)
+
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        resources = {"metadata": {"path": folder}}
+        Client(notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # the kernel's
+    return {
+        "seconds": round(time.perf_counter() - started, 1),
+        "first_output": round(first[0], 1),
+        "peak_mib": round(peak),
+    }
+
+
+def run(paths: list[Path], hidden: list[str]) -> dict[str, dict | str]:
+    """Run notebooks, each in a process of its own; return what was measured or what went wrong."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sitecustomize.py").write_text(without(hidden))
+        environment = os.environ | {"PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
+        for path in paths:
+            command = [sys.executable, __file__, "one", str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            name = path.relative_to(ROOT / "book").with_suffix("").as_posix()
+            lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+            found[name] = lines[-1] if done.returncode else json.loads(lines[-1])
+            print(f"{name}: {found[name]}", flush=True)
+    return found
+
+
+def faults(found: dict[str, dict | str]) -> list[str]:
+    """Return a line for each notebook that failed or held more memory than it may."""
+    wrong = {name: one for name, one in found.items() if isinstance(one, str)}
+    large = {
+        name: f"held {one['peak_mib']} MiB, {MEMORY} are allowed"
+        for name, one in found.items()
+        if isinstance(one, dict) and one["peak_mib"] >= MEMORY
+    }
+    return [f"{name}: {what}" for name, what in (wrong | large).items()]
+
+
+def note(found: dict[str, dict | str], hidden: list[str], out: Path) -> None:
+    """Add what was measured to a file; what ran without a package is only named there."""
+    kept = json.loads(out.read_text()) if out.is_file() else {}
+    ran = {name: one for name, one in found.items() if isinstance(one, dict)}
+    if hidden:
+        key = f"without_{'_'.join(hidden)}"
+        kept[key] = sorted({*kept.get(key, []), *ran})
+    else:
+        kept["python"] = platform.python_version()
+        kept["versions"] = {name: version(name).partition("+")[0] for name in needed()}
+        kept["notebooks"] = dict(sorted((kept.get("notebooks", {}) | ran).items()))
+    out.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def main() -> None:
+    """Do what the command line asks for; end with an error where a notebook fails."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["pins", "setup", "run", "one"])
+    parser.add_argument("path", nargs="?", type=Path, help="a pip freeze, or a notebook")
+    parser.add_argument("--only", metavar="NAME,NAME", help="notebooks without folder or ending")
+    parser.add_argument("--without", nargs="+", default=[], help="packages to hide")
+    parser.add_argument("--out", type=Path, help="file that takes what was measured")
+    options = parser.parse_args()
+    if options.what == "pins":
+        freeze = (options.path or PINS).read_text()
+        print("\n".join(pins(freeze, needed())))
+    elif options.what == "setup":
+        set_up()
+    elif options.what == "one":
+        print(json.dumps(run_one(options.path)))
+    else:
+        only = options.only.split(",") if options.only else [path.stem for path in notebooks()]
+        found = run([path for path in notebooks() if path.stem in only], options.without)
+        if options.out:
+            note(found, options.without, options.out)
+        sys.exit("\n".join(faults(found)) or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Make slides of every chapter from the built site: _build/slides/<chapter>.html.
+
+    python tools/slides.py                  # every chapter
+    python tools/slides.py --only rotary    # some of them, separated by commas
+
+The rule stands in `slide_rules.py`. The folder needs no network and nothing outside itself, so it
+runs from a memory stick. Keys: arrows, Esc for all slides at once, S for notes, F for the full
+screen; `?print-pdf` behind the address gives pages to print.
+"""
+
+import argparse
+import copy
+import re
+import shutil
+from html import escape
+
+import built_site
+import slide_rules
+import vendored
+
+TARGET = built_site.ROOT / "_build" / "slides"
+STATIC = ("pygments.css", "book.css", "mathjax", "explorables.css", "explorables.js")
+FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en" data-theme="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} – slides</title>
+{styles}
+</head>
+<body>
+<div class="reveal" data-chapter="{title}"><div class="slides">
+{slides}
+</div></div>
+<script>{mathjax}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def chapters() -> list[str]:
+    """Return the pages that close with a take-away: the chapters, in order."""
+    pages = [page for _, found in built_site.parts() for page in found]
+    return [
+        page
+        for page in pages
+        if (built_site.ROOT / f"{page}.ipynb").is_file()
+        and "take-away" in built_site.identifiers(page)
+    ]
+
+
+def write(page: str) -> int:
+    """Write the slides of a chapter with its pictures, and return how many there are."""
+    chapter = copy.copy(built_site.article(page))
+    title = built_site.title(page)
+    slides = slide_rules.slides(chapter)
+    body = "\n".join(slide.html() for slide in slides)
+    for picture in dict.fromkeys(re.findall(r'src="\.\./(_images/[^"]+)"', body)):
+        (TARGET / "_images").mkdir(exist_ok=True)
+        shutil.copyfile(built_site.SITE / picture, TARGET / picture)
+    live = [f"{name}.js" for name in dict.fromkeys(FIGURE.findall(body))]
+    built_site.copy_static(live, TARGET / "_static")
+    text = PAGE.format(
+        title=escape(title),
+        styles=_styles(
+            "reveal/reset.css",
+            "reveal/reveal.css",
+            "type/type.css",
+            "pygments.css",
+            "book.css",
+            "explorables.css",
+        ),
+        slides=body.replace('src="../_images/', 'src="_images/'),
+        mathjax=built_site.settings_of_mathjax(page),
+        scripts=_scripts(
+            "mathjax/tex-chtml.js",
+            "reveal/reveal.js",
+            "reveal/notes.js",
+            *(["explorables.js", *live] if live else []),
+            "slides.js",
+        ),
+    )
+    (TARGET / f"{page.rpartition('/')[2]}.html").write_text(text, encoding="utf-8")
+    return len(slides)
+
+
+def _styles(*names: str) -> str:
+    names = (*names, "slides.css")
+    return "\n".join(f'<link rel="stylesheet" href="_static/{name}">' for name in names)
+
+
+def _scripts(*names: str) -> str:
+    return "\n".join(f'<script defer src="_static/{name}"></script>' for name in names)
+
+
+def write_contents(pages: list[str]) -> None:
+    """Write the page that lists the chapters."""
+    lines = [
+        f'<li><a href="{page.rpartition("/")[2]}.html">{escape(built_site.title(page))}</a></li>'
+        for page in pages
+    ]
+    text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")
+    (TARGET / "index.html").write_text(text.replace("{chapters}", "\n".join(lines)), "utf-8")
+
+
+def main() -> None:
+    """Write the slides that are asked for, with all they need."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="chapters, separated by commas")
+    asked = parser.parse_args().only
+    wanted = [name for name in asked.split(",") if name]
+    pages = chapters()
+    if not wanted:
+        shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True, exist_ok=True)
+    built_site.copy_static(list(STATIC), TARGET / "_static")
+    vendored.REVEAL.unpack(TARGET / "_static" / "reveal")
+    vendored.write_type(TARGET / "_static" / "type")
+    for name in ("slides.css", "slides.js"):
+        shutil.copyfile(built_site.SHEETS / name, TARGET / "_static" / name)
+    for page in pages:
+        if not wanted or page.rpartition("/")[2] in wanted:
+            print(f"{page:40} {write(page):3} slides")
+    write_contents(pages)
+    print(f"The slides are made. Open this page in a browser:\n  file://{TARGET}/index.html")
+
+
+if __name__ == "__main__":
+    main()
