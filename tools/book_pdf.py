@@ -13,6 +13,8 @@ import copy
 import io
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -27,7 +29,8 @@ from posenc._extras import wanted
 try:
     from bs4 import BeautifulSoup, Tag
     from playwright.sync_api import Page, sync_playwright
-    from pypdf import PdfReader
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import NameObject, TextStringObject
 except ModuleNotFoundError as error:
     sys.exit(f"The PDF needs {error.name}: pip install {wanted(error.name)}")
 
@@ -288,6 +291,48 @@ def printed(page: Page) -> bytes:
     return page.pdf(**PRINT)
 
 
+def finish(pdf: bytes) -> None:
+    """Write the PDF, with an author and an outline that names each heading once.
+
+    In the outline, Chromium says each piece of a heading twice if the heading was moved to the top
+    of a page: "1. 1. TurnTurn".
+    """
+    writer = PdfWriter(clone_from=io.BytesIO(pdf))
+    known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    writer.add_metadata({"/Author": known["authors"][0]["name"]})
+    for entry in _entries(writer.root_object["/Outlines"]):
+        entry[NameObject("/Title")] = TextStringObject(once(str(entry["/Title"])))
+    writer.write(TARGET)
+
+
+def once(said: str) -> str:
+    """Return a heading whose pieces are said twice each with each said once; others as they are."""
+
+    @cache
+    def rest(start: int) -> str | None:
+        if start == len(said):
+            return ""
+        for size in range((len(said) - start) // 2, 0, -1):
+            piece = said[start : start + size]
+            if said.startswith(piece, start + size):
+                left = rest(start + 2 * size)
+                if left is not None:
+                    return piece + left
+        return None
+
+    found = rest(0)
+    return said if found is None else found
+
+
+def _entries(above: dict) -> Iterator[dict]:
+    entry = above.get("/First")
+    while entry is not None:
+        entry = entry.get_object()
+        yield entry
+        yield from _entries(entry)
+        entry = entry.get("/Next")
+
+
 def main() -> None:
     """Write the document and print it."""
     browser_path = chromium()
@@ -304,9 +349,9 @@ def main() -> None:
         page.goto(document.as_uri(), timeout=600_000)
         pdf = printed(page)
         browser.close()
-    TARGET.write_bytes(pdf)
+    finish(pdf)
     n_pages = len(PdfReader(TARGET).pages)
-    print(f"{n_pages} pages, {len(pdf) / 1e6:.1f} MB: {TARGET}")
+    print(f"{n_pages} pages, {TARGET.stat().st_size / 1e6:.1f} MB: {TARGET}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Run the notebooks as Colab does: its versions, and nothing added but what the set-up cell adds.
 
     python tools/colab.py pins [pip-freeze.txt]    # Colab's versions of what the notebooks need
-    python tools/colab.py setup                    # the set-up cell without a network, then with
+    python tools/colab.py setup                    # the set-up cell, without a network and with
     python tools/colab.py run [--only a,b] [--without torch] [--out results/colab.json]
 
 Run the last two by the Python of an environment that holds those pins and no `posenc`: `setup`
-adds it from what is committed in this checkout, as the cell would from the repository. `run` notes
-for each notebook the seconds, those to the first output, and the most memory that its kernel held.
+adds it from this checkout and without its dependencies, as the cell does from the repository. `run`
+notes for each notebook the seconds, those to the first output, and the most memory of its kernel.
 """
 
 import argparse
@@ -53,9 +53,17 @@ def needed() -> list[str]:
     return re.findall(r"^([\w-]+)==", PINS.read_text(), re.MULTILINE)
 
 
+HIDE = """\
+from importlib.machinery import PathFinder
+
+find, hidden = PathFinder.find_spec, {}
+PathFinder.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)
+"""
+
+
 def without(names: list[str]) -> str:
     """Return a module `sitecustomize` that hides packages from the Python that finds it."""
-    return f"import sys\n\nsys.modules.update(dict.fromkeys({names}))\n"
+    return HIDE.format(names)
 
 
 @contextmanager
@@ -90,22 +98,18 @@ def run_set_up() -> str:
 
 
 def set_up() -> None:
-    """Try the set-up cell without a network and with one, and leave the package installed."""
-    with tempfile.TemporaryDirectory() as folder:
-        with repository_at(f"file://{folder}/nothing"):
-            said = run_set_up()
+    """Try the set-up cell without a network, add the package as it would, and try it once more."""
+    with tempfile.TemporaryDirectory() as folder, repository_at(f"file://{folder}/nothing"):
+        said = run_set_up()
         if "Copy the folder src/posenc" not in said:
             sys.exit(f"without a network the set-up cell must say what to do, it said: {said!r}")
         print("without a network:", said)
-        copy = f"{folder}/book"
-        clone = ["git", "clone", "--quiet", "--bare", "--depth", "1", f"file://{ROOT}", copy]
-        subprocess.run(clone, check=True)
-        head = ["git", "-C", copy, "update-ref", "refs/heads/main", "HEAD"]
-        subprocess.run(head, check=True)
-        with repository_at(f"file://{copy}"):
-            if said := run_set_up():
-                sys.exit(f"with a network the set-up cell must add the package, it said: {said!r}")
-    print("with a network: the package was added")
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", str(ROOT)], check=True
+        )
+        if said := run_set_up():
+            sys.exit(f"with the package the set-up cell must do nothing, it said: {said!r}")
+    print("the package was added, and the set-up cell finds it")
 
 
 def run_one(path: Path) -> dict[str, float]:

@@ -30,6 +30,14 @@ def slug(page):
     return page.removeprefix("book/").replace("/", "-")
 
 
+def test_headings_that_are_said_twice_are_said_once():
+    import book_pdf
+
+    assert book_pdf.once("1. 1. TurnTurn") == "1. Turn"
+    assert book_pdf.once("ContentsContents") == "Contents"
+    assert book_pdf.once("1.2. The theorem behind it") == "1.2. The theorem behind it"
+
+
 def flat(outline):
     for entry in outline:
         if isinstance(entry, list):
@@ -67,7 +75,7 @@ def test_links_inside_resolve(reader):
 def test_contents_say_the_page_on_which_a_chapter_begins(reader, printed):
     text = "\n".join(reader.pages[number].extract_text() for number in range(1, 12))
     for page in printed:
-        destination = reader.named_destinations[f"{slug(page)}--"]
+        destination = reader.named_destinations[f"/{slug(page)}--"]
         number = reader.get_destination_page_number(destination) + 1
         title = same(built_site.title(page))[:30]
         assert re.search(rf"{re.escape(title)}[\s\S]{{0,90}}?\b{number}\b", same(text)), page
