@@ -129,6 +129,7 @@ def cells() -> list:
         new_markdown_cell(INTRODUCTION),
         new_code_cell(
             "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
+            "from posenc.attention import Places\n"
             "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),

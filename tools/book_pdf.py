@@ -13,7 +13,8 @@ import copy
 import io
 import re
 import sys
-from html import escape
+from collections.abc import Iterator
+from html import escape, unescape
 from pathlib import Path
 
 import yaml
@@ -27,7 +28,8 @@ from posenc._extras import wanted
 try:
     from bs4 import BeautifulSoup, Tag
     from playwright.sync_api import Page, sync_playwright
-    from pypdf import PdfReader
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import NameObject, TextStringObject
 except ModuleNotFoundError as error:
     sys.exit(f"The PDF needs {error.name}: pip install {wanted(error.name)}")
 
@@ -288,6 +290,36 @@ def printed(page: Page) -> bytes:
     return page.pdf(**PRINT)
 
 
+def finish(pdf: bytes, document: str) -> None:
+    """Write the PDF, with an author and an outline in the words of the headings.
+
+    Chromium says pieces of a heading twice in the outline where it was moved to another page.
+    """
+    writer = PdfWriter(clone_from=io.BytesIO(pdf))
+    known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    writer.add_metadata({"/Author": known["authors"][0]["name"]})
+    entries = list(_entries(writer.root_object["/Outlines"]))
+    for entry, words in zip(entries, headings(document), strict=True):
+        entry[NameObject("/Title")] = TextStringObject(words)
+    writer.write(TARGET)
+
+
+def headings(document: str) -> list[str]:
+    """Return the words of all headings of a document in order."""
+    found = re.findall(r"<h[1-6][^>]*>(.*?)</h[1-6]>", document, re.DOTALL)
+    words = (unescape(re.sub(r"<[^>]+>", "", one)) for one in found)
+    return [re.sub(r"\s+", " ", re.sub(r"\\[()]", "", one)).strip() for one in words]
+
+
+def _entries(above: dict) -> Iterator[dict]:
+    entry = above.get("/First")
+    while entry is not None:
+        entry = entry.get_object()
+        yield entry
+        yield from _entries(entry)
+        entry = entry.get("/Next")
+
+
 def main() -> None:
     """Write the document and print it."""
     browser_path = chromium()
@@ -304,9 +336,9 @@ def main() -> None:
         page.goto(document.as_uri(), timeout=600_000)
         pdf = printed(page)
         browser.close()
-    TARGET.write_bytes(pdf)
+    finish(pdf, document.read_text(encoding="utf-8"))
     n_pages = len(PdfReader(TARGET).pages)
-    print(f"{n_pages} pages, {len(pdf) / 1e6:.1f} MB: {TARGET}")
+    print(f"{n_pages} pages, {TARGET.stat().st_size / 1e6:.1f} MB: {TARGET}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ again until it is mended. What else makes a page old is known to `tools/unchange
 
 import argparse
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,13 @@ FOUNDATION = (
     "src/posenc/audit/*.py",
     "tools/*.py",
 )
-NAMES_ONLY = ("course/quizzes/*.yml", "course/source/*.py")
+# Where a file that comes or goes matters; what is in it is looked at page by page.
+NAMES_ONLY = (
+    "book/_assets/**/*",
+    "course/quizzes/*.yml",
+    "course/source/*.py",
+    "src/posenc/teaching/explorables/scripts/*",
+)
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
 COMMAND = ("-c", JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
@@ -42,6 +49,7 @@ def foundation(root: Path = ROOT) -> str:
 def _foundation(root: Path) -> Iterable[str]:
     yield sys.version
     yield str(root)
+    yield os.environ.get("EDITION", "")
     yield from sorted(f"{d.metadata['Name']} {d.version}" for d in distributions())
     for pattern in FOUNDATION:
         for path in sorted(root.glob(pattern)):

@@ -71,9 +71,12 @@ def article(page: str) -> Tag:
 
 
 def settings_of_mathjax(page: str) -> str:
-    """Return the script that configures MathJax on a page, or nothing."""
-    found = re.search(r"<script>(window\.MathJax = .*?)</script>", text(page), re.DOTALL)
-    return found[1] if found else ""
+    """Return the script that configures MathJax on a page, which is a file of its own."""
+    for name in re.findall(r'src="[^"]*_static/(inline/\w+\.js)"', text(page)):
+        script = (SITE / "_static" / name).read_text(encoding="utf-8")
+        if script.startswith("window.MathJax"):
+            return script.strip()
+    return ""
 
 
 def copy_static(names: list[str], target: Path) -> None:

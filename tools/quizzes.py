@@ -125,8 +125,7 @@ class Quiz(SphinxDirective):
         asked = f"{group}-asked"
         found = [_raw(f'<details><summary id="{asked}">{number}. '), self._inline(question.text)]
         found.append(_raw(f'</summary><fieldset aria-labelledby="{asked}">'))
-        page, _, anchor = question.see.partition("#")
-        see = f" See [](/book/{source_of(page)}#{anchor})."
+        see = self._see(question)
         for letter, option in zip("abcd", question.options, strict=False):
             own = f"{group}{letter}"
             verdict = "Right." if option.right else "Not so."
@@ -140,6 +139,13 @@ class Quiz(SphinxDirective):
                 _raw("</div></div>"),
             ]
         return [*found, _raw(f"{STATUS}</fieldset></details>")]
+
+    def _see(self, question: Question) -> str:
+        """Return a sentence that links to the section, and to its chapter where it is another."""
+        page, _, anchor = question.see.partition("#")
+        file = f"/book/{source_of(page)}"
+        chapter = "" if f"book/{page}" == self.env.docname else f" in []({file})"
+        return f" See []({file}#{anchor}){chapter}."
 
     def _group(self, number: int) -> str:
         """Return a name for the buttons of a question that no other quiz of the page has."""

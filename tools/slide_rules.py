@@ -96,8 +96,10 @@ def _of_section(section: Tag) -> list[Slide]:
 
 def _prepare(chapter: Tag) -> None:
     """Take away what slides have no use for: links inside the book, marks, numbers of headings."""
-    for element in chapter.select(".headerlink, .posenc-mark, details, .posenc-claim > a"):
+    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a"):
         element.decompose()
+    for folded in chapter.select("details:not(.posenc-quiz details)"):
+        folded.decompose()
     for number in chapter.select(":is(h2, h3, h4) > .section-number"):
         number.decompose()
     for link in chapter.find_all("a", href=True):
@@ -106,7 +108,7 @@ def _prepare(chapter: Tag) -> None:
     for content in chapter.select("section[id$=-content]"):
         content.name = "div"  # a section inside a slide would be a slide
         content["class"] = "content"
-    for element in chapter.select("[id]:not(section)"):
+    for element in chapter.select("[id]:not(section, input)"):
         if element.name != "figure" and not element.find_parent(class_="explorable"):
             del element["id"]
 
@@ -337,6 +339,8 @@ def _exercise(box: Tag) -> Slide:
 
 
 def _question(title: str, fieldset: Tag) -> Slide:
-    form = f'<form class="posenc-quiz" autocomplete="off">{fieldset}</form>'
+    asked = fieldset.find_previous_sibling("summary").decode_contents()
+    legend = f"<legend>{asked}</legend>{fieldset.decode_contents()}"
+    form = f'<form class="posenc-quiz" autocomplete="off"><fieldset>{legend}</fieldset></form>'
     right = fieldset.select_one(".posenc-why.right")
     return Slide(title, [form], "question", [f"<p>{right.decode_contents()}</p>"])

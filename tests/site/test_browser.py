@@ -340,8 +340,13 @@ def test_a_page_runs_no_script_that_it_carries(opened):
 
 def test_the_buttons_of_the_theme_do_what_they_say(opened):
     page = opened.goto(toc_files()[1])
-    page.evaluate("window.did = []; window.print = () => window.did.push('print')")
-    page.evaluate("window.toggleFullScreen = () => window.did.push('full screen')")
+    page.evaluate(
+        """() => {
+            window.did = [];
+            window.print = () => window.did.push('print');
+            window.toggleFullScreen = () => window.did.push('full screen');
+        }"""
+    )
     for word in ("print", "full-screen"):
         page.locator(f"[data-does='{word}']").first.dispatch_event("click")
     assert page.evaluate("window.did") == ["print", "full screen"]

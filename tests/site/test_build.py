@@ -154,15 +154,27 @@ def test_what_changes_every_page_lets_a_build_begin_anew(repository, name):
     assert count(repository) == 1
 
 
-def test_a_new_quiz_lets_a_build_begin_anew_and_a_changed_one_does_not(repository):
-    quiz = repository / "course" / "quizzes" / "rotary.yml"
-    quiz.parent.mkdir(parents=True)
-    quiz.write_text("first")
+@pytest.mark.parametrize("name", ["course/quizzes/rotary.yml", "book/_assets/mathjax/part.js"])
+def test_a_file_that_comes_or_goes_lets_a_build_begin_anew_and_a_changed_one_does_not(
+    repository, name
+):
+    path = repository / name
+    path.parent.mkdir(parents=True)
+    path.write_text("first")
     build.build(repository, command=COUNT)
     assert count(repository) == 1
-    quiz.write_text("second")
+    path.write_text("second")
     build.build(repository, command=COUNT)
     assert count(repository) == 2
+    path.unlink()
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
+
+
+def test_another_edition_lets_a_build_begin_anew(repository, monkeypatch):
+    monkeypatch.setenv("EDITION", "student")
+    build.build(repository, command=COUNT)
+    assert count(repository) == 1
 
 
 def test_a_build_that_failed_begins_anew(repository):

@@ -138,14 +138,16 @@ def read(encoding, seed, base=2.0, error=None, **changes):
 
 def test_losses_by_schedule_and_context():
     found = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
-    rows = text.rows(found, "as trained")
+    rows = text.rows(found, (64, 512))
     assert list(rows) == [
         "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn", "none",
         "alibi",
     ]  # fmt: skip
-    assert rows["rotary"]["512 characters"] == "2.25 (2.00 to 2.50)"
-    assert rows["rotary, linear"]["64 characters"] == "3.25 (3.00 to 3.50)"
-    assert text.rows(found, "after a short fine-tuning")["alibi"]["512 characters"] == "1.00"
+    assert rows["rotary"]["512, as trained"] == "2.25 (2.00 to 2.50)"
+    assert rows["rotary, linear"]["64, as trained"] == "3.25 (3.00 to 3.50)"
+    assert rows["alibi"]["512, fine-tuned"] == "1.00"
+    with pytest.raises(ValueError, match="kind must be one of as trained, fine-tuned"):
+        found.loss("rotary", "linear", 64, "tuned")
     assert set(rows["none"].values()) == {"not run"}
     assert found.python
     assert text.load([]).python == ""
@@ -154,7 +156,7 @@ def test_losses_by_schedule_and_context():
 def test_missing_and_unfinished_readings_are_named():
     found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
     assert found.unfinished == ["none, seed 0"]
-    assert len(found.missing) == 9 - 2
+    assert len(found.missing) == text.PLANNED - 2 == 9 - 2
     assert "rotary, seed 1" in found.missing
 
 

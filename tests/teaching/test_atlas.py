@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from posenc import encodings, tables
+from posenc.attention import Places
 from posenc.audit import ledger
 from posenc.study import measured
 from posenc.teaching.atlas import additions, card, cards
@@ -27,7 +28,7 @@ OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 def run(code: str) -> None:
     """Run the lines of a card in the setting of the page."""
-    namespace = {"torch": torch, "nn": nn, "encodings": encodings}
+    namespace = {"torch": torch, "nn": nn, "encodings": encodings, "Places": Places}
     try:
         exec(f"{SETTING}\n{code}", namespace)
     finally:

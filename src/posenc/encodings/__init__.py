@@ -21,7 +21,6 @@ from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
 from posenc.encodings.rotary import Rotary
-from posenc.encodings.signal import FromSignal
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
 from posenc.encodings.tpe import TPE
@@ -49,7 +48,6 @@ __all__ = [
     "DeBERTa",
     "DyWPE",
     "FoPE",
-    "FromSignal",
     "Kerple",
     "Learnable",
     "LearnableFrequency",

@@ -71,6 +71,8 @@ class WindowStatistics(FromSignal):
 def window_statistics(x: Tensor, window: int, *, past: bool = False) -> Tensor:
     """Return mean, standard deviation and slope of a window around each step.
 
+    After the idea of Moya-Mota et al. (2025); the choice of the three is ours.
+
     Parameters
     ----------
     x : (batch, length, n_channels)
@@ -120,7 +122,8 @@ def _windows(x: Tensor, window: int, behind: int) -> Tensor:
 def with_window_statistics(x: Tensor, window: int = 9, *, past: bool = False) -> Tensor:
     """Return a series with its window statistics as further channels: the control.
 
-    A model of 4 * n_channels channels with the position "none" reads it.
+    Statistics beside the input are what Moya-Mota et al. (2025) describe. A model of
+    4 * n_channels channels with the position "none" reads them.
 
     Parameters
     ----------

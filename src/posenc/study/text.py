@@ -4,7 +4,7 @@ The runs are those of `python -m posenc.bench text`.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,9 @@ NAMES = [
     for schedule in (bench.AS_TRAINED, *bench.PROTOCOL["schedules"] * (encoding == "rotary"))
 ]
 """Encoding and schedule of everything that is read."""
-KINDS = {"as trained": "loss", "after a short fine-tuning": "tuned_loss"}
+PLANNED = len(bench.protocol_cells())
+"""Trainings of the protocol."""
+KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 
 
 @dataclass(frozen=True)
@@ -91,21 +93,22 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     return Losses(python, runs, failed)
 
 
-def rows(losses: Losses, kind: str) -> dict[str, dict[str, str]]:
-    """Return a table: a row an encoding and schedule, a column a context, in nats a character.
+def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict[str, str]]:
+    """Return a table in nats a character: a row an encoding and schedule, contexts in the columns.
 
-    What has no finished training says so.
+    First as trained, then after the short fine-tuning. What has no finished training says so.
 
     Parameters
     ----------
     losses : Losses
-    kind : str
-        One of `KINDS`.
+    contexts : sequence of int
+        Of those of the protocol.
     """
     return {
         encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}": {
-            f"{context} characters": _shown(losses.loss(encoding, schedule, context, kind))
-            for context in bench.PROTOCOL["contexts"]
+            f"{context}, {kind}": _shown(losses.loss(encoding, schedule, context, kind))
+            for kind in KINDS
+            for context in contexts
         }
         for encoding, schedule in NAMES
     }

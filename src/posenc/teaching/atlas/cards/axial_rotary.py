@@ -32,7 +32,6 @@ CARD = Card(
         "this library have one number a token and refuse it."
     ),
     code="""\
-from posenc.attention import Places
 grid = torch.cartesian_prod(torch.arange(6), torch.arange(8))  # row and column of 48 tokens
 omega = 100 ** (-torch.arange(0, d_head // 2, 2) / (d_head // 2))
 turn = torch.exp(1j * (grid[..., None] * omega).flatten(1))  # half of the pairs for each axis
