@@ -237,7 +237,7 @@ def test_an_encoding(tmp_path):
     assert "(card-parabola)=" in atlas
     assert "[Parabola](#card-parabola)" in atlas
     assert "posenc.encodings.Parabola" in (tmp_path / "book/api/encodings.md").read_text()
-    lines = (tmp_path / "results" / "mine.jsonl").read_text().splitlines()
+    lines = (tmp_path / "_build" / "mine.jsonl").read_text().splitlines()
     records = {one["encoding"]: one for one in map(json.loads, lines)}
     assert records.keys() == {"none", "parabola"}
     assert 0 <= records["parabola"]["metrics"]["accuracy"] <= 1
