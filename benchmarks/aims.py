@@ -246,7 +246,7 @@ def rows(stored: dict[str, dict]) -> list[list[str]]:
 
 def table(stored: dict[str, dict]) -> str:
     """Return the rows as a Markdown table."""
-    head = ["what", "aim", "measured", "when", ""]
+    head = ["what", "aim", "measured", "when", "outcome"]
     lines = [head, ["---"] * len(head), *rows(stored)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
