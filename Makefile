@@ -101,7 +101,7 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
 	$(MAKE) --no-print-directory book CLEAN=1
-	$(BIN)/python tools/slides.py
+	$(BIN)/python tools/slides.py --optional
 	@echo "== pages and browser"
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
 

@@ -14,8 +14,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 import yaml
@@ -291,37 +290,25 @@ def printed(page: Page) -> bytes:
     return page.pdf(**PRINT)
 
 
-def finish(pdf: bytes) -> None:
-    """Write the PDF, with an author and an outline that names each heading once.
+def finish(pdf: bytes, document: str) -> None:
+    """Write the PDF, with an author and an outline in the words of the headings.
 
-    In the outline, Chromium says each piece of a heading twice if the heading was moved to the top
-    of a page: "1. 1. TurnTurn".
+    Chromium says pieces of a heading twice in the outline where it was moved to another page.
     """
     writer = PdfWriter(clone_from=io.BytesIO(pdf))
     known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     writer.add_metadata({"/Author": known["authors"][0]["name"]})
-    for entry in _entries(writer.root_object["/Outlines"]):
-        entry[NameObject("/Title")] = TextStringObject(once(str(entry["/Title"])))
+    entries = list(_entries(writer.root_object["/Outlines"]))
+    for entry, words in zip(entries, headings(document), strict=True):
+        entry[NameObject("/Title")] = TextStringObject(words)
     writer.write(TARGET)
 
 
-def once(said: str) -> str:
-    """Return a heading whose pieces are said twice each with each said once; others as they are."""
-
-    @cache
-    def rest(start: int) -> str | None:
-        if start == len(said):
-            return ""
-        for size in range((len(said) - start) // 2, 0, -1):
-            piece = said[start : start + size]
-            if said.startswith(piece, start + size):
-                left = rest(start + 2 * size)
-                if left is not None:
-                    return piece + left
-        return None
-
-    found = rest(0)
-    return said if found is None else found
+def headings(document: str) -> list[str]:
+    """Return the words of all headings of a document in order."""
+    found = re.findall(r"<h[1-6][^>]*>(.*?)</h[1-6]>", document, re.DOTALL)
+    words = (unescape(re.sub(r"<[^>]+>", "", one)) for one in found)
+    return [re.sub(r"\s+", " ", re.sub(r"\\[()]", "", one)).strip() for one in words]
 
 
 def _entries(above: dict) -> Iterator[dict]:
@@ -349,7 +336,7 @@ def main() -> None:
         page.goto(document.as_uri(), timeout=600_000)
         pdf = printed(page)
         browser.close()
-    finish(pdf)
+    finish(pdf, document.read_text(encoding="utf-8"))
     n_pages = len(PdfReader(TARGET).pages)
     print(f"{n_pages} pages, {TARGET.stat().st_size / 1e6:.1f} MB: {TARGET}")
 

@@ -20,6 +20,7 @@ import vendored
 
 TARGET = built_site.ROOT / "_build" / "slides"
 STATIC = ("pygments.css", "book.css", "mathjax", "explorables.css", "explorables.js")
+LEFT_OUT = "left-out.txt"
 FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
 PAGE = """\
 <!DOCTYPE html>
@@ -110,12 +111,19 @@ def main() -> None:
     """Write the slides that are asked for, with all they need."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="chapters, separated by commas")
-    asked = parser.parse_args().only
-    wanted = [name for name in asked.split(",") if name]
+    parser.add_argument(
+        "--optional", action="store_true", help="leave them out where reveal.js cannot be fetched"
+    )
+    options = parser.parse_args()
+    wanted = [name for name in options.only.split(",") if name]
     pages = chapters()
     if not wanted:
         shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir(parents=True, exist_ok=True)
+    if options.optional and (reason := vendored.missing()):
+        (TARGET / LEFT_OUT).write_text(reason, encoding="utf-8")
+        print(f"left out: the slides, as {reason}")
+        return
     built_site.copy_static(list(STATIC), TARGET / "_static")
     vendored.REVEAL.unpack(TARGET / "_static" / "reveal")
     vendored.write_type(TARGET / "_static" / "type")

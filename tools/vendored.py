@@ -22,6 +22,10 @@ ARCHIVES = ROOT / ".vendored"
 REGISTRY = "https://registry.npmjs.org/"
 
 
+class MissingError(SystemExit):
+    """An archive that neither the folder nor the registry gives; ends a command with the reason."""
+
+
 @dataclass(frozen=True)
 class Package:
     """One archive of the registry, and which of its files are kept under which names."""
@@ -50,7 +54,9 @@ class Package:
         try:
             content = path.read_bytes() if path.is_file() else _download(self.address)
         except OSError as error:
-            sys.exit(f"{self.file} is missing ({error}). Put {self.address} at {path} by hand.")
+            raise MissingError(
+                f"{self.file} is missing ({error}). Put {self.address} at {path} by hand."
+            ) from error
         found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             sys.exit(f"{path} is not {self.name} {self.version}: its SHA-256 is {found}")
@@ -110,6 +116,16 @@ TYPE = {
         "source-code-pro", "52ff8925aa275d3d28b745760ab78e9ac11276a477c909f1a8e703e0902afcc4"
     ),
 }
+
+
+def missing() -> str:
+    """Return why reveal.js or a family of type cannot be had; empty if all are there."""
+    try:
+        for package in (REVEAL, *TYPE.values()):
+            package.fetch()
+    except MissingError as error:
+        return str(error)
+    return ""
 
 
 def write_type(target: Path) -> None:

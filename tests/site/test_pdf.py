@@ -30,12 +30,13 @@ def slug(page):
     return page.removeprefix("book/").replace("/", "-")
 
 
-def test_headings_that_are_said_twice_are_said_once():
+def test_words_of_headings_are_plain():
     import book_pdf
 
-    assert book_pdf.once("1. 1. TurnTurn") == "1. Turn"
-    assert book_pdf.once("ContentsContents") == "Contents"
-    assert book_pdf.once("1.2. The theorem behind it") == "1.2. The theorem behind it"
+    text = (
+        "<h1>A &amp; B</h1><p>C</p><h2 id='x'><span>1. </span>The\n<code>d</code> of \\(k\\)</h2>"
+    )
+    assert book_pdf.headings(text) == ["A & B", "1. The d of k"]
 
 
 def flat(outline):

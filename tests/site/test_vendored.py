@@ -57,6 +57,18 @@ def test_without_a_network_it_says_where_to_put_the_archive(monkeypatch, tmp_pat
         package(archive).fetch(tmp_path)
 
 
+def test_what_cannot_be_fetched_is_named_and_another_archive_stays_an_error(monkeypatch, tmp_path):
+    def down(address):
+        raise OSError(f"no way to {address}")
+
+    monkeypatch.setattr(vendored, "_download", down)
+    monkeypatch.setattr(vendored.Package.fetch, "__defaults__", (tmp_path,))
+    assert vendored.missing().startswith(f"{vendored.REVEAL.file} is missing (no way to https:")
+    (tmp_path / vendored.REVEAL.file).write_bytes(b"another")
+    with pytest.raises(SystemExit, match="is not reveal"):
+        vendored.missing()
+
+
 def test_every_archive_comes_with_its_licence():
     for one in (vendored.REVEAL, *vendored.TYPE.values()):
         assert "LICENSE" in one.kept
