@@ -17,6 +17,7 @@ made the copy that travels with the package, the marks in prose, and the outputs
 import argparse
 import json
 import re
+import reprlib
 import sys
 from pathlib import Path
 
@@ -39,7 +40,7 @@ MOST_WORDS = 6
 FOUND = ("formula", "table", "figure", "code")  # what a reader looks for where words do not help
 PARTLY_READ = "N"  # the source whose rows say what was read
 KINDS_OF_READING = (FROM_TEXT := "from the text", "from code", "from a summary")
-FORM = re.compile(f"[{''.join(SOURCES)}][1-9][0-9]*")
+FORM = re.compile(f"[{''.join(SOURCES)}][1-9][0-9]{{0,8}}")
 HEAD = """\
 # Every checkable claim of the four sources, some of later papers (N), and the verdict of the cell
 # that tests it. Write id, source, place, find (or found, or ours) and claim by hand, for N what was
@@ -85,20 +86,25 @@ def records(book: Path = BOOK) -> dict[str, dict]:
     return found
 
 
+def shown(value: object) -> str:
+    """Return a value as a message shows it: in short, as YAML can hold endless ones."""
+    return reprlib.repr(value)
+
+
 def check_text(entry: object, place: str) -> dict:
     """Return a claim of the file, or raise LedgerError saying which field is wrong."""
     if not isinstance(entry, dict):
-        raise LedgerError(f"{place} must have the fields {', '.join(WRITTEN)}, got {entry!r}")
+        raise LedgerError(f"{place} must have the fields {', '.join(WRITTEN)}, got {shown(entry)}")
     for field in WRITTEN:
         value = entry.get(field)
         if not isinstance(value, str) or not value.strip():
-            raise LedgerError(f"{place} must have a text as {field}, got {value!r}")
+            raise LedgerError(f"{place} must have a text as {field}, got {shown(value)}")
     if not FORM.fullmatch(entry["id"]):
         raise LedgerError(f"{place}: id must look like B6, got {entry['id']!r}")
     if entry["source"] != entry["id"][0]:
         raise LedgerError(f"{place}: source must be {entry['id'][0]!r}, got {entry['source']!r}")
     allowed = {*WRITTEN, *FINDING, *RECORDED, *([READ] if entry["source"] == PARTLY_READ else [])}
-    if unknown := sorted(entry.keys() - allowed):
+    if unknown := sorted({*map(str, entry)} - allowed):
         raise LedgerError(f"{place} must have no field {unknown[0]!r}")
     if entry["source"] == PARTLY_READ:
         check_reading(entry, place)
@@ -118,7 +124,7 @@ def check_reading(entry: dict, place: str) -> None:
     read = entry.get(READ)
     if not isinstance(read, str) or not read.startswith(KINDS_OF_READING):
         raise LedgerError(
-            f"{place}: read must begin with one of {', '.join(KINDS_OF_READING)}, got {read!r}"
+            f"{place}: read must begin with one of {', '.join(KINDS_OF_READING)}, got {shown(read)}"
         )
     if read.startswith(FROM_TEXT) or entry.get("ours"):
         check_finding(entry, place)
@@ -133,13 +139,18 @@ def check_finding(entry: dict, place: str) -> None:
         raise LedgerError(f"{place} must have one of {', '.join(FINDING)}, got {given}")
     value = entry[given[0]]
     if given[0] == "ours" and value is not True:
-        raise LedgerError(f"{place}: ours must be true or left out, got {value!r}")
+        raise LedgerError(f"{place}: ours must be true or left out, got {shown(value)}")
     if given[0] == "found" and value not in FOUND:
-        raise LedgerError(f"{place}: found must be one of {', '.join(FOUND)}, got {value!r}")
+        raise LedgerError(f"{place}: found must be one of {', '.join(FOUND)}, got {shown(value)}")
     if given[0] == "find" and not (
         isinstance(value, str) and 1 <= len(value.split()) <= MOST_WORDS
     ):
-        raise LedgerError(f"{place}: find must have 1 to {MOST_WORDS} words, got {value!r}")
+        raise LedgerError(f"{place}: find must have 1 to {MOST_WORDS} words, got {shown(value)}")
+
+
+def has_id(entry: object) -> bool:
+    """Say whether an entry names itself."""
+    return isinstance(entry, dict) and bool(entry.get("id"))
 
 
 def read(path: Path = LEDGER) -> list[dict]:
@@ -150,12 +161,15 @@ def read(path: Path = LEDGER) -> list[dict]:
     LedgerError
         If the file is no list of claims, a text is missing, or an id stands there twice.
     """
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    try:
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise LedgerError(f"{path.name} is not YAML: {error}") from error
     if not isinstance(entries, list):
         raise LedgerError(f"{path.name} must be a list of claims, got {type(entries).__name__}")
     claims = []
     for number, entry in enumerate(entries, 1):
-        named = entry.get("id") if isinstance(entry, dict) else None
+        named = reprlib.repr(entry["id"]).strip("'") if has_id(entry) else None
         claims.append(check_text(entry, f"{path.name}, claim {named or f'number {number}'}"))
     ids = [claim["id"] for claim in claims]
     if twice := sorted({i for i in ids if ids.count(i) > 1}, key=order):

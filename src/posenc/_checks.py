@@ -8,11 +8,20 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MOST = 2**63 - 1  # the largest whole number that an array can count
+
 
 def count(name: str, value: int, *, minimum: int = 0) -> int:
     """Return `value` as an int, or raise ValueError unless it is an integer >= `minimum`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+    return _held(name, value)
+
+
+def _held(name: str, value: int) -> int:
+    """Return `value` as an int, or raise ValueError if no array could be so long."""
+    if value > MOST:
+        raise ValueError(f"{name} must be an integer of at most {MOST:,}, got one of more digits")
     return int(value)
 
 
@@ -26,7 +35,7 @@ def even(name: str, value: int) -> int:
             f"{name} must be a positive even integer (sines and cosines come in pairs), "
             f"got {value!r}; {below}{value + 1} would do"
         )
-    return int(value)
+    return _held(name, value)
 
 
 def positive(name: str, value: float) -> float:

@@ -133,6 +133,8 @@ def rotate(
 
 def _pairs(x: NDArray, pairing: str) -> tuple[NDArray, NDArray]:
     """Return views of the first and second members of all pairs."""
+    if not isinstance(pairing, str):
+        raise ValueError(f"pairing must be 'interleaved' or 'half', got {pairing!r}")
     if pairing == "interleaved":
         return x[:, 0::2], x[:, 1::2]
     if pairing == "half":

@@ -143,11 +143,13 @@ def by_parts(omega: ArrayLike, factor: float, kept: ArrayLike) -> NDArray[np.flo
     Raises
     ------
     ValueError
-        If a frequency is not finite or `factor` is below 1.
+        If a frequency is not finite, `factor` is below 1, or `kept` has another shape.
 
     Source: Peng et al. (2023), "YaRN", h(theta) in Definition 2.
     """
-    kept = np.asarray(kept)
+    kept = _checks.finite_array("kept", kept, ndim=None)
+    if kept.shape not in ((), _grid(omega).shape):
+        raise ValueError(f"kept must be one share or one for each of omega, got {kept.shape}")
     return (1 - kept) * linear(omega, factor) + kept * _grid(omega)
 
 

@@ -76,6 +76,11 @@ def use_real(real, shared_cache, monkeypatch):
     monkeypatch.setenv("POSENC_OFFLINE", "1")
 
 
+def unpacked(path):
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix == ".gz" else content
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name):
     train, test = data.load(name, "train"), data.load(name, "test")
@@ -96,7 +101,7 @@ def test_every_ready_made_set_of_the_registry_is_counted():
 def test_repeated_series(name):
     def lines(split):
         path = archive.find(Path(os.environ["POSENC_DATA"]) / name, name)[split == "test"]
-        rows = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+        rows = unpacked(path).decode("utf-8").splitlines()
         start = [row.lower().strip() for row in rows].index("@data")
         cut = ":" if ".ts" in path.suffixes else ","
         return [row.rpartition(cut)[0] for row in rows[start + 1 :] if row]
@@ -152,7 +157,7 @@ def test_values_equal_those_of_aeon(name, real, tmp_path):
 
     for split, path in zip(("train", "test"), archive.find(real / name, name), strict=True):
         plain = tmp_path / path.name.removesuffix(".gz")
-        plain.write_bytes(gzip.decompress(path.read_bytes()))
+        plain.write_bytes(unpacked(path))
         reader = load_from_ts_file if plain.suffix == ".ts" else load_from_arff_file
         values, labels = reader(str(plain))
         ours = data.load(name, split)

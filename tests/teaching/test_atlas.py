@@ -20,6 +20,9 @@ from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
 NAMES = encodings.names("all") + encodings.names("axes")
+TIED = (
+    "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear", "tupe", "tpe",
+)  # fmt: skip
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 
@@ -132,7 +135,8 @@ def test_who_sees_whom():
     relative = {name for name in NAMES if additions.offset_only(name)}
     modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
     signal = {"dywpe", "window_statistics"}  # equal tokens are a constant series
-    assert relative == {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern | signal
+    assert relative >= {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern | signal
+    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope", "axial_rotary"}
     assert all(np.allclose(additions.who_sees_whom(name), 1 / 48) for name in signal)
 
 

@@ -188,6 +188,9 @@ class SelfAttention(Attention):
         self, x: Tensor, mask: Tensor | None, cache: Cache | None = None
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return a mask as (padding, pairs), or raise ValueError if a shape does not fit."""
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
+            raise ValueError(f"x must be a tensor of floating-point numbers, got {kind}")
         if x.ndim != 3 or x.shape[-1] != self.d_model:
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"

@@ -177,7 +177,7 @@ def read(path: str | os.PathLike) -> list[dict]:
         raise ValueError(f"out must be a file such as results/baselines.jsonl, got folder {path}")
     if not path.exists():
         return []
-    with open(path, encoding="utf-8") as lines:
+    with open(path, encoding="utf-8", errors="surrogateescape") as lines:
         return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
 
 
@@ -241,7 +241,7 @@ def _versions() -> dict[str, str]:
 def _parse(path: Path, number: int, line: str) -> dict:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}, line {number}: not JSON ({error}); remove that line") from error
     missing = [one for one in FIELDS if not isinstance(record, dict) or one not in record]
     if missing:

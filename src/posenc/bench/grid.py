@@ -151,5 +151,5 @@ def _value(text: str) -> object:
         return _PYTHON[text]
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from posenc import _checks, data
+from posenc import _checks, data, encodings
 from posenc.bench import build, tuning
 from posenc.bench.settings import Settings
 from posenc.bench.stages import Files
@@ -81,10 +81,7 @@ HASH = hashed(TRAINING)
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
 # Encodings that joined the library later: no tier's, but an appendix to the third. They are
 # trained by `--tier 3 --encodings ...` and compared in a family of their own.
-LATER = (
-    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "dywpe",
-    "window_statistics",
-)  # fmt: skip
+LATER = (*encodings.names("modern"), *encodings.names("signal"))
 VARIED = (
     "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
     "NATOPS", "SyntheticControl", "ProximalPhalanxTW", "MedicalImages", "BasicMotions",

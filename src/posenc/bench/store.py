@@ -108,7 +108,7 @@ class Store:
     def _parse(self, line: bytes, number: int) -> dict:
         try:
             return records.check(json.loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{self.path}, line {number}: not a record of the benchmark ({error}); "
                 "remove or mend that line"
@@ -172,7 +172,7 @@ def _is_torn(line: bytes) -> bool:
 def _is_record(line: bytes) -> bool:
     try:
         records.check(json.loads(line))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

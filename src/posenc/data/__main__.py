@@ -1,13 +1,14 @@
-"""Command line: python -m posenc.data [list | fetch | verify | info | measure], see --help."""
+"""Command line: python -m posenc.data [list | fetch | verify | info | ...], see --help."""
 
 import argparse
 import sys
 from pathlib import Path
 
+from posenc.data import checksums
 from posenc.data.errors import DataError
 from posenc.data.info import facts
 from posenc.data.load import GROUPS, fetch, find, find_entry, names
-from posenc.data.measure import RECORD, write
+from posenc.data.measure import RECORD, add, write
 from posenc.data.registry import ENTRIES
 from posenc.data.synthetic import FAMILIES
 from posenc.data.verify import verify
@@ -22,13 +23,15 @@ def main(arguments: list[str] | None = None) -> int:
         ("fetch", "+", "download sets that are not on this machine"),
         ("verify", "*", "compare files with the checksums of the copies this book used"),
         ("info", "+", "count what is in a set, beside what the survey printed"),
+        ("checksums", "+", "enter the checksums of sets in the package's list"),
     ):
         commands.add_parser(command, help=purpose).add_argument("names", nargs=many, metavar="NAME")
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
+    measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")
     options = parser.parse_args(arguments)
     if options.command == "measure":
-        return _measure(options.path)
+        return _measure(options.path, options.only)
     if options.command in (None, "list"):
         return _list()
     return max([_run(options.command, name) for name in options.names or _present()], default=0)
@@ -58,7 +61,8 @@ def _present() -> list[str]:
 
 def _run(command: str, name: str) -> int:
     try:
-        return {"fetch": _fetch, "verify": _verify, "info": _info}[command](name)
+        known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
+        return known[command](name)
     except (DataError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -82,9 +86,18 @@ def _verify(name: str) -> int:
     return 0 if report.good else 1
 
 
-def _measure(path: Path) -> int:
+def _checksums(name: str) -> int:
+    found = find(find_entry(name))
+    if found is None:
+        print(f"{name}: {_place(name)}")
+        return 1
+    print(f"{name}: {checksums.add(found.digests())} new checksums")
+    return 0
+
+
+def _measure(path: Path, only: str | None) -> int:
     try:
-        write(path)
+        add(only, path) if only else write(path)
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -1,5 +1,6 @@
 """Unpack zip archives that may be hostile."""
 
+import errno
 import lzma
 import shutil
 import stat
@@ -36,7 +37,7 @@ def unpack(archive: Path, folder: Path) -> None:
     except _DAMAGE as error:
         raise ArchiveError(f"{archive.name}: not a usable zip archive ({error})") from error
     except OSError as error:
-        if error.errno is None:  # what bz2 makes of damaged data
+        if error.errno in (None, errno.EINVAL):  # what bz2, and wrong offsets, make of damage
             raise ArchiveError(f"{archive.name}: not a usable zip archive ({error})") from error
         raise
 

@@ -5,6 +5,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from posenc.data.errors import DataError
+
+FILE = Path(__file__).with_name("checksums.sha256")
+
 
 @cache
 def known() -> dict[str, str]:
@@ -12,6 +16,26 @@ def known() -> dict[str, str]:
     listing = (files("posenc.data") / "checksums.sha256").read_text(encoding="utf-8")
     pairs = (line.split("  ", 1) for line in listing.splitlines())
     return {path: digest for digest, path in pairs}
+
+
+def add(digests: dict[str, str], path: Path = FILE) -> int:
+    """Enter the sums of files that are not listed yet; return how many were new.
+
+    Raises
+    ------
+    DataError
+        If a file is listed with another sum: then one of the two copies is damaged or changed.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    listed = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    for name, digest in digests.items():
+        if listed.get(name, digest) != digest:
+            raise DataError(f"{name}: listed with the sum {listed[name]}, this file has {digest}")
+    new = {name: digest for name, digest in digests.items() if name not in listed}
+    lines += [f"{digest}  {name}" for name, digest in new.items()]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    known.cache_clear()
+    return len(new)
 
 
 def sha256(path: Path) -> str:

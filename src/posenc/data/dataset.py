@@ -6,6 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc.data.errors import DataError
+
+MOST_PADDED, MOST_GROWTH = 1 << 26, 100  # values after padding, and how many times the real ones
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -31,10 +35,8 @@ class Dataset:
     groups: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        if self.x.ndim != 3 or self.x.dtype != np.float32:
-            raise ValueError(
-                f"x must be float32 (n, length, n_channels), got {self.x.dtype} {self.x.shape}"
-            )
+        if not isinstance(self.x, np.ndarray) or self.x.ndim != 3 or self.x.dtype != np.float32:
+            raise ValueError(f"x must be float32 (n, length, n_channels), got {_kind(self.x)}")
         _require("y", self.y, np.int64, self.x.shape[:1])
         if self.mask is not None:
             _require("mask", self.mask, np.bool_, self.x.shape[:2])
@@ -78,10 +80,15 @@ class Dataset:
 
 
 def _require(name: str, array: NDArray, dtype: type, shape: tuple[int, ...]) -> None:
-    if array.dtype != dtype or array.shape != shape:
-        raise ValueError(
-            f"{name} must be {np.dtype(dtype)} {shape}, got {array.dtype} {array.shape}"
-        )
+    fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
+    if not fits:
+        raise ValueError(f"{name} must be {np.dtype(dtype)} {shape}, got {_kind(array)}")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    return type(value).__name__
 
 
 def stack(
@@ -99,6 +106,12 @@ def stack(
     a missing value in any channel counts as not real: its values are 0 and its mask is False.
     """
     length = length or max(len(one) for one in series)
+    n_values, n_real = len(series) * length * series[0].shape[1], sum(one.size for one in series)
+    if n_values > MOST_PADDED and n_values > MOST_GROWTH * n_real:
+        raise DataError(
+            f"{name}: the longest series has {length:,} steps, and padding all to that length "
+            f"would make {n_values:,} values of {n_real:,}"
+        )
     x = np.full((len(series), length, series[0].shape[1]), np.nan, dtype=np.float32)
     for row, one in zip(x, series, strict=True):
         row[: len(one)] = one

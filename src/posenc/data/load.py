@@ -80,7 +80,7 @@ def load(name: str, split: str, **options) -> Dataset:
     """
     if split not in SPLITS:
         raise ValueError(f'split must be "train" or "test", got {split!r}')
-    if name in FAMILIES:
+    if _is_simulated(name):
         _check_options(
             name, options, inspect.signature(FAMILIES[name]).parameters.keys() - {"split"}
         )
@@ -109,13 +109,19 @@ def _load_recordings(entry: Entry, split: str) -> Dataset:
 
 def is_here(name: str) -> bool:
     """Return whether `load` would answer for `name` without a download."""
-    return name in FAMILIES or find(find_entry(name)) is not None
+    return _is_simulated(name) or find(find_entry(name)) is not None
+
+
+def _is_simulated(name: object) -> bool:
+    return isinstance(name, str) and name in FAMILIES
 
 
 def find_entry(name: str) -> Entry:
     """Return the registry's entry for `name`, or one made up for a set of the archives."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise UnknownDatasetError(f"name must be letters, digits, - and _, got {name!r}")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", name):
+        raise UnknownDatasetError(
+            f"name must be up to 100 letters, digits, - and _, got {name!r:.80}"
+        )
     if name in ENTRIES:
         return ENTRIES[name]
     entry = from_archive(name, None)

@@ -70,6 +70,15 @@ def write(path: Path = RECORD) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
+def add(name: str, path: Path = RECORD) -> None:
+    """Count one set and enter it in the record at `path`; all else stays as it is."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    counted = record["sets"] | {name: count(name)}
+    record["sets"] = {known: counted[known] for known in ENTRIES if known in counted}
+    record["absent"] = [known for known in ENTRIES if known not in counted]
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def count(name: str) -> dict:
     """Return the counts of a real set, its fingerprint, how many files, one checksum of all."""
     counted = asdict(facts(name))

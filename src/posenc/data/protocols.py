@@ -4,6 +4,7 @@ The test part is never looked at: validation series are taken from the training 
 means and deviations are those of the training series that remain.
 """
 
+import numbers
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +62,7 @@ def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[
     ------
     ValueError if `share` is not between 0 and 1, or the set is too small to give both parts.
     """
-    if not 0 < share < 1:
+    if not isinstance(share, numbers.Real) or isinstance(share, bool) or not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share!r}")
     rng = np.random.default_rng(_checks.count("seed", seed))
     choose = _choose_series if data.groups is None else _choose_groups

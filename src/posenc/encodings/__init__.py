@@ -175,7 +175,7 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     >>> get("rotary").__name__
     'Rotary'
     """
-    if name in _ALSO_KNOWN_AS:
+    if isinstance(name, str) and name in _ALSO_KNOWN_AS:
         raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
     known = _GROUPS["all"] | _AXES
     return known[_checks.choice(argument, name, known)]

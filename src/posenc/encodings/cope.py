@@ -84,7 +84,7 @@ def _between(scores: Tensor, count: Tensor) -> Tensor:
     """Return the scores at fractional counts, interpolated: (batch, heads, queries, keys)."""
     last = scores.shape[-1] - 1
     count = count.clamp(max=last)
-    low = count.detach().floor().clamp(max=last - 1)
+    low = count.detach().floor().clamp(max=last - 1).nan_to_num()  # NaN is no index
     share = count - low
     index = low.long()
     return scores.gather(-1, index) * (1 - share) + scores.gather(-1, index + 1) * share

@@ -36,7 +36,7 @@ def round_to(table: ArrayLike, precision: str) -> NDArray[np.float64]:
     >>> round_to([[256.0], [257.0]], "bfloat16").tolist()
     [[256.0], [256.0]]
     """
-    if precision not in _FORMATS:
+    if not isinstance(precision, str) or precision not in _FORMATS:
         raise ValueError(f"precision must be one of {', '.join(_FORMATS)}, got {precision!r}")
     values = _checks.finite_array("table", table, ndim=None).astype(np.float64, copy=False)
     bits, least, largest = _FORMATS[precision]

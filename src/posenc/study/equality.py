@@ -77,6 +77,7 @@ def signed_rank(
         If there is no set, a difference is not finite, or rope or prior is not above 0.
     """
     rope, prior = _checks.positive("rope", rope), _checks.positive("prior", prior)
+    seed = _checks.count("seed", seed)
     points = np.append(set_means(differences), 0.0)
     strength = np.append(np.ones(points.size - 1), prior)
     averages = (points[:, None] + points) / 2

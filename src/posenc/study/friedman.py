@@ -388,7 +388,15 @@ def rank_balances(weights: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     Returns
     -------
     two arrays: all balances in rising order, and how probable each is if signs are fair.
+
+    Raises
+    ------
+    ValueError
+        If a weight is no integer of at least 0.
     """
+    weights = _checks.finite_array("weights", weights, ndim=1)
+    if weights.dtype.kind not in "iu" or (weights < 0).any():
+        raise ValueError(f"weights must be integers of at least 0, got {weights.tolist()}")
     chances = np.ones(1)
     for weight in weights:
         longer = np.zeros(chances.size + weight)

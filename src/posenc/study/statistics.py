@@ -52,6 +52,8 @@ def interval(scores: ArrayLike, *, level: float = 0.95, n_resamples: int = 5000)
     scores = _checks.finite_array("scores", scores, ndim=1)
     if not scores.size:
         raise ValueError("scores must hold at least one seed, got none")
+    level = _checks.probability("level", level)
+    n_resamples = _checks.count("n_resamples", n_resamples, minimum=1)
     rng = np.random.default_rng(0)
     means = scores[rng.integers(scores.size, size=(n_resamples, scores.size))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
@@ -80,6 +82,7 @@ def t_interval(scores: ArrayLike, *, level: float = 0.95) -> Interval:
     scores = _checks.finite_array("scores", scores, ndim=1)
     if scores.size < 2:
         raise ValueError(f"scores must hold at least two seeds, got {scores.size}")
+    level = _checks.probability("level", level)
     mean, error = scores.mean(), stats.sem(scores)
     half = stats.t.ppf((1 + level) / 2, scores.size - 1) * error
     return Interval(float(mean), float(mean - half), float(mean + half), scores.size)
@@ -123,7 +126,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     table = _table(scores)
     if table.shape[0] < 2 or table.shape[1] < 3:
         raise ValueError(
-            "Friedman's test needs at least 2 data sets and 3 methods, "
+            "scores must hold at least 2 data sets and 3 methods for Friedman's test, "
             f"got {table.shape[0]} and {table.shape[1]}"
         )
     if np.all(table == table[:, :1]):
@@ -146,6 +149,7 @@ def critical_difference(n_datasets: int, n_methods: int, alpha: float = 0.05) ->
     """Return the difference of average ranks above which Nemenyi's test rejects."""
     n_datasets = _checks.count("n_datasets", n_datasets, minimum=1)
     n_methods = _checks.count("n_methods", n_methods, minimum=2)
+    alpha = _checks.positive("alpha", _checks.probability("alpha", alpha))
     q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
     return float(q * _rank_error(n_datasets, n_methods))
 
@@ -199,7 +203,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Return p-values adjusted by Holm's step-down method, in the given order."""
-    p_values = np.asarray(p_values, dtype=float)
+    p_values = _checks.finite_array("p_values", p_values, ndim=1).astype(float)
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(p_values.size, 0, -1)
     adjusted = np.empty_like(p_values)
@@ -267,7 +271,7 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
 
 def rank_biserial(differences: ArrayLike) -> float:
     """Return the matched-pairs rank-biserial correlation; 0 where all differences are 0."""
-    differences = np.asarray(differences, dtype=float)
+    differences = _checks.finite_array("differences", differences, ndim=1).astype(float)
     differences = differences[differences != 0]
     if not differences.size:
         return 0.0
@@ -293,6 +297,8 @@ def bayesian_signed_rank(
 
     Source: Benavoli et al. (2017), Time for a change, section 4.3.
     """
+    rope = _checks.non_negative("rope", rope)
+    n_samples = _checks.count("n_samples", n_samples, minimum=1)
     points = np.concatenate([[0.0], _checks.finite_array("differences", differences, ndim=1)])
     averages = (points[:, None] + points) / 2
     weights = np.random.default_rng(0).dirichlet(np.ones(points.size), size=n_samples)

@@ -47,13 +47,15 @@ def _read_header(path: Path, rows) -> tuple[int, tuple[str, ...]]:
             continue
         if tag == "@data":
             break
-        nominal = re.fullmatch(r"@attribute\s+\S+\s*\{(.+)\}", row, re.IGNORECASE)
+        classes_of = _classes(row)
         if classes or not tag.startswith("@attribute"):
             raise FileFormatError(
                 path, line, f"expected numeric columns, one class and @data, got {row[:40]!r}"
             )
-        if nominal:
-            classes = tuple(one.strip().strip("'\"") for one in nominal[1].split(","))
+        if classes_of:
+            classes = classes_of
+            if len(set(classes)) != len(classes):
+                raise FileFormatError(path, line, "the nominal class names a class twice")
         elif re.fullmatch(r"@attribute\s+\S+\s+(numeric|real)", row, re.IGNORECASE):
             length += 1
         else:
@@ -63,3 +65,16 @@ def _read_header(path: Path, rows) -> tuple[int, tuple[str, ...]]:
     if not length or not classes:
         raise FileFormatError(path, line, "the header needs numeric columns and a nominal class")
     return length, classes
+
+
+def _classes(row: str) -> tuple[str, ...]:
+    """Return the classes of a line `@attribute NAME {a, b}`, or () of another line.
+
+    Without a regular expression, which would take hours over a long line of braces.
+    """
+    head, brace, rest = row.partition("{")
+    if not brace or not rest.endswith("}") or not rest[:-1] or len(head.split()) != 2:
+        return ()
+    if head.split()[0].lower() != "@attribute":
+        return ()
+    return tuple(one.strip().strip("'\"") for one in rest[:-1].split(","))

@@ -1,8 +1,10 @@
 """NumPy .npy files, plain or gzipped. Nothing is ever unpickled."""
 
 import gzip
+import warnings
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +12,23 @@ from numpy.typing import NDArray
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import text
 
+MAX_BYTES = 1 << 31  # of one array; the largest recording of the registry has 4 million
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
 
 def read_npy(path: Path, n_columns: int) -> NDArray[np.float64]:
     """Return the array (n_rows, n_columns) of the file, finite as 32-bit numbers too."""
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rb") as file:
-            values = np.lib.format.read_array(file, allow_pickle=False)
+            values = _read(path, file, n_columns)
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        if isinstance(error, FileFormatError):
+            raise
         raise FileFormatError(path, None, f"not a plain NumPy array file ({error})") from error
-    if values.ndim != 2 or values.shape[1] != n_columns or values.dtype.kind not in "fiu":
-        raise FileFormatError(
-            path, None, f"expected numbers (n, {n_columns}), got {values.dtype} {values.shape}"
-        )
     fits = text.fits_float32(values)
     if not fits.all():
         row, column = np.argwhere(~fits)[0]
@@ -32,3 +38,28 @@ def read_npy(path: Path, n_columns: int) -> NDArray[np.float64]:
             f"row {row} holds a number that is not finite in 32 bits: {values[row, column]}",
         )
     return values.astype(np.float64)
+
+
+def _read(path: Path, file: BinaryIO, n_columns: int) -> NDArray:
+    """Return the array, whose header may promise more than the file holds."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        raise FileFormatError(path, None, f"version {version} of the format is not read")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            shape, by_columns, dtype = _HEADERS[version](file)
+    except Exception as error:  # NumPy raises whatever the damaged bytes lead it to
+        raise ValueError(f"no header: {error}") from error
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are never unpickled")
+    if len(shape) != 2 or shape[0] < 0 or shape[1] != n_columns or dtype.kind not in "fiu":
+        raise FileFormatError(path, None, f"expected numbers (n, {n_columns}), got {dtype} {shape}")
+    wanted = shape[0] * shape[1] * dtype.itemsize
+    if wanted > MAX_BYTES:
+        raise FileFormatError(path, None, f"promises {wanted:,} bytes, over {MAX_BYTES:,}")
+    content = file.read(wanted + 1)
+    if len(content) != wanted:
+        more = "more" if len(content) > wanted else f"{len(content):,}"
+        raise FileFormatError(path, None, f"promises {wanted:,} bytes, holds {more}")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")

@@ -21,6 +21,8 @@ def read_mat(path: Path, variable: str, n_columns: int) -> NDArray[np.float64]:
     if variable not in content:
         raise FileFormatError(path, None, f"has no variable {variable!r}, only {names}")
     values = content[variable]
+    if not isinstance(values, np.ndarray):
+        raise FileFormatError(path, None, f"{variable} must be numbers, got {type(values)}")
     if values.ndim != 2 or values.shape[1] != n_columns or values.dtype.kind not in "fiu":
         raise FileFormatError(
             path, None, f"{variable} must be numbers (n, {n_columns}), got {values.shape}"

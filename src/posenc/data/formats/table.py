@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,13 @@ def read_table(
         with opened(path, "rt", encoding="utf-8-sig") as file, warnings.catch_warnings():
             warnings.filterwarnings("ignore", "loadtxt: input contained no data")
             values = np.loadtxt(file, dtype, delimiter=delimiter, skiprows=header, ndmin=2)
-    except (ValueError, EOFError, OSError):
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         # NumPy is fast but counts rows without header and empty lines: look for the line ourselves
         _raise_first_fault(path, n_columns, delimiter, header)
-        raise
+        raise FileFormatError(path, None, str(error)) from error
     if values.shape[1:] != (n_columns,) or not text.fits_float32(values).all():
         _raise_first_fault(path, n_columns, delimiter, header)
+        raise FileFormatError(path, None, f"expected {n_columns} columns of finite numbers")
     return values
 
 

@@ -71,7 +71,7 @@ def read_segments(path: Path) -> dict[str, tuple[list[tuple[int, int]], int]]:
         raise FileFormatError(path, 1, f"unexpected header {header[:60]!r}")
     channels = {}
     for line, row in rows:
-        fields = next(csv.reader([row]), [])
+        fields = _fields(path, line, row)
         if len(fields) != 5:
             raise FileFormatError(path, line, f"expected 5 columns, got {len(fields)}")
         if fields[1] == "MSL":
@@ -79,11 +79,18 @@ def read_segments(path: Path) -> dict[str, tuple[list[tuple[int, int]], int]]:
     return channels
 
 
+def _fields(path: Path, line: int, row: str) -> list[str]:
+    try:
+        return next(csv.reader([row]), [])
+    except csv.Error as error:
+        raise FileFormatError(path, line, f"not a line of a table ({error})") from error
+
+
 def _segments(path: Path, line: int, segments: str, rows: str) -> tuple[list, int]:
     try:
         pairs = [(int(first), int(last)) for first, last in ast.literal_eval(segments)]
         n_rows = int(rows)
-    except (ValueError, SyntaxError, TypeError):
+    except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError):
         raise FileFormatError(
             path,
             line,

@@ -1,0 +1,362 @@
+"""Whoever follows CONTRIBUTING gets what it promises: its blocks are followed in a copy.
+
+The blocks are taken from the page as they stand there. Notebooks that the steps run whole are run
+for their new cells only, and the atlas is made without being run, unless POSENC_WHOLE is set.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import yaml
+from sitefiles import ROOT
+
+PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+WHOLE = bool(os.environ.get("POSENC_WHOLE"))
+FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+LABELS = {
+    "write": re.compile(r"New file `([^`]+)`:$"),
+    "append": re.compile(r"At the end of `([^`]+)`[^`]*:$"),
+    "insert": re.compile(r"In `([^`]+)`:$"),
+    "cell": re.compile(r"New cell at the end of `([^`]+)`:$"),
+    "change": re.compile(r"Changed cell `(\w+)` in `([^`]+)`:$"),
+}
+# What commands of the steps write: generated files, which belong to the change.
+WRITTEN = {
+    "Add an encoding": {
+        "src/posenc/bench/fingerprints.json",
+        "book/api/encodings.md",
+        "book/atlas.ipynb",
+    },
+    "Add a data set": {"src/posenc/data/checksums.sha256", "src/posenc/data/measured.json"},
+    "Add a chapter": {"book/two-clocks.ipynb"},
+    "Add an explorable": set(),
+    "Add a claim": {"src/posenc/audit/ledger.json"},
+}
+NEW_CELLS = """
+import sys, nbformat, notebooks
+from pathlib import Path
+
+path = Path(sys.argv[1])
+notebook = nbformat.read(path, 4)
+code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+new = [cell for cell in code if cell.execution_count is None]
+if new:
+    notebooks.execute(nbformat.v4.new_notebook(cells=[*code[:2], *new]))
+for number, cell in enumerate(code, 1):
+    cell.execution_count = number
+    for output in cell.outputs:
+        if "execution_count" in output:
+            output.execution_count = number
+notebooks.tidy(notebook)
+path.write_text(nbformat.writes(notebook) + "\\n", encoding="utf-8")
+"""
+ATLAS = """
+import atlas, nbformat
+from nbformat.v4 import new_notebook
+nbformat.write(new_notebook(cells=atlas.cells()), atlas.PAGE)
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One block of the page: what is to be done, with which file, and the block's text."""
+
+    kind: str
+    file: str
+    text: str
+    language: str
+    cell: str = ""
+
+
+def section(title: str) -> str:
+    """Return the text below a heading of the third order."""
+    return re.search(rf"^### {title}\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)[1]
+
+
+def steps(title: str) -> list[Step]:
+    """Return what a section says is to be done, in its order."""
+    found, end, text = [], 0, section(title)
+    for fence in FENCE.finditer(text):
+        before, block = text[end : fence.start()], textwrap.dedent(fence[3])
+        found.append(step(" ".join(before.split()), fence[2], block))
+        end = fence.end()
+    return found
+
+
+def step(before: str, language: str, block: str) -> Step:
+    """Return the step of one block, which the words before it explain."""
+    if language == "bash":
+        return Step("run", "", block, language)
+    for kind, label in LABELS.items():
+        if said := label.search(before):
+            return Step(kind, said.groups()[-1], block, language, said[1])
+    raise AssertionError(f"the page does not say what to do with this block: {block}")
+
+
+class Copy:
+    """A copy of the repository in which the steps are followed."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("POSENC_", "PYTEST"))},
+            "PYTHONPATH": os.pathsep.join([str(folder / "src"), str(folder / "tools")]),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "OMP_NUM_THREADS": "1",
+            "POSENC_OFFLINE": "1",
+            **environment,
+        }
+        listed = self._git("ls-files", "--cached", "--others", "--exclude-standard", at=ROOT)
+        for name in listed.splitlines():
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        self.before = {
+            path: path.read_bytes()
+            for path in map(folder.joinpath, listed.split("\n"))
+            if path.is_file()
+        }
+        self._git("init", "--quiet")
+        self._git("add", "--all")
+
+    def _git(self, *arguments: str, at: Path | None = None) -> str:
+        command = ["git", "-C", str(at or self.folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def changed(self) -> set[str]:
+        """Return the files that are new or no longer as they were copied."""
+        names = self._git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+        paths = {name: self.folder / name for name in names}
+        return {name for name, at in paths.items() if self.before.get(at) != at.read_bytes()}
+
+    def run(self, *command: str) -> str:
+        """Run a command in the copy and return what it prints."""
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout
+
+    def python(self, code: str, *arguments: str) -> str:
+        """Run lines of Python in the copy and return what they print."""
+        return self.run(sys.executable, "-c", code, *arguments).strip()
+
+    def tests(self, *arguments: str) -> int:
+        """Run tests of the copy and return how many passed."""
+        options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+        said = self.run(sys.executable, "-m", "pytest", *options, *arguments)
+        return int(re.search(r"(\d+) passed", said)[1])
+
+    def follow(self, title: str) -> list[str]:
+        """Do all steps of a section; return what its commands printed."""
+        return [said for one in steps(title) for said in self._do(one)]
+
+    def _do(self, one: Step) -> list[str]:
+        if one.kind == "run":
+            return [self._command(line) for line in one.text.splitlines()]
+        path = self.folder / one.file
+        if one.kind == "write":
+            assert not path.exists(), f"{one.file} is there already"
+            path.write_text(one.text, encoding="utf-8")
+        elif one.kind == "append":
+            assert path.read_text(encoding="utf-8").endswith("\n")
+            path.write_text(path.read_text(encoding="utf-8") + one.text, encoding="utf-8")
+        elif one.kind == "insert":
+            path.write_text(inserted(path.read_text(encoding="utf-8"), one.text), encoding="utf-8")
+        else:
+            with_cell(path, one)
+        return []
+
+    def _command(self, line: str) -> str:
+        """Run a line of a block, long notebooks for their new cells only."""
+        if not WHOLE and (only := re.fullmatch(r"python tools/notebooks.py --only (\S+)", line)):
+            [path] = (self.folder / "book").rglob(f"{only[1]}.ipynb")
+            return self.python(NEW_CELLS, str(path))
+        if not WHOLE and line == "python tools/atlas.py":
+            return self.python(ATLAS)
+        return self.run("bash", "-c", line)
+
+
+def inserted(text: str, block: str) -> str:
+    """Return a file's text with the lines of a block that have a `+`, each below its neighbour."""
+    lines, below = text.splitlines(), None
+    for line in block.splitlines():
+        if line.startswith("+"):
+            assert below is not None, f"no line stands above {line!r}"
+            below += 1
+            lines.insert(below, line[1:])
+        else:
+            places = [i for i, old in enumerate(lines) if old.strip() == line.strip()]
+            assert len(places) == 1, f"{line.strip()!r} stands {len(places)} times in the file"
+            [below] = places
+    return "\n".join(lines) + "\n"
+
+
+def with_cell(path: Path, one: Step) -> None:
+    """Put a new cell at the end of a notebook, or change the one that judges a claim."""
+    notebook, source = nbformat.read(path, 4), one.text.strip("\n")
+    if one.kind == "change":
+        [cell] = [c for c in notebook.cells if c.cell_type == "code" and one.cell in c.source]
+        cell.update(source=source, outputs=[], execution_count=None)
+    elif one.language == "markdown":
+        notebook.cells.append(nbformat.v4.new_markdown_cell(source))
+    else:
+        notebook.cells.append(nbformat.v4.new_code_cell(source))
+    nbformat.write(notebook, path)
+
+
+def only_what_was_promised(copy: Copy, title: str) -> None:
+    """Assert that no file changed but those that the section names or whose commands write it."""
+    named = {one.file for one in steps(title) if one.file}
+    assert named <= copy.changed() <= named | WRITTEN[title]
+
+
+def test_every_block_of_the_page_says_what_to_do_with_it():
+    titles = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
+    assert titles == [*WRITTEN, "Contest a claim"]
+    assert all(len(steps(title)) >= 3 for title in titles)
+
+
+def test_an_encoding(tmp_path):
+    copy = Copy(tmp_path)
+    copy.follow("Add an encoding")
+    only_what_was_promised(copy, "Add an encoding")
+    code = "from posenc import encodings; print(encodings.names('modern')[-1])"
+    assert copy.python(code) == "parabola"
+    atlas = (tmp_path / "book" / "atlas.ipynb").read_text(encoding="utf-8")
+    assert "(card-parabola)=" in atlas
+    assert "[Parabola](#card-parabola)" in atlas
+    assert "posenc.encodings.Parabola" in (tmp_path / "book/api/encodings.md").read_text()
+    lines = (tmp_path / "results" / "mine.jsonl").read_text().splitlines()
+    records = {one["encoding"]: one for one in map(json.loads, lines)}
+    assert records.keys() == {"none", "parabola"}
+    assert 0 <= records["parabola"]["metrics"]["accuracy"] <= 1
+    files = [
+        "torch/test_torch_parabola.py",
+        "torch/test_torch_attention.py",
+        "torch/test_torch_cache.py",
+        "torch/test_torch_causal.py",
+        "torch/test_torch_transforms.py",
+        "teaching/test_atlas.py",
+        "teaching/test_scorecard_torch.py",
+    ]
+    assert copy.tests(*(f"tests/{name}" for name in files), "-k", "parabola") >= 20
+
+
+def coffee(folder: Path) -> None:
+    """Write files of the sizes of Coffee into a folder of data."""
+    rng = np.random.default_rng(0)
+    (folder / "Coffee").mkdir(parents=True)
+    for part in ("TRAIN", "TEST"):
+        rows = [",".join(f"{x:.3f}" for x in row) for row in rng.normal(size=(28, 286))]
+        head = "@problemName Coffee\n@univariate true\n@equalLength true\n@classLabel true 0 1\n"
+        cases = "".join(f"{row}:{i % 2}\n" for i, row in enumerate(rows))
+        (folder / "Coffee" / f"Coffee_{part}.ts").write_text(f"{head}@data\n{cases}")
+
+
+def test_a_data_set(tmp_path):
+    coffee(tmp_path / "data")
+    places = {"POSENC_DATA": str(tmp_path / "data"), "POSENC_CACHE": str(tmp_path / "cache")}
+    copy = Copy(tmp_path / "copy", **places)
+    _, new, _, verified, told, _ = copy.follow("Add a data set")
+    only_what_was_promised(copy, "Add a data set")
+    assert new == "Coffee: 2 new checksums\n"
+    assert "2 agree, 0 unknown, 0 differ" in verified
+    assert "note: a note on what a reader should know" in told
+    code = "from posenc import data; print('Coffee' in data.names('archive'))"
+    assert copy.python(code) == "True"
+    counted = json.loads((tmp_path / "copy/src/posenc/data/measured.json").read_text())
+    before = json.loads((ROOT / "src/posenc/data/measured.json").read_text())
+    assert counted["sets"].pop("Coffee")["class_counts"] == {"0": [14, 14], "1": [14, 14]}
+    assert counted == before
+    chosen = "Coffee or ready_made or registered or groups or listed"
+    files = ["test_data_real.py", "test_data_load.py", "test_data_measured.py"]
+    assert copy.tests(*(f"tests/data/{name}" for name in files), "-k", chosen) >= 5
+
+
+def test_a_chapter(tmp_path):
+    copy = Copy(tmp_path)
+    *_, shapes, _ = copy.follow("Add a chapter")
+    only_what_was_promised(copy, "Add a chapter")
+    assert "two-clocks" in shapes
+    assert "over" not in next(line for line in shapes.splitlines() if "two-clocks" in line)
+    files = ["notebooks", "shape", "quizzes", "prose_numbers"]
+    chosen = "two-clocks or tracks or unique or stated or no_two"
+    assert copy.tests(*(f"tests/site/test_{name}.py" for name in files), "-k", chosen) >= 14
+    with pytest.raises(AssertionError, match="which is a page of the book"):
+        copy.run(sys.executable, "tools/chapter.py", "two-clocks", "Again")
+    with pytest.raises(AssertionError, match="name must be small words joined by hyphens"):
+        copy.run(sys.executable, "tools/chapter.py", "Two_Clocks", "Again")
+
+
+def test_an_explorable(tmp_path, request):
+    copy = Copy(tmp_path)
+    copy.follow("Add an explorable")
+    only_what_was_promised(copy, "Add an explorable")
+    gallery = nbformat.read(tmp_path / "book" / "explorables.ipynb", 4).cells[-1]
+    assert 'data-name="one-wave"' in gallery.outputs[0].data["text/html"]
+    compared = "test_every_figure_has_its_mathematics_compared"
+    files = ["tests/teaching/test_explorables.py", "tests/site/test_explorables_browser.py"]
+    assert copy.tests(*files, "-k", f"(one-wave and not browser) or gallery or {compared}") >= 6
+    browser = request.getfixturevalue("browser")  # skips the rest where there is none
+    scripts = tmp_path / "src" / "posenc" / "teaching" / "explorables" / "scripts"
+    assert in_browser(browser, scripts, "wave", 0.5) == pytest.approx(np.sin(0.5 * np.arange(65)))
+
+
+def in_browser(browser, scripts: Path, function: str, argument: float) -> list[float]:
+    """Return what a function of the new script gives, on a page without anything else."""
+    page = browser.new_page()
+    for name in ("explorables.js", "one-wave.js"):
+        page.add_script_tag(content=(scripts / name).read_text(encoding="utf-8"))
+    call = "([f, x]) => posencExplorables.known['one-wave'].functions[f](x)"
+    found = page.evaluate(call, [function, argument])
+    page.close()
+    return found
+
+
+def test_a_claim_and_its_contest(tmp_path):
+    copy = Copy(tmp_path)
+    copy.follow("Add a claim")
+    only_what_was_promised(copy, "Add a claim")
+    row = "import json; from posenc.audit import ledger; print(json.dumps(ledger.row('B900')))"
+    found = json.loads(copy.python(row))
+    assert found["verdict"] == "confirmed"
+    assert found["anchor"] == "audit/first-principles.ipynb#claim-B900"
+    assert copy.tests("tests/site/test_ledger.py", "-k", "B900 or lost or audit_of or copy") >= 8
+    chapter = tmp_path / "book" / "oscillations.ipynb"
+    notebook = nbformat.read(chapter, 4)
+    notebook.cells[-1].source += " <sup>[B900]()</sup>"
+    nbformat.write(notebook, chapter)
+
+    [anchor, *_] = copy.follow("Contest a claim")
+    assert anchor.strip() == found["anchor"]
+    contested = json.loads(copy.python(row))
+    assert contested["verdict"] == "refuted"
+    assert contested["condition"].startswith("It holds up to ")
+    assert "<sup>[✗ B900](" in nbformat.read(chapter, 4).cells[-1].source
+
+
+def test_the_form_asks_for_what_the_page_says():
+    text = " ".join(section("Contest a claim").split())
+    name = re.search(r"issues/new\?template=([\w.-]+)\)", text)[1]
+    form = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / name).read_text())
+    asked = {field["id"]: field for field in form["body"] if "id" in field}
+    promised = {
+        "claim": "the number of the claim",
+        "kind": "what is wrong",
+        "argument": "what the cell should do instead and why",
+        "author": "whether you are an author of the source",
+    }
+    assert asked.keys() == promised.keys()
+    assert all(words in text for words in promised.values())
+    assert all(field["validations"]["required"] for field in asked.values())
