@@ -1,6 +1,7 @@
 """Every address of the first edition leads somewhere: page, section, figure, theorem, exercise."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import moved_anchors
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
 
 
+@cache
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page of the built site."""
     text = (SITE / "book" / f"{page}.html").read_text(encoding="utf-8")
