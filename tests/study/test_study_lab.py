@@ -165,3 +165,9 @@ def test_texts_of_two_pythons_are_not_mixed():
     other["settings"]["dataset_source"] = "another"
     found = text.load([read("rotary", 0), read("alibi", 0), other])
     assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
+
+
+def test_a_tier_plans_every_task_encoding_and_seed():
+    for row in lab.tiers().values():
+        n_tasks = len(row["tasks"].split(", "))
+        assert row["trainings"] == n_tasks * row["encodings"] * row["seeds"]

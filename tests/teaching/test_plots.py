@@ -47,6 +47,17 @@ def test_the_same_figure_gives_the_same_bytes(published):
     assert published[0] == published[1]
 
 
+def test_a_picture_of_few_colours_is_smaller(published):
+    for n_colours in (256, 8):
+        figure, ax = plots.new()
+        ax.imshow(np.arange(400.0).reshape(20, 20))
+        plots.show(figure, name="fig-map", caption="c", alt="a", n_colours=n_colours)
+    whole, few = (base64.b64decode(data["image/png"]) for data, _ in published)
+    assert len(few) < len(whole)
+    image = matplotlib.image.imread(io.BytesIO(few))
+    assert len(np.unique(image.reshape(-1, image.shape[-1]), axis=0)) == 8
+
+
 @pytest.mark.parametrize("missing", ["name", "caption", "alt"])
 def test_a_figure_without_words_is_refused(missing):
     figure, _ = plots.new()

@@ -117,6 +117,19 @@ def planned(tier: int) -> int:
     return len(bench.tier_cells(tier))
 
 
+def tiers() -> dict[str, dict[str, object]]:
+    """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are."""
+    return {
+        str(number): {
+            "tasks": ", ".join(tier.tasks),
+            "encodings": len(tier.encodings),
+            "seeds": tier.seeds,
+            "trainings": planned(number),
+        }
+        for number, tier in bench.TIERS.items()
+    }
+
+
 def load(records: Iterable[dict] | None = None) -> Lab:
     """Return what is stored of the present protocol; by default of the file `results/lab.jsonl`.
 

@@ -93,7 +93,7 @@ def heatmap(
     ax.figure.colorbar(image, ax=ax, label=label)
 
 
-def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
+def show(figure: Figure, *, name: str, caption: str, alt: str, n_colours: int = 256) -> None:
     """Display a figure in a notebook, with its name, caption and alt text, and close it.
 
     Parameters
@@ -105,6 +105,8 @@ def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
         Caption in Markdown; numbered by the site.
     alt : str
         What a reader who cannot see the figure needs to know.
+    n_colours : int
+        Most colours of the stored picture, 2 to 256; fewer make it smaller, for pages of many.
 
     Raises
     ------
@@ -119,7 +121,7 @@ def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
     from IPython.display import publish_display_data
 
     width = round(figure.get_figwidth() * 100)
-    encoded = base64.b64encode(_png(figure)).decode()
+    encoded = base64.b64encode(_png(figure, n_colours)).decode()
     plt.close(figure)
     publish_display_data(
         {
@@ -133,10 +135,10 @@ def show(figure: Figure, *, name: str, caption: str, alt: str) -> None:
     )
 
 
-def _png(figure: Figure) -> bytes:
-    """Return the figure as a PNG of at most 256 colours, a third of the usual size."""
+def _png(figure: Figure, n_colours: int) -> bytes:
+    """Return the figure as a PNG of few colours, at 256 a third of the usual size."""
     drawn, stored = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI)
     picture = Image.open(drawn).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(stored, format="png", optimize=True)
+    picture.quantize(n_colours, dither=Image.Dither.NONE).save(stored, format="png", optimize=True)
     return stored.getvalue()

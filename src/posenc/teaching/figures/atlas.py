@@ -8,6 +8,7 @@ from posenc.teaching import plots
 from posenc.teaching.atlas import additions, card, cards
 
 WIDTH, HEIGHT = 4.6, 2.1  # inches of a picture of one panel
+N_COLOURS = 64  # as the page has a picture for each encoding
 
 
 def picture(name: str) -> None:
@@ -23,6 +24,7 @@ def picture(name: str) -> None:
         name=f"fig-atlas-{name.replace('_', '-')}",
         caption=f"{title}: what it adds.",
         alt=f"{title}: " + "; ".join(_in_words(values, unit) for _, values in panels),
+        n_colours=N_COLOURS,
     )
 
 
@@ -52,6 +54,7 @@ def maps() -> None:
         "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0. "
         "DyWPE and window statistics: one colour, as equal tokens are a constant series. Axial "
         "RoPE: bright diagonals, one for each row of its grid.",
+        n_colours=N_COLOURS,
     )
 
 
