@@ -28,15 +28,38 @@ def series(length=24):
     return torch.randn(5, length, 3, generator=torch.Generator().manual_seed(3))
 
 
+def declared_wide(net):
+    """Return the names of constants from which something is yet to be computed."""
+    return {
+        f"{path}.{name}"
+        for path, module in net.named_modules()
+        for name, (_, wide) in getattr(module, "_exact", {}).items()
+        if wide
+    }
+
+
+def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
+    names = ("rotary", "alibi", "dywpe", "sinusoidal", "dft")
+    found = {name: declared_wide(build(MODELS[0], name)) for name in names}
+    last = {name: {key.rsplit(".", 1)[-1] for key in keys} for name, keys in found.items()}
+    assert last == {
+        "rotary": {"cos", "sin"},
+        "alibi": {"slopes"},
+        "dywpe": {"scaling"},
+        "sinusoidal": set(),
+        "dft": set(),
+    }
+
+
 @pytest.mark.parametrize("name", encodings.names("all"))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
     for cls in MODELS:
         net = build(cls, name).to(dtype)
+        wide = declared_wide(net)
         for key, values in (*net.named_parameters(), *net.named_buffers()):
             # what angles and distances are computed from stays in float32 at least
-            wide = key.rsplit(".")[-1] in ("cos", "sin", "slopes", "scaling")
-            follows = torch.promote_types(dtype, torch.float32) if wide else dtype
+            follows = torch.promote_types(dtype, torch.float32) if key in wide else dtype
             assert values.dtype in (follows, torch.int64), key
         logits = net(series().to(dtype))
         assert logits.dtype == dtype
