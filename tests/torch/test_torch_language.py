@@ -11,7 +11,7 @@ from posenc.attention import Cache, Places, SelfAttention
 from posenc.models import LanguageModel, language
 
 N_TOKENS, LENGTH = 11, 14
-NAMES = encodings.names("all")
+NAMES = [*encodings.names(), *encodings.names("modern")]
 UNPLACED = ["cope"]  # which makes positions itself, from what tokens hold
 LISTS = [["rotary", "none", "rotary"], ["learnable", "t5", "sinusoidal"]]
 
@@ -233,6 +233,12 @@ def test_drawn_places_are_those_that_can_be_given():
     places = model.draw_positions(LENGTH)
     torch.manual_seed(9)
     torch.testing.assert_close(model.train()(tokens), model(tokens, positions=places))
+
+
+@pytest.mark.parametrize("name", encodings.names("signal"))
+def test_an_encoding_that_reads_later_tokens_is_refused(name):
+    with pytest.raises(ValueError, match="in a causal layer, as each of its vectors depends on"):
+        build(name)
 
 
 @pytest.mark.parametrize("name", UNPLACED)

@@ -746,8 +746,8 @@ def test_the_time_of_a_patch_is_the_mean_of_its_steps(stride, length, masked):
         net(x, mask if masked else None, times)
     del attention.position.rotate
     original = attention.attend
-    attention.attend = lambda x, mask, bias, places: (
-        seen.append(places) or original(x, mask, bias, places=places)
+    attention.attend = lambda *inputs, places, **more: (
+        seen.append(places) or original(*inputs, places=places, **more)
     )
     net(x, mask if masked else None, times.where(mask, math.nan))
     starts = range(0, 1 + stride * math.ceil((length - 4) / stride), stride)
