@@ -238,7 +238,7 @@ def test_drawn_places_are_those_that_can_be_given():
 @pytest.mark.parametrize("name", encodings.names("signal"))
 def test_an_encoding_that_reads_later_tokens_is_refused(name):
     with pytest.raises(ValueError, match="in a causal layer, as each of its vectors depends on"):
-        build(name)
+        build(name)(text())
 
 
 @pytest.mark.parametrize("name", UNPLACED)
