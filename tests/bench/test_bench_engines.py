@@ -128,7 +128,7 @@ def lines(path):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=240):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
