@@ -103,7 +103,7 @@ test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, br
 	$(MAKE) --no-print-directory book CLEAN=1
 	$(BIN)/python tools/slides.py --optional
 	@echo "== pages and browser"
-	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS)
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS) --durations=20
 
 # --- the rest
 
