@@ -42,7 +42,7 @@ class Encoding:
     @property
     def label(self) -> str:
         """The name as tables show it."""
-        return self.name + ", random places" * self.random
+        return language.label(self.name, self.random)
 
 
 # FIRE's threshold is a quarter of the longest training input: 512 would be beyond every test.
@@ -234,11 +234,7 @@ def _task_source(name: str) -> str:
 
 
 def train(
-    cells: Sequence[LabSettings],
-    device: str = "cpu",
-    *,
-    compile: bool = False,  # noqa: ARG001 - the engine hands it on
-    probe: object = None,  # noqa: ARG001
+    cells: Sequence[LabSettings], device: str = "cpu", **of_engine: object
 ) -> list[dict[str, object] | TrainingError]:
     """Train and test cells one after the other; see `train.train` for what is returned.
 
@@ -248,10 +244,10 @@ def train(
         `exact` and `token`, accuracies by length; `refusals`, the reason for each length that the
         encoding does not serve; and what `language.fit` returns.
     """
-    return [_one(cell, torch.device(device)) for cell in cells]
+    return language.one_by_one(_one, cells, device, **of_engine)
 
 
-def _one(cell: LabSettings, device: torch.device) -> dict[str, object] | TrainingError:
+def _one(cell: LabSettings, device: torch.device) -> dict[str, object]:
     clock = Clock(cell.most_seconds)
     task, net = length_tasks.task(cell.dataset), model(cell).to(device)
     rng = generator("train", cell.seed)
@@ -260,13 +256,10 @@ def _one(cell: LabSettings, device: torch.device) -> dict[str, object] | Trainin
         length = int(rng.integers(task.least, cell.trained + 1))
         return tensors(task.draw(rng, cell.batch_size, length), device)
 
-    try:
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(cell.seed)
-            course = language.fit(cell, net, draw, clock)
-            return {**scores(cell, net, clock), **course}
-    except TrainingError as error:
-        return error
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(cell.seed)
+        course = language.fit(cell, net, draw, clock)
+        return {**scores(cell, net, clock), **course}
 
 
 def model(cell: LabSettings) -> LanguageModel:

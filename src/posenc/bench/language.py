@@ -94,6 +94,24 @@ def model(cell: LanguageSettings, n_tokens: int, max_length: int) -> LanguageMod
         )
 
 
+def one_by_one(
+    train_one: Callable[[LanguageSettings, torch.device], dict[str, object]],
+    cells: Sequence[LanguageSettings],
+    device: str,
+    *,
+    compile: bool = False,  # noqa: ARG001 - the engine hands it on
+    probe: object = None,  # noqa: ARG001
+) -> list[dict[str, object] | TrainingError]:
+    """Return what each cell's training gave, or the TrainingError that ended it."""
+    found: list[dict[str, object] | TrainingError] = []
+    for cell in cells:
+        try:
+            found.append(train_one(cell, torch.device(device)))
+        except TrainingError as error:
+            found.append(error)
+    return found
+
+
 def fit(
     cell: LanguageSettings, net: nn.Module, draw: Callable[[], Batch], clock: Clock
 ) -> dict[str, object]:
@@ -172,13 +190,17 @@ def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
 
 def named(record: dict) -> str:
     """Return a cell in words: "copy, rotary, seed 0"."""
-    return f"{record['dataset']}, {label(record)}, seed {record['seed']}"
+    return f"{record['dataset']}, {label_of(record)}, seed {record['seed']}"
 
 
-def label(record: dict) -> str:
-    """Return the encoding of a record or of a cell in words, such as "rotary, random places"."""
-    is_random = record["settings"].get("random_positions", 0)
-    return record["encoding"] + ", random places" * bool(is_random)
+def label_of(record: dict) -> str:
+    """Return the encoding of a record in words, see `label`."""
+    return label(record["encoding"], record["settings"].get("random_positions", 0))
+
+
+def label(encoding: str, random_positions: int) -> str:
+    """Return an encoding in words, such as "rotary, random places"."""
+    return encoding + ", random places" * bool(random_positions)
 
 
 def _failed(cells: Cells, path: Path) -> Sequence[dict]:

@@ -173,11 +173,7 @@ def options(cell: TextSettings, schedule: str) -> dict[str, object]:
 
 
 def train(
-    cells: Sequence[TextSettings],
-    device: str = "cpu",
-    *,
-    compile: bool = False,  # noqa: ARG001 - the engine hands it on
-    probe: object = None,  # noqa: ARG001
+    cells: Sequence[TextSettings], device: str = "cpu", **of_engine: object
 ) -> list[dict[str, object] | TrainingError]:
     """Train and read cells one after the other; see `train.train` for what is returned.
 
@@ -187,23 +183,20 @@ def train(
         `loss` and `tuned_loss`, from a schedule to nats by context, before and after the short
         fine-tuning, and what `language.fit` returns of the first training.
     """
-    return [_one(cell, torch.device(device)) for cell in cells]
+    return language.one_by_one(_one, cells, device, **of_engine)
 
 
-def _one(cell: TextSettings, device: torch.device) -> dict[str, object] | TrainingError:
+def _one(cell: TextSettings, device: torch.device) -> dict[str, object]:
     clock, text, net = Clock(cell.most_seconds), topics.read(), model(cell).to(device)
     found: dict[str, dict] = {"loss": {}, "tuned_loss": {}}
-    try:
-        course = language.fit(cell, net, _batches(cell, text.train, device), clock)
-        for schedule in (AS_TRAINED, *cell.schedules):
-            scaled = model(cell, schedule).to(device)
-            scaled.load_state_dict(net.state_dict())
-            found["loss"][schedule] = read(cell, scaled, text.test, clock)
-            short = _tuning(cell)
-            language.fit(short, scaled, _batches(short, text.train, device), clock)
-            found["tuned_loss"][schedule] = read(cell, scaled, text.test, clock)
-    except TrainingError as error:
-        return error
+    course = language.fit(cell, net, _batches(cell, text.train, device), clock)
+    short = _tuning(cell)
+    for schedule in (AS_TRAINED, *cell.schedules):
+        scaled = model(cell, schedule).to(device)
+        scaled.load_state_dict(net.state_dict())
+        found["loss"][schedule] = read(cell, scaled, text.test, clock)
+        language.fit(short, scaled, _batches(short, text.train, device), clock)
+        found["tuned_loss"][schedule] = read(cell, scaled, text.test, clock)
     return {**found, **course}
 
 

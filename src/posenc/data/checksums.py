@@ -13,9 +13,7 @@ FILE = Path(__file__).with_name("checksums.sha256")
 @cache
 def known() -> dict[str, str]:
     """Return {path below the data folder: SHA-256}, each file both plain and gzipped."""
-    listing = (files("posenc.data") / "checksums.sha256").read_text(encoding="utf-8")
-    pairs = (line.split("  ", 1) for line in listing.splitlines())
-    return {path: digest for digest, path in pairs}
+    return _listed((files("posenc.data") / FILE.name).read_text(encoding="utf-8"))
 
 
 def add(digests: dict[str, str], path: Path = FILE) -> int:
@@ -26,16 +24,21 @@ def add(digests: dict[str, str], path: Path = FILE) -> int:
     DataError
         If a file is listed with another sum: then one of the two copies is damaged or changed.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    listed = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    text = path.read_text(encoding="utf-8")
+    listed = _listed(text)
     for name, digest in digests.items():
         if listed.get(name, digest) != digest:
             raise DataError(f"{name}: listed with the sum {listed[name]}, this file has {digest}")
     new = {name: digest for name, digest in digests.items() if name not in listed}
-    lines += [f"{digest}  {name}" for name, digest in new.items()]
+    lines = text.splitlines() + [f"{digest}  {name}" for name, digest in new.items()]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     known.cache_clear()
     return len(new)
+
+
+def _listed(text: str) -> dict[str, str]:
+    pairs = (line.split("  ", 1) for line in text.splitlines())
+    return {path: digest for digest, path in pairs}
 
 
 def sha256(path: Path) -> str:

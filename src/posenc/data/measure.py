@@ -66,8 +66,7 @@ def recorded_facts(name: str) -> Facts:
 
 def write(path: Path = RECORD) -> None:
     """Count and measure everything and write it to `path` as JSON."""
-    text = json.dumps(_everything(), indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    _store(_everything(), path)
 
 
 def add(name: str, path: Path = RECORD) -> None:
@@ -76,6 +75,10 @@ def add(name: str, path: Path = RECORD) -> None:
     counted = record["sets"] | {name: count(name)}
     record["sets"] = {known: counted[known] for known in ENTRIES if known in counted}
     record["absent"] = [known for known in ENTRIES if known not in counted]
+    _store(record, path)
+
+
+def _store(record: dict, path: Path) -> None:
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -103,7 +103,10 @@ class Lab:
     def missing(self, tier: int) -> list[str]:
         """Return the trainings of a tier that are neither finished nor failed, by name."""
         cells = [cell for group in bench.tier_cells(tier).groups() for cell in group]
-        named = [(cell.dataset, _label(cell), cell.seed) for cell in cells]
+        named = [
+            (cell.dataset, language.label(cell.encoding, cell.random_positions), cell.seed)
+            for cell in cells
+        ]
         return [
             f"{task}, {encoding}, seed {seed}"
             for task, encoding, seed in named
@@ -142,7 +145,7 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     for record in store.unique(iter(records)):
         if record.get("protocol") != bench.HASH:
             continue
-        task, encoding, seed = record["dataset"], language.label(record), record["seed"]
+        task, encoding, seed = record["dataset"], language.label_of(record), record["seed"]
         if "error" in record:
             failed[task, encoding, seed] = record["error"]
         else:
@@ -224,10 +227,6 @@ def _gain(lab: Lab, task: str, one: Published) -> float:
         for runs in pair
     ]
     return means[0] - means[1]
-
-
-def _label(cell: bench.LabSettings) -> str:
-    return language.label({"encoding": cell.encoding, "settings": vars(cell)})
 
 
 def text() -> str:
