@@ -135,7 +135,7 @@ def test_tokens_are_counted_from_the_lengths_of_series():
 def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
     rows = found.by_tokens()
     figures.by_tokens(rows)
-    [(figure, words)] = drawn
+    [(_, words)] = drawn
     assert words["alt"].count(" tokens, ") == len(rows)
 
 
