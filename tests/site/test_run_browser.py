@@ -228,6 +228,7 @@ def test_a_visit(window):
     the_keyboard_edits_and_runs(page)
     an_error_is_told(page)
     an_endless_cell_can_be_stopped(page)
+    a_stopped_page_starts_anew(page)
 
 
 def nothing_is_loaded_before_the_click(page):
@@ -281,6 +282,15 @@ def an_endless_cell_can_be_stopped(page):
     page.get_by_role("button", name="Stop cell 2").click()
     page.wait_for_selector(".posenc-run[data-state=stopped]")
     assert "starts Python anew" in page.locator(STATUS).inner_text()
+
+
+def a_stopped_page_starts_anew(page):
+    """Python is a fresh one, so the cells above run first, and what they gave is there again."""
+    page.get_by_role("button", name="Undo changes in cell 2").click()
+    page.get_by_role("button", name="Run cell 2", exact=True).click()
+    rest(page)
+    assert page.locator(STATUS).inner_text() == "Ready."
+    assert [ran for _, ran, _ in outputs(page)][:3] == [True, True, False]
 
 
 @pytest.mark.parametrize(
