@@ -65,15 +65,17 @@ def beyond_training() -> Finding:
     runs = lengths.load()
     short, far = runs.trained, max(runs.longer)
     names = {"relative": "Shaw's relative encoding", "rotary": "RoPE", "sinusoidal": "sinusoids"}
-    said = ", ".join(
-        f"{title} in {100 * runs.accuracy(name, f'longer_{far}'):.0f} %"
+    shares = {
+        title: f"{100 * runs.accuracy(name, f'longer_{far}'):.0f} %"
         for name, title in names.items()
-    )
+    }
+    (first, share), *others = shares.items()
+    rest = " and ".join(f"{title} in {share}" for title, share in others)
     return Finding(
         "Many encodings go on beyond the training length, few work there.",
-        f"Models that were trained to tell the order of two pulses in series of {short} steps "
-        f"read {far} steps: with {said} of the series they are right, and a coin is in 50. "
-        "The task is synthetic.",
+        f"Models learned from series of {short} steps which of two pulses came first, and were "
+        f"tested on series of {far}: {first} is right in {share} of cases, {rest}, "
+        "where a coin is right in 50 %. The task is synthetic.",
         "beyond-training-length.ipynb",
     )
 
@@ -82,13 +84,14 @@ def same_as_others() -> Finding:
     """What `make peers` stored."""
     stored = peers.load()["comparisons"]
     references = {one["reference"] for one in stored}
-    names = {one["encoding"] for one in stored} & set(encodings.names())
+    names = {one["encoding"] for one in stored} & set(encodings.names()) - {"none"}
     return Finding(
         "What holds here holds for the code that you use.",
-        f"All {len(names)} encodings of this book were compared with {len(references)} other "
-        f"implementations, Hugging Face's and the authors' own among them, in {len(stored)} "
-        "comparisons. Outputs and gradients agree to rounding, or the page says why not.",
-        "four-doors.ipynb",
+        f"All {len(names)} encodings that this book measures were compared with "
+        f"{len(references)} other implementations, Hugging Face's and the authors' own among "
+        f"them, in {len(stored)} comparisons. Outputs and gradients agree to rounding, or the "
+        "page says why not.",
+        "peers.ipynb",
     )
 
 
