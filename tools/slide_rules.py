@@ -10,7 +10,8 @@
 - A section of prose alone becomes the first sentences of its paragraphs.
 - Each exercise and each question of the quiz is a slide, solutions are left out, and the take-away
   closes: one slide, or one a sentence where they are long.
-- Everything that is said in between stands in the notes for the speaker.
+- Everything that is said in between stands in the notes for the speaker, those of the first slide
+  say what the chapter needs and how long it takes, and those of a question its answer.
 
 A code cell with the tag `no-slide` is left out.
 """
@@ -67,11 +68,17 @@ def slides(chapter: Tag) -> list[Slide]:
         (below if child.name == "section" else above).append(child)
     question = above.pop(0)
     front = [f"<h1>{title}</h1>", f"<p>{opening(question, PROSE)}</p>"]
-    found = [Slide("", front, "front", [str(question)])]
+    plan = [str(one) for one in above if _is_plan(one)]
+    found = [Slide("", front, "front", [str(question), *plan])]
     found += _Section(title).read(above)
     for section in below:
         found += _of_section(section)
     return found
+
+
+def _is_plan(paragraph: Tag) -> bool:
+    """Say whether a paragraph tells what a chapter needs, or how long it takes."""
+    return bool(re.match(r"(You need|Time:)", paragraph.get_text()))
 
 
 def _of_section(section: Tag) -> list[Slide]:
@@ -96,7 +103,7 @@ def _of_section(section: Tag) -> list[Slide]:
 
 def _prepare(chapter: Tag) -> None:
     """Take away what slides have no use for: links inside the book, marks, numbers of headings."""
-    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a"):
+    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a, .posenc-run"):
         element.decompose()
     for folded in chapter.select("details:not(.posenc-quiz details)"):
         folded.decompose()
@@ -155,7 +162,7 @@ class _Section:
         return ""
 
     def _paragraph(self, paragraph: Tag) -> None:
-        if re.match(r"(You need|Time:)", paragraph.get_text()):
+        if _is_plan(paragraph):
             return
         self.said.append(paragraph)
         if paragraph.get_text().startswith("Predict, then check."):

@@ -98,7 +98,11 @@ def reorder(d_model):
 def check():
     order = np.asarray(reorder(2))
     assert order.tolist() == [0, 1], "with two dimensions both layouts are one"
-    assert sorted(np.asarray(reorder(8)).tolist()) == list(range(8)), "each dimension once"
+    order = np.asarray(reorder(8)).tolist()
+    assert sorted(order) == list(range(8)), "each dimension once"
+    assert {order[0], order[4]} == {0, 1}, (
+        "half-split turns places 0 and 4: a pair must stand there"
+    )
 
 
 # %% hidden question=3

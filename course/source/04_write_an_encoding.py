@@ -255,6 +255,10 @@ def check():
     other = np.asarray(same_mean(x))
     assert sorted(other.tolist()) == x.tolist(), "the same tokens, each once"
     assert not np.array_equal(other, x), "in another order"
+    weights = np.exp(log_bias(np.arange(5), 1, 1.0)[0])  # of queries that are zero
+    weights /= weights.sum(axis=1, keepdims=True)
+    means = [(weights @ tokens).mean(axis=0) for tokens in (x, other)]
+    assert np.allclose(*means), "queries of zeros and the bias already tell the two orders apart"
 
 
 # %% hidden question=4

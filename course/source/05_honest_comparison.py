@@ -238,7 +238,9 @@ def check():
     a, b = map(np.asarray, overlapping(4))
     assert a.shape == b.shape == (4,), "four scores each"
     assert ((a >= 0) & (a <= 1) & (b >= 0) & (b <= 1)).all(), "scores lie between 0 and 1"
-    assert a.mean() > b.mean(), "A is better in the mean"
+    assert paired_interval(a, b)[0] > 0, "the paired differences must show that A is better"
+    (_, high), (low, _) = paired_interval(b, 0 * b), paired_interval(a, 0 * a)
+    assert high > low, "the two intervals do not even touch"
 
 
 # %% hidden question=6

@@ -134,6 +134,36 @@ def test_student_edition_says_not_yet_and_solutions_pass_the_public_checks(name,
         assert all(said in line for line in told), told
 
 
+FIRST_TRIES = {  # what one might write before thinking twice
+    "01_raw_indices 4": "clock = lambda longest: [longest, longest // 2]",
+    "02_rotations 3": "reorder = lambda d: np.arange(d)",
+    "02_rotations 3, its inverse": "reorder = lambda d: np.arange(d).reshape(2, -1).T.ravel()",
+    "02_rotations 4": "eager = lambda w, offset: (np.eye(2 * len(w))[0], np.eye(2 * len(w))[0])",
+    "03_fourier 4": "unreadable = lambda n, d: (np.eye(n)[:, :d] + np.c_[:n], np.arange(n))",
+    "04_write_an_encoding 4": "same_mean = lambda x: np.roll(x, 1, axis=0)",
+    "05_honest_comparison 6": (
+        "overlapping = lambda n: (np.linspace(0.8, 0.3, n), np.linspace(0.2, 0.7, n))"
+    ),
+    "06_length_generalisation 5": "start_and_other, position_from = lambda: (0, 0), round",
+}
+
+
+@pytest.mark.parametrize("what", FIRST_TRIES)
+def test_a_public_check_stops_a_first_try(what, capsys):
+    source, question = SOURCES[what.split()[0]], what.split()[1].strip(",")
+    if "torch" in source.needs:
+        pytest.importorskip("torch")
+    names = {"__name__": "__main__"}
+    exec(build.PUBLIC, names)
+    for cell in source.code("", "solution"):
+        exec(cell.text, names)
+    exec(FIRST_TRIES[what], names)
+    for cell in source.code("check"):
+        if cell.question == question:
+            exec(cell.text, names)
+    assert f"Question {question}: not yet. AssertionError" in capsys.readouterr().out
+
+
 def test_set_up_cell_is_that_of_the_chapters():
     import notebooks
 

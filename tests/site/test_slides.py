@@ -118,6 +118,33 @@ def test_a_figure_answers_on_its_slide(deck):
     assert page.evaluate("Reveal.getIndices().h") == place  # the key moved the slider, not the talk
 
 
+@pytest.mark.browser
+def test_the_speakers_view_opens_and_shows_the_notes(deck):
+    page = deck("rotations")
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    notes = opened.value.locator(".speaker-controls-notes")
+    notes.get_by_text("Time: about").wait_for()
+    place = page.evaluate(
+        "[...document.querySelectorAll('.slides > section')].findIndex("
+        "(slide) => slide.matches('.question'))"
+    )
+    page.evaluate("(place) => Reveal.slide(place)", place)
+    answer = page.locator("section.present aside.notes").text_content().split(".")[0]
+    notes.get_by_text(answer).wait_for()
+
+
+def test_most_slides_have_something_to_say_in_their_notes(site):  # noqa: ARG001
+    """Of the slides between the first and the exercises; a theorem may stand for itself."""
+    spoken = {}
+    for name in made():
+        soup = BeautifulSoup((FOLDER / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+        found = soup.select(".slides > section:not(.exercise, .take-away)")
+        spoken[name] = sum(1 for one in found if one.select_one("aside.notes")) / len(found)
+        assert "Time:" in found[0].select_one("aside.notes").get_text(), name
+    assert {name: share for name, share in spoken.items() if share < 2 / 3} == {}
+
+
 def test_every_chapter_has_its_slides_and_no_solution_stands_on_them(site):  # noqa: ARG001
     import slides
 
@@ -153,7 +180,8 @@ def test_sentences_keep_marks_and_end_where_they_end():
 
 
 CHAPTER = """<section><h1><span class="section-number">5. </span>Turn</h1><p>What is a turn? An
-angle.</p><section id="how"><h2><span class="section-number">5.1. </span>How</h2>
+angle.</p><p><strong>You need</strong> sines. <strong>Time:</strong> 5 minutes.</p>
+<section id="how"><h2><span class="section-number">5.1. </span>How</h2>
 <p>Here is something. A turn keeps lengths:</p><div class="math">x</div>
 <div class="cell"><div class="cell_input"><pre>import numpy</pre></div></div>
 <div class="cell"><div class="cell_input"><pre>{code}</pre></div></div>
@@ -176,6 +204,13 @@ def test_the_rule_makes_one_slide_of_each_step():
     steps = [("front", ""), ("equation", "How"), ("code", "How"), ("exercise", "Exercise 1")]
     assert kinds("def turn(x):\n    return x") == [*steps, ("take-away", "Take-away")]
     assert ("code", "How") not in kinds("x = 1")  # defines and asserts nothing
+
+
+def test_the_first_slide_tells_its_speaker_what_is_needed_and_for_how_long():
+    chapter = BeautifulSoup(CHAPTER.format(code="x = 1"), "html.parser").section
+    front = slide_rules.slides(chapter)[0]
+    assert "Time:" in "".join(front.notes)
+    assert "Time:" not in "".join(front.body)
 
 
 def test_a_long_cell_goes_on_over_slides_or_is_left_out():
