@@ -78,9 +78,8 @@ def wheel(file: str, sha256: str) -> bytes:
     """
     kept = CACHE / file
     if not kept.is_file() or _sha256(kept.read_bytes()) != sha256:
-        CACHE.mkdir(parents=True, exist_ok=True)
         try:
-            kept.write_bytes(_official(file))
+            vendored.keep(kept, _official(file))
         except OSError:
             _unpack_carrier()
     if not kept.is_file():
@@ -120,13 +119,22 @@ def _official(file: str) -> bytes:
 def _unpack_carrier() -> None:
     """Take the wheels out of the wheel that carries them; nothing is installed."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "-d", folder, CARRIER]
+        command = [
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--retries=1",
+            "-d",
+            folder,
+            CARRIER,
+        ]
         subprocess.run([sys.executable, "-m", "pip", *command], check=False, capture_output=True)
         for path in Path(folder).glob("*.whl"):
             with zipfile.ZipFile(path) as archive:
                 for name in archive.namelist():
                     if "/pyodide/" in name and name.endswith(".whl"):
-                        (CACHE / Path(name).name).write_bytes(archive.read(name))
+                        vendored.keep(CACHE / Path(name).name, archive.read(name))
 
 
 def write(target: Path) -> Path:

@@ -105,7 +105,7 @@ def window(browser, servers):
 
     context.route("**/*", route)
     page = context.new_page()
-    page.set_default_timeout(SECONDS)
+    page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: context.messages.append(str(error)))
     page.address = f"http://127.0.0.1:{servers[0].server_port}"
     yield page
@@ -114,16 +114,21 @@ def window(browser, servers):
     context.close()
 
 
+def rest(page):
+    """Wait until Python has started, or a cell has run, or either has failed."""
+    page.wait_for_selector(RESTS, timeout=SECONDS)
+
+
 def click(page, name):
     page.goto(f"{page.address}/{name}.html")
     page.get_by_role("button", name="Run the code here").click()
-    page.wait_for_selector(RESTS)
+    rest(page)
 
 
 def run_all(page):
     page.get_by_role("button", name="Run all").click()
     page.wait_for_selector(".posenc-run[data-state=running]")
-    page.wait_for_selector(RESTS)
+    rest(page)
 
 
 def outputs(page):
@@ -190,14 +195,21 @@ def every_output_is_the_stored_one(page, name):
 
 def needs_what_it_loads(page, name):
     """Ask Python itself, in a cell of one's own, which of the page's packages it has imported."""
-    page.get_by_role("button", name="New cell below", exact=False).last.click()
-    own = page.locator(".posenc-run-cell textarea").last
-    own.fill("import sys\nprint(*sorted(sys.modules))")
-    own.press("Control+Enter")
-    page.wait_for_selector(RESTS)
-    _, ran, (printed,) = outputs(page)[-1]
+    code, number = a_cell_of_ones_own(page)
+    code.fill("import sys\nprint(*sorted(sys.modules))")
+    code.press("Control+Enter")
+    rest(page)
+    _, ran, (printed,) = outputs(page)[number - 1]
     assert ran
     assert set(PAGES[name]) <= set(printed["text"].split())
+
+
+def a_cell_of_ones_own(page):
+    """Add a cell below the first that is shown with its code; return it and its number."""
+    above = page.locator("div.posenc-run-cell textarea:visible").first
+    number = int(above.get_attribute("aria-label").split()[-1])
+    page.get_by_role("button", name=f"New cell below cell {number}", exact=True).click()
+    return page.get_by_label(f"Code of cell {number + 1}", exact=True), number + 1
 
 
 def test_a_visit(window):
@@ -206,7 +218,7 @@ def test_a_visit(window):
     page.goto(f"{page.address}/{FIRST}.html")
     nothing_is_loaded_before_the_click(page)
     page.get_by_role("button", name="Run the code here").click()
-    page.wait_for_selector(RESTS)
+    rest(page)
     every_output_is_the_stored_one(page, FIRST)
     needs_what_it_loads(page, FIRST)
     axe_finds_nothing(page)
@@ -216,6 +228,7 @@ def test_a_visit(window):
     the_keyboard_edits_and_runs(page)
     an_error_is_told(page)
     an_endless_cell_can_be_stopped(page)
+    a_stopped_page_starts_anew(page)
 
 
 def nothing_is_loaded_before_the_click(page):
@@ -240,17 +253,14 @@ def a_phone_has_no_sideways_scroll(page):
 
 
 def the_keyboard_edits_and_runs(page):
-    own = page.locator(".posenc-run-cell textarea").last
-    own.fill("")
-    own.press_sequentially("for i in range(3):\nprint(i * 7)")
-    assert own.input_value() == "for i in range(3):\n    print(i * 7)"
-    own.press("Tab")
+    code, number = a_cell_of_ones_own(page)
+    code.press_sequentially("for i in range(3):\nprint(i * 7)")
+    assert code.input_value() == "for i in range(3):\n    print(i * 7)"
+    code.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "BUTTON", "Tab leaves the cell"
     page.keyboard.press("Enter")
-    page.wait_for_selector(RESTS)
-    assert outputs(page)[-1][2] == [
-        {"output_type": "stream", "name": "stdout", "text": "0\n7\n14\n"}
-    ]
+    rest(page)
+    assert [output["text"] for output in outputs(page)[number - 1][2]] == ["0\n7\n14\n"]
 
 
 def an_error_is_told(page):
@@ -258,8 +268,8 @@ def an_error_is_told(page):
     kept = changed.input_value()
     changed.fill(f"{kept}\nnobody_knows")
     changed.press("Control+Enter")
-    page.get_by_text("NameError: name 'nobody_knows' is not defined").wait_for()
-    page.wait_for_selector(RESTS)
+    rest(page)
+    assert page.get_by_text("NameError: name 'nobody_knows' is not defined").is_visible()
     assert "Cell 2 failed" in page.locator(STATUS).inner_text()
     page.get_by_role("button", name="Undo changes in cell 2").click()
     assert changed.input_value() == kept
@@ -272,6 +282,15 @@ def an_endless_cell_can_be_stopped(page):
     page.get_by_role("button", name="Stop cell 2").click()
     page.wait_for_selector(".posenc-run[data-state=stopped]")
     assert "starts Python anew" in page.locator(STATUS).inner_text()
+
+
+def a_stopped_page_starts_anew(page):
+    """Python is a fresh one, so the cells above run first, and what they gave is there again."""
+    page.get_by_role("button", name="Undo changes in cell 2").click()
+    page.get_by_role("button", name="Run cell 2", exact=True).click()
+    rest(page)
+    assert page.locator(STATUS).inner_text() == "Ready."
+    assert [ran for _, ran, _ in outputs(page)][:3] == [True, True, False]
 
 
 @pytest.mark.parametrize(
