@@ -100,7 +100,9 @@ def check():
     assert order.tolist() == [0, 1], "with two dimensions both layouts are one"
     order = np.asarray(reorder(8)).tolist()
     assert sorted(order) == list(range(8)), "each dimension once"
-    assert {order[0], order[4]} == {0, 1}, "half-split turns places 0 and 4: a pair must stand there"
+    assert {order[0], order[4]} == {0, 1}, (
+        "half-split turns places 0 and 4: a pair must stand there"
+    )
 
 
 # %% hidden question=3
