@@ -39,6 +39,8 @@ MNT_DETACH, AT_RECURSIVE = 2, 0x8000
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
 MOUNT_SETATTR = 442  # one number on every architecture
 
+PATIENCE = 5.0  # seconds that a program may take to end once it has closed its output
+
 # What the limits cannot hold is denied: new processes and namespaces, memory that no limit counts,
 # sockets, kernel keys, and doors into the kernel that no assignment needs. For each architecture
 # its mark, the number of pivot_root, and the numbers of, in order: shmget, shmat, shmctl, socket,
@@ -173,7 +175,7 @@ def run(
             with contextlib.suppress(BrokenPipeError), warden.stdin as pipe:
                 pipe.write(json.dumps(plan).encode())
             outcome = collect(warden, limits)
-            stop(warden, patience=0.5 if outcome.ended == "finished" else 0.0)
+            stop(warden, patience=PATIENCE if outcome.ended == "finished" else 0.0)
         finally:
             stop(warden)
             os.close(ask)

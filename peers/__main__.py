@@ -25,12 +25,9 @@ NOT_COMPARED = {
     "relative, with keys looked up by query and key (BERT's relative_key_query)": (
         "transformers 5 dropped it, and posenc has Shaw et al.'s form only, which is relative_key"
     ),
-    "fope, with the authors' program": (
-        "of the program only a copy that somebody changed was at hand, which adds options to it; "
-        "loops over the paper's formula are compared instead"
-    ),
     "window_statistics, with the authors' program (ari-dasci/S-WinStat)": (
-        "it could not be had, and of the paper only the abstract and excerpts were read"
+        "no checkout of it could be had; its statistics were read in a public index of code that "
+        "names no commit, and loops over them are compared instead"
     ),
     "published.RescaledSinusoidal, ConfiguredTAPE, TiedTUPE": (
         "they re-enact a setting or a combination of parts; the parts are compared"

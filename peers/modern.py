@@ -3,7 +3,7 @@
 import math
 import sys
 from importlib import resources
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import torch
@@ -331,6 +331,91 @@ def pope(numbers: Numbers):
     angles, bias = call(theirs, {"learned_bias": phases}, torch.arange(LENGTH))
     turned, keys = apply_polar_pos_emb(q, angles), apply_polar_pos_emb(k, angles + bias)
     return rotated(numbers, encodings.PoPE(*SIZES), phases=phases), turned @ keys.mT
+
+
+FEW = 2
+"""Frequencies that FoPE keeps at a base of 100 and 40 tokens, of four."""
+
+
+def fope(numbers: Numbers) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return queries and keys that both sides turned, the reference's in the order of ours."""
+    program = code("Fourier-Position-Embedding", "olmo/model.py")
+    theirs = program.FourierEmbedding(fope_config(), {})
+    drawn = [
+        torch.eye(FEW, dtype=numbers.dtype) + numbers(name, N_HEADS, FEW, FEW, scale=0.1)
+        for name in ("of_cos", "of_sin")
+    ]
+    q, k = queries_and_keys(numbers)
+    parameters = dict(zip(("cos_coef", "sin_coef"), drawn, strict=True))
+    position = encodings.FoPE(*SIZES, base=100.0, learn=True)
+    ours = door(position, "rotate", q, k, of_cos=drawn[0], of_sin=drawn[1])
+    halves = (torch.cat((a[..., ::2], a[..., 1::2]), -1) for a in (q, k))
+    turned = (call(theirs, parameters, a, LENGTH) for a in halves)
+    return *ours, *(torch.stack(a.chunk(2, -1), -1).flatten(-2) for a in turned)
+
+
+def fope_config() -> SimpleNamespace:
+    """Return what the class reads, as the authors' configurations and its defaults have it.
+
+    But for the sizes, and for coefficients that are normalised, as in the paper.
+    """
+    sizes = {"d_model": D_MODEL, "n_heads": N_HEADS, "max_sequence_length": LENGTH}
+    off = (
+        "rope_no_pos rope_no_repetition rope_full_precision rope_learnable rope_include_neg_freq "
+        "rope_clamp_upper_freq rope_clamp_to_linear fourier_learnable len_extra"
+    )
+    on = (
+        "rope_clamp_floor_freq rope_clamp_floor_to_zero fourier fourier_separate_basis "
+        "fourier_separate_head fourier_norm fourier_ignore_zero"
+    )
+    return SimpleNamespace(
+        **sizes,
+        **dict.fromkeys(off.split(), False),
+        **dict.fromkeys(on.split(), True),
+        rope_theta=100.0,
+        rope_init_distribution="exponential",
+        rope_init_upper_freq=1.0,
+        rope_init_floor_freq=0.0,
+        rope_floor_freq_ratio=1.0,
+        rope_zero_freq_ratio=-1.0,
+        rope_clamp_to_linear_mode="ceil",
+        fourier_dim=0,
+        fourier_init="eye_xavier_norm",
+        fourier_init_norm_gain=0.3,
+        init_device="cpu",
+    )
+
+
+@case(
+    "fope",
+    "Fourier-Position-Embedding",
+    "FourierEmbedding, the pairs that turn",
+    note=(
+        "The authors' class, with columns of coefficients that sum to 1, as in the paper; its "
+        "default leaves them as drawn. Products of queries and keys. Angles are in float32. "
+        "It gives series to half of a head's pairs at most, here all that are kept."
+    ),
+    precision="float32",
+)
+def fope_pairs(numbers: Numbers):
+    q, k, other_q, other_k = (a[..., : 2 * FEW] for a in fope(numbers))
+    return q @ k.mT, other_q @ other_k.mT
+
+
+@case(
+    "fope",
+    "Fourier-Position-Embedding",
+    "FourierEmbedding, all pairs",
+    precision="float32",
+    explanation=(
+        "Pairs of frequency 0 have the factors cos 0 = 1 and sin 0 = 0 in the paper and in posenc. "
+        "The program fills up both with ones, which turns these pairs by 45 degrees at every "
+        "position and doubles their products."
+    ),
+)
+def fope_all(numbers: Numbers):
+    q, k, other_q, other_k = fope(numbers)
+    return q @ k.mT, other_q @ other_k.mT
 
 
 COLUMNS, ROWS = 8, 5

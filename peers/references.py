@@ -1,5 +1,7 @@
 """Where other people's code comes from: installed packages, and folders with checkouts."""
 
+import __future__
+
 import ast
 import os
 import subprocess
@@ -28,6 +30,7 @@ CHECKOUTS = {
     "ConvTran": "Navidfoumani/ConvTran",
     "DFStrans": "dfstrans/DFStrans",
     "DyWPE": "imics-lab/DyWPE",
+    "Fourier-Position-Embedding": "TsinghuaC3I/Fourier-Position-Embedding",
     "KERPLE": "chijames/KERPLE",
     "mvts_transformer": "gzerveas/mvts_transformer",
     "positional-encoding-benchmark": "imics-lab/positional-encoding-benchmark",
@@ -63,7 +66,7 @@ def code(reference: str, *files: str) -> ModuleType:
 
     Only definitions are taken, and imports that work: what else a file does, such as loading
     data or a plotting library, is none of our business. All files share one namespace, in which
-    a later definition replaces an earlier one.
+    a later definition replaces an earlier one. Annotations are read as text where a file asks so.
     """
     module = ModuleType(reference)
     for file in files:
@@ -78,8 +81,11 @@ def code(reference: str, *files: str) -> ModuleType:
 
 
 def _try(node: ast.stmt, path: Path, module: ModuleType, allowed: type[Exception]) -> None:
+    # each definition is a program of its own, to which the file's first line does not speak
+    as_text = "from __future__ import annotations" in path.read_text(encoding="utf-8")
+    flags = __future__.annotations.compiler_flag if as_text else 0
     with suppress(allowed):
-        exec(compile(ast.Module([node], []), path, "exec"), vars(module))
+        exec(compile(ast.Module([node], []), path, "exec", flags, True), vars(module))
 
 
 def _folder(reference: str) -> Path:

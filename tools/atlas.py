@@ -254,7 +254,7 @@ def answer(known: Facts, *questions: str, reasons: bool = False) -> str:
     refused = [known.refusals[q].split(", got ")[0] for q in questions if q in known.refusals]
     if not refused:
         return "yes"
-    return "no; " + "; ".join(refused) if reasons else "no"
+    return "no; " + "; ".join(dict.fromkeys(refused)) if reasons else "no"
 
 
 def title(page: str) -> str:

@@ -27,6 +27,9 @@ POLICY = {
     "form-action": "'self' file:",
     "base-uri": "'none'",
 }
+# A page whose code runs starts a worker of this site, and that answers for what it loads itself.
+RUNS = re.compile(r'<div class="posenc-run"')
+WORKER = {"worker-src": "'self'"}
 META = '<meta http-equiv="Content-Security-Policy" content="{}" />'
 CHARSET = re.compile(r'<meta charset="utf-8" ?/?>')
 SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
@@ -79,7 +82,8 @@ class Page:
 
 def with_policy(text: str) -> str:
     """Return a page with the policy, before anything that it speaks of."""
-    policy = "; ".join(f"{name} {allowed}" for name, allowed in POLICY.items())
+    rules = POLICY | (WORKER if RUNS.search(text) else {})
+    policy = "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
     return CHARSET.sub(lambda found: f"{found[0]}\n    {META.format(policy)}", text, count=1)
 
 

@@ -21,9 +21,6 @@ import shape  # noqa: E402
 MOST = 12_000
 BUDGET = {
     "choosing": 6_000,  # a guide: the reader has ten minutes
-    # Two that are longer, each with the height that it may not pass.
-    "fair-comparison": 13_500,  # all of the book's statistics, made to be read alone
-    "beyond-training-length": 13_500,  # holds the section on the laboratory, too
 }
 # Pages that are looked up, not read through, are as long as what they list.
 FREE = {**shape.UNTIMED, "datasets": "reference: a table of all sets"}

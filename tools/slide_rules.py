@@ -103,7 +103,7 @@ def _of_section(section: Tag) -> list[Slide]:
 
 def _prepare(chapter: Tag) -> None:
     """Take away what slides have no use for: links inside the book, marks, numbers of headings."""
-    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a"):
+    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a, .posenc-run"):
         element.decompose()
     for folded in chapter.select("details:not(.posenc-quiz details)"):
         folded.decompose()

@@ -10,6 +10,7 @@ text of each is written beside the files.
 
 import hashlib
 import io
+import os
 import sys
 import tarfile
 import urllib.request
@@ -24,6 +25,14 @@ REGISTRY = "https://registry.npmjs.org/"
 
 class MissingError(SystemExit):
     """An archive that neither the folder nor the registry gives; ends a command with the reason."""
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file at once, so that who reads beside us finds all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_bytes(content)
+    part.replace(path)
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,7 @@ class Package:
         if found != self.sha256:
             sys.exit(f"{path} is not {self.name} {self.version}: its SHA-256 is {found}")
         if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            keep(path, content)
         return content
 
     def unpack(self, target: Path) -> None:

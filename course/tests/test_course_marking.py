@@ -1,6 +1,7 @@
 """Marks: right for honest submissions, and right or a clear refusal for hostile ones."""
 
 import csv
+import dataclasses
 import json
 import os
 import socket
@@ -34,12 +35,25 @@ def submission(kind: str = "solutions", name: str = FIRST, *added: str):
     return notebook
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Give a submission ten times its time: a busy machine is no fault of it."""
+    usual = mark.limits
+
+    def longer(source) -> sandbox.Limits:
+        most = usual(source)
+        times = {"seconds": 10 * most.seconds, "step_seconds": 10 * most.step_seconds}
+        return dataclasses.replace(most, **times)
+
+    monkeypatch.setattr(mark, "limits", longer)
+
+
 @pytest.fixture
 def marked(tmp_path, monkeypatch):
     """Return a function that marks a notebook; a step may take long, as on a busy machine."""
 
-    def run(notebook, step_seconds: float = 60) -> mark.Mark:
-        most = sandbox.Limits(seconds=120, step_seconds=step_seconds, memory=1 << 30)
+    def run(notebook, step_seconds: float = 300) -> mark.Mark:
+        most = sandbox.Limits(seconds=1200, step_seconds=step_seconds, memory=1 << 30)
         monkeypatch.setattr(mark, "limits", lambda _: most)
         path = tmp_path / "submission.ipynb"
         path.write_text(nbformat.writes(notebook))
@@ -241,10 +255,10 @@ raise RuntimeError(f"found {{found}}")
 @needs_sandbox
 def test_the_network_is_not_there(marked):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.3)
+        server.setblocking(False)
         call = f"import socket\nsocket.create_connection({server.getsockname()}, 1)"
         found = marked(submission("solutions", FIRST, call))
-        with pytest.raises(TimeoutError):
+        with pytest.raises(BlockingIOError):  # nobody waits at the door
             server.accept()
     assert total(found) == FULL
     assert any("Error" in line for line in found.remarks)

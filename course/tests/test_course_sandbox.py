@@ -7,7 +7,6 @@ import platform
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +14,12 @@ import pytest
 from course import mark, sandbox
 
 ROOT = Path(__file__).parents[2]
-FAST = sandbox.Limits(seconds=8, step_seconds=2)
+PATIENT = sandbox.Limits(seconds=600, step_seconds=300)
+# Where a limit of time is the point it is short, and the other one is not reached before.
+SHORT = {
+    "step": sandbox.Limits(seconds=600, step_seconds=2),
+    "time": sandbox.Limits(seconds=3, step_seconds=300),
+}
 NUMBERS = {  # x86_64, aarch64
     "unshare": (272, 97),
     "mount": (165, 40),
@@ -44,7 +48,7 @@ needs_sandbox = pytest.mark.skipif(
 )
 
 
-def said(program: str, limits: sandbox.Limits = FAST) -> object:
+def said(program: str, limits: sandbox.Limits = PATIENT) -> object:
     """Return what a program prints, read as JSON."""
     outcome = sandbox.run(f"import json, os, sys\n{program}", b"the request", limits)
     assert outcome.ended == "finished", outcome
@@ -151,21 +155,12 @@ except OSError:
     pass
 print(written >> 20)
 """
-    assert said(program) <= FAST.scratch_bytes >> 20
+    assert said(program) <= PATIENT.scratch_bytes >> 20
 
 
 @needs_sandbox
 def test_the_network_is_another_one():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        heard = []
-        server.settimeout(1.0)
-
-        def listen():
-            with contextlib.suppress(TimeoutError):
-                heard.append(server.accept())
-
-        thread = threading.Thread(target=listen)
-        thread.start()
         address = server.getsockname()
         program = f"""
 try:
@@ -176,8 +171,9 @@ except OSError:
     print("1")
 """
         assert said(program) == 1
-        thread.join()
-        assert heard == []
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody waits at the door
+            server.accept()
 
 
 @needs_sandbox
@@ -200,9 +196,9 @@ except OSError:
 def test_a_run_ends_and_leaves_no_process(program, ended):
     name = f"left-{os.getpid()}"  # the program takes it, so that it can be found among all others
     named = f"import ctypes\nNAME = {name!r}\nctypes.CDLL(None).prctl(15, NAME.encode())\n"
-    outcome = sandbox.run(named + program, b"", sandbox.Limits(seconds=4, step_seconds=2))
+    outcome = sandbox.run(named + program, b"", SHORT.get(ended, PATIENT))
     assert outcome.ended == ended
-    assert outcome.seconds < 8
+    assert outcome.seconds < 60
     assert sum(map(len, outcome.lines)) <= sandbox.Limits().output
     assert running(name) == []
 
@@ -210,7 +206,7 @@ def test_a_run_ends_and_leaves_no_process(program, ended):
 @needs_sandbox
 def test_a_process_that_is_left_would_be_seen():
     name = f"left-{os.getpid()}"
-    program = f"import ctypes, time\nctypes.CDLL(None).prctl(15, b'{name}')\ntime.sleep(1.5)"
+    program = f"import ctypes, time\nctypes.CDLL(None).prctl(15, b'{name}')\ntime.sleep(4)"
     with ThreadPoolExecutor(1) as pool:
         outcome = pool.submit(sandbox.run, program, b"")
         seen = []
@@ -258,7 +254,7 @@ def test_where_one_protection_cannot_be_had_nothing_runs(name):
     number = NUMBERS[name][machine == "aarch64"]
     program = FORBIDDEN.format(machine=machine, number=number)
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.stdout.startswith("refused: "), done
     assert len(done.stdout) > len("refused: a reason")

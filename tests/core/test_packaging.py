@@ -17,6 +17,7 @@ from posenc import _extras
 
 ROOT = Path(__file__).parents[2]
 BUILD = "from setuptools import build_meta as b; b.build_{0}({1!r})"
+LEFT_OUT = shutil.ignore_patterns("*.egg-info", "__pycache__")  # which tests write at any moment
 KEPT = ("src", "results", "tests", "tools", "benchmarks", "peers")
 LOOSE = ("*.toml", "*.py", "*.md", "*.in", "*.txt", "*.cff", "*.yml", "LICENSE*", "Makefile")
 
@@ -25,7 +26,7 @@ LOOSE = ("*.toml", "*.py", "*.md", "*.in", "*.txt", "*.cff", "*.yml", "LICENSE*"
 def archives(tmp_path_factory):
     folder = tmp_path_factory.mktemp("source")
     for name in KEPT:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
     for path in (path for pattern in LOOSE for path in ROOT.glob(pattern)):
         shutil.copy(path, folder)
     for kind in ("wheel", "sdist"):
@@ -100,7 +101,7 @@ def run_bare(bare, *arguments):
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(bare)])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -25,7 +25,7 @@ def walk_the_ladder(source):
         env={"PYTHONPATH": str(source), "NO_COLOR": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

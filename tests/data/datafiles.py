@@ -39,7 +39,7 @@ class Server:
         self.files: dict[str, bytes] = {}
         self.hits: list[str] = []
         self.failures = 0  # how many of the next answers are 500
-        self.half_sent = threading.Event()
+        self.half_sent, self.over = threading.Event(), threading.Event()
         handler = type("Handler", (_Handler,), {"server_": self})
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.http.daemon_threads = True
@@ -47,6 +47,7 @@ class Server:
         threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self):
+        self.over.set()
         self.http.shutdown()
         self.http.server_close()
 
@@ -89,7 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
             if manner == "truncate":
                 self.close_connection = True
                 return
-            time.sleep({"slow": 0.6, "stall": 20}.get(manner, 0))
+            if manner == "stall":
+                self.server_.over.wait()
+            time.sleep(0.6 * (manner == "slow"))
             if manner == "drip":
                 for i in range(half, len(content)):
                     time.sleep(0.1)

@@ -11,6 +11,7 @@ from posenc import data
 from posenc.data import registry
 from posenc.data.formats import arff
 from posenc.data.formats.array import read_npy
+from posenc.data.formats.mat import read_mat
 from posenc.data.formats.table import read_table
 from posenc.data.sets import emg, msl, room, smd, unimib
 
@@ -317,6 +318,47 @@ def test_msl_without_channels(tmp_path):
         build("MSL", tmp_path)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_a_mat_file_is_read_as_scipy_reads_it(tmp_path, dtype, packed):
+    path, values = tmp_path / "a.mat", np.arange(12).reshape(4, 3).astype(dtype)
+    others = {"word": "text", "x" * 31: np.ones((2, 2)), "wide": np.ones((2, 3), complex)}
+    scipy.io.savemat(path, {**others, "v": values}, do_compression=packed)
+    np.testing.assert_array_equal(read_mat(path, "v", 3), scipy.io.loadmat(path)["v"])
+    np.testing.assert_array_equal(read_mat(path, "x" * 31, 2), np.ones((2, 2)))
+    for name, message in [("word", "real numbers"), ("wide", "real numbers"), ("w", "no variable")]:
+        with pytest.raises(data.FileFormatError, match=message):
+            read_mat(path, name, 3)
+
+
+def test_a_mat_file_of_a_machine_with_the_other_order_of_bytes(tmp_path):
+    def element(kind, content):
+        return np.array([kind, len(content)], ">u4").tobytes() + content + bytes(-len(content) % 8)
+
+    parts = [(6, np.array([6, 0], ">u4")), (5, np.array([2, 1], ">i4")), (1, np.array([b"v"]))]
+    parts.append((3, np.array([300, -2], ">i2")))  # numbers stand as short as they can
+    body = b"".join(element(kind, part.tobytes()) for kind, part in parts)
+    path = tmp_path / "a.mat"
+    path.write_bytes(b"by hand".ljust(124) + b"\x01\x00MI" + element(14, body))
+    np.testing.assert_array_equal(read_mat(path, "v", 1), [[300], [-2]])
+    np.testing.assert_array_equal(scipy.io.loadmat(path)["v"], [[300], [-2]])
+
+
+def test_a_mat_file_that_is_cut_off_or_of_another_version_is_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"v": np.ones((4, 3))})
+    whole = path.read_bytes()
+    for content, message in [
+        (whole[:-8], "promises 144 bytes, holds 136"),
+        (whole[:133], "ends within an element"),
+        (whole[:124] + b"\x00\x02IM" + whole[128:], "no header of version 5; save it with -v6"),
+        (whole.replace(b"\x04\x00\x00\x00\x03", b"\x04\x00\x00\x00\xff"), "reshape"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(data.FileFormatError, match=message):
+            read_mat(path, "v", 3)
+
+
 def write_unimib(folder, values, labels):
     scipy.io.savemat(folder / "adl_data.mat", {"adl_data": values})
     scipy.io.savemat(folder / "adl_labels.mat", {"adl_labels": labels})
@@ -346,7 +388,7 @@ def test_wrong_unimib(tmp_path):
     with pytest.raises(data.FileFormatError, match="453"):
         build("UniMiB-SHAR", tmp_path)
     (tmp_path / "adl_data.mat").write_bytes(b"not a matrix")
-    with pytest.raises(data.FileFormatError, match="scipy cannot read"):
+    with pytest.raises(data.FileFormatError, match=r"cannot be read as a \.mat file: no header"):
         build("UniMiB-SHAR", tmp_path)
 
 

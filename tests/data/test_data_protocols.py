@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from posenc import data
 from posenc.data import windows
 from posenc.data.dataset import Dataset, stack
 from posenc.data.sets.anomaly import Recording, by_time, time_blocks
-
-BUSY = settings(deadline=None)  # a busy machine is no failure
 
 
 def make(y, *, groups=None, mask=None, x=None):
@@ -21,7 +19,6 @@ def make(y, *, groups=None, mask=None, x=None):
     return Dataset(x, y, ("a", "b", "c"), "made", "made", mask, groups)
 
 
-@BUSY
 @given(
     st.lists(st.integers(0, 60), min_size=1, max_size=6),
     st.integers(1, 12),
@@ -48,7 +45,6 @@ def test_interior_keeps_away_from_the_training_part():
     np.testing.assert_array_equal(windows.interior(is_test, recording), [0, 0, 1, 0, 0, 1, 1])
 
 
-@BUSY
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 30)), min_size=1), st.integers(1, 40))
 def test_time_blocks_never_divide_an_anomaly(runs, block):
     anomalous = np.concatenate([np.full(n, flag) for flag, n in runs])
@@ -59,7 +55,6 @@ def test_time_blocks_never_divide_an_anomaly(runs, block):
     assert not any(anomalous[edge - 1] and anomalous[edge] for edge in edges[1:-1])
 
 
-@BUSY
 @given(st.integers(0, 1000))
 def test_time_split_shares_no_row_and_no_anomaly(seed):
     rng = np.random.default_rng(seed)
@@ -96,7 +91,6 @@ def test_validation_is_stratified_and_repeats():
     assert len(np.unique(rows, axis=0)) == 75
 
 
-@BUSY
 @given(
     st.lists(st.integers(0, 2), min_size=4, max_size=60), st.floats(0.05, 0.95), st.integers(0, 9)
 )
@@ -107,7 +101,6 @@ def test_validation_never_empties_a_class(y, share, seed):
     assert set(train.y) == set(full.y)
 
 
-@BUSY
 @given(st.integers(0, 200), st.integers(2, 12))
 def test_validation_keeps_groups_whole(seed, n_groups):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def damaged(draw) -> str:
 def test_damage_gives_claims_or_a_message(tmp_path_factory):
     path = tmp_path_factory.mktemp("ledger") / "claims.yml"
 
-    @settings(max_examples=EXAMPLES, deadline=None, database=None)
+    @settings(max_examples=EXAMPLES)
     @given(damaged())
     def check(text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="replace")

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from pygments.token import STANDARD_TYPES
 from sitefiles import ROOT, notebook_paths, toc_files
@@ -105,6 +106,21 @@ def test_every_page_says_what_it_may_load_before_it_loads_anything(site):
         assert "unsafe" not in rules["script-src"]
         assert not any(source.startswith("http") for source in policy["content"].split())
         assert policy.find_previous(("link", "script", "style", "img")) is None
+
+
+def test_only_a_page_that_runs_its_code_may_start_a_worker(site):
+    pages = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["run_pages"]
+    for path in built(site):
+        policy = parsed(path).find("meta", attrs={"http-equiv": "Content-Security-Policy"})
+        linked = {
+            script["src"].split("?")[0] for script in parsed(path).find_all("script", src=True)
+        }
+        runs = path.relative_to(site).with_suffix("").as_posix() in pages
+        assert ("worker-src 'self'" in policy["content"]) == runs
+        assert {one for one in linked if "_static/run/" in one} == (
+            {"../_static/run/run.js"} if runs else set()
+        )
+        assert bool(parsed(path).select_one("article .posenc-run button")) == runs
 
 
 def test_scripts_that_left_their_pages_are_there(site):

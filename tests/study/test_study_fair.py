@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posenc.bench import protocols
-from posenc.study import fair, results
+from posenc.study import equality, fair, power, results
 
 SETS = [("PenDigits", "time_series"), ("PenDigits", "patch"), ("SmoothSubspace", "patch")]
 
@@ -110,3 +110,28 @@ def test_rules_are_those_of_the_protocol():
 
 def test_sets_that_share_series_are_one_unit():
     assert fair.n_units() == 38 - 1 - 2 - 1
+
+
+def test_accuracies_stand_by_split_with_their_mean():
+    rows = fair.by_split({"one": np.array([90.0, 80.0, 85.0])})
+    assert rows == {"one": {"official": "90.0", "1": "80.0", "2": "85.0", "mean": "85.0"}}
+
+
+def test_chances_grow_with_the_gain_and_with_the_sets():
+    design = power.Design(4, n_resamples=5, between=1.0, within=1.0)
+    rows = fair.chances(design, n_sets=(12, 30), gains=(0.5, 3), n_tests=1)
+    found = {name: [float(cell.rstrip("%")) for cell in row.values()] for name, row in rows.items()}
+    assert list(rows) == ["12 sets", "30 sets"]
+    assert list(rows["12 sets"]) == ["gain 0.5", "gain 3"]
+    assert found["12 sets"][0] < found["30 sets"][0]
+    assert all(small < large for small, large in found.values())
+
+
+def test_a_study_is_judged_by_its_two_p_values():
+    gains = {"large": np.full(30, 5.0) + np.arange(30) / 10}
+    equal = {"large": equality.tost(gains["large"], margin=1.0)}
+    rows = fair.judged(gains, {"large": 0.001}, equal, lambda p, q: f"{p} and {q > 0.5}")
+    assert rows["large"]["p, differ"] == "0.001"
+    assert rows["large"]["p, equal (TOST)"] == "1.000"
+    assert "better 1.00" in rows["large"]["worse / equal / better"]
+    assert rows["large"]["answer"] == "0.001 and True"

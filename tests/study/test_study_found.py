@@ -80,16 +80,67 @@ def test_the_smallest_p_of_the_chapter_is_that_of_the_test():
         assert friedman.wilcoxon(np.arange(1.0, n + 1)).p_value == pytest.approx(2 / 2**n)
 
 
-def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(plots, "show", lambda figure, **words: drawn.append((figure, words)))
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return a list that gathers what is shown: figures with their words."""
+    found = []
+    monkeypatch.setattr(plots, "show", lambda figure, **words: found.append((figure, words)))
+    return found
+
+
+def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(drawn):
     figures.gains_map(GAINS)
     [(figure, words)] = drawn
     [ax] = figure.axes
     [image] = ax.images
     shown = ~np.ma.getmaskarray(np.ma.masked_invalid(image.get_array()))
-    columns = list(GAINS.values())
+    rows = list(GAINS.values())
     for (row, column), coloured in np.ndenumerate(shown):
-        one = list(columns[column].values())[row]
+        one = list(rows[row].values())[column]
         assert coloured == (one.low > 0 or one.high < 0)
-    assert f"coloured {shown[:, 0].sum()} of 10" in words["alt"]
+    assert f"coloured {shown[0].sum()} of 10" in words["alt"]
+
+
+def test_answers_are_those_of_the_frozen_analysis():
+    for tokens, (units, gains) in found.answers().items():
+        grid = second.learned(found.grids()[tokens])
+        assert [(g.encoding, g.answer) for g in gains] == [
+            (g.encoding, g.answer) for g in second.gains(grid)
+        ]
+        for dots, gain in zip(units, gains, strict=True):
+            assert dots.mean() == pytest.approx(100 * gain.effect.mean)
+
+
+def test_the_figure_of_answers_draws_every_unit_and_cuts_long_intervals(drawn):
+    answers = found.answers()
+    figures.answers(answers, 1.0)
+    [(figure, words)] = drawn
+    for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        assert [len(line.get_xdata()) for line in dots] == [units.shape[1]] * len(gains)
+        assert max(abs(x) for line in ax.lines for x in line.get_xdata()) <= figures.SHOWN
+        assert all(f"{g.encoding} {100 * g.effect.mean:+.1f}" in words["alt"] for g in gains)
+
+
+def test_tokens_are_counted_from_the_lengths_of_series():
+    assert found.n_tokens("PenDigits", "steps") == 8
+    assert found.n_tokens("PenDigits", "patches") == 1
+    assert found.n_tokens("SmoothSubspace", "patches") == 2
+    for name, tokens, n, mean, low, high in found.by_tokens():
+        means = [one.mean for one in GAINS[name, tokens].values()]
+        assert n == found.n_tokens(name, tokens)
+        assert (mean, low, high) == pytest.approx((np.mean(means), min(means), max(means)))
+
+
+def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
+    rows = found.by_tokens()
+    figures.by_tokens(rows)
+    [(_, words)] = drawn
+    assert words["alt"].count(" tokens, ") == len(rows)
+
+
+def test_the_figure_of_levels_has_a_row_for_every_set(drawn):
+    levels = found.levels()
+    figures.levels(levels)
+    [(figure, _)] = drawn
+    assert len(figure.axes[0].get_yticks()) == len(levels)

@@ -66,6 +66,14 @@ def test_the_evidence_is_that_of_the_second_edition():
     assert row["all 10"] == f"{means[1:].min():.1f} to {means[1:].max():.1f}"
 
 
+def test_the_row_on_patches_says_what_the_frozen_analysis_says():
+    gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
+    line = guide.lines()["Patches as tokens"]
+    assert f"{100 * gains['sinusoidal'].effect.mean:+.1f} points" in line.number
+    assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number
+    assert ("none is shown" in line.sure) == all(g.answer == "open" for g in gains.values())
+
+
 def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work():
     assert 2 < guide._products(256) / guide._products(128) < 4
 

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 import torch
 
 from posenc import frequencies, schedules
@@ -48,21 +47,6 @@ def test_attention_beyond_is_asked_of_each_penalty_and_length():
     assert rows["ALiBi, steepest of 8 heads"]["16 times 100"] == "-8400.0%"
 
 
-def fire(f, i, j, threshold=16):
-    return f(np.log1p(i - j) / np.log1p(np.maximum(threshold, i)))
-
-
-def test_fire_is_the_others_up_to_its_threshold_and_parts_beyond():
-    rows = beyond.fire_as_others(fire, lambda u: np.expm1(u * np.log1p(16)), 16)
-    assert {row["16 tokens"] for row in rows.values()} == {"0.00"}
-    assert float(rows["ALiBi"]["64 tokens"]) > 1
-
-
-def test_another_function_is_refused_with_the_bias_that_it_misses():
-    with pytest.raises(ValueError, match="fire must equal ALiBi up to 16 tokens, got"):
-        beyond.fire_as_others(fire, lambda u: np.expm1(u * np.log1p(17)), 16)
-
-
 def test_pairs_are_counted_by_what_a_schedule_does():
     rows = beyond.schedule_rows({"as trained": OMEGA, "linear": OMEGA / 4}, 4096, 4.0)
     assert list(rows["linear"].values()) == [0, 64, 0]
@@ -78,6 +62,16 @@ def test_scores_and_kernels_are_drawn_as_given(drawn):
     assert [at[scores[0, 2]], at[scores[2, 0]]] == [4, -4]  # from query (row) to key
     time_and_space.kernels({"one": np.eye(5)}, reach=2)
     assert np.array_equal(drawn["fig-2d-kernels"][0].axes[0].images[0].get_array(), np.eye(5))
+
+
+def test_a_wave_along_rows_is_blind_to_columns():
+    along_rows = np.array([[np.pi / 3, 0.0]])
+    scores = time_and_space.score_map(along_rows, reach=3)
+    assert scores.shape == (7, 7)
+    np.testing.assert_allclose(scores, scores[:, :1] + np.zeros(7))
+    np.testing.assert_allclose(scores[:, 0], np.cos(np.arange(-3, 4) * np.pi / 3))
+    rows = time_and_space.by_direction(along_rows, distance=3)
+    assert rows == {"lowest score": "-1.00", "highest score": "1.00"}
 
 
 def test_each_model_names_the_commit_that_was_read():

@@ -123,3 +123,20 @@ def test_training_improves_the_model_that_was_asked_for():
     assert names == ["any"]
     assert model.bonus > 1
     assert not model.training
+
+
+def test_models_that_look_back_get_a_row_each():
+    rows = rotary.right_rows({"good": [Perfect(3)], "bad": [Perfect(2)]}, (32, 64), first=9)
+    assert list(rows["good"]) == ["32 letters", "64 letters", "32 letters from place 9"]
+    assert set(rows["good"].values()) == {"100%"}
+    assert "100%" not in rows["bad"].values()
+    assert list(rotary.right_rows({"good": [Perfect(3)]}, (32,))["good"]) == ["32 letters"]
+
+
+def test_full_turns_are_counted_by_base_and_length():
+    rows = rotary.full_turn_rows((100, 10_000), (6, 7, 100_000), d_head=16)
+    assert list(rows) == ["100", "10,000"]
+    for base, row in zip((100, 10_000), rows.values(), strict=True):
+        slowest, none, one, every = row.values()
+        assert slowest == pytest.approx(2 * np.pi * base ** (7 / 8))
+        assert (none, one, every) == (0, 1, 8)

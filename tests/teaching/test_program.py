@@ -1,5 +1,9 @@
 """The reader's program is checked against the library's layer and tables."""
 
+import ast
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -40,3 +44,18 @@ def test_attention_is_that_of_the_library(x, maps, causal):
 def test_embed_adds_the_sinusoid(x):
     assert np.allclose(program.embed(x) - x, tables.sinusoidal(7, 8), atol=1e-12)
     assert np.allclose(program.embed(x, 100.0) - x, tables.sinusoidal(7, 8, 100.0), atol=1e-12)
+
+
+def test_the_whole_transformer_has_the_fifty_lines_that_the_book_promises():
+    book = Path(__file__).resolve().parents[2] / "book"
+    cells = nbformat.read(book / "four-doors.ipynb", as_version=4).cells
+    classes = {
+        node.name: ast.get_source_segment(cell.source, node)
+        for cell in cells
+        if cell.cell_type == "code" and cell.source.startswith("class ")
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.ClassDef)
+    }
+    program = [classes[k] for k in ("Shut", "Attention", "Sinusoid", "Layer", "Transformer")]
+    n_lines = sum(bool(line.strip()) for text in program for line in text.splitlines())
+    assert n_lines == 50

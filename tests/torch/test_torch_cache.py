@@ -25,6 +25,8 @@ OPTIONS = [(name, {}) for name in NAMES] + [
     ("sinusoidal", {"scale": "unit"}),
     ("learnable", {"scale": "learned"}),
     ("erpe", {"per_head": False}),
+    ("deberta", {"max_distance": 3}),
+    ("deberta", {"max_distance": 3, "formula": "program"}),
 ]
 GROWING = [n for n in NAMES if n not in ("dft", "learnable", "tape", "tupe", "erpe")]
 REAL = ["none", "sinusoidal", "tape", "learnable_frequency", "sine_linear", "rotary", "t5", "alibi"]
@@ -136,6 +138,22 @@ def test_half_types_know_every_position(dtype):
     ours = (parts[:, 290:].double() - exact[:, 290:]).abs().max()
     whole = (attention(x)[:, 290:].double() - exact[:, 290:]).abs().max()
     assert ours <= 2 * whole
+
+
+def test_tables_are_made_once_for_a_cache_and_anew_for_gradients(monkeypatch):
+    attention, kept, x, made = layer("deberta"), Cache(), tokens(), []
+    table = encodings.DeBERTa._heads
+    monkeypatch.setattr(
+        encodings.DeBERTa, "_heads", lambda *inputs: made.append(1) or table(*inputs)
+    )
+    with torch.no_grad():
+        attention(x[:, :5], cache=kept)
+        assert len(made) == 2
+        for t in range(5, 9):
+            attention(x[:, [t]], cache=kept)
+        assert len(made) == 4
+    attention(x[:, [9]], cache=kept)
+    assert len(made) == 6
 
 
 def test_no_new_tokens_change_nothing():

@@ -24,6 +24,8 @@ VARIANTS = [
     ("window_statistics", {}),
     ("window_statistics", {"window": 4}),
     ("window_statistics", {"window": 2, "past": True}),
+    ("window_statistics", {"window": 5, "statistics": "winstat"}),
+    ("window_statistics", {"statistics": "winstat_lag", "lags": (1, 4)}),
 ]
 variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
 lengths = pytest.mark.parametrize("length", [1, 2, 5, LENGTH, 64])
@@ -150,6 +152,8 @@ def dywpe(p, x):
 
 
 def window_statistics(p, x):
+    if p.statistics != "mean_std_slope":
+        return winstat(p, x.numpy())
     behind = 0 if p.past else (p.window - 1) // 2
     rows = []
     for t in range(len(x)):
@@ -159,6 +163,17 @@ def window_statistics(p, x):
         spread = np.maximum(columns.var(axis=1), 1e-6) ** 0.5
         slope = np.polyfit(steps, columns.T, 1)[0] if len(steps) > 1 else np.zeros(D_MODEL)
         rows.append(p.project.weight.numpy() @ np.concatenate((columns.mean(1), spread, slope)))
+    return rows
+
+
+def winstat(p, x):
+    rows = []
+    for t in range(len(x)):
+        w = np.array([x[max(0, i)] for i in range(t - p.window + 1, t + 1)])
+        spread = np.maximum(w.var(axis=0, ddof=1), 1e-6) ** 0.5
+        numbers = [w.mean(0), w.max(0), w.min(0), spread]
+        numbers += [x[t] - x[max(0, t - lag)] for lag in p.lags]
+        rows.append(p.project.weight.numpy() @ np.concatenate(numbers))
     return rows
 
 
@@ -204,10 +219,13 @@ def test_a_series_moved_by_a_constant_keeps_all_but_its_level(name):
     torch.testing.assert_close(difference, difference[:, :1].expand_as(difference), **TOLERANCE)
 
 
-def test_the_control_holds_what_the_encoding_projects():
-    position, x = make("window_statistics"), tokens()
-    channels = encodings.with_window_statistics(x)
-    assert channels.shape == (2, LENGTH, 4 * D_MODEL)
+@pytest.mark.parametrize(
+    ("statistics", "n"), [("mean_std_slope", 3), ("winstat", 4), ("winstat_lag", 7)]
+)
+def test_the_control_holds_what_the_encoding_projects(statistics, n):
+    position, x = make("window_statistics", statistics=statistics), tokens()
+    channels = encodings.with_window_statistics(x, statistics=statistics)
+    assert channels.shape == (2, LENGTH, (1 + n) * D_MODEL)
     both = torch.cat((torch.eye(D_MODEL, dtype=torch.float64), position.project.weight), 1)
     torch.testing.assert_close(position.embed(x), channels @ both.mT, **TOLERANCE)
 
@@ -256,8 +274,9 @@ def test_what_cannot_be_served_is_refused_with_the_reason(name):
         model(torch.randn(2, LENGTH, 3), mask)
 
 
-def test_windows_of_the_past_serve_causal_layers_and_no_cache():
-    attention = layer("window_statistics", causal=True, options={"past": True})
+@pytest.mark.parametrize("options", [{"past": True}, {"statistics": "winstat_lag"}])
+def test_windows_of_the_past_serve_causal_layers_and_no_cache(options):
+    attention = layer("window_statistics", causal=True, options=options)
     x = tokens()
     later = x.clone()
     later[:, 7:] += 1
@@ -273,6 +292,9 @@ def test_bad_options_are_named():
         ("dywpe", {"wavelet": "db9"}, "wavelet must be one of haar, db2, .*, got 'db9'"),
         ("window_statistics", {"window": 1}, "window must be an integer of at least 2, got 1"),
         ("window_statistics", {"past": 1}, "past must be True or False, got 1"),
+        ("window_statistics", {"statistics": "all"}, "statistics must be one of mean_std_slope, "),
+        ("window_statistics", {"lags": ()}, "lags must name at least one number of steps"),
+        ("window_statistics", {"lags": (0,)}, "lags must be an integer of at least 1, got 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             make(name, **options)

@@ -12,10 +12,11 @@ scores well enough, the largest of each row is not looked for.
 
 What needs no gradient of a score goes to PyTorch's kernel all the same. For scores of each query by
 offset, that is all keys `beyond` the band. For those common to all queries it is everything but the
-gradient of the scores themselves (`flash`), so that blocks go over the band once, on the way back.
+gradient of the scores themselves (`flash`, `band`).
 """
 
 import math
+from itertools import chain
 from typing import NamedTuple
 
 import torch
@@ -24,6 +25,7 @@ from torch.autograd.function import FunctionCtx
 from torch.nn.functional import pad
 
 from posenc.attention import flash
+from posenc.attention.band import LARGEST, gradient_of_line
 from posenc.attention.beyond import Beyond, merged
 from posenc.attention.formula import differentiable, formula, needs_formula
 from posenc.attention.numerics import precise, without_autocast
@@ -119,9 +121,12 @@ class _Blocked(torch.autograd.Function):
         scores = _Scores(q, k, bias, offsets, padding, reference, band_only=beyond is not None)
         searching = reference is None
         v_all = v.contiguous()
+        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
         for group in scores.groups():
             scores.enter(group)
             values = _stack(v_all[group])
+            for run in runs:
+                beyond.attend_far((*group, run))
             for rows in scores.rows():
                 top = None if searching else reference[*group, rows]
                 total, sums, top = scores.start(beyond, rows, top, width)
@@ -152,25 +157,13 @@ class _Blocked(torch.autograd.Function):
 
     @staticmethod
     def gradients_by_flash(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of all inputs, the blocks used for the band of offsets alone."""
+        """Return the gradients of all inputs, those of the scores by offset from their band."""
         q, k, v, _, offsets, _, out, log_sum, *_ = ctx.saved_tensors
         known = d_out, q, k, v, out, log_sum, offsets[0, :, 0]
         of_rest = flash.gradients_by_offset(*known)
         if not ctx.needs_input_grad[4]:
             return *of_rest, None, None, None
-        scores = _Scores(q, k, None, offsets, None, log_sum, band_only=True)
-        d_rows, values = _with(d_out, -(out * d_out).sum(-1, keepdim=True)), _with(v, 1)
-        for group in scores.groups():
-            scores.enter(group)
-            v_group, d_group = _stack(values[group]), _stack(d_rows[group])
-            for rows in scores.rows():
-                for tile in scores.tiles(rows):
-                    p = _exp(scores.of(rows, tile), scores.low)
-                    ds = scores.second(p)
-                    torch.bmm(d_group[:, rows], v_group[:, tile.columns].mT, out=ds).mul_(p)
-                    scores.clipped.collect(scores.by_head(ds), group, rows, tile)
-        of_offsets = scores.clipped.gradient(flash.gradient_of_left(*known))
-        return *of_rest, None, of_offsets, None
+        return *of_rest, None, gradient_of_line(*known)[None, :, None], None
 
     @staticmethod
     def gradients(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
@@ -184,6 +177,7 @@ class _Blocked(torch.autograd.Function):
         d_rows = _with(d_out, -delta)
         values = _with(v, 1)
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
+        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
         for group in scores.groups():
             scores.enter(group)
             v_group, d_group = _stack(values[group]), _stack(d_rows[group])
@@ -204,14 +198,18 @@ class _Blocked(torch.autograd.Function):
                         term.collect(scores.by_head(ds), group, rows, tile)
                 dq[*group, rows] = scores.by_head(d_queries)
             dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
-            if beyond is not None:
-                for rows in scores.rows():
-                    where, band = (*group, rows), scores.clipped.band(rows)
-                    found = beyond.gradients(where, band, d_out, out, log_sum)
-                    for keys, of_q, of_k, of_v in found:
-                        dq[where] += of_q
-                        dk[*group, keys] += of_k
-                        dv[*group, keys] += of_v
+            if beyond is None:
+                continue
+            of_runs = ((r, beyond.far_gradients((*group, r), d_out, out, log_sum)) for r in runs)
+            of_blocks = (
+                (r, beyond.gradients((*group, r), scores.clipped.band(r), d_out, out, log_sum))
+                for r in scores.rows()
+            )
+            for rows, found in chain(of_runs, of_blocks):
+                for keys, of_q, of_k, of_v in found:
+                    dq[*group, rows] += of_q
+                    dk[*group, keys] += of_k
+                    dv[*group, keys] += of_v
         if beyond is not None and scores.clipped in learned:
             scores.clipped.collect_left(beyond.of_left_end(d_out, delta, log_sum))
         gradients = {id(t.source): t.gradient() for t in learned}
@@ -221,13 +219,13 @@ class _Blocked(torch.autograd.Function):
 def _fits_flash(q: Tensor, v: Tensor, offsets: Tensor | None) -> bool:
     """Return whether scores are by offset, for all queries, and PyTorch's kernel may take them.
 
-    It is slow where some of them are very low.
+    It is slow where some of them are very low, and their gradient wants them small.
     """
     return (
         offsets is not None
         and offsets.shape[:1] + offsets.shape[2:3] == (1, 1)
         and flash.serves(q, v)
-        and bool(offsets.min() > _LOWEST / 2)
+        and bool(offsets.abs().max() < LARGEST)
     )
 
 
@@ -523,7 +521,7 @@ class _PerQuery(_Clipped):
         # the left end rides along already
         left, n = source[..., :1], source.shape[-1]
         _diagonals(scores, n).add_(source - left)
-        above = scores.new_ones(_size(rows), scores.shape[-1] - n).triu_()
+        above = self._triangle(scores, _size(rows), scores.shape[-1] - n)
         scores[..., n:].addcmul_(above, source[..., -1:] - left)
 
     def collect(self, ds: Tensor, group: _Group, rows: slice, tile: _Tile) -> None:
@@ -531,7 +529,9 @@ class _PerQuery(_Clipped):
         total = self.total[*group, rows]
         if self._whole(rows, tile):
             total += _diagonals(ds, total.shape[-1])
-            total[..., 0] += ds[..., : _size(rows)].tril(-1).sum(-1)
+            # `tril` takes longer than a product
+            above = self._triangle(ds, _size(rows), _size(rows))
+            total[..., 0] += (ds[..., : _size(rows)] * (1 - above)).sum(-1)
         elif tile.part == 1:
             total.scatter_add_(-1, self._index(ds, rows, tile), ds)
         elif tile.part == 0:
@@ -556,6 +556,13 @@ class _PerQuery(_Clipped):
         """Return whether a tile holds the unclipped offsets of all its rows."""
         first, last = rows.start - self.reach, rows.stop + self.reach
         return tile.part == 1 and tile.columns == slice(first, last)
+
+    def _triangle(self, like: Tensor, n_rows: int, n_columns: int) -> Tensor:
+        """Return ones on the diagonal and above it, the same for most blocks."""
+        place = n_rows, n_columns
+        if place not in self.known:
+            self.known[place] = like.new_ones(place).triu_()
+        return self.known[place]
 
     def _index(self, like: Tensor, rows: slice, tile: _Tile) -> Tensor:
         """Return which offset belongs to each pair in a tile, the same for most blocks."""
@@ -605,19 +612,14 @@ class _PerOffset(_Clipped):
         for one in ds:
             of_tile += one if self.source.shape[1] > 1 else one.sum(0, keepdim=True)
 
-    def gradient(self, of_left: Tensor | None = None) -> Tensor:
-        """Return the gradient of the source.
-
-        If only the band was collected, all of the left end's is to be given, one for each head.
-        """
+    def gradient(self) -> Tensor:
+        """Return the gradient of the source."""
         if self.sums is not None:
             # read in longer rows, what lies on a diagonal comes to lie in a column
             flat = pad(self.sums, (self.rows - 1, 0)).flatten(1)
             lines = pad(flat, (0, self.rows)).unflatten(1, (self.rows, -1)).sum(1)[:, :-1]
             _fold(lines, self.total[0, :, 0])
             self.sums = None
-        if of_left is not None:
-            self.total[0, :, 0, 0] = of_left if self.total.shape[1] > 1 else of_left.sum()
         return self._closed()
 
     def _heads(self, group: _Group) -> slice:

@@ -34,7 +34,8 @@ class Cache:
     Feed a layer one token, or a few, at a time with the same cache, and the outputs are those of
     the whole sequence. A cache belongs to the first layer that uses it, so that a model with
     several layers has one for each; given to a `posenc.models.LanguageModel`, it holds these.
-    New positions go on from the last one unless they are given.
+    New positions go on from the last one unless they are given. Keys were made with the parameters
+    of their time, and so is what an encoding keeps in `memory`: after a training step, start anew.
 
     Examples
     --------
@@ -49,6 +50,7 @@ class Cache:
     """
 
     def __init__(self) -> None:
+        self.memory: dict[str, Tensor] = {}
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
         self._rooms: dict[str, _Room] = {}

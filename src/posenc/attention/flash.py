@@ -56,25 +56,3 @@ def gradients_by_offset(
     matrix = reversed_matrix(line, q.shape[-2])
     dq, dk, dv = gradients(d_out, q, k, v, out, log_sum, matrix)
     return dq.flip(-2), dk, dv
-
-
-def gradient_of_left(
-    d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, line: Tensor
-) -> Tensor:
-    """Return the gradient of the line's first entry, which all offsets up to -r share, by head.
-
-    Row by row it is what these keys add to the output, along its gradient, less their part of the
-    whole. They are those that attention to the past sees from r steps back.
-
-    Returns
-    -------
-    (heads,)
-    """
-    reach = line.shape[-1] // 2
-    ahead, behind = slice(reach, None), slice(None, q.shape[-2] - reach)
-    if reach >= q.shape[-2]:
-        return q.new_zeros(q.shape[1])
-    d_out, q, out, log_sum = (a[:, :, ahead] for a in (d_out, q, out, log_sum))
-    of_left, log_left = attend(q, k[:, :, behind], v[:, :, behind], causal=True)
-    weight = (log_left + line[:, :1, None] - log_sum).exp_()
-    return (((of_left - out) * d_out).sum(-1, keepdim=True) * weight).sum((0, 2, 3))

@@ -141,6 +141,8 @@ class SelfAttention(Attention):
         if x.numel() == 0:  # no kernel needs to know how to do nothing
             return self.out(x)
         places = places or Places.of(x, causal=self.causal)
+        if cache is not None:
+            places = places.with_memory(cache.memory)
         padding, pairs = self._sorted(x, mask, cache)
         q, k, v = self._project(x, places)
         x, k, v = (without_padding(a, padding) for a in (x, k, v))
@@ -149,7 +151,7 @@ class SelfAttention(Attention):
             places.tokens = x
             seen = self._seen(x, k, padding, pairs)
             return self._attended(x, q, k, v, seen, places, bias, limited=limited)
-        tokens = x if self.position.keeps_tokens else None
+        tokens = self.position.kept(x) if self.position.keeps_tokens else None
         kept = cache.joined(Kept(k, v, places.of_keys, padding, tokens))
         k, v, steps, padding, tokens = kept
         seen = self._seen(x, k, padding, pairs)

@@ -1,5 +1,6 @@
 """Where tokens stand: what a layer knows of positions, and what a door may ask of it."""
 
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -7,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from posenc.attention.numerics import in_transform
+from posenc.attention.numerics import exporting, in_transform
 
 
 class Steps:
@@ -118,6 +119,8 @@ class Places:
         Whether tokens count 0, 1, 2, ... and queries and keys belong to the same tokens.
     tokens : Tensor (batch, n_keys, d_model) or None
         What the keys are made from, for encodings with `keeps_tokens`.
+    memory : dict, optional
+        That of a cache, for `once`.
 
     Examples
     --------
@@ -134,6 +137,7 @@ class Places:
         cached: bool = False,
         crossed: bool = False,
         tokens: Tensor | None = None,
+        memory: dict[str, Tensor] | None = None,
     ) -> None:
         self.of_queries = of_queries
         self.of_keys = of_keys
@@ -141,6 +145,7 @@ class Places:
         self.cached = cached
         self.crossed = crossed
         self.tokens = tokens
+        self.memory = memory
         self.counted = of_queries.given is None and of_keys.given is None
         self.plain = self.counted and not cached and not crossed
 
@@ -184,6 +189,29 @@ class Places:
         """Positions of the keys."""
         return self.of_keys.positions
 
+    @property
+    def is_step(self) -> bool:
+        """Whether there is one query, and tokens are counted, as in decoding."""
+        return self.counted and not exporting() and self.of_queries.length == 1
+
+    def once(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+        """Return what `make` makes of the encoding's parameters, once for all calls with a cache.
+
+        Without a cache, and where gradients may be wanted, it is made at every call. Nothing of it
+        may depend on tokens or on where they stand.
+        """
+        if self.memory is None or torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return make()
+        if name not in self.memory:
+            self.memory[name] = make()
+        return self.memory[name]
+
+    def with_memory(self, memory: dict[str, Tensor]) -> "Places":
+        """Return the same places with the memory of a cache."""
+        other = self.over(self.of_keys, self.tokens)
+        other.memory = memory
+        return other
+
     def over(self, of_keys: Steps, tokens: Tensor | None) -> "Places":
         """Return the places of the same queries with other keys, made from these tokens."""
         return Places(
@@ -193,6 +221,7 @@ class Places:
             cached=self.cached,
             crossed=self.crossed,
             tokens=tokens,
+            memory=self.memory,
         )
 
     def offset(self) -> Tensor:

@@ -180,6 +180,13 @@ class Position(nn.Module):
         """
         return None
 
+    def kept(self, x: Tensor) -> Tensor:
+        """Return what a cache keeps of tokens (batch, length, d_model), by default all of them.
+
+        (batch, length, n), for encodings with `keeps_tokens`, to whom it comes as `places.tokens`.
+        """
+        return x
+
     def form(self, door: str) -> Form | None:
         """Return how a door was declared by a decorator, None for a plain method."""
         return getattr(getattr(self, door), "form", None)
@@ -213,7 +220,7 @@ class Position(nn.Module):
         always = None if own else self._informed.get(door)
         if always or (always is not None and (places.causal or not places.plain)):
             return function(*inputs, places=places)
-        if places.plain or not (own or door in self.doors()):
+        if places.plain or not (own or getattr(type(self), door) is not getattr(Position, door)):
             return function(*inputs)
         arguments = ", ".join(("self", *inspect.signature(function).parameters, "places"))
         raise ValueError(

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from posenc.attention.numerics import precise
+from posenc.attention.numerics import exporting, precise
 from posenc.attention.places import Places
-from posenc.attention.toeplitz import offsets, skew, spread, toeplitz
+from posenc.attention.toeplitz import along, offsets, skew, spread, toeplitz
 
 if TYPE_CHECKING:
     from posenc.attention.position import Position
@@ -183,6 +183,11 @@ class _ByQueryAndOffset(Form):
         scores = self.short(position, places, q)
         if places.plain:
             return skew(spread(scores, q.shape[-2]))
+        if places.counted and not exporting():
+            n, m = places.of_queries.length, places.of_keys.length
+            first = places.of_keys.first - places.of_queries.first
+            lines = along(scores, first - n + 1, n + m - 1)
+            return lines if n == 1 else skew(lines)
         rows = clipped_offsets(places, scores.shape[-1] // 2, type(position).__name__)
         return scores.gather(-1, rows.expand(*scores.shape[:3], -1))
 

@@ -59,11 +59,37 @@ def spread(values: Tensor, length: int) -> Tensor:
     reach = values.shape[-1] // 2
     if exporting():  # whatever the length
         return values[..., offsets(length, values.device).clamp(-reach, reach) + reach]
-    if length - 1 <= reach:
-        return values[..., reach - length + 1 : reach + length]
-    beyond = (*values.shape[:-1], length - 1 - reach)
-    left, right = values[..., :1].expand(beyond), values[..., -1:].expand(beyond)
-    return torch.cat((left, values, right), -1)
+    return along(values, 1 - length, 2 * length - 1)
+
+
+def along(values: Tensor, first: int, n: int) -> Tensor:
+    """Return values for n offsets in a row, from the first on, out of those for -r to r.
+
+    Offsets beyond r take the outermost value.
+
+    Parameters
+    ----------
+    values : (..., 2 r + 1)
+    first, n : int
+
+    Returns
+    -------
+    (..., n)
+    """
+    reach = values.shape[-1] // 2
+    before = min(max(-reach - first, 0), n)
+    behind = min(max(first + n - 1 - reach, 0), n)
+    start = first + before + reach
+    inner = values[..., start : start + n - before - behind]
+    if not (before or behind):
+        return inner
+    left, right = values[..., :1], values[..., -1:]
+    parts = (
+        left.expand(*values.shape[:-1], before),
+        inner,
+        right.expand(*values.shape[:-1], behind),
+    )
+    return torch.cat([part for part in parts if part.shape[-1]], -1)
 
 
 def reversed_matrix(values: Tensor, length: int) -> Tensor:

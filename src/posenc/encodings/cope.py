@@ -62,6 +62,9 @@ class CoPE(Position):
             raise ValueError(f"n_positions must be even, got {n_positions}")
         self.vectors = nn.Parameter(torch.zeros(n_positions, self.d_head))
 
+    def kept(self, x: Tensor) -> Tensor:
+        return (x != 0).any(-1, keepdim=True)  # all that is asked of tokens
+
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)
         _check_places(places)
@@ -71,7 +74,8 @@ class CoPE(Position):
         gates = gates * (tokens != 0).any(-1)[:, None, None].to(gates.dtype)
         scores = q @ self.vectors.to(q.dtype).mT
         # queries are the last ones of the keys
-        before = gates.tril(gates.shape[-1] - gates.shape[-2]).flip(-1).cumsum(-1).flip(-1)
+        past = gates if places.is_step else gates.tril(gates.shape[-1] - gates.shape[-2])
+        before = past.flip(-1).cumsum(-1).flip(-1)
         if places.causal:
             return _between(scores, before)
         behind = gates.triu().cumsum(-1)

@@ -11,6 +11,7 @@ from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
+from posenc.attention.toeplitz import along
 
 
 class DeBERTa(Position):
@@ -79,6 +80,8 @@ class DeBERTa(Position):
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)
+        if places.is_step:
+            return self._step(precise(q), precise(k), places)
         q, k = precise(q) * self.d_head**-0.5, precise(k) * (3 * self.d_head) ** -0.5
         # key minus query, so that i - j of the paper runs the other way
         reach = self.max_distance
@@ -89,6 +92,34 @@ class DeBERTa(Position):
         asked = k @ self._heads(self.query, k)
         by_key = asked.gather(-1, _like(others.mT, asked))
         return asking.gather(-1, _like(rows, asking)) + by_key.mT
+
+    def _step(self, q: Tensor, k: Tensor, places: Places) -> Tensor:
+        """Return what one query gains, (batch, heads, 1, keys), from tables made once a cache.
+
+        Of all offsets that a key may ask for, only the one to the query matters here.
+        """
+        n, first = places.of_keys.length, places.of_keys.first - places.of_queries.first
+        asking = along(places.once("asking", self._asking), first, n)
+        asked = along(places.once("asked", self._asked), first, n).mT
+        by_key = (k * asked.to(k.dtype)).sum(-1)
+        return q @ asking.to(q.dtype) + by_key.unsqueeze(-2)
+
+    def _asking(self) -> Tensor:
+        """Return vectors for content that asks, by offset: (heads, d_head, 2 k + 1)."""
+        table = self._heads(self.key, precise(self.vectors)) * self.d_head**-0.5
+        return table[..., self._rows(-1, table)]
+
+    def _asked(self) -> Tensor:
+        """Return vectors for content that is asked, by offset: (heads, d_head, 2 k + 1)."""
+        table = self._heads(self.query, precise(self.vectors)) * (3 * self.d_head) ** -0.5
+        rows = self._rows(1 if self.formula == "paper" else -1, table)
+        return table[..., rows].mT.contiguous().mT  # a key's vector in one piece
+
+    def _rows(self, sign: int, like: Tensor) -> Tensor:
+        """Return the row of the table for the offsets -k, ..., k, or for k, ..., -k."""
+        reach = self.max_distance
+        offset = torch.arange(-reach, reach + 1, device=like.device)
+        return (sign * offset).clamp(max=reach - 1) + reach
 
     def _heads(self, project: nn.Linear, like: Tensor) -> Tensor:
         """Return the projected table, (heads, d_head, 2 k)."""

@@ -23,9 +23,10 @@ class FoPE(Position):
     sum to 1. With `gain` = 0 it is RoPE without its slow frequencies.
 
     A mixture of rotations is no rotation: what a score gains depends on the offset nearly, not
-    exactly. The copies of the authors' program that we could read give the left-out pairs the
-    factors 1 and 1 in place of cos 0 = 1 and sin 0 = 0, which turns them all by the same 45 degrees
-    and doubles their products; here they stay as they are. At least one frequency is kept.
+    exactly. The authors' program gives the left-out pairs the factors 1 and 1 in place of
+    cos 0 = 1 and sin 0 = 0, which turns them all by the same 45 degrees and doubles their products;
+    here they stay as they are. By default it does not normalise coefficients, and gives series to
+    half of a head's pairs at most. At least one frequency is kept.
 
     Parameters
     ----------
@@ -97,20 +98,30 @@ class FoPE(Position):
         places = places or Places.of(q)
         # each head has coefficients of its own, so shared keys part here
         k = k.repeat_interleave(self.n_heads // k.shape[1], 1)
-        return self._turned(q, places.of_queries), self._turned(k, places.of_keys)
+        series = self._series(places.of_queries, places)
+        same = places.of_keys is places.of_queries
+        of_keys = series if same else self._series(places.of_keys, places)
+        return self._turned(q, *series), self._turned(k, *of_keys)
 
-    def _turned(self, x: Tensor, steps: Steps) -> Tensor:
-        wide = precise(x)
+    def _series(self, steps: Steps, places: Places) -> tuple[Tensor, Tensor]:
+        """Return both series at these steps, each (batch or 1, heads, length, n_kept)."""
         t = steps.positions[:, None, :, None]
-        angles = t * constants(np.asarray(self.omega), t)
-        cos, sin = self._mixed(angles.cos(), self.of_cos), self._mixed(angles.sin(), self.of_sin)
+        omega = places.once("omega", lambda: constants(np.asarray(self.omega), t))
+        angles = t * omega
+        like = angles.dtype
+        of_cos = places.once("of_cos", lambda: _normalised(self.of_cos.to(like)))
+        of_sin = places.once("of_sin", lambda: _normalised(self.of_sin.to(like)))
+        return angles.cos() @ of_cos, angles.sin() @ of_sin
+
+    def _turned(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        wide = precise(x)
         cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
         n = 2 * len(self.omega)
         a, b = wide[..., :n].unflatten(-1, (-1, 2)).unbind(-1)
         turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
         return torch.cat((turned, wide[..., n:]), -1).to(x.dtype)
 
-    def _mixed(self, waves: Tensor, coefficients: Tensor) -> Tensor:
-        """Return the series (batch or 1, heads, length, n_kept)."""
-        exact = coefficients.to(waves.dtype)
-        return waves @ (exact / exact.sum(-2, keepdim=True))
+
+def _normalised(coefficients: Tensor) -> Tensor:
+    """Return coefficients (heads, n_kept, n_kept) whose columns sum to 1."""
+    return coefficients / coefficients.sum(-2, keepdim=True)

@@ -69,13 +69,18 @@ class PoPE(Position):
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)
         phases = precise(self.phases)
-        return self._polar(q, places.of_queries, phases), self._polar(k, places.of_keys, None)
+        angles = self._angles(places.of_queries)
+        same = places.of_keys is places.of_queries
+        of_keys = angles if same else self._angles(places.of_keys)
+        return self._polar(q, angles - phases.to(angles.dtype)), self._polar(k, of_keys)
 
-    def _polar(self, x: Tensor, steps: Steps, phases: Tensor | None) -> Tensor:
-        """Return magnitudes at their angles: (batch, heads, length, 2 d_head)."""
+    def _angles(self, steps: Steps) -> Tensor:
+        """Return t omega, (batch or 1, 1, length, d_head)."""
         t = steps.positions[:, None, :, None]
-        angles = t * constants(np.asarray(self.omega), t)
-        angles = angles if phases is None else angles - phases.to(angles.dtype)
+        return t * constants(np.asarray(self.omega), t)
+
+    def _polar(self, x: Tensor, angles: Tensor) -> Tensor:
+        """Return magnitudes at their angles: (batch, heads, length, 2 d_head)."""
         magnitude = softplus(precise(x))
         cos, sin = angles.cos().to(magnitude.dtype), angles.sin().to(magnitude.dtype)
         return torch.cat((magnitude * cos, magnitude * sin), -1).to(x.dtype)

@@ -73,7 +73,8 @@ class TransformerXL(Position):
         wide = precise(q)
         waves = self._waves(places.of_queries, wide)
         asked = self._asked(wide + self.of_offset.to(wide.dtype), *waves)
-        sin, cos = self._waves(places.of_keys, wide)
+        same = places.of_keys is places.of_queries
+        sin, cos = waves if same else self._waves(places.of_keys, wide)
         offered = torch.cat((cos, sin), -1).expand(*k.shape[:2], -1, -1)
         content = wide + self.of_content.to(wide.dtype)
         wide_q, wide_k = torch.cat((content, asked), -1), torch.cat((precise(k), offered), -1)

@@ -1,5 +1,7 @@
 """Statistics of a window of the series as its position, and the control without an encoding."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -7,7 +9,12 @@ from posenc import _checks
 from posenc.attention.numerics import precise
 from posenc.encodings.signal import FromSignal
 
-STATISTICS = ("mean", "standard deviation", "slope")
+STATISTICS = {
+    "mean_std_slope": ("mean", "standard deviation", "slope"),
+    "winstat": ("mean", "maximum", "minimum", "standard deviation"),
+    "winstat_lag": ("mean", "maximum", "minimum", "standard deviation"),
+}
+LAGS = (3, 5, 7)
 _LEAST_VARIANCE = 1e-6  # keeps the slope of the root finite where a window is constant
 
 
@@ -16,13 +23,22 @@ class WindowStatistics(FromSignal):
 
     The plainest encoding from the signal: each dimension of the tokens gets three numbers of a
     window around each step, cut at the ends, and a linear map of all of them is added. Moya-Mota
-    et al. (2025) gave the idea: their WinStat family augments inputs with statistics over a sliding
-    window. Of that paper only the abstract and excerpts were at hand, so the choice of the
-    statistics and of the window is ours.
+    et al. (2025) gave the idea; these three statistics and windows around a step are ours.
+
+    With `statistics="winstat"` they are the paper's: mean, maximum, minimum and standard deviation
+    of the last steps, the first value repeated where a window begins before the series. With
+    "winstat_lag" the differences to some earlier values come with them. Both were read in the
+    authors' program (`ari-dasci/S-WinStat`), of the paper itself only the abstract and excerpts.
+    There windows have 24 steps, and the numbers stand beside the values of the input, whose map to
+    tokens is a convolution; here they are made from tokens and added, as other encodings are.
+
+    The other three of that family are not here: WinStatFlex, WinStatTPE and WinStatSPE add these
+    numbers, sinusoids, learned vectors and a fourth encoding, each behind a layer norm, with
+    learned weights that sum to 1. They are mixtures of encodings which stand here by themselves.
 
     The same numbers can be given to a model as further channels of its input, without an encoding.
     `with_window_statistics` does that: it is the control that says whether what is gained is owed
-    to a position or to richer tokens.
+    to a position or to richer tokens. With "winstat" it makes the input of the authors' model.
 
     Parameters
     ----------
@@ -32,11 +48,16 @@ class WindowStatistics(FromSignal):
         Tokens of a window, at least 2. A token stands in its middle; of an even number there is
         one more before than behind.
     past : bool
-        Whether a window ends with its token, so that causal layers are served.
+        Whether a window ends with its token, so that causal layers are served. The paper's always
+        do.
+    statistics : {"mean_std_slope", "winstat", "winstat_lag"}
+    lags : sequence of int
+        For "winstat_lag": how many steps back the earlier values stand, each at least 1.
 
     Notes
     -----
-    Parameters to learn: `3 * d_model**2`. Cost: O(L d_model (window + d_model)) per batch row,
+    Parameters to learn: `3 * d_model**2`, or 4 times that square with "winstat", and one more for
+    each lag. Cost: O(L d_model (window + d_model)) per batch row,
     once per forward pass.
 
     Raises
@@ -52,26 +73,45 @@ class WindowStatistics(FromSignal):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, max_length: int, *, window: int = 9, past: bool = False
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        window: int = 9,
+        past: bool = False,
+        statistics: str = "mean_std_slope",
+        lags: Sequence[int] = LAGS,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.window = _checks.count("window", window, minimum=2)
         self.past = _checks.flag("past", past)
-        self.project = nn.Linear(len(STATISTICS) * self.d_model, self.d_model, bias=False)
+        self.statistics, self.lags = _checked(statistics, lags)
+        n = len(STATISTICS[self.statistics]) + len(self.lags)
+        self.project = nn.Linear(n * self.d_model, self.d_model, bias=False)
 
     @property
     def looks_back(self) -> bool:
-        return self.past
+        return self.past or self.statistics != "mean_std_slope"
 
     def vectors(self, x: Tensor) -> Tensor:
-        found = window_statistics(precise(x), self.window, past=self.past)
+        options = {"past": self.past, "statistics": self.statistics, "lags": self.lags or LAGS}
+        found = window_statistics(precise(x), self.window, **options)
         return self.project(found.to(self.project.weight.dtype))
 
 
-def window_statistics(x: Tensor, window: int, *, past: bool = False) -> Tensor:
-    """Return mean, standard deviation and slope of a window around each step.
+def window_statistics(
+    x: Tensor,
+    window: int,
+    *,
+    past: bool = False,
+    statistics: str = "mean_std_slope",
+    lags: Sequence[int] = LAGS,
+) -> Tensor:
+    """Return mean, standard deviation and slope of a window around each step, or other statistics.
 
-    After the idea of Moya-Mota et al. (2025); the choice of the three is ours.
+    After the idea of Moya-Mota et al. (2025); the choice of the three is ours, "winstat" and
+    "winstat_lag" are theirs.
 
     Parameters
     ----------
@@ -81,17 +121,23 @@ def window_statistics(x: Tensor, window: int, *, past: bool = False) -> Tensor:
         Steps of a window, at least 2; at the ends it holds what there is.
     past : bool
         Whether a window ends with its step rather than standing around it.
+    statistics : {"mean_std_slope", "winstat", "winstat_lag"}
+    lags : sequence of int
+        For "winstat_lag".
 
     Returns
     -------
-    (batch, length, 3 * n_channels)
+    (batch, length, n * n_channels)
         All means, then all standard deviations (about the mean, divided by the number of steps; of
-        a variance of at least 1e-6), then all slopes of the least-squares line, per step.
+        a variance of at least 1e-6), then all slopes of the least-squares line, per step: n = 3.
+        With "winstat" all means, maxima, minima and standard deviations (divided by one step less)
+        of windows that end with their step, the first value repeated before the series: n = 4.
+        With "winstat_lag" then the differences to the value each lag back, repeated alike.
 
     Raises
     ------
     ValueError
-        If `window` is below 2.
+        If `window` is below 2, `statistics` another name, or a lag below 1.
 
     Examples
     --------
@@ -100,6 +146,9 @@ def window_statistics(x: Tensor, window: int, *, past: bool = False) -> Tensor:
     [2.0, 0.8199999928474426, 1.0]
     """
     window = _checks.count("window", window, minimum=2)
+    statistics, lags = _checked(statistics, lags)
+    if statistics != "mean_std_slope":
+        return torch.cat([*_winstat(x, window), *(x - _earlier(x, lag) for lag in lags)], -1)
     behind = 0 if past else (window - 1) // 2
     inside = _windows(torch.ones_like(x[:1, :, :1]), window, behind)
     values = _windows(x, window, behind)
@@ -113,26 +162,55 @@ def window_statistics(x: Tensor, window: int, *, past: bool = False) -> Tensor:
     return torch.cat((mean, spread, slope), -1)
 
 
+def _winstat(x: Tensor, window: int) -> tuple[Tensor, ...]:
+    """Return mean, maximum, minimum and standard deviation of the last steps, each like `x`."""
+    filled = torch.cat((x[:, :1].expand(-1, window - 1, -1), x), 1)
+    values = filled.unfold(1, window, 1)
+    spread = values.var(-1).clamp(min=_LEAST_VARIANCE).sqrt()
+    return values.mean(-1), values.amax(-1), values.amin(-1), spread
+
+
+def _earlier(x: Tensor, lag: int) -> Tensor:
+    """Return the values some steps back, the first one where there are none."""
+    return torch.cat((x[:, :1].expand(-1, lag, -1), x), 1)[:, : x.shape[1]]
+
+
+def _checked(statistics: str, lags: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """Return both, without lags where they mean nothing, or raise ValueError."""
+    statistics = _checks.choice("statistics", statistics, STATISTICS)
+    lags = tuple(_checks.count("lags", lag, minimum=1) for lag in lags)
+    if not lags:
+        raise ValueError("lags must name at least one number of steps, got none")
+    return statistics, lags if statistics == "winstat_lag" else ()
+
+
 def _windows(x: Tensor, window: int, behind: int) -> Tensor:
     """Return what stands around each step, zeros beyond the ends: (..., length, width, window)."""
     filled = nn.functional.pad(x, (0, 0, window - 1 - behind, behind))
     return torch.stack([filled[:, i : i + x.shape[1]] for i in range(window)], -1)
 
 
-def with_window_statistics(x: Tensor, window: int = 9, *, past: bool = False) -> Tensor:
+def with_window_statistics(
+    x: Tensor,
+    window: int = 9,
+    *,
+    past: bool = False,
+    statistics: str = "mean_std_slope",
+    lags: Sequence[int] = LAGS,
+) -> Tensor:
     """Return a series with its window statistics as further channels: the control.
 
     Statistics beside the input are what Moya-Mota et al. (2025) describe. A model of
-    4 * n_channels channels with the position "none" reads them.
+    4 * n_channels channels with the position "none" reads them, or of as many as there are.
 
     Parameters
     ----------
-    x, window, past
+    x, window, past, statistics, lags
         As for `window_statistics`.
 
     Returns
     -------
-    (batch, length, 4 * n_channels)
+    (batch, length, (1 + n) * n_channels)
 
     Raises
     ------
@@ -144,4 +222,5 @@ def with_window_statistics(x: Tensor, window: int = 9, *, past: bool = False) ->
     >>> with_window_statistics(torch.randn(2, 20, 3)).shape
     torch.Size([2, 20, 12])
     """
-    return torch.cat((x, window_statistics(x, window, past=past)), -1)
+    options = {"past": past, "statistics": statistics, "lags": lags}
+    return torch.cat((x, window_statistics(x, window, **options)), -1)

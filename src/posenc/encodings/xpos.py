@@ -80,28 +80,35 @@ class XPos(Rotary):
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)
         turned_q, turned_k = super().rotate(precise(q), precise(k), places)
-        turned_q = turned_q * self._factors(places.of_queries, q).to(turned_q.dtype)
-        turned_k = turned_k / self._factors(places.of_keys, k).to(turned_k.dtype)
+        of_queries = self._factors(places.of_queries, q).to(turned_q.dtype)
+        same = places.of_keys is places.of_queries
+        of_keys = of_queries if same else self._factors(places.of_keys, k).to(turned_k.dtype)
+        turned_q, turned_k = turned_q * of_queries, turned_k / of_keys
         return turned_q.to(q.dtype), turned_k.to(k.dtype)
 
     def _factors(self, steps: Steps, like: Tensor) -> Tensor:
         """Return zeta**(t / scale_base) for each dimension, (batch or 1, 1, length, d)."""
+        if not torch.compiler.is_compiling() and steps.given is None and steps.length == 1:
+            return self._factor(steps.first - self._middle, like)
         decay = constants(self._spread(self.log_decay), like)
         from_middle = steps.positions.to(decay.dtype) - self._middle
-        self._check_reach(from_middle, like.dtype)
+        if can_look(from_middle) and from_middle.numel():
+            self._check_reach(float(from_middle.detach().abs().max()), like.dtype)
         return (from_middle[:, None, :, None] * decay).exp()
+
+    def _factor(self, from_middle: float, like: Tensor) -> Tensor:
+        """Return the factors of one token, (d,)."""
+        self._check_reach(abs(from_middle), like.dtype)
+        return constants(np.exp(from_middle * self._spread(self.log_decay)), like)
 
     def _spread(self, of_pairs: np.ndarray) -> np.ndarray:
         """Return one number a dimension from one a pair."""
         return of_pairs.repeat(2) if self.pairing == "interleaved" else np.tile(of_pairs, 2)
 
-    def _check_reach(self, from_middle: Tensor, dtype: torch.dtype) -> None:
+    def _check_reach(self, farthest: float, dtype: torch.dtype) -> None:
         """Raise ValueError where the square of a factor would leave the range of the type."""
-        if not can_look(from_middle) or not from_middle.numel():
-            return
         steepest = -self.log_decay.min()
         reach = math.log(torch.finfo(dtype).max) / 2 / steepest if steepest else math.inf
-        farthest = float(from_middle.detach().abs().max())
         if farthest > reach:
             raise ValueError(
                 f"positions must lie within {int(reach):,} steps of the middle of max_length, "

@@ -6,7 +6,7 @@ are accuracies in per cent, from trainings of the second edition's protocol.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from posenc import _checks, data
 from posenc.bench import protocols
-from posenc.study import results, sanity, tables
+from posenc.study import equality, power, results, sanity, tables
 from posenc.study.protocol import ANALYSIS
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -126,6 +126,22 @@ def beside(dataset: str, model: str) -> dict[str, float]:
     return {**floors, "no encoding": means["none"], "best encoding": max(encoded.values())}
 
 
+def by_split(scores: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, str]]:
+    """Return rows of accuracies, or of differences, on the official split, on the others, and mean.
+
+    Parameters
+    ----------
+    scores : mapping from a row's name to an array of shape (n_resamples,), in per cent
+    """
+    rows = {}
+    for name, values in scores.items():
+        columns = {"official": values[0]}
+        columns |= {str(n): value for n, value in enumerate(values[1:], 1)}
+        columns["mean"] = values.mean()
+        rows[name] = {column: f"{value:.1f}" for column, value in columns.items()}
+    return rows
+
+
 def scatter(scores: Mapping[str, NDArray[np.float64]]) -> float:
     """Return the standard deviation of one method's resamples, pooled over methods."""
     return float(np.sqrt(np.mean([values.var(ddof=1) for values in scores.values()])))
@@ -169,6 +185,58 @@ def points_from_nothing() -> dict[str, float]:
         "four trials for one, none for the other": float(tuning.loc["learnable", "gain"]),
         "both stopped at 200 steps": float(curves["learnable"][early] - curves["tape"][early]),
         "the best of ten that do nothing": float(np.mean(luck)),
+    }
+
+
+def chances(
+    design: power.Design, n_sets: Sequence[int], gains: Sequence[float], n_tests: int
+) -> dict[str, dict[str, str]]:
+    """Return how often studies of different sizes show a true gain, a row for each size.
+
+    Parameters
+    ----------
+    design : Design
+        Its number of sets is replaced.
+    n_sets : sequence of int
+    gains : sequence of float
+        True gains in points.
+    n_tests : int
+        Encodings that are compared with none.
+    """
+    rows = {}
+    for n in n_sets:
+        sized = power.with_sets(design, n)
+        shown = {gain: power.power(gain, sized, n_tests=n_tests).value for gain in gains}
+        rows[f"{n} sets"] = {f"gain {gain:g}": f"{value:.0%}" for gain, value in shown.items()}
+    return rows
+
+
+def judged(
+    gains: Mapping[str, NDArray[np.float64]],
+    differ: Mapping[str, float],
+    equal: Mapping[str, equality.Equivalence],
+    answer: Callable[[float, float], str],
+    margin: float = 1.0,
+) -> dict[str, dict[str, str]]:
+    """Return what three methods say of each study, and the answer that its two p-values give.
+
+    Parameters
+    ----------
+    gains : mapping from a study to the gains on its sets, in points
+    differ : mapping from a study to the p-value of its test of difference
+    equal : mapping from a study to its test of equality
+    answer : function of the two p-values
+    margin : float
+        Differences up to this, in points, count as none.
+    """
+    return {
+        name: {
+            "p, differ": f"{differ[name]:.3f}",
+            "p, equal (TOST)": f"{equal[name].p_value:.3f}",
+            "worse / equal / better": str(equality.signed_rank(one, rope=margin)),
+            "answer": answer(differ[name], equal[name].p_value),
+        }
+        for name, one in gains.items()
     }
 
 

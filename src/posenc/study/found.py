@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.bench import protocols
+from posenc.data.measure import recorded_facts
 from posenc.study import edition, fair, measured, results, sanity, second, statistics, tables
 from posenc.study.second import Grid
 
@@ -32,11 +33,16 @@ def progress() -> dict[str, dict[str, object]]:
         records = _records(names, model)
         rows[tokens] = {
             "whole sets": now.share(model),
-            "which": ", ".join(names),
+            "steps in a series": _span(names),
             "trainings": len(records),
             "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
         }
     return rows
+
+
+def _span(names: Sequence[str]) -> str:
+    lengths = [recorded_facts(name).length for name in names]
+    return f"{min(lengths)} to {max(lengths)}"
 
 
 def _records(names: Sequence[str], model: str) -> list[dict]:
@@ -66,6 +72,37 @@ def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
         for tokens, grid in grids().items()
         for row, name in enumerate(grid.datasets)
     }
+
+
+def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
+    """Return gains in points, (n_encodings, n_units), and the frozen answers, by tokens.
+
+    Units are sets on which anything is learned, those that share series made one. Encodings come
+    with the largest mean gain first.
+    """
+    found = {}
+    for tokens, grid in grids().items():
+        units = second.learned(grid)
+        gains = second.gains(units)
+        found[tokens] = 100 * np.array([units.gains(g.encoding).mean(1) for g in gains]), gains
+    return found
+
+
+def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
+    """Return data set, what a token is, their number, and mean, lowest, highest gain in points."""
+    rows = []
+    for tokens, grid in grids().items():
+        for i, name in enumerate(grid.datasets):
+            gains = 100 * (grid.scores[i, 1:] - grid.scores[i, 0]).mean(1)
+            n = n_tokens(name, tokens)
+            rows.append((name, tokens, n, gains.mean(), gains.min(), gains.max()))
+    return rows
+
+
+def n_tokens(dataset: str, tokens: str) -> int:
+    """Return how many tokens a series of a data set has, as "steps" or as "patches"."""
+    length = recorded_facts(dataset).length
+    return length if tokens == "steps" else -(-length // protocols.TRAINING["settings"]["patch"])
 
 
 def levels() -> dict[tuple[str, str], dict[str, object]]:

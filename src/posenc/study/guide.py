@@ -74,10 +74,27 @@ def long() -> Line:
     work = _products(LONG) / _products(n_patches)
     sets = protocols.UP_TO_180 + protocols.ABOVE_180
     return Line(
-        f"patches as tokens, and {_advice()}",
+        "patches as tokens",
         f"a layer over {LONG:,} steps multiplies {work:.0f} times as much as one over their "
         f"{n_patches} patches",
         f"open: the work is counted, but {_whole('patch', sets)} of long series are measured",
+    )
+
+
+def patches() -> Line:
+    """Several steps in a token."""
+    gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
+    effects = {e: gains[e].effect for e in ("sinusoidal", "rotary")}
+    sine, rope = (
+        f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+        for one in effects.values()
+    )
+    shown = sum(one.answer in ("helps", "hurts") for one in gains.values())
+    return Line(
+        "the sinusoid, beside two seeds of no encoding",
+        f"over {gains['rotary'].n_units} independent sets the sinusoid gains {sine} over none, "
+        f"RoPE {rope}",
+        f"open: of {len(gains)} such gains {shown or 'none'} is shown after correction",
     )
 
 
@@ -177,6 +194,7 @@ def unknown() -> Line:
 _ANSWERS: dict[str, Callable[[], Line]] = {
     "Short series of one length": short,
     "Long series": long,
+    "Patches as tokens": patches,
     "Longer than in training": longer,
     "Uneven samples, real times": times,
     "Images": images,

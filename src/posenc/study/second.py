@@ -224,6 +224,7 @@ class Gain:
         Worse, equal, better by Bayesian signed ranks.
     wins, losses : int
         Units with a mean gain above and below 0.
+    n_units : int
     """
 
     encoding: str
@@ -233,6 +234,7 @@ class Gain:
     probabilities: equality.Probabilities
     wins: int
     losses: int
+    n_units: int
 
     @property
     def answer(self) -> str:
@@ -263,6 +265,7 @@ def gains(grid: Grid) -> list[Gain]:
             equality.signed_rank(c, MARGIN),
             int((c.mean(1) > 0).sum()),
             int((c.mean(1) < 0).sum()),
+            len(c),
         )
         for name, c, p, q in zip(names, cells, p_values, p_equal, strict=True)
     ]

@@ -23,7 +23,6 @@ LEARNED = {
 }  # fmt: skip
 TITLES = FORMULAS | LEARNED
 LENGTHS, WIDTHS = (16, 32), (16, 32, 64)
-TRAINED_WIDTH = 32  # where there is no training of a width
 APART = 4  # steps between the pulses of the task
 _LEFT, _WIDTH, _HIGH = 44, 304, 92
 _TOPS = {"before": 26, "after": 156}
@@ -37,8 +36,7 @@ class Kernels(Explorable):
     caption = (
         "Upper picture: what the encoding makes of a query and a key of equal content before any "
         "training; those with something to learn at their random start. Lower picture: mean "
-        "scores in the two heads of a small model of width 32, trained to say which of two pulses "
-        "came first. "
+        "scores in the two heads of a small model, trained to say which of two pulses came first. "
         "They stand four steps apart on a ring, so the dashed offsets are those worth finding. "
         "Compare the lines there before and after. Scores are of queries and keys from different "
         "series, so that content has nothing to do with the offset. eRPE shows what it adds to "
@@ -85,24 +83,19 @@ class Kernels(Explorable):
             for when in ("before", "after")
         }
 
-    def _key(self, encoding: str, length: int, width: int) -> str:
-        """Return the key of the training of a size, or of the nearest width that was trained."""
-        key = f"{encoding} {length} {width}"
-        return key if key in self._stored else f"{encoding} {length} {TRAINED_WIDTH}"
-
     def scores(self, encoding: str, length: int, width: int) -> dict[str, NDArray[np.float64]]:
         """Return the lines before and after, (n_heads or 1, 2 * length - 1), of rising offsets.
-
-        Those that a formula gives have this width, all others that of the training.
 
         Raises
         ------
         ValueError
             If no such training is stored.
         """
-        key = self._key(_checks.choice("encoding", encoding, TITLES), length, width)
-        if key not in self._stored:
-            raise ValueError(f"length must be one of {LENGTHS}, got {length}")
+        _checks.choice("encoding", encoding, TITLES)
+        for name, value, known in (("length", length, LENGTHS), ("width", width, WIDTHS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {known}, got {value!r}")
+        key = _key(encoding, length, width)
         lines = {
             when: np.array(stored[key]) * _unit(key)
             for when, stored in self._whole.items()
@@ -166,11 +159,11 @@ class Kernels(Explorable):
         after = self._lines(state)["after"]
         line = after[np.argmax(after.max(1) - after.min(1))]  # the head that tells most apart
         high, low = (int(f(line)) + 1 - length for f in (np.argmax, np.argmin))
-        key = self._key(str(state["encoding"]), length, int(state["width"]))
+        key = _key(str(state["encoding"]), length, int(state["width"]))
         what = "added weights" if state["encoding"] == "erpe" else "scores"
         return (
             f"{TITLES[str(state['encoding'])]}, {length} positions: trained at width "
-            f"{key.split()[-1]}, the model is right in {_percent(self._stored[key])} % of test "
+            f"{state['width']}, the model is right in {_percent(self._stored[key])} % of test "
             f"series. In its clearer head {what} are highest at offset {signed(high)} and lowest "
             f"at offset {signed(low)}."
         )
@@ -239,6 +232,10 @@ def said(value: float) -> str:
 def signed(offset: int) -> str:
     """Return an offset with a true minus."""
     return str(offset).replace("-", "−")
+
+
+def _key(encoding: str, length: int, width: int) -> str:
+    return f"{encoding} {length} {width}"
 
 
 def _x(offset: float, length: int) -> float:

@@ -1,7 +1,6 @@
 """Figures of the chapter on the benchmark."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
-MOST_COLUMNS = 6  # of a block of the map; further sets stand in the next one
+SHOWN = 12.0  # points either side of zero; what lies further out is drawn at the edge
 
 
 class Interval(Protocol):
@@ -21,38 +20,101 @@ class Interval(Protocol):
     high: float
 
 
+class Gain(Protocol):
+    """What an encoding adds to none: a mean with its interval, in shares, and the verdict."""
+
+    encoding: str
+    effect: Interval
+    answer: str
+
+
+def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], margin: float) -> None:
+    """Show the mean gain of each encoding with its interval, and every data set as a dot.
+
+    Parameters
+    ----------
+    found : mapping of what a token is to gains and answers
+        Gains in points, (n_encodings, n_units), and a `Gain` for each encoding, in this order.
+    margin : float
+        Points within which a mean gain counts as none.
+    """
+    heights = [len(gains) for _, gains in found.values()]
+    figure, axes = plots.new(
+        len(found), 1, height=1.3 + 0.22 * sum(heights), sharex=True, height_ratios=heights
+    )
+    figure.set_figwidth(NARROW)
+    for ax, (tokens, (units, gains)) in zip(np.atleast_1d(axes), found.items(), strict=True):
+        _draw_answers(ax, units, gains, margin)
+        ax.set_title(f"{tokens}: {units.shape[1]} independent sets")
+    axes = np.atleast_1d(axes)
+    axes[-1].set(xlim=(-SHOWN - 0.5, SHOWN + 0.5), xlabel="gain over no encoding (points)")
+    plots.show(
+        figure,
+        name="fig-answers",
+        caption="Gain over no encoding in points of test accuracy: the mean over independent data "
+        f"sets with its 95 % interval, and each set as a dot. Inside the band of ±{margin:g} point "
+        "a mean gain would count as no difference. Arrows: the interval goes on.",
+        alt="Means and intervals of ten encodings. "
+        + " ".join(f"{tokens}: {_told_answers(gains)}." for tokens, (_, gains) in found.items()),
+    )
+
+
+def _draw_answers(
+    ax: plots.Axes, units: NDArray[np.float64], gains: Sequence[Gain], margin: float
+) -> None:
+    ax.axvspan(-margin, margin, color="#e6e9ee")
+    ax.axvline(0, color="#555555", linewidth=1)
+    for y, (dots, gain) in enumerate(zip(units, gains, strict=True)):
+        low, mean, high = (100 * v for v in (gain.effect.low, gain.effect.mean, gain.effect.high))
+        shown = np.clip(dots, -SHOWN, SHOWN)
+        ax.plot(shown, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
+        ends = np.clip([low, high], -SHOWN, SHOWN)
+        ax.plot(ends, [y, y], "-", color=plots.COLORS[0], linewidth=2)
+        for end, mark in ((low, "<"), (high, ">")):
+            if abs(end) > SHOWN:
+                ax.plot(np.clip(end, -SHOWN, SHOWN), y, mark, color=plots.COLORS[0], markersize=6)
+        ax.plot(mean, y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
+    ax.set_yticks(range(len(gains)), [gain.encoding for gain in gains])
+    ax.set_ylim(len(gains) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+
+
+def _told_answers(gains: Sequence[Gain]) -> str:
+    return ", ".join(
+        f"{gain.encoding} {100 * gain.effect.mean:+.1f} [{100 * gain.effect.low:+.1f}, "
+        f"{100 * gain.effect.high:+.1f}] {gain.answer}"
+        for gain in gains
+    )
+
+
 def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
-    """Show gains over no encoding: a column a data set, a row an encoding, coloured by sign.
+    """Show gains over no encoding: a row a data set, a column an encoding, coloured by sign.
 
     Parameters
     ----------
     gains : mapping of (data set, tokens) to a mapping of encoding to its gain, in points
         All with the same encodings. A gain whose interval holds 0 has no colour.
     """
-    names, columns = list(next(iter(gains.values()))), list(gains)
-    blocks = [columns[i : i + MOST_COLUMNS] for i in range(0, len(columns), MOST_COLUMNS)]
-    figure, axes = plots.new(len(blocks), 1, height=0.4 * len(blocks) * (len(names) + 3))
-    figure.set_figwidth(NARROW)
+    names = list(next(iter(gains.values())))
+    figure, ax = plots.new(height=0.9 + 0.22 * len(gains), width=NARROW)
     limit = max(abs(one.mean) for by_name in gains.values() for one in by_name.values())
-    for ax, block in zip(np.atleast_1d(axes), blocks, strict=True):
-        found = [[gains[column][name] for column in block] for name in names]
-        _draw_map(ax, found, limit)
-        ax.set_yticks(range(len(names)), names)
-        ax.set_xticks(range(len(block)), [_broken(*column) for column in block])
+    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()], limit)
+    ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
+    ax.set_yticks(range(len(gains)), [f"{name}, {tokens}" for name, tokens in gains])
     plots.show(
         figure,
         name="fig-gains-over-none",
-        caption="Gain over no encoding in points of test accuracy, mean of five trainings, with "
-        "half the width of its 95 % interval. Orange and bold is a gain, violet and bold a loss; "
-        "where it is pale, the interval holds zero.",
-        alt=f"A table of {len(names)} encodings by {len(columns)} data sets. "
+        caption="Gain over no encoding in points of test accuracy, mean of five trainings, on each "
+        "data set. Orange and bold is a gain, violet and bold a loss; where it is pale, the 95 % "
+        "interval holds zero. Sets stand in the order of their length.",
+        alt=f"A table of {len(gains)} data sets by {len(names)} encodings. "
         + "; ".join(_told(*column, by_name) for column, by_name in gains.items())
         + ".",
     )
 
 
 def _draw_map(ax: plots.Axes, found: list[list[Interval]], limit: float) -> None:
-    """Draw one block of gains, (n_encodings, n_sets)."""
+    """Draw gains, (n_sets, n_encodings)."""
     means = np.array([[one.mean for one in row] for row in found])
     open_ = np.array([[one.low <= 0 <= one.high for one in row] for row in found])
     ax.set_facecolor("#eef0f3")
@@ -60,21 +122,13 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]], limit: float) -> None
     ax.imshow(np.where(open_, np.nan, means), "PuOr_r", aspect="auto", vmin=-2 * limit,
               vmax=2 * limit)  # fmt: skip
     for (row, column), mean in np.ndenumerate(means):
-        one = found[row][column]
         weight = "normal" if open_[row, column] else "bold"
         shown = f"{round(mean, 1) + 0.0:+.1f}"  # no minus before a rounded zero
-        ax.text(column, row + 0.02, shown, ha="center", va="bottom", fontsize=10, weight=weight)
-        half = f"±{(one.high - one.low) / 2:.1f}"
-        ax.text(column, row + 0.06, half, ha="center", va="top", fontsize=7.5, color="#333333")
+        ax.text(column, row, shown, ha="center", va="center", fontsize=8, weight=weight)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.grid(False)
     ax.spines[:].set_visible(False)
-
-
-def _broken(name: str, tokens: str) -> str:
-    """Return the name of a data set in lines, at its capitals, and what a token is."""
-    return "\n".join([*re.findall("[A-Z][a-z]+|[A-Z]+", name), f"({tokens})"])
 
 
 def _told(name: str, tokens: str, by_name: Mapping[str, Interval]) -> str:
@@ -94,23 +148,18 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
     rows : mapping of (data set, tokens) to accuracies
         "encodings" is an array of shape (n_encodings,); "none", "1-NN" and "MiniRocket" are floats.
     """
-    figure, ax = plots.new(height=1.3 + 0.62 * len(rows))
-    figure.set_figwidth(NARROW)
+    figure, ax = plots.new(height=1.2 + 0.22 * len(rows), width=NARROW)
     style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
-    for y, one in zip(range(len(rows))[::-1], rows.values(), strict=True):
+    for y, one in enumerate(rows.values()):
         several = one["encodings"]
-        ax.plot(several, np.full(len(several), y), "|", color=plots.COLORS[0], markersize=13)
+        ax.plot(several, np.full(len(several), y), "|", color=plots.COLORS[0], markersize=11)
         for name, (mark, color) in style.items():
             options = {"color": plots.COLORS[color], "markeredgecolor": "black"}
-            ax.plot(one[name], y, mark, markersize=8, markeredgewidth=0.6, **options)
-    for y, column in zip(range(len(rows))[::-1], rows, strict=True):
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        ax.text(0.01, y + 0.26, ", ".join(column), transform=ax.get_yaxis_transform(), bbox=box)
+            ax.plot(one[name], y, mark, markersize=7, markeredgewidth=0.6, **options)
     labels = ["ten encodings", "no encoding", *list(style)[1:]]
     figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
-    ax.set(ylim=(-0.5, len(rows) - 0.2), xlabel="test accuracy (%)")
-    ax.set_yticks([])
-    ax.grid(axis="y", visible=False)
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="test accuracy (%)")
+    ax.set_yticks(range(len(rows)), [f"{name}, {tokens}" for name, tokens in rows])
     plots.show(
         figure,
         name="fig-levels",
@@ -123,6 +172,43 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
             f"{max(one['encodings']):.1f} %, none {one['none']:.1f}, 1-NN {one['1-NN']:.1f}, "
             f"MiniRocket {one['MiniRocket']:.1f}"
             for (name, tokens), one in rows.items()
+        )
+        + ".",
+    )
+
+
+def by_tokens(rows: Sequence[tuple[str, str, int, float, float, float]]) -> None:
+    """Show the mean gain of ten encodings on each data set against the number of its tokens.
+
+    Parameters
+    ----------
+    rows : sequence of (data set, what a token is, number of tokens, mean, lowest, highest gain)
+        Gains in points.
+    """
+    figure, ax = plots.new(height=2.8)
+    figure.set_figwidth(NARROW)
+    ax.axhline(0, color="#555555", linewidth=1)
+    kinds = list(dict.fromkeys(tokens for _, tokens, *_ in rows))
+    for kind, mark, color in zip(kinds, "so", (1, 0), strict=False):
+        some = [row for row in rows if row[1] == kind]
+        n, mean, low, high = (np.array([row[i] for row in some]) for i in (2, 3, 4, 5))
+        bars = {"fmt": mark, "color": plots.COLORS[color], "elinewidth": 1, "capsize": 2}
+        ax.errorbar(n, mean, [mean - low, high - mean], label=kind, **bars)
+    counts = [1, 2, 3, 5, 10, 20, 50, 100]
+    ax.semilogx()
+    ax.set_xticks(counts, counts)
+    ax.minorticks_off()
+    ax.set(xlabel="tokens of a series", ylabel="gain over no encoding (points)")
+    ax.legend(title="a token is one of the")
+    plots.show(
+        figure,
+        name="fig-gains-by-tokens",
+        caption="Mean gain of ten encodings over none on each data set, against the number of its "
+        "tokens; the lines reach from the worst encoding to the best.",
+        alt="A scatter of gains against tokens. "
+        + "; ".join(
+            f"{name}, {tokens}: {n} tokens, {mean:+.1f} ({low:+.1f} to {high:+.1f})"
+            for name, tokens, n, mean, low, high in rows
         )
         + ".",
     )

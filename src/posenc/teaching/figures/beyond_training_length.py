@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from posenc import encodings, schedules
+from posenc import schedules
 from posenc.teaching import plots
 
 Array = NDArray[np.float64]
@@ -32,7 +31,7 @@ def longer_and_later(
     """
     names = [*found, *refusing]
     tests = list(next(iter(found.values())))
-    figure, ax = plots.new(height=0.6 + 0.38 * len(names), width=6.2)
+    figure, ax = plots.new(height=0.6 + 0.34 * len(names), width=6.2)
     for y, (name, seeds) in enumerate(found.items()):
         for k, (test, color, marker) in enumerate(zip(tests, plots.COLORS, "os", strict=False)):
             at = np.full(len(seeds[test]), y + 0.24 * k - 0.12)
@@ -73,7 +72,7 @@ def seen_angles(seen: Array, reached: Array) -> None:
     seen, reached : array of shape (n_pairs,)
         Shares of a full turn, at most 1.
     """
-    figure, ax = plots.new(height=2.8, width=6.2)
+    figure, ax = plots.new(height=2.5, width=6.2)
     pairs = np.arange(len(seen))
     ax.bar(pairs, seen, width=1.0, color=plots.COLORS[0], label="met in training")
     ax.bar(
@@ -146,41 +145,3 @@ def shares_beyond(
         }
         for name, bias in PENALTIES.items()
     }
-
-
-def fire_as_others(
-    fire: Callable[..., Array], distance: Callable[[Array], Array], threshold: int
-) -> dict[str, dict[str, str]]:
-    """Return how far FIRE is from the biases that it contains, up to its threshold and beyond.
-
-    Parameters
-    ----------
-    fire : function (f, i, j) of a function of the argument, and of the places of query and key
-    distance : function
-        The distance that an argument of `f` stands for.
-    threshold : int
-        The T of the formula, in tokens.
-
-    Raises
-    ------
-    ValueError
-        If `fire` differs from a bias on inputs that are no longer than the threshold.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        t5 = encodings.make("t5", 64, 8, threshold)  # its numbers are random, as before training
-    of_bucket = t5.values.detach().numpy()[0]
-    biases: dict[str, Callable[[Array], Array]] = {
-        "ALiBi": lambda d: -0.25 * d,
-        "KERPLE, logarithmic": lambda d: -1.5 * np.log(1 + 0.1 * d),
-        "T5": lambda d: of_bucket[t5.bucket(-torch.as_tensor(np.round(d)), causal=True)],
-    }
-    rows: dict[str, dict[str, str]] = {name: {} for name in biases}
-    for name, bias in biases.items():
-        for length in (threshold, 4 * threshold):
-            i, j = np.tril_indices(length)
-            apart = np.abs(fire(lambda u, b=bias: b(distance(u)), i, j) - bias(i - j)).max()
-            if length == threshold and apart >= 1e-9:
-                raise ValueError(f"fire must equal {name} up to {threshold} tokens, got {apart:g}")
-            rows[name][f"{length:,} tokens"] = f"{apart:.2f}"
-    return rows

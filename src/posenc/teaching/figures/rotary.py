@@ -1,13 +1,15 @@
 """Figures of the chapter on rotary encoding."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 from numpy.typing import NDArray
+from torch import nn
 
-from posenc.teaching import plots
+from posenc import frequencies, schedules
+from posenc.teaching import look_back, plots
 
 Array = NDArray[np.float64]
 
@@ -70,6 +72,50 @@ def waves_of_pairs(offsets: Array, omega: Array, shown: Mapping[str, int]) -> No
         "makes a single slow swing, and one that is flat. Below, their sum over all pairs: a high "
         "peak at offset zero that falls off unevenly on both sides.",
     )
+
+
+def full_turn_rows(
+    bases: Sequence[float], lengths: Sequence[int], d_head: int
+) -> dict[str, dict[str, float]]:
+    """Return, for each base, the slowest wave of a head and how many pairs turn at least once.
+
+    Parameters
+    ----------
+    bases : sequence of float
+    lengths : sequence of int
+        Numbers of positions.
+    d_head : int
+    """
+    rows: dict[str, dict[str, float]] = {}
+    for base in bases:
+        omega = frequencies.geometric(d_head, base)
+        row: dict[str, float] = {"slowest wave (positions)": 2 * np.pi / omega[-1]}
+        for n in lengths:
+            full = int((schedules.turns(omega, n) >= 1).sum())
+            row[f"pairs with a full turn in {n:,}"] = full
+        rows[f"{base:,}"] = row
+    return rows
+
+
+def right_rows(
+    models: Mapping[str, Sequence[nn.Module]], lengths: Sequence[int], first: int | None = None
+) -> dict[str, dict[str, str]]:
+    """Return how often models that look back are right, a row for each name.
+
+    Parameters
+    ----------
+    models : mapping from a name to models of several seeds
+    lengths : sequence of int
+        Letters of the texts, in a column each.
+    first : int, optional
+        Place at which 32 letters begin in one more column.
+    """
+    rows = {}
+    for name, some in models.items():
+        rows[name] = {f"{n} letters": look_back.right(some, length=n) for n in lengths}
+        if first is not None:
+            rows[name][f"32 letters from place {first}"] = look_back.right(some, first=first)
+    return rows
 
 
 def pair_layouts(d_head: int = 8) -> None:

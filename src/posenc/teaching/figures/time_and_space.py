@@ -36,6 +36,40 @@ def scores_over_time(seconds: Array, scores: Mapping[str, Array]) -> None:
     )
 
 
+def score_map(w: Array, reach: int) -> Array:
+    """Return the mean score of an equal query and key, by their offset in an image.
+
+    Parameters
+    ----------
+    w : array of shape (n_pairs, 2)
+        Angular frequencies of each pair along rows and columns, in radians per patch.
+    reach : int
+        Largest offset along an axis, in patches.
+
+    Returns
+    -------
+    array of shape (2 * reach + 1, 2 * reach + 1), the offset 0 in its middle.
+    """
+    rows, columns = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    return np.cos(np.stack([rows, columns], axis=-1) @ w.T).mean(axis=-1)
+
+
+def by_direction(w: Array, distance: float) -> dict[str, str]:
+    """Return the lowest and the highest score of all offsets of one length.
+
+    Parameters
+    ----------
+    w : array of shape (n_pairs, 2)
+        Angular frequencies of each pair along rows and columns, in radians per patch.
+    distance : float
+        Length of the offsets, in patches.
+    """
+    angle = np.linspace(0, np.pi, 181)  # the other half of the circle has the same scores
+    circle = distance * np.stack([np.sin(angle), np.cos(angle)], axis=1)
+    scores = np.cos(circle @ w.T).mean(axis=-1)
+    return {"lowest score": f"{scores.min():.2f}", "highest score": f"{scores.max():.2f}"}
+
+
 def kernels(maps: Mapping[str, Array], reach: int) -> None:
     """Show what an equal query and key score by their offset in two directions.
 

@@ -74,7 +74,7 @@ def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> No
         "one token a patch": PatchTransformer(n_channels, n_classes, n_steps, TakesNotes, patch=8),
     }
     figure, axes = plots.new(1, 2, height=5.8)
-    figure.set_figwidth(6.2)
+    figure.set_figwidth(5.4)  # narrow, so that a phone shows its words large enough
     for ax, (title, model) in zip(axes, models.items(), strict=True):
         _flow(ax, folded(trace(model, x)), title)
     plots.show(
@@ -207,12 +207,12 @@ def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
         color = plots.COLORS[3] if name == "embed" else "white"
         box = {"boxstyle": "round,pad=0.35", "fc": color, "ec": plots.COLORS[0]}
         ax.text(
-            0.36, -i, WORDS[name.split(".")[-1]], ha="center", va="center", bbox=box, fontsize=9
+            0.34, -i, WORDS[name.split(".")[-1]], ha="center", va="center", bbox=box, fontsize=9.5
         )
-        ax.text(0.77, -i, " × ".join(map(str, shape)), va="center", family="monospace", fontsize=9)
+        ax.text(0.7, -i, " × ".join(map(str, shape)), va="center", family="monospace", fontsize=9)
         if i:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
-            ax.annotate("", (0.36, -i + 0.27), (0.36, -i + 0.73), arrowprops=arrow)
+            ax.annotate("", (0.34, -i + 0.27), (0.34, -i + 0.73), arrowprops=arrow)
     ax.plot([0.04, 0.02, 0.02, 0.04], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
     ax.text(0.0, -np.mean(inner), "4 layers", rotation=90, ha="right", va="center")
     ax.set(title=title, xlim=(-0.08, 1.05), ylim=(-11.5, 0.6))

@@ -38,6 +38,7 @@ f = module.output(module.hidden(share[..., None]).relu())
 assert torch.allclose(module.bias(x, q, k), f.movedim(-1, 0))""",
     verdicts=("N42", "N43"),
     papers=("li2024fire",),
+    chapter="beyond-training-length",
     more=(
         "T5, ALiBi and KERPLE are all functions of the distance, and a network can learn each of "
         "them. But a function that was learned up to one distance says nothing beyond it. The "

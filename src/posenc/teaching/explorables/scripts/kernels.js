@@ -2,7 +2,7 @@
 
 (() => {
   "use strict";
-  const [N_HEADS, APART, TRAINED] = [2, 4, 32];
+  const [N_HEADS, APART] = [2, 4];
   const [LEFT, WIDTH, HIGH] = [44, 304, 92];
   const TOPS = { before: 26, after: 156 };
 
@@ -62,8 +62,7 @@
 
   function redraw(view, state, data) {
     const length = Number(state.length);
-    const wanted = `${state.encoding} ${state.length} ${state.width}`;
-    const key = data.after[wanted] ? wanted : `${state.encoding} ${state.length} ${TRAINED}`;
+    const key = `${state.encoding} ${state.length} ${state.width}`;
     const unit = state.encoding === "erpe" ? 0.001 : 0.01;
     const stored = (when) => data[when][key].map((line) => line.map((value) => value * unit));
     const lines = {
@@ -95,7 +94,7 @@
     const what = state.encoding === "erpe" ? "added weights" : "scores";
     return (
       `${data.names[state.encoding]}, ${length} positions: trained at width ` +
-      `${key.split(" ")[2]}, the model is right in ${data.right[key]} % of test series. In its ` +
+      `${state.width}, the model is right in ${data.right[key]} % of test series. In its ` +
       `clearer head ${what} are highest at offset ${signed(high)} and lowest at offset ` +
       `${signed(low)}.`
     );

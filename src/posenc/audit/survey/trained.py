@@ -1,0 +1,207 @@
+"""What trainings to the end say of the survey's sentences, by readings that were fixed beforehand.
+
+Three statements wait for the first tier of the second benchmark: S19 (the order of the methods),
+S20 (what the gain grows with) and S31 (TUPE and SPE are more accurate). How each is read, on which
+sets, by which test and within which margin stands here since before the tier was whole, so that
+nobody can choose a reading by its result. A statement about both architectures holds if it holds
+in both. None of this is the survey's own code, so that nothing here can refute: what is shown to
+be otherwise is "not reproduced".
+
+SPE is `sine_spe`, the candidate of the first tier.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from posenc import data
+from posenc.audit import printed
+from posenc.audit.evidence import Claim, Direction, Evidence, Units, correct
+from posenc.audit.outcomes import Outcome
+from posenc.audit.rules import Decision, decide
+from posenc.audit.survey.ours import columns
+from posenc.study import equality, friedman, power, second
+from posenc.study.second import Grid
+
+TAU_MARGIN = 0.1  # mean agreement of orders that counts as none
+GAIN_MARGIN = second.MARGIN
+TREND_MARGIN = 0.005  # accuracy per doubling, or between sets with two classes and others
+CONDITIONS = "small models, tuned alike and trained to the end, on the sets of the first tier"
+METHODS = columns("sine_spe")
+TRENDS = ("length", "channels", "two classes")
+
+
+def missing() -> dict[str, int]:
+    """Return how many trainings of the first tier are lacking, by model; {} where it is whole."""
+    lacking = {model: sum(second.missing(model).values()) for model in printed.TABLES}
+    return {model: n for model, n in lacking.items() if n}
+
+
+def order(grids: Mapping[str, Grid]) -> Decision:
+    """Return the verdict on S19: that the eight methods rank in the printed order.
+
+    The difference is Kendall's tau between the printed average ranks and the order of our scores,
+    one a deciding unit; 0 is no agreement.
+
+    Parameters
+    ----------
+    grids : mapping of model to Grid
+        "time_series" for Table 4 and "patch" for Table 5, encodings of tier 1.
+    """
+    cells = {model: _taus(second.deciding(grid)) for model, grid in grids.items()}
+    return both(_judged(cells, TAU_MARGIN, "agreement with the printed order"))
+
+
+def accuracy(grids: Mapping[str, Grid]) -> Decision:
+    """Return the verdict on the first half of S31: TUPE and SPE are the more accurate ones.
+
+    The difference is the mean of both minus the mean of the sinusoid and the learned table, one a
+    learned unit.
+
+    Parameters
+    ----------
+    grids : mapping of model to Grid
+    """
+    cells = {
+        model: _mean(unit, ("tupe", "sine_spe")) - _mean(unit, ("sinusoidal", "learnable"))
+        for model, unit in ((m, second.learned(g)) for m, g in grids.items())
+    }
+    return both(_judged(cells, GAIN_MARGIN, "TUPE and SPE against fixed and learned"))
+
+
+def trends(grids: Mapping[str, Grid]) -> Decision:
+    """Return the verdict on S20: the gain grows with length and channels, and with two classes.
+
+    The gain is that of TUPE and SPE over the sinusoid. Differences are slopes of lines through the
+    learned units, per doubling of length and of channels, and from more classes to two.
+
+    Parameters
+    ----------
+    grids : mapping of model to Grid
+    """
+    slopes = {
+        f"{model}, {name}": _slope(*values)
+        for model, grid in grids.items()
+        for name, values in _against_facts(grid).items()
+    }
+    p_values = correct("trends of the gain", {k: s.p_value for k, s in slopes.items()})
+    equal = correct("equivalence of the same", {k: s.p_equal for k, s in slopes.items()})
+    return both(
+        {
+            name: decide(
+                Claim(Direction.GREATER, TREND_MARGIN),
+                Evidence(
+                    slope.estimate,
+                    slope.low,
+                    slope.high,
+                    p_values[name],
+                    Units("data sets", slope.n, independent=True),
+                    CONDITIONS,
+                    reproduced=False,
+                    equivalence=equal[name],
+                ),
+            )
+            for name, slope in slopes.items()
+        }
+    )
+
+
+def both(decisions: Mapping[str, Decision]) -> Decision:
+    """Return the verdict on a statement that is made of several, each of which has to hold.
+
+    One that is shown to be otherwise decides; if all hold, the weakest does; else it stays open.
+    """
+    against = (Outcome.REFUTED, Outcome.NOT_REPRODUCED)
+    outcomes = [one.outcome for one in decisions.values()]
+    worst = next((o for o in (*against, Outcome.UNTESTABLE) if o in outcomes), None)
+    if worst is None:
+        worst = Outcome.CONDITION if Outcome.CONDITION in outcomes else Outcome.CONFIRMED
+    reason = " ".join(f"{name}: {one.reason}" for name, one in decisions.items())
+    numbers = {f"{n}, {k}": v for n, one in decisions.items() for k, v in one.numbers.items()}
+    return Decision(worst, reason, numbers)
+
+
+def _judged(cells: Mapping[str, NDArray], margin: float, family: str) -> dict[str, Decision]:
+    """Judge differences (n_units, n_resamples) of each model: that they are above 0."""
+    p_values = correct(family, {m: friedman.wilcoxon(c).p_value for m, c in cells.items()})
+    equal = correct(
+        f"equivalence, {family}", {m: equality.tost(c, margin).p_value for m, c in cells.items()}
+    )
+    found = {}
+    for model, one in cells.items():
+        effect = friedman.effect(one)
+        known = power.power(margin, power.estimated_design(one), n_tests=len(cells))
+        evidence = Evidence(
+            effect.mean,
+            effect.low,
+            effect.high,
+            p_values[model],
+            Units("data sets", len(one), independent=True),
+            CONDITIONS,
+            reproduced=False,
+            equivalence=equal[model],
+            power=known.value,
+            power_for=margin,
+        )
+        found[model] = decide(Claim(Direction.GREATER, margin), evidence)
+    return found
+
+
+def _taus(grid: Grid) -> NDArray[np.float64]:
+    """Return Kendall's tau with the printed ranks, (n_units, n_resamples)."""
+    ranks = -printed.average_ranks(grid.model)
+    rows = [grid.encodings.index(name) for name in METHODS]
+    scores = np.moveaxis(grid.scores[:, rows], 1, 2)
+    tau = np.apply_along_axis(lambda one: stats.kendalltau(ranks, one).statistic, 2, scores)
+    return np.nan_to_num(tau)  # all scores equal: no order, no agreement
+
+
+def _mean(grid: Grid, names: Sequence[str]) -> NDArray[np.float64]:
+    return grid.scores[:, [grid.encodings.index(name) for name in names]].mean(1)
+
+
+@dataclass(frozen=True)
+class _Slope:
+    """A line's slope with its interval, its p-value and that of equivalence within the margin."""
+
+    n: int
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+    p_equal: float
+
+
+def _slope(x: NDArray, y: NDArray) -> _Slope:
+    line, student = stats.linregress(x, y), stats.t(len(x) - 2)
+    half = student.ppf(0.975) * line.stderr
+    p_equal = student.sf((TREND_MARGIN - abs(line.slope)) / line.stderr)
+    return _Slope(
+        len(x), line.slope, line.slope - half, line.slope + half, line.pvalue, float(p_equal)
+    )
+
+
+def _against_facts(grid: Grid) -> dict[str, tuple[NDArray, NDArray]]:
+    """Return the fact of each learned unit and its gain, by trend; facts that vary only."""
+    names = [one.dataset for one in second.decides(grid) if one.learned]
+    units = second.learned(grid)
+    gains = (_mean(units, ("tupe", "sine_spe")) - _mean(units, ("sinusoidal",))).mean(1)
+    of_fact: dict[str, Callable] = {
+        "length": lambda f: np.log2(f.length),
+        "channels": lambda f: np.log2(f.n_channels),
+        "two classes": lambda f: float(f.n_classes == 2),
+    }
+    found = {}
+    for trend in TRENDS:
+        by_unit = [
+            np.mean(
+                [of_fact[trend](data.recorded_facts(n)) for n in names if second.unit_of(n) == unit]
+            )
+            for unit in units.datasets
+        ]
+        if np.ptp(by_unit) > 0:
+            found[trend] = np.array(by_unit), gains
+    return found

@@ -1,0 +1,111 @@
+"""Readings of the survey's sentences give the verdicts they should on trainings made up for it."""
+
+import numpy as np
+import pytest
+
+from posenc.audit import printed
+from posenc.audit.outcomes import Outcome
+from posenc.audit.rules import Decision
+from posenc.audit.survey import trained
+from posenc.bench import protocols
+from posenc.study.second import Grid
+
+ENCODINGS = protocols.ENCODINGS
+SETS = protocols.UP_TO_100[:16]
+
+
+def grid(model, effect, noise=0.002, seed=0):
+    """Return scores in which set i gives encoding j `effect(i, j)` over 0.7."""
+    rng = np.random.default_rng(seed)
+    means = np.array([[effect(i, name) for name in ENCODINGS] for i in range(len(SETS))])
+    scores = 0.7 + means[..., None] + rng.normal(0, noise, (*means.shape, 5))
+    return Grid(model, tuple(SETS), ENCODINGS, scores, np.full((len(SETS), 5), 0.2))
+
+
+def grids(effect, **options):
+    return {model: grid(model, effect, seed=i, **options) for i, model in enumerate(printed.TABLES)}
+
+
+def by_rank(sign):
+    def effect(_, name):
+        if name not in trained.METHODS:
+            return 0.0 if name == "none" else 0.05
+        ranks = np.mean([printed.average_ranks(model) for model in printed.TABLES], axis=0)
+        return 0.1 - sign * 0.01 * ranks[trained.METHODS.index(name)]
+
+    return effect
+
+
+def nothing(_, name):
+    return 0.05 * (name != "none")
+
+
+def test_the_printed_order_is_found_where_it_is():
+    assert trained.order(grids(by_rank(1))).outcome is Outcome.CONDITION
+
+
+def test_the_opposite_order_is_not_reproduced_and_never_refuted():
+    assert trained.order(grids(by_rank(-1))).outcome is Outcome.NOT_REPRODUCED
+
+
+def test_orders_of_chance_decide_nothing_or_show_no_agreement():
+    outcome = trained.order(grids(nothing, noise=0.02)).outcome
+    assert outcome in (Outcome.UNTESTABLE, Outcome.NOT_REPRODUCED)
+
+
+@pytest.mark.parametrize(
+    ("gain", "noise", "outcome"),
+    [
+        (0.03, 0.002, Outcome.CONDITION),
+        (-0.03, 0.002, Outcome.NOT_REPRODUCED),
+        (0.0, 0.002, Outcome.NOT_REPRODUCED),  # equal within the margin
+        (0.0, 0.2, Outcome.UNTESTABLE),
+    ],
+)
+def test_more_accurate_is_judged_against_fixed_and_learned(gain, noise, outcome):
+    def effect(i, name):
+        return nothing(i, name) + gain * (name in ("tupe", "sine_spe"))
+
+    assert trained.accuracy(grids(effect, noise=noise)).outcome is outcome
+
+
+def test_one_architecture_is_not_both():
+    def effect(i, name):
+        return nothing(i, name) + 0.03 * (name in ("tupe", "sine_spe"))
+
+    found = grids(effect) | {"patch": grid("patch", nothing)}
+    assert trained.accuracy(found).outcome is Outcome.NOT_REPRODUCED
+
+
+def test_trends_that_are_not_there_are_not_confirmed():
+    found = trained.trends(grids(nothing))
+    assert found.outcome is Outcome.NOT_REPRODUCED
+    assert "patch, length" in found.reason
+
+
+def test_a_trend_with_length_alone_is_not_all_three():
+    from posenc import data
+
+    lengths = [data.recorded_facts(name).length for name in SETS]
+
+    def effect(i, name):
+        return nothing(i, name) + 0.02 * np.log2(lengths[i]) * (name in ("tupe", "sine_spe"))
+
+    found = trained.trends(grids(effect))
+    assert found.outcome is not Outcome.CONFIRMED
+    assert "patch, length" in found.reason
+
+
+def test_several_statements_are_joined_by_the_worst():
+    def given(*outcomes):
+        return trained.both({str(i): Decision(o, "So it is.") for i, o in enumerate(outcomes)})
+
+    assert given(Outcome.CONFIRMED, Outcome.CONFIRMED).outcome is Outcome.CONFIRMED
+    assert given(Outcome.CONFIRMED, Outcome.CONDITION).outcome is Outcome.CONDITION
+    assert given(Outcome.CONFIRMED, Outcome.UNTESTABLE).outcome is Outcome.UNTESTABLE
+    assert given(Outcome.UNTESTABLE, Outcome.NOT_REPRODUCED).outcome is Outcome.NOT_REPRODUCED
+
+
+def test_what_is_missing_is_counted_by_model():
+    assert set(trained.missing()) <= set(printed.TABLES)
+    assert all(n > 0 for n in trained.missing().values())

@@ -1,0 +1,137 @@
+"""Every reader of files, with a file in order and the error that it may give."""
+
+import gzip
+import io
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from datafiles import TINY_TEST, TINY_TRAIN, make_zip
+
+from posenc.bench import baselines
+from posenc.bench.store import Store
+from posenc.data import archives, packed
+from posenc.data.dataset import Dataset
+from posenc.data.errors import ArchiveError, FileFormatError
+from posenc.data.formats import arff, array, mat, table, ts
+from posenc.data.sets import archive, msl, room
+
+SECONDS = 5.0  # of the processor, for one file of a few kilobytes
+
+
+def store(path: Path) -> list[dict]:
+    """Read a file of results twice, as the engine does and as tables do."""
+    one = Store(path)
+    one.refresh()
+    return list(one)
+
+
+def npy(values: np.ndarray) -> bytes:
+    """Return the bytes of an array file."""
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    return buffer.getvalue()
+
+
+def matlab() -> bytes:
+    """Return the bytes of a file of MATLAB."""
+    from scipy.io import savemat
+
+    buffer = io.BytesIO()
+    savemat(buffer, {"adl_data": np.ones((3, 4))})
+    return buffer.getvalue()
+
+
+def arrays() -> bytes:
+    """Return the bytes of a packed data set."""
+    x, y = np.zeros((2, 3, 1), np.float32), np.array([0, 1])
+    buffer = io.BytesIO()
+    np.savez(buffer, **packed._arrays({"train": Dataset(x, y, ("a", "b"), "Tiny", "made")}))
+    return buffer.getvalue()
+
+
+def unpack(path: Path) -> None:
+    """Unpack an archive beside itself."""
+    archives.unpack(path, path.parent / "unpacked")
+
+
+def pair(path: Path) -> dict:
+    """Read a file as both parts of a set."""
+    return archive.build([path, path], "Tiny")
+
+
+HEADER = '{"key":"%s","encoding":"none","model":"patch","dataset":"a","seed":0,"profile":"smoke",'
+RECORD = HEADER % ("0f" * 16) + (
+    '"metrics":{"accuracy":0.5},"settings":{},"versions":{},"device":"cpu","seconds":1.5}\n'
+)
+BASELINE = (
+    '{"dataset":"a","fingerprint":"f","baseline":"b","resample":0,"settings":{},"n_train":1,'
+    '"n_test":1,"metrics":{},"versions":{},"seconds":1.0}\n'
+)
+ARFF = "@relation x\n@attribute a numeric\n@attribute b real\n@attribute c {0, 1}\n@data\n1,2,0\n"
+SEGMENTS = (
+    "chan_id,spacecraft,anomaly_sequences,class,num_values\n"
+    'M-1,MSL,"[[1, 5], [7, 9]]",[point],20\nP-1,SMAP,"[[1, 5]]",[point],20\n'
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of files, a file in order, and the error that it may give."""
+
+    read: Callable[[Path], object]
+    good: bytes
+    ending: str
+    error: type[Exception] | None = FileFormatError
+
+
+READERS = {
+    "ts": Reader(ts.read_ts, TINY_TRAIN.encode(), ".ts"),
+    "ts.gz": Reader(ts.read_ts, gzip.compress(TINY_TEST.encode()), ".ts.gz"),
+    "both parts": Reader(pair, TINY_TRAIN.encode(), ".ts"),
+    "arff": Reader(arff.read_series, ARFF.encode(), ".arff"),
+    "npy": Reader(lambda path: array.read_npy(path, 4), npy(np.ones((3, 4))), ".npy"),
+    "npy.gz": Reader(
+        lambda path: array.read_npy(path, 4), gzip.compress(npy(np.ones((3, 4)))), ".npy.gz"
+    ),
+    "mat": Reader(lambda path: mat.read_mat(path, "adl_data", 4), matlab(), ".mat"),
+    "csv": Reader(
+        lambda path: table.read_table(path, 3, header=1), b"a,b,c\n1,2,3\n4,5,6\n", ".csv"
+    ),
+    "csv.gz": Reader(
+        lambda path: table.read_table(path, 3), gzip.compress(b"1,2,3\n4,5,6\n"), ".csv.gz"
+    ),
+    "room": Reader(
+        room.read,
+        (",".join(room.HEADER) + "\n2017/12/22,10:49:41" + ",1" * (len(room.HEADER) - 2)).encode(),
+        ".csv",
+    ),
+    "segments": Reader(msl.read_segments, SEGMENTS.encode(), ".csv"),
+    "packed": Reader(lambda path: packed.read(path, "train"), arrays(), ".npz", None),
+    "zip": Reader(unpack, make_zip({"a/b.ts": TINY_TRAIN}), ".zip", ArchiveError),
+    "results": Reader(store, 2 * RECORD.encode(), ".jsonl", ValueError),
+    "baselines": Reader(baselines.read, 2 * BASELINE.encode(), ".jsonl", ValueError),
+}
+
+
+def outcome(reader: Reader, path: Path) -> object:
+    """Return what a reader makes of a file, or its error where that is its own kind."""
+    if reader.error is None:
+        return reader.read(path)
+    try:
+        return reader.read(path)
+    except reader.error as error:
+        return error
+
+
+def judged(reader: Reader, path: Path) -> object:
+    """Read a file; fail where that takes long, or where an error does not name the file."""
+    started = time.process_time()
+    found = outcome(reader, path)
+    assert time.process_time() - started < SECONDS
+    if isinstance(found, Exception):
+        assert path.name in str(found)
+        assert len(str(found)) < 2000 + len(str(path))
+    return found
