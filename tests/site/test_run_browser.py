@@ -127,7 +127,6 @@ def click(page, name):
 
 def run_all(page):
     page.get_by_role("button", name="Run all").click()
-    page.wait_for_selector(".posenc-run[data-state=running]")
     rest(page)
 
 
