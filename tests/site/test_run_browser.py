@@ -15,7 +15,7 @@ import nbformat
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
-from browsing import DESKTOP, PHONE
+from browsing import DESKTOP, PATIENCE, PHONE
 from sitefiles import ROOT
 
 import pyodide_folder
@@ -105,7 +105,7 @@ def window(browser, servers):
 
     context.route("**/*", route)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     page.on("pageerror", lambda error: context.messages.append(str(error)))
     page.address = f"http://127.0.0.1:{servers[0].server_port}"
     yield page
@@ -127,7 +127,6 @@ def click(page, name):
 
 def run_all(page):
     page.get_by_role("button", name="Run all").click()
-    page.wait_for_selector(".posenc-run[data-state=running]")
     rest(page)
 
 

@@ -65,9 +65,8 @@ def test_every_difference_is_rounding_or_explained(one):
 def test_every_encoding_is_compared_with_somebody():
     compared = {one["encoding"] for one in COMPARISONS if not one["explanation"]}
     without = STORED["not_compared"].keys()
-    only_a_changed_copy = {"fope"}
     everything = {*encodings.names("all"), *encodings.names("axes")}
-    assert everything - compared == {*without, *only_a_changed_copy} & everything
+    assert everything - compared == without & everything
     assert not compared & without
 
 
@@ -272,6 +271,15 @@ def test_a_checkout_gives_its_definitions_and_its_commit(tmp_path, monkeypatch):
     assert len(commit) == 12
     (tmp_path / "spe" / "code.py").write_text("def area(r):\n    return 3 * r * r\n")
     assert references.version("spe") == f"{commit} + changes"
+
+
+@pytest.mark.parametrize("first", ["", "from __future__ import annotations\n"])
+def test_annotations_are_read_as_the_file_wants_them(first, tmp_path, monkeypatch):
+    monkeypatch.setenv("POSENC_CHECKOUTS", str(tmp_path))
+    (tmp_path / "spe").mkdir()
+    definition = "class Layer:\n    def area(self, config: Unknown):\n        return 3\n"
+    (tmp_path / "spe" / "code.py").write_text(first + definition)
+    assert hasattr(references.code("spe", "code.py"), "Layer") == bool(first)
 
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):

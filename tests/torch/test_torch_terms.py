@@ -17,6 +17,7 @@ from posenc.attention import (
     CrossAttention,
     Position,
     SelfAttention,
+    beyond,
     by_offset,
     by_product,
     by_query_and_offset,
@@ -289,6 +290,22 @@ def test_blocks_know_padding(offsets):
     ours, theirs = (torch.autograd.grad(o, inputs, cotangent) for o in (out, expected))
     for a, b in zip((out, *ours), (expected, *theirs), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("run", [1, 2, 6])
+@pytest.mark.parametrize("n_offsets", [3, 33, 121])
+def test_keys_far_of_many_queries_are_served_for_all_of_them_at_once(n_offsets, run, monkeypatch):
+    monkeypatch.setattr(beyond, "_RUN", run)
+    torch.manual_seed(0)
+    inputs = [torch.randn(1, 2, 900, 4, dtype=torch.float64) for _ in range(3)]
+    inputs.append(torch.randn(1, 2, 900, n_offsets, dtype=torch.float64))
+    inputs = [a.requires_grad_() for a in inputs]
+    out = blocked_attention(*inputs[:3], None, inputs[3])
+    expected = written_out(*inputs[:3], None, inputs[3], None)
+    cotangent = torch.randn_like(out)
+    ours, theirs = (torch.autograd.grad(o, inputs, cotangent) for o in (out, expected))
+    for a, b in zip((out, *ours), (expected, *theirs), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_offsets", [1, 3, 33, 401, 599, 801])

@@ -16,6 +16,7 @@ gradient of the scores themselves (`flash`, `band`).
 """
 
 import math
+from itertools import chain
 from typing import NamedTuple
 
 import torch
@@ -120,9 +121,12 @@ class _Blocked(torch.autograd.Function):
         scores = _Scores(q, k, bias, offsets, padding, reference, band_only=beyond is not None)
         searching = reference is None
         v_all = v.contiguous()
+        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
         for group in scores.groups():
             scores.enter(group)
             values = _stack(v_all[group])
+            for run in runs:
+                beyond.attend_far((*group, run))
             for rows in scores.rows():
                 top = None if searching else reference[*group, rows]
                 total, sums, top = scores.start(beyond, rows, top, width)
@@ -173,6 +177,7 @@ class _Blocked(torch.autograd.Function):
         d_rows = _with(d_out, -delta)
         values = _with(v, 1)
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
+        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
         for group in scores.groups():
             scores.enter(group)
             v_group, d_group = _stack(values[group]), _stack(d_rows[group])
@@ -193,14 +198,18 @@ class _Blocked(torch.autograd.Function):
                         term.collect(scores.by_head(ds), group, rows, tile)
                 dq[*group, rows] = scores.by_head(d_queries)
             dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
-            if beyond is not None:
-                for rows in scores.rows():
-                    where, band = (*group, rows), scores.clipped.band(rows)
-                    found = beyond.gradients(where, band, d_out, out, log_sum)
-                    for keys, of_q, of_k, of_v in found:
-                        dq[where] += of_q
-                        dk[*group, keys] += of_k
-                        dv[*group, keys] += of_v
+            if beyond is None:
+                continue
+            of_runs = ((r, beyond.far_gradients((*group, r), d_out, out, log_sum)) for r in runs)
+            of_blocks = (
+                (r, beyond.gradients((*group, r), scores.clipped.band(r), d_out, out, log_sum))
+                for r in scores.rows()
+            )
+            for rows, found in chain(of_runs, of_blocks):
+                for keys, of_q, of_k, of_v in found:
+                    dq[*group, rows] += of_q
+                    dk[*group, keys] += of_k
+                    dv[*group, keys] += of_v
         if beyond is not None and scores.clipped in learned:
             scores.clipped.collect_left(beyond.of_left_end(d_out, delta, log_sum))
         gradients = {id(t.source): t.gradient() for t in learned}
