@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
-ON_SITE := $(addprefix tests/site/test_,pages.py heights.py moved.py browser.py explorables_browser.py run_browser.py slides.py zip.py)
+ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py explorables_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1

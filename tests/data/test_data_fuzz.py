@@ -20,6 +20,7 @@ from posenc.bench.store import Store
 from posenc.data import packed
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import arff, array, ts
+from posenc.data.sets import room
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
 STUMBLING = (
@@ -87,6 +88,15 @@ def test_a_damaged_line_is_named(tmp_path):
     path.write_bytes(BASELINE.encode() + b"\xff\n")
     with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
         baselines.read(path)
+
+
+def test_an_error_does_not_repeat_a_damaged_file(tmp_path):
+    path = tmp_path / "Occupancy_Estimation.csv"
+    row = "2017/12/22," + 3000 * "{" + 17 * ",1"
+    path.write_text(f"{','.join(room.HEADER)}\n{row}\n")
+    with pytest.raises(FileFormatError, match=r"line 2: .* and [\d,]+ more$") as caught:
+        room.read(path)
+    assert len(str(caught.value)) < 1100 + len(str(path))
 
 
 def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Request
 
 from chromium import FLAGS, chromium
 
-__all__ = ["DESKTOP", "FLAGS", "PHONE", "Opened", "chromium"]
+__all__ = ["DESKTOP", "FLAGS", "PATIENCE", "PHONE", "Opened", "chromium"]
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
+PATIENCE = 180_000  # milliseconds for what takes one or two on an idle machine
 # Messages on the console that are no fault of the page: (part of the message, reason).
 KNOWN_MESSAGES: list[tuple[str, str]] = []
 
@@ -21,20 +22,17 @@ class Opened:
         self.site = site
         self.refused: list[str] = []
         self.messages: list[str] = []
-        self.context = browser.new_context(viewport=size, color_scheme=theme)
-        self.context.set_default_timeout(30_000)
-        self.context.route("**/*", self._local_only)
+        self.context = browser.new_context(viewport=size, color_scheme=theme, offline=True)
+        self.context.set_default_timeout(PATIENCE)
+        self.context.on("request", self._note)
         self.page: Page = self.context.new_page()
         self.page.on("console", self._listen)
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("requestfailed", lambda request: self.messages.append(request.url))
 
-    def _local_only(self, route: Route) -> None:
-        if route.request.url.startswith(("file:", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.refused.append(route.request.url)
-            route.abort()
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.refused.append(request.url)
 
     def _listen(self, message) -> None:
         if message.type in ("error", "warning") and not any(

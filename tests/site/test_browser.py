@@ -2,9 +2,11 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsing import PHONE
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
+import heights
 import ledger
 import ledger_html
 
@@ -12,6 +14,8 @@ pytestmark = pytest.mark.browser
 
 # Findings of axe that no style sheet or template of ours can mend: {rule: reason}.
 KNOWN_FINDINGS: dict[str, str] = {}
+# Its rules that ask for colours: all that a theme can change.
+COLOURS = ("color-contrast", "link-in-text-block")
 CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
 
 
@@ -21,32 +25,99 @@ def source(name: str) -> str:
     return next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
 
 
-every_page = pytest.mark.parametrize("page_name", toc_files())
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
-@every_page
-def test_page_on_a_desktop(opened, page_name):
+@pytest.mark.parametrize("page_name", toc_files())
+def test_page(opened, page_name):
     """All that is asked of every page, in one visit: most of the time goes into opening it."""
     page = opened.goto(page_name)
+    assert page.locator("html").get_attribute("data-theme") == "light"
     equations_are_typeset(page)
     figures_are_drawn(page)
+    chapter = page_name.removeprefix("book/")
+    if chapter in heights.chapters():
+        tall = heights.height(page)
+        assert tall <= heights.budget(chapter), f"{page_name} is {tall:,} px tall at 1280 px"
     keyboard_reaches_every_control(page)
+    if ":class: dropdown" in source(page_name):
+        keyboard_opens_every_solution(page)
     assert opened.refused == [], "a request left the machine"
     assert opened.messages == [], "the console is not silent"
-    axe_finds_nothing(page, "light")  # last, as it speaks to the console itself
+    axe_finds_nothing(page)  # from here on, as it speaks to the console itself
+    darken(page)
+    axe_finds_nothing(page, COLOURS)
+    narrow(page)
+    nothing_scrolls_sideways(page)
 
 
-# The reference pages are made by one tool from one form: the light theme is enough for them.
-@pytest.mark.parametrize("page_name", [name for name in toc_files() if "/api/" not in name])
-@pytest.mark.parametrize("theme", ["dark"])
-def test_axe_finds_nothing_in_the_dark_theme(opened, page_name, theme):
-    axe_finds_nothing(opened.goto(page_name), theme)
+# Pages whose scripts measure what they find are opened on a phone, too, not only made narrow.
+@pytest.mark.parametrize("page_name", ["book/explorables", "book/atlas", "book/claims"])
+def test_a_page_opened_on_a_phone_has_no_sideways_scroll(opened, page_name):
+    nothing_scrolls_sideways(opened.goto(page_name))
 
 
-@every_page
-def test_phone_has_no_sideways_scroll(opened, page_name):
-    page = opened.goto(page_name)
+def test_a_visit_finds_what_is_planted(opened):
+    page = opened.goto("book/api")
+    plant(page, "<button tabindex='-1'>Nobody comes here</button>")
+    with pytest.raises(AssertionError, match="Nobody comes here"):
+        keyboard_reaches_every_control(page)
+    plant(page, "<img src='https://example.org/a.png' alt='from afar'>")
+    with pytest.raises(AssertionError):
+        figures_are_drawn(page)
+    assert opened.refused or opened.messages
+    plant(page, "<button></button>")
+    with pytest.raises(AssertionError, match="button-name"):
+        axe_finds_nothing(page)
+    plant(page, "<p style='color: #222'>Dark words</p>")
+    axe_finds_nothing(page, COLOURS)
+    darken(page)
+    with pytest.raises(AssertionError, match="color-contrast"):
+        axe_finds_nothing(page, COLOURS)
+    plant(page, "<div style='width: 600px'>Wide</div>")
+    narrow(page)
+    with pytest.raises(AssertionError):
+        nothing_scrolls_sideways(page)
+    plant(page, "")
+    nothing_scrolls_sideways(page)
+
+
+def plant(page: Page, html: str) -> None:
+    """Put a piece of HTML at the top of the article, in place of the one before."""
+    page.evaluate(
+        """html => {
+            document.getElementById('planted')?.remove();
+            const box = document.createElement('div');
+            box.id = 'planted';
+            box.innerHTML = html;
+            document.querySelector('article').prepend(box);
+        }""",
+        html,
+    )
+
+
+def darken(page: Page) -> None:
+    """Switch to the dark theme by the page's own button, and end what fades from one to another."""
+    for _ in range(3):
+        if page.locator("html").get_attribute("data-theme") == "dark":
+            break
+        page.locator("button.theme-switch-button").first.dispatch_event("click")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.evaluate(
+        """() => document.getAnimations().forEach((one) => {
+            if (one.effect.getComputedTiming().endTime < Infinity) one.finish();
+        })"""
+    )
+
+
+def narrow(page: Page) -> None:
+    """Make the window as narrow as a phone's, and wait until the page is laid out anew."""
+    page.set_viewport_size(PHONE)
+    page.wait_for_function(f"innerWidth === {PHONE['width']}")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def nothing_scrolls_sideways(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     page.evaluate("window.scrollTo(10000, 0)")
     assert page.evaluate("[window.scrollX, document.documentElement.scrollWidth]") == [0, 375]
@@ -76,9 +147,12 @@ def figures_are_drawn(page: Page) -> None:
     assert empty == []
 
 
-def axe_finds_nothing(page: Page, theme: str) -> None:
-    assert page.locator("html").get_attribute("data-theme") == theme
-    findings = Axe().run(page).response["violations"]
+def axe_finds_nothing(page: Page, rules: tuple[str, ...] = ()) -> None:
+    """Run axe: all its rules, or those named."""
+    options: dict = {"resultTypes": ["violations"]}  # what is in order need not be described
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": rules}
+    findings = Axe().run(page, options=options).response["violations"]
     told = [
         f"{v['id']}: {node['target']} {node['failureSummary']}"
         for v in findings
@@ -115,6 +189,17 @@ def keyboard_reaches_every_control(page: Page) -> None:
     assert [visible[i] for i in range(len(visible)) if i not in reached] == []
 
 
+def keyboard_opens_every_solution(page: Page) -> None:
+    folded = page.locator(".admonition.solution.dropdown")
+    assert folded.count() > 0
+    for one in folded.all():
+        inside = one.locator("section").first
+        assert not inside.is_visible()
+        one.locator("button, summary").first.focus()
+        page.keyboard.press("Enter")
+        inside.wait_for(state="visible")
+
+
 def test_keyboard_opens_search_and_finds_a_word(opened):
     page = opened.goto(toc_files()[0])
     page.keyboard.press("Control+k")
@@ -136,20 +221,6 @@ def test_keyboard_switches_the_theme(opened):
         page.keyboard.press("Enter")
         seen.add(mode.get_attribute("data-theme"))
     assert seen == {"light", "dark"}
-
-
-@pytest.mark.parametrize("page_name", [n for n in toc_files() if ":class: dropdown" in source(n)])
-def test_keyboard_opens_every_solution(opened, page_name):
-    page = opened.goto(page_name)
-    folded = page.locator(".admonition.solution.dropdown")
-    assert folded.count() > 0
-    for i in range(folded.count()):
-        inside = folded.nth(i).locator("section").first
-        assert not inside.is_visible()
-        button = folded.nth(i).locator("button, summary").first
-        button.focus()
-        page.keyboard.press("Enter")
-        inside.wait_for(state="visible")
 
 
 @both_themes

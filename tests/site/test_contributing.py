@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,8 +119,8 @@ class Copy:
         }
         listed = self._git("ls-files", "--cached", "--others", "--exclude-standard", at=ROOT)
         for name in listed.splitlines():
-            if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # deleted, or of a test that runs at the same moment
                 shutil.copy2(ROOT / name, folder / name)
         self.before = {
             path: path.read_bytes()

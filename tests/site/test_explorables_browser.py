@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from browsing import PHONE
+from browsing import DESKTOP, PHONE, Opened
 from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
@@ -209,6 +209,14 @@ REFERENCES = {
 every_figure = pytest.mark.parametrize("name", explorables.names())
 
 
+@pytest.fixture(scope="module")
+def gallery(browser, site):
+    """The page with all figures, opened once: each test sets what it asks for."""
+    window = Opened(browser, site, size=DESKTOP)
+    yield window.goto(GALLERY)
+    window.context.close()
+
+
 def some_state(figure, rng):
     """Return a random state of a figure."""
     state = {}
@@ -240,11 +248,10 @@ def enter(page: Page, name: str, state: dict) -> str:
 
 
 @pytest.mark.parametrize(("name", "function"), REFERENCES)
-def test_its_mathematics_is_the_librarys(opened, name, function):
-    page = opened.goto(GALLERY)
+def test_its_mathematics_is_the_librarys(gallery, name, function):
     for arguments, expected in REFERENCES[name, function](np.random.default_rng(0)):
         call = "([name, f, a]) => posencExplorables.known[name].functions[f](...a)"
-        found = page.evaluate(call, [name, function, arguments])
+        found = gallery.evaluate(call, [name, function, arguments])
         if isinstance(expected, str):
             assert found["use"] == expected
         else:
@@ -252,8 +259,8 @@ def test_its_mathematics_is_the_librarys(opened, name, function):
 
 
 @every_figure
-def test_it_says_what_python_says(opened, name):
-    page, figure = opened.goto(GALLERY), explorables.make(name)
+def test_it_says_what_python_says(gallery, name):
+    page, figure = gallery, explorables.make(name)
     rng = np.random.default_rng(1)
     for state in [figure.first(), *(some_state(figure, rng) for _ in range(25))]:
         assert enter(page, name, state) == figure.summary(state), state
@@ -267,10 +274,11 @@ def a_key_that_changes(control) -> str:
 
 
 @every_figure
-def test_every_control_works_by_keyboard_and_reset_undoes_it(opened, name):
-    page, figure = opened.goto(GALLERY), explorables.make(name)
+def test_every_control_works_by_keyboard_and_reset_undoes_it(gallery, name):
+    page, figure = gallery, explorables.make(name)
     root = page.locator(f'.explorable[data-name="{name}"]')
     drawing = root.locator("svg")
+    enter(page, name, figure.first())
     first = drawing.inner_html()
     for control in figure.controls:
         root.get_by_label(control.label, exact=True).focus()
@@ -283,7 +291,7 @@ def test_every_control_works_by_keyboard_and_reset_undoes_it(opened, name):
         assert summary.inner_text() == figure.summary(figure.first())
 
 
-def settled(page, condition, seconds=5):
+def settled(page, condition, seconds=60):
     """Wait until a redraw has come, at most so long: on a busy machine it takes its time."""
     for _ in range(20 * seconds):
         if condition():
@@ -291,9 +299,17 @@ def settled(page, condition, seconds=5):
         page.wait_for_timeout(50)
 
 
-def test_every_function_of_every_figure_is_compared(opened):
+def test_a_page_opens_with_the_first_setting_of_every_figure(opened):
     page = opened.goto(GALLERY)
-    found = page.evaluate(
+    for name in explorables.names():
+        figure = explorables.make(name)
+        shown = page.locator(f'.explorable[data-name="{name}"] .explorable-summary')
+        settled(page, lambda: shown.inner_text() == figure.summary(figure.first()))  # noqa: B023
+        assert shown.inner_text() == figure.summary(figure.first())
+
+
+def test_every_function_of_every_figure_is_compared(gallery):
+    found = gallery.evaluate(
         """() => Object.entries(posencExplorables.known).flatMap(
           ([name, figure]) => Object.keys(figure.functions).map((key) => [name, key]))"""
     )
@@ -305,8 +321,8 @@ def test_every_figure_has_its_mathematics_compared():
 
 
 @every_figure
-def test_an_address_leads_to_a_setting(opened, name):
-    page, figure = opened.goto(GALLERY), explorables.make(name)
+def test_an_address_leads_to_a_setting(gallery, name):
+    page, figure = gallery, explorables.make(name)
     state = some_state(figure, np.random.default_rng(2))
     said = "&".join(f"{key}={value}" for key, value in state.items())
     page.goto(f"{page.url.split('#')[0]}#explorable-{name}?{said}")
@@ -316,11 +332,11 @@ def test_an_address_leads_to_a_setting(opened, name):
 
 
 @every_figure
-def test_nothing_moves_when_it_starts_or_redraws(opened, name):
-    page, figure = opened.goto(GALLERY), explorables.make(name)
-    for size in (None, PHONE):
-        if size:
-            page.set_viewport_size(size)
+def test_nothing_moves_when_it_starts_or_redraws(gallery, name):
+    page, figure = gallery, explorables.make(name)
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)
+        page.wait_for_function(f"innerWidth === {size['width']}")
         root = page.locator(f'.explorable[data-name="{name}"]')
         drawing = root.locator("svg").bounding_box()
         for seed in range(5):

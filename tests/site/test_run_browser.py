@@ -15,7 +15,7 @@ import nbformat
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
-from browsing import DESKTOP, PHONE
+from browsing import DESKTOP, PATIENCE, PHONE
 from sitefiles import ROOT
 
 import pyodide_folder
@@ -87,8 +87,9 @@ def servers(site, python_folder):
     book, python = serve(site), serve(python_folder)
     book.handler.instead = {"source": f"http://127.0.0.1:{python.server_port}/"}
     yield book, python
-    book.shutdown()
-    python.shutdown()
+    for server in (book, python):
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def window(browser, servers):
 
     context.route("**/*", route)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     page.on("pageerror", lambda error: context.messages.append(str(error)))
     page.address = f"http://127.0.0.1:{servers[0].server_port}"
     yield page
@@ -127,7 +128,6 @@ def click(page, name):
 
 def run_all(page):
     page.get_by_role("button", name="Run all").click()
-    page.wait_for_selector(".posenc-run[data-state=running]")
     rest(page)
 
 
@@ -295,7 +295,7 @@ def a_stopped_page_starts_anew(page):
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [(404, "it answered 404"), ("bytes", "its SHA-256 differs"), ("down", "Is there a network?")],
+    [(404, "it answered 404"), ("bytes", "its SHA-256 differs"), ("down", "Is there a network")],
 )
 def test_what_goes_wrong_on_the_way_is_said(window, servers, fault, words):
     python = servers[1]

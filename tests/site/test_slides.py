@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from browsing import PATIENCE
 from bs4 import BeautifulSoup
 from sitefiles import ROOT
 
@@ -63,7 +64,7 @@ def made() -> list[str]:
 def deck(browser, site):  # noqa: ARG001 - fails where a site is required and missing
     """Return a function that opens a chapter's slides with the network down."""
     context = browser.new_context(viewport=SIZE)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE)
     asked, said = [], []
     context.on("request", lambda request: asked.append(request.url))
 
@@ -110,11 +111,10 @@ def test_a_figure_answers_on_its_slide(deck):
     )
     page.evaluate("(place) => Reveal.slide(place)", place)
     slider = live.first.locator("input[type=range]").first
-    before = live.first.locator("svg").inner_html()
+    live.first.locator("svg").evaluate("(svg) => { window.before = svg.innerHTML; }")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
-    assert live.first.locator("svg").inner_html() != before
+    page.wait_for_function("document.querySelector('section.live svg').innerHTML !== window.before")
     assert page.evaluate("Reveal.getIndices().h") == place  # the key moved the slider, not the talk
 
 

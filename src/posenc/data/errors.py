@@ -26,10 +26,15 @@ class ArchiveError(DataError):
 class FileFormatError(DataError):
     """A file does not follow its format.
 
-    Attributes: `path` (the file), `line` (its line, counted from 1, or None for binary files).
+    Attributes: `path` (the file), `line` (its line, counted from 1, or None for binary files). A
+    problem of more than `LONGEST` characters, which quotes damaged bytes, is cut.
     """
+
+    LONGEST = 1000
 
     def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
         self.path, self.line = Path(path), line
         place = f"{path}" if line is None else f"{path}, line {line}"
+        if len(problem) > self.LONGEST:
+            problem = f"{problem[: self.LONGEST]} ... and {len(problem) - self.LONGEST:,} more"
         super().__init__(f"{place}: {problem}")

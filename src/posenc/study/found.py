@@ -33,11 +33,16 @@ def progress() -> dict[str, dict[str, object]]:
         records = _records(names, model)
         rows[tokens] = {
             "whole sets": now.share(model),
-            "which": ", ".join(names),
+            "steps in a series": _span(names),
             "trainings": len(records),
             "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
         }
     return rows
+
+
+def _span(names: Sequence[str]) -> str:
+    lengths = [recorded_facts(name).length for name in names]
+    return f"{min(lengths)} to {max(lengths)}"
 
 
 def _records(names: Sequence[str], model: str) -> list[dict]:

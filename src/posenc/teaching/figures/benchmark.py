@@ -40,7 +40,7 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
     """
     heights = [len(gains) for _, gains in found.values()]
     figure, axes = plots.new(
-        len(found), 1, height=1.5 + 0.27 * sum(heights), sharex=True, height_ratios=heights
+        len(found), 1, height=1.3 + 0.22 * sum(heights), sharex=True, height_ratios=heights
     )
     figure.set_figwidth(NARROW)
     for ax, (tokens, (units, gains)) in zip(np.atleast_1d(axes), found.items(), strict=True):
@@ -96,7 +96,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
         All with the same encodings. A gain whose interval holds 0 has no colour.
     """
     names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=1.1 + 0.26 * len(gains), width=plots.WIDTH)
+    figure, ax = plots.new(height=0.9 + 0.22 * len(gains), width=NARROW)
     limit = max(abs(one.mean) for by_name in gains.values() for one in by_name.values())
     _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()], limit)
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
@@ -124,7 +124,7 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]], limit: float) -> None
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
         shown = f"{round(mean, 1) + 0.0:+.1f}"  # no minus before a rounded zero
-        ax.text(column, row, shown, ha="center", va="center", fontsize=8.5, weight=weight)
+        ax.text(column, row, shown, ha="center", va="center", fontsize=8, weight=weight)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.grid(False)
@@ -148,7 +148,7 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
     rows : mapping of (data set, tokens) to accuracies
         "encodings" is an array of shape (n_encodings,); "none", "1-NN" and "MiniRocket" are floats.
     """
-    figure, ax = plots.new(height=1.2 + 0.26 * len(rows))
+    figure, ax = plots.new(height=1.2 + 0.22 * len(rows), width=NARROW)
     style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
     for y, one in enumerate(rows.values()):
         several = one["encodings"]
@@ -157,7 +157,7 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
             options = {"color": plots.COLORS[color], "markeredgecolor": "black"}
             ax.plot(one[name], y, mark, markersize=7, markeredgewidth=0.6, **options)
     labels = ["ten encodings", "no encoding", *list(style)[1:]]
-    figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=4)
+    figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="test accuracy (%)")
     ax.set_yticks(range(len(rows)), [f"{name}, {tokens}" for name, tokens in rows])
     plots.show(
@@ -185,7 +185,7 @@ def by_tokens(rows: Sequence[tuple[str, str, int, float, float, float]]) -> None
     rows : sequence of (data set, what a token is, number of tokens, mean, lowest, highest gain)
         Gains in points.
     """
-    figure, ax = plots.new(height=3.6)
+    figure, ax = plots.new(height=2.8)
     figure.set_figwidth(NARROW)
     ax.axhline(0, color="#555555", linewidth=1)
     kinds = list(dict.fromkeys(tokens for _, tokens, *_ in rows))

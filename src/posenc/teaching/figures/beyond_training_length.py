@@ -31,7 +31,7 @@ def longer_and_later(
     """
     names = [*found, *refusing]
     tests = list(next(iter(found.values())))
-    figure, ax = plots.new(height=0.6 + 0.38 * len(names), width=6.2)
+    figure, ax = plots.new(height=0.6 + 0.34 * len(names), width=6.2)
     for y, (name, seeds) in enumerate(found.items()):
         for k, (test, color, marker) in enumerate(zip(tests, plots.COLORS, "os", strict=False)):
             at = np.full(len(seeds[test]), y + 0.24 * k - 0.12)
@@ -72,7 +72,7 @@ def seen_angles(seen: Array, reached: Array) -> None:
     seen, reached : array of shape (n_pairs,)
         Shares of a full turn, at most 1.
     """
-    figure, ax = plots.new(height=2.8, width=6.2)
+    figure, ax = plots.new(height=2.5, width=6.2)
     pairs = np.arange(len(seen))
     ax.bar(pairs, seen, width=1.0, color=plots.COLORS[0], label="met in training")
     ax.bar(

@@ -20,7 +20,7 @@ def points_from_nothing(gains: Mapping[str, float], claimed: float = 2.0) -> Non
     claimed : float
         In points.
     """
-    figure, ax = plots.new(height=3.4)
+    figure, ax = plots.new(height=3.1)
     figure.set_figwidth(NARROW)
     rows = np.arange(len(gains))[::-1]
     bars = ax.barh(rows, gains.values(), height=0.38, color=plots.COLORS[2])
@@ -71,40 +71,6 @@ def two_splits(random_test: NDArray[np.bool_], block_test: NDArray[np.bool_]) ->
         "left out of both parts.",
         alt="Two strips of sixty windows. In the upper one test windows are scattered; in the "
         "lower one they form one block with a dropped window at each end.",
-    )
-
-
-def curves(steps: NDArray[np.int64], best: Mapping[str, NDArray[np.float64]], at: int) -> None:
-    """Show the best validation accuracy so far against steps, and where somebody stopped.
-
-    Parameters
-    ----------
-    steps : int array of shape (n_checks,)
-    best : mapping of a method's name to an array of shape (n_checks,), in per cent
-    at : int
-        Steps at which a short training ends.
-    """
-    figure, ax = plots.new(height=3.2)
-    figure.set_figwidth(NARROW)
-    for name, values in best.items():
-        ax.semilogx(steps, values, label=name)
-    ax.axvline(at, color="#888888", linewidth=1, linestyle=":")
-    ticks = [50, 100, 200, 500, 1000, 2000, 4000]
-    ax.set_xticks(ticks, ticks)
-    ax.minorticks_off()
-    ax.set(xlabel="optimisation steps", ylabel="best validation accuracy (%)")
-    ax.legend(loc="lower right")
-    place = int(np.flatnonzero(steps == at)[0])
-    told = "; ".join(
-        f"{name} {values[place]:.1f} % there and {values[-1]:.1f} % at the end"
-        for name, values in best.items()
-    )
-    plots.show(
-        figure,
-        name="fig-short-training",
-        caption="The best validation accuracy so far, mean of five trainings, for PenDigits with "
-        f"steps as tokens. The dotted line is a training of {at} steps.",
-        alt=f"Rising curves with a dotted line at {at} steps: {told}.",
     )
 
 
