@@ -74,7 +74,7 @@ def run(command):
 
     def finish(*arguments, **options):
         process = command(*arguments, **options)
-        out, err = process.communicate(timeout=200)
+        out, err = process.communicate(timeout=900)
         return process.returncode, out, err
 
     return finish

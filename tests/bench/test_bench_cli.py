@@ -35,10 +35,11 @@ def results(tmp_path):
     return path
 
 
-def test_smoke_profile_over_every_encoding_and_both_models(run, tmp_path):
+def test_smoke_profile_over_every_encoding_and_both_models(call, tmp_path):
     out = tmp_path / "smoke.jsonl"
     arguments = ["--datasets", "BasicMotions", "--profile", "smoke", "--seeds", 1]
-    code, text, err = run("run", *arguments, "--device", "cpu", "--out", out)
+    arguments += ["--device", "cpu", "--engine", "serial"]
+    code, text, err = call("run", *arguments, "--out", out)
     assert code == 0, err
     assert text.startswith("32 cells trained, 0 of them failed; 0 were there")
     found = [json.loads(line) for line in out.read_text().splitlines()]
@@ -53,7 +54,7 @@ def test_smoke_profile_over_every_encoding_and_both_models(run, tmp_path):
         assert metrics["seconds_per_step"] > 0
         assert metrics["epochs"] == 2
         assert Settings(**r["settings"]).key == r["key"]
-    code, text, _ = run("report", out)
+    code, text, _ = call("report", out)
     assert code == 0
     assert (tmp_path / "smoke" / "heatmap-patch.png").stat().st_size > 10_000
 

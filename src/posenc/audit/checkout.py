@@ -100,7 +100,7 @@ def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[d
     ----------
     asked : list of definitions, each with the name of a probe of `posenc.audit.probes`
     seconds : float
-        Limit for each.
+        Of the processor, for each.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[d
             input=json.dumps({"seconds": seconds, "orders": orders}),
             capture_output=True,
             text=True,
-            timeout=LOADING + len(orders) * (seconds + 1),
+            timeout=LOADING + len(orders) * (10 * seconds + 1),
         )
         if run.returncode:
             raise RuntimeError(f"the probes did not run: {run.stderr.strip()[-500:]}")
