@@ -198,6 +198,15 @@ def test_a_plan_of_binders_is_judged():
     assert len(binder.faults(other)) == 3
 
 
+def test_a_notebook_ran_in_what_binders_files_ask_for():
+    """By `tools/binder.py`; a weekly workflow builds the whole image."""
+    seen = MEASURED["binder"]
+    assert seen["python"] == binder.wanted()
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    assert f"torch=={seen['versions']['torch']}" in lines
+    assert f"numpy=={seen['versions']['numpy']}" in lines
+
+
 def test_jupyters_packages_are_read_from_a_list_for_conda():
     lock = """\
 https://conda.anaconda.org/conda-forge/noarch/jupyterlab-4.4.9-pyhd8ed1ab_0.conda#a7
