@@ -326,6 +326,10 @@ def _build_root(plan: dict) -> None:
     root = Path(plan["root"])
     _call("mount", "none", "/", None, MS_REC | MS_PRIVATE, None)
     _call("mount", "root", str(root), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+    # first, for what is shown may lie below /tmp, as the environment of a clone there does
+    (root / "tmp").mkdir()
+    scratch = f"size={plan['limits']['scratch_bytes']},nr_inodes=1000,mode=1777"
+    _call("mount", "scratch", str(root / "tmp"), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, scratch)
     for inside, outside in sorted(plan["shown"].items()):
         target = root / inside.lstrip("/")
         if os.path.isdir(outside):
@@ -336,9 +340,6 @@ def _build_root(plan: dict) -> None:
         _call("mount", outside, str(target), None, MS_BIND | MS_REC, None)
         device = inside.startswith("/dev/")
         _protect(str(target), MS_RDONLY | MS_NOSUID | (0 if device else MS_NODEV), AT_RECURSIVE)
-    (root / "tmp").mkdir()
-    scratch = f"size={plan['limits']['scratch_bytes']},nr_inodes=1000,mode=1777"
-    _call("mount", "scratch", str(root / "tmp"), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, scratch)
     (root / "program.py").write_text(plan["program"], encoding="utf-8")
     os.chmod(root / "program.py", 0o444)
     os.chdir(root)

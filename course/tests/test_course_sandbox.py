@@ -72,6 +72,20 @@ def test_nothing_of_this_machine_is_there_but_python(tmp_path):
 
 
 @needs_sandbox
+def test_what_is_shown_may_lie_below_the_folder_for_scratch(tmp_path):
+    """As the environment of a clone in /tmp does; it cannot be written there, either."""
+    (tmp_path / "kept").write_text("seen")
+    tmp_path.chmod(0o755)
+    program = """
+import os
+print(open("/tmp/below/kept").read(), os.access("/tmp/below", os.W_OK), os.access("/tmp", os.W_OK))
+"""
+    shown = sandbox.visible({"/tmp/below": str(tmp_path)})
+    outcome = sandbox.run(program, b"", PATIENT, shown)
+    assert outcome.lines[-1:] == [b"seen False True"], outcome
+
+
+@needs_sandbox
 def test_no_secret_reaches_its_environment(monkeypatch):
     monkeypatch.setenv(mark.SEED, "not to be read by anyone")
     found = said("print(json.dumps(dict(os.environ)))")

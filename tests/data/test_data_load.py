@@ -1,5 +1,6 @@
 """Names, search order, provenance, the command line, and what an import costs."""
 
+import importlib
 import subprocess
 import sys
 
@@ -72,6 +73,17 @@ def test_unknown_names_suggest_close_ones():
         data.load("Chinatwon", "train")
     with pytest.raises(data.UnknownDatasetError, match="names"):
         data.load("q9", "train")
+
+
+def test_without_aeon_any_set_of_the_archives_is_asked_for_at_their_own_page(monkeypatch):
+    """On Colab, which has no aeon: the chapter on data sets loads JapaneseVowels there."""
+    module = importlib.import_module("posenc.data.load")
+    monkeypatch.setattr(module, "_zenodo_records", dict)
+    monkeypatch.setattr(module.folders, "bundled", lambda: None)
+    ((page,),) = module.find_entry("JapaneseVowels").sources
+    assert str(page) == "https://timeseriesclassification.com/aeon-toolkit/JapaneseVowels.zip"
+    with pytest.raises(data.UnknownDatasetError, match=r"did you mean .*Chinatown"):
+        data.load("Chinatwon", "train")
 
 
 @pytest.mark.parametrize("name", ["../LSST", "/etc", "", "a b", None, "x\n"])

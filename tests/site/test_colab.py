@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tomllib
 
+import nbformat
 import pytest
 import yaml
 from sitefiles import ROOT, notebook_paths
 
+import binder
 import colab
 
 FREEZE = """\
@@ -19,7 +21,6 @@ torch @ https://download.pytorch.org/whl/cpu/torch-2.11.0%2Bcpu-cp313-cp313-many
 torchao==0.10.0
 """
 MEASURED = json.loads((ROOT / "results" / "colab.json").read_text())
-FIRST_OUTPUT = 10  # seconds
 WITHOUT_TORCH = [  # chapters whose subject needs no network, in the order of the book
     "order-blindness",
     "raw-indices",
@@ -55,21 +56,21 @@ def test_colab_gets_nothing_that_its_set_up_cell_does_not_add():
     assert install.split(" install ")[1] == "-r constraints.txt nbclient nbformat"
 
 
-def test_what_was_measured_ran_with_colabs_versions_in_two_gigabytes():
-    """Not every notebook need be measured here: the workflow runs them all."""
+def test_every_notebook_was_measured_with_colabs_versions_and_fits_in_two_gigabytes():
     names = {p.relative_to(ROOT / "book").with_suffix("").as_posix() for p in notebook_paths()}
-    assert set() < set(MEASURED["notebooks"]) <= names
+    assert set(MEASURED["notebooks"]) == names
     assert colab.faults(MEASURED["notebooks"]) == []
     pinned = dict(pin.split("==") for pin in colab.pins(colab.PINS.read_text(), colab.needed()))
     others = {name for name, version in MEASURED["versions"].items() if pinned[name] != version}
     assert others <= {"torch"}  # no build of Colab's for processors could be had here
 
 
-def test_what_was_measured_showed_something_within_seconds():
+def test_every_notebook_shows_something_within_seconds():
+    """By the seconds that it computed: the machine that measured did other work, too."""
     slow = {
-        name: one["first_output"]
+        name: one
         for name, one in MEASURED["notebooks"].items()
-        if one["first_output"] > FIRST_OUTPUT
+        if not 0 < one["first_output_computed"] <= colab.FIRST_OUTPUT
     }
     assert slow == {}
 
@@ -79,16 +80,36 @@ def test_the_first_chapter_runs_to_its_end_without_torch_and_aeon():
     assert colab.faults(found) == []
 
 
-@pytest.mark.parametrize("name", WITHOUT_TORCH)
-def test_a_chapter_on_the_mathematics_imports_no_torch(name):
-    """Its imports alone, with torch hidden, in a fresh Python: quick enough for every day."""
-    cells = json.loads((ROOT / "book" / f"{name}.ipynb").read_text())["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"][1:]
-    imports = re.findall(r"^(?:from \S+ )?import .+$", "\n".join(code), re.MULTILINE)
-    assert len(imports) > 3
-    program = colab.without(["torch", "aeon"]) + "\n".join(imports)
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+RUN = """
+import json, sys
+import matplotlib
+matplotlib.use("Agg")
+names = {"__name__": "__main__"}
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    if cell["cell_type"] == "code" and "setup" not in cell["metadata"].get("tags", []):
+        exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+"""
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH[1:])
+def test_a_chapter_on_the_mathematics_runs_to_its_end_without_torch(name, tmp_path):
+    """Without a kernel, which takes half of the time; the workflow runs them in one."""
+    program = colab.without(["torch", "aeon", "pandas", "sklearn", "sympy"]) + RUN
+    command = [sys.executable, "-c", program, str(ROOT / "book" / f"{name}.ipynb")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_workflow_runs_these_chapters_where_torch_is_not_installed():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "colab.yml").read_text())
+    steps = [step.get("run", "") for step in workflow["jobs"]["mathematics"]["steps"]]
+    installed, _, command = [words.split() for step in steps for words in step.splitlines()]
+    assert not {"torch", "sympy", "pandas"} & set(installed)
+    assert command[-1].split(",") == WITHOUT_TORCH
+
+
+def test_these_chapters_ran_in_an_environment_without_torch():
+    assert MEASURED["without_torch"] == sorted(WITHOUT_TORCH)
 
 
 def test_hidden_packages_are_hidden():
@@ -99,20 +120,36 @@ def test_hidden_packages_are_hidden():
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "None\n"
 
 
-def test_faults_name_what_failed_and_what_was_too_large():
-    fine = {"seconds": 3.0, "first_output": 1.0, "peak_mib": 300}
-    found = {"a": fine, "b": "NameError: x", "c": fine | {"peak_mib": 2048}}
-    assert colab.faults(found) == ["b: NameError: x", "c: held 2048 MiB, 2048 are allowed"]
+FINE = {"seconds": 3.0, "first_output": 1.0, "first_output_computed": 0.7, "peak_mib": 300}
+
+
+def test_faults_name_what_failed_what_was_too_large_and_what_began_late():
+    late = {"first_output": 30.0, "first_output_computed": 11.0}
+    found = {"a": FINE, "b": "NameError: x", "c": FINE | {"peak_mib": 2048}, "d": FINE | late}
+    assert colab.faults(found) == [
+        "b: NameError: x",
+        "c: held 2048 MiB, 2048 are allowed",
+        "d: computed 11.0 s to its first output, not 10",
+    ]
+
+
+def test_a_notebook_can_be_run_to_its_first_output_alone(tmp_path):
+    cells = [nbformat.v4.new_code_cell(code) for code in ("x = 2", "print(x)", "raise KeyError(x)")]
+    cells[1].outputs = [nbformat.v4.new_output("stream", text="2\n")]
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    assert colab.run_one(path, until_first=True).keys() == {"first_output", "first_output_computed"}
 
 
 def test_measurements_of_several_runs_are_gathered(tmp_path, monkeypatch):
     monkeypatch.setattr(colab, "version", lambda name: "1.0+cpu")
-    out, fine = tmp_path / "colab.json", {"seconds": 3.0, "first_output": 1.0, "peak_mib": 300}
-    colab.note({"b": fine, "failed": "NameError: x"}, [], out)
-    colab.note({"a": fine}, [], out)
-    colab.note({"a": fine}, ["torch"], out)
+    out, again = tmp_path / "colab.json", {"first_output": 0.9, "first_output_computed": 0.8}
+    colab.note({"b": FINE, "failed": "NameError: x"}, [], out)
+    colab.note({"a": FINE}, [], out)
+    colab.note({"a": FINE}, ["torch"], out)
+    colab.note({"a": again}, [], out)
     kept = json.loads(out.read_text())
-    assert kept["notebooks"] == {"a": fine, "b": fine}
+    assert kept["notebooks"] == {"a": FINE | {"first_output": 0.9}, "b": FINE}
     assert kept["without_torch"] == ["a"]
     assert set(kept["versions"].values()) == {"1.0"}
 
@@ -143,3 +180,27 @@ def test_binders_versions_are_inside_the_bounds_of_the_package():
     for one in asked:
         if one.name != "posenc":
             assert one.specifier.contains(pinned[one.name.lower()]), one
+
+
+PLAN = """\
+Building conda environment for python=3.11
+FROM docker.io/library/buildpack-deps:24.04
+RUN chmod +x binder/postBuild
+RUN ./binder/postBuild
+"""
+
+
+def test_a_plan_of_binders_is_judged():
+    """The text is that of repo2docker; `python tools/binder.py plan` asks it for today's."""
+    assert binder.faults(PLAN) == []
+    other = PLAN.replace("3.11", "3.10").replace("RUN ./binder", "RUN ./other")
+    other += "RUN pip install -r requirements.txt"
+    assert len(binder.faults(other)) == 3
+
+
+def test_jupyters_packages_are_read_from_a_list_for_conda():
+    lock = """\
+https://conda.anaconda.org/conda-forge/noarch/jupyterlab-4.4.9-pyhd8ed1ab_0.conda#a7
+https://conda.anaconda.org/conda-forge/noarch/jupyterlab_server-2.27.3-pyhd8ed1ab_1.conda#b1
+"""
+    assert binder.pins(lock) == ["jupyterlab==4.4.9"]

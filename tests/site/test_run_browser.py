@@ -87,8 +87,9 @@ def servers(site, python_folder):
     book, python = serve(site), serve(python_folder)
     book.handler.instead = {"source": f"http://127.0.0.1:{python.server_port}/"}
     yield book, python
-    book.shutdown()
-    python.shutdown()
+    for server in (book, python):
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -294,7 +295,7 @@ def a_stopped_page_starts_anew(page):
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [(404, "it answered 404"), ("bytes", "its SHA-256 differs"), ("down", "Is there a network?")],
+    [(404, "it answered 404"), ("bytes", "its SHA-256 differs"), ("down", "Is there a network")],
 )
 def test_what_goes_wrong_on_the_way_is_said(window, servers, fault, words):
     python = servers[1]

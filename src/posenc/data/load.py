@@ -131,6 +131,8 @@ def find_entry(name: str) -> Entry:
     if name in records:
         return from_archive(name, records[name])
     close = difflib.get_close_matches(name, {*names(), *records}, n=3)
+    if not (close or records):
+        return entry  # without aeon no list says which sets there are, the archive's page does
     hint = f"did you mean {', '.join(close)}?" if close else "see posenc.data.names()"
     raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
 

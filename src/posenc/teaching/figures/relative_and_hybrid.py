@@ -215,11 +215,12 @@ def noise_of(
 def _draw_codes(ax: Axes, query: int = 40) -> None:
     offset = np.arange(LENGTH) - query
     for n_draws in (16, 256, 4096):
+        spe = encodings.ConvSPE(4, 1, LENGTH, n_realisations=n_draws).eval()  # small: one is drawn
         with torch.no_grad():
-            q, k = make("conv_spe", n_realisations=n_draws).codes(LENGTH)
+            q, k = spe.codes(LENGTH)
         sampled = (q[0, 0, query] @ k[0, 0].mT / n_draws).numpy()
         ax.plot(offset, sampled, label=f"R = {n_draws}", alpha=0.8)
-    exact = make("conv_spe").kernel(LENGTH)[0, 0, query].detach().numpy()
+    exact = spe.kernel(LENGTH)[0, 0, query].detach().numpy()
     ax.plot(offset, exact, color="black", linestyle="-", linewidth=0.9, label="kernel")
     ax.set(xlabel="offset (positions)", ylabel="covariance")
     ax.legend()
