@@ -101,11 +101,13 @@ def main() -> int:
         command = [sys.executable, __file__, name, "--here", "--seconds", str(wanted.seconds)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         runs = [line for line in done.stderr.splitlines() if "number_of_executed_units" in line]
-        failed += bool(done.returncode)
-        print(f"{name}: {runs[0].split()[-1] if runs else 'no'} files,", end=" ", flush=True)
+        count = runs[0].split()[-1] if runs else "no"
         print(
-            f"failed\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}" if done.returncode else "kept"
+            f"{name}: {count} files, {'failed' if done.returncode else 'none failed'}", flush=True
         )
+        if done.returncode:
+            print(done.stdout[-2000:], done.stderr[-3000:], sep="\n", flush=True)
+            failed += 1
     return failed
 
 
