@@ -22,7 +22,7 @@ from posenc.study import explorables
 from posenc.teaching.explorables import bundle
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "site"))
+sys.path[:0] = [str(ROOT / "tests" / "site"), str(ROOT / "tools")]
 
 from browsing import FLAGS, chromium  # noqa: E402
 

@@ -66,7 +66,7 @@ def training(encoding: str, length: int, batch_size: int) -> Training:
         encoding,
         "time_series",
         "range_probe",
-        dataset_options={"length": length, "n": 4 * batch_size, "distance": 4},
+        dataset_options={"length": length, "n": 4 * batch_size, "distance": 3},
         batch_size=batch_size,
         max_cases=0,
     )

@@ -1,6 +1,8 @@
 """What the book asks of itself: the table says what is met, missed and not measured."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import test_pages
@@ -69,3 +71,19 @@ def test_the_table_names_every_aim():
     table = aims.table({})
     assert all(f"| {aim.what} | " in table for aim in aims.AIMS)
     assert "make bench" in (ROOT / "book" / "running-benchmarks.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
+def test_every_benchmark_starts(script):
+    if "ArgumentParser" not in script.read_text(encoding="utf-8"):
+        pytest.skip("no script")
+    run = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_step_is_measured_at_every_length():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import steps
+
+    for length in steps.LENGTHS:
+        assert steps.training("none", length, 4).data.length == length
