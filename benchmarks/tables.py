@@ -10,6 +10,7 @@ table of sines and cosines is timed as its own rotation makes it, at every call.
 
 import argparse
 import platform
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from statistics import median
@@ -17,12 +18,19 @@ from statistics import median
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from positional_encodings.torch_encodings import PositionalEncoding1D
-from rotary_embedding_torch import RotaryEmbedding
 from timing import interleaved, markdown, median_ratio
-from x_transformers.x_transformers import ScaledSinusoidalEmbedding
 
 from posenc import frequencies, tables
+
+try:
+    from positional_encodings.torch_encodings import PositionalEncoding1D
+    from rotary_embedding_torch import RotaryEmbedding
+    from x_transformers.x_transformers import ScaledSinusoidalEmbedding
+except ImportError as error:
+    sys.exit(
+        f"{error}; run: pip install -c requirements.txt -r benchmarks/requirements.txt, "
+        "which brings the packages that this compares with"
+    )
 
 Pair = tuple[NDArray, NDArray]  # sines and cosines of the last position
 

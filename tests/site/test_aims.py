@@ -78,6 +78,8 @@ def test_every_benchmark_starts(script):
     if "ArgumentParser" not in script.read_text(encoding="utf-8"):
         pytest.skip("no script")
     run = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
+    if "benchmarks/requirements.txt" in run.stderr:
+        pytest.skip("compares with packages that are not installed")
     assert run.returncode == 0, run.stderr
 
 
