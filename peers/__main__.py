@@ -26,8 +26,9 @@ NOT_COMPARED = {
         "transformers 5 dropped it, and posenc has Shaw et al.'s form only, which is relative_key"
     ),
     "window_statistics, with the authors' program (ari-dasci/S-WinStat)": (
-        "no checkout of it could be had; its statistics were read in a public index of code that "
-        "names no commit, and loops over them are compared instead"
+        "no checkout of it could be had; a program whose classes have the paper's names was read "
+        "in a public index of code that names no repository, and loops over its statistics are "
+        "compared instead"
     ),
     "published.RescaledSinusoidal, ConfiguredTAPE, TiedTUPE": (
         "they re-enact a setting or a combination of parts; the parts are compared"

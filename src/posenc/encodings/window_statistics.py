@@ -27,8 +27,9 @@ class WindowStatistics(FromSignal):
 
     With `statistics="winstat"` they are the paper's: mean, maximum, minimum and standard deviation
     of the last steps, the first value repeated where a window begins before the series. With
-    "winstat_lag" the differences to some earlier values come with them. Both were read in the
-    authors' program (`ari-dasci/S-WinStat`), of the paper itself only the abstract and excerpts.
+    "winstat_lag" the differences to some earlier values come with them. Both were read in a
+    program whose classes have the paper's names, in an index of code that names no repository; of
+    the paper itself only the abstract and excerpts were read.
     There windows have 24 steps, and the numbers stand beside the values of the input, whose map to
     tokens is a convolution; here they are made from tokens and added, as other encodings are.
 
