@@ -86,6 +86,7 @@ class Computer:
             "importlib.util.find_spec",
             lambda name, *rest: next(self.specs) if name == "posenc" else others(name, *rest),
         )
+        monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # IPython warns of one that it is not in
         self.shell = InteractiveShell()
         self.shell.register_magic_function(self.installed.append, "line", "pip")
 

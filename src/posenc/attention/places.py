@@ -106,6 +106,8 @@ class Places:
         Whether a query sees no later key, whether there is a cache, and whether keys belong to
         another sequence.
     tokens : (batch, n_keys, d_model), optional
+    memory : dict, optional
+        Where `once` keeps what it has computed: that of a cache.
 
     Attributes
     ----------
@@ -119,8 +121,6 @@ class Places:
         Whether tokens count 0, 1, 2, ... and queries and keys belong to the same tokens.
     tokens : Tensor (batch, n_keys, d_model) or None
         What the keys are made from, for encodings with `keeps_tokens`.
-    memory : dict, optional
-        That of a cache, for `once`.
 
     Examples
     --------
