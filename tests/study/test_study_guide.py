@@ -7,6 +7,7 @@ import pytest
 
 from posenc.study import guide, second
 from posenc.study.explorables.chooser import Chooser
+from posenc.study.found import TOKENS
 from posenc.teaching.figures import choosing as figures
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -59,11 +60,12 @@ def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
 
 
 def test_the_evidence_is_that_of_the_second_edition():
-    grid = second.load("time_series").only(["PenDigits"])
-    row = guide.evidence().rows["PenDigits, steps"]
-    means = 100 * grid.scores[0].mean(1)
-    assert row["none"] == f"{means[0]:.1f}"
-    assert row["all 10"] == f"{means[1:].min():.1f} to {means[1:].max():.1f}"
+    for (said, row), model in zip(guide.evidence().rows.items(), TOKENS, strict=True):
+        grid = second.load(model)
+        assert said == f"{TOKENS[model]}, {len(grid.datasets)} sets"
+        means = [100 * grid.scores[:, i].mean() for i in range(len(grid.encodings))]
+        assert row["none"] == f"{means[0]:.1f}"
+        assert row["all 10"] == f"{min(means[1:]):.1f} to {max(means[1:]):.1f}"
 
 
 def test_the_row_on_patches_says_what_the_frozen_analysis_says():
