@@ -46,7 +46,7 @@ def position_matters() -> Finding:
     none, others = scores[0], scores[1:]
     in_patches = second.gains(second.learned(second.load("patch")))
     means = [100 * one.effect.mean for one in in_patches]
-    shown = sum(one.answer in ("helps", "hurts") for one in in_patches)
+    shown = sum(one.shown for one in in_patches)
     return Finding(
         "To have positions matters more than which encoding gives them.",
         f"On {_listed(grid.datasets)}, the sets that are measured to the end so far, a "

@@ -89,7 +89,7 @@ def patches() -> Line:
         f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
         for one in effects.values()
     )
-    shown = sum(one.answer in ("helps", "hurts") for one in gains.values())
+    shown = sum(one.shown for one in gains.values())
     return Line(
         "the sinusoid, beside two seeds of no encoding",
         f"over {gains['rotary'].n_units} independent sets the sinusoid gains {sine} over none, "

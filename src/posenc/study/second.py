@@ -237,9 +237,14 @@ class Gain:
     n_units: int
 
     @property
+    def shown(self) -> bool:
+        """Whether it is shown to differ from 0."""
+        return self.p_value <= ALPHA
+
+    @property
     def answer(self) -> str:
         """One of "helps", "hurts", "no difference", "open"."""
-        if self.p_value <= ALPHA:
+        if self.shown:
             return "helps" if self.effect.mean > 0 else "hurts"
         return "no difference" if self.p_equal <= ALPHA else "open"
 

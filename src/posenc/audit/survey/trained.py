@@ -31,7 +31,13 @@ GAIN_MARGIN = second.MARGIN
 TREND_MARGIN = 0.005  # accuracy per doubling, or between sets with two classes and others
 CONDITIONS = "small models, tuned alike and trained to the end, on the sets of the first tier"
 METHODS = columns("sine_spe")
-TRENDS = ("length", "channels", "two classes")
+WORST_FIRST = (
+    Outcome.REFUTED,
+    Outcome.NOT_REPRODUCED,
+    Outcome.UNTESTABLE,
+    Outcome.CONDITION,
+    Outcome.CONFIRMED,
+)
 
 
 def missing() -> dict[str, int]:
@@ -114,11 +120,7 @@ def both(decisions: Mapping[str, Decision]) -> Decision:
 
     One that is shown to be otherwise decides; if all hold, the weakest does; else it stays open.
     """
-    against = (Outcome.REFUTED, Outcome.NOT_REPRODUCED)
-    outcomes = [one.outcome for one in decisions.values()]
-    worst = next((o for o in (*against, Outcome.UNTESTABLE) if o in outcomes), None)
-    if worst is None:
-        worst = Outcome.CONDITION if Outcome.CONDITION in outcomes else Outcome.CONFIRMED
+    worst = min((one.outcome for one in decisions.values()), key=WORST_FIRST.index)
     reason = " ".join(f"{name}: {one.reason}" for name, one in decisions.items())
     numbers = {f"{n}, {k}": v for n, one in decisions.items() for k, v in one.numbers.items()}
     return Decision(worst, reason, numbers)
@@ -195,11 +197,9 @@ def _against_facts(grid: Grid) -> dict[str, tuple[NDArray, NDArray]]:
         "two classes": lambda f: float(f.n_classes == 2),
     }
     found = {}
-    for trend in TRENDS:
+    for trend, fact in of_fact.items():
         by_unit = [
-            np.mean(
-                [of_fact[trend](data.recorded_facts(n)) for n in names if second.unit_of(n) == unit]
-            )
+            np.mean([fact(data.recorded_facts(n)) for n in names if second.unit_of(n) == unit])
             for unit in units.datasets
         ]
         if np.ptp(by_unit) > 0:
