@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import PHONE
+from browsing import PHONE, darken
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
@@ -93,20 +93,6 @@ def plant(page: Page, html: str) -> None:
             document.querySelector('article').prepend(box);
         }""",
         html,
-    )
-
-
-def darken(page: Page) -> None:
-    """Switch to the dark theme by the page's own button, and end what fades from one to another."""
-    for _ in range(3):
-        if page.locator("html").get_attribute("data-theme") == "dark":
-            break
-        page.locator("button.theme-switch-button").first.dispatch_event("click")
-    assert page.locator("html").get_attribute("data-theme") == "dark"
-    page.evaluate(
-        """() => document.getAnimations().forEach((one) => {
-            if (one.effect.getComputedTiming().endTime < Infinity) one.finish();
-        })"""
     )
 
 

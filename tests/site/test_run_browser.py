@@ -15,7 +15,7 @@ import nbformat
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
-from browsing import DESKTOP, PATIENCE, PHONE
+from browsing import DESKTOP, PATIENCE, PHONE, darken
 from sitefiles import ROOT
 
 import pyodide_folder
@@ -222,7 +222,7 @@ def test_a_visit(window):
     every_output_is_the_stored_one(page, FIRST)
     needs_what_it_loads(page, FIRST)
     axe_finds_nothing(page)
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    darken(page)
     axe_finds_nothing(page)
     a_phone_has_no_sideways_scroll(page)
     the_keyboard_edits_and_runs(page)
