@@ -17,7 +17,7 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 HIDDEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 STATED = re.compile(r"\*\*Time:\*\* about (\d+) minutes")
-BUDGET = {"words": 2400, "code": 115, "figures": 5, "boxes": 3}
+BUDGET = {"words": 2400, "code": 110, "figures": 5, "boxes": 3}
 TOLERANCE = 1 / 3  # of the rule's time
 UNTIMED = {
     "intro": "the first page is no chapter",

@@ -29,3 +29,8 @@ def test_layers_that_differ_are_refused():
     steps = [("layers.0.a", "Linear", (1,)), ("layers.1.a", "Linear", (2,))]
     with pytest.raises(ValueError, match="layers that differ"):
         figures.folded(steps)
+
+
+def test_means_stand_in_two_columns():
+    rows = figures.mean_rows({"BatchNorm": (0.0, 0.678)})
+    assert rows == {"BatchNorm": {"of a feature": "0.00", "of a token": "0.68"}}

@@ -14,6 +14,7 @@ from torch.utils.checkpoint import checkpoint
 from posenc import encodings, models
 from posenc.attention import Position, SelfAttention, blocks, kernels
 from posenc.attention.kernels import blocked_attention
+from posenc.attention.numerics import of_raised
 
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
 
@@ -388,6 +389,27 @@ def test_second_derivatives_are_those_of_the_formula(name, options, length, mask
 
 
 @pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("name", ["none", "alibi", "t5", "relative", "tupe"])
+def test_tiny_gradients_lose_nothing(name):
+    torch.manual_seed(0)
+    attention = SelfAttention(16, 2, encodings.make(name, 16, 2, 300))
+    x, d_out = torch.randn(1, 300, 16, requires_grad=True), torch.randn(1, 300, 16)
+    tiny = 2.0**-60
+    (expected,) = torch.autograd.grad(attention(x), x, d_out)
+    (found,) = torch.autograd.grad(attention(x), x, d_out * tiny)
+    torch.testing.assert_close(found / tiny, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("largest", [0.0, 1e-30, 1e-7, 3.0, math.inf])
+def test_what_is_raised_comes_back_as_it_was(dtype, largest):
+    d_out, taken = torch.tensor([-largest / 4, largest]).to(dtype), []
+    (back,) = of_raised(lambda x: taken.append(x) or (x.clone(),), d_out)
+    assert torch.equal(back, d_out)
+    assert taken[0].isfinite().all() == math.isfinite(largest)
+    assert taken[0].abs().max() >= min(0.5, largest * 2.0**15 / 2)
+
+
 def test_blocked_attention_passes_gradgradcheck():
     q, k, v = (double(1, 2, 6, 2).requires_grad_() for _ in range(3))
     bias, by_query = double(1, 2, 6, 6).requires_grad_(), double(1, 2, 6, 5).requires_grad_()

@@ -28,7 +28,7 @@ from posenc.attention import flash
 from posenc.attention.band import LARGEST, gradient_of_line
 from posenc.attention.beyond import Beyond, merged
 from posenc.attention.formula import differentiable, formula, needs_formula
-from posenc.attention.numerics import precise, without_autocast
+from posenc.attention.numerics import of_raised, precise, without_autocast
 from posenc.attention.toeplitz import skew, spread, toeplitz
 
 _ROWS, _COLUMNS = 128, 256
@@ -151,9 +151,8 @@ class _Blocked(torch.autograd.Function):
             if needs_formula(d_out):
                 inputs, needed = ctx.saved_tensors[:6], ctx.needs_input_grad
                 return differentiable(written_out, inputs, needed, d_out)
-            if ctx.by_flash:
-                return _Blocked.gradients_by_flash(ctx, d_out)
-            return _Blocked.gradients(ctx, d_out)
+            by = _Blocked.gradients_by_flash if ctx.by_flash else _Blocked.gradients
+            return of_raised(lambda d_out: by(ctx, d_out), d_out)
 
     @staticmethod
     def gradients_by_flash(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn.functional import dropout as drop
 
-from posenc.attention.numerics import in_transform, precise
+from posenc.attention.numerics import in_transform, of_raised, precise
 
 
 def formula(
@@ -67,7 +67,8 @@ class Twice(torch.autograd.Function):
         elif inner is None:
             gradients = differentiable(ctx.kernel, ctx.saved_tensors, needed, d_out)
         else:
-            gradients = _gradients_of(inner[1], inner[0], needed, d_out)
+            own, out = inner
+            gradients = of_raised(lambda d_out: _gradients_of(out, own, needed, d_out), d_out)
         return None, None, *gradients
 
 

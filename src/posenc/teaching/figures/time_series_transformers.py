@@ -192,6 +192,20 @@ def order_training(scores: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
     )
 
 
+def mean_rows(means: Mapping[str, tuple[float, float]]) -> dict[str, dict[str, str]]:
+    """Return a row for each norm: the largest means that it leaves.
+
+    Parameters
+    ----------
+    means : mapping from a name to the largest mean of a feature, and that of a token
+    """
+    columns = ("of a feature", "of a token")
+    return {
+        name: {column: f"{mean:.2f}" for column, mean in zip(columns, pair, strict=True)}
+        for name, pair in means.items()
+    }
+
+
 def _layer(steps: Sequence[Step], number: str) -> list[Step]:
     start = f"layers.{number}."
     return [(n.removeprefix(start), *rest) for n, *rest in steps if n.startswith(start)]
