@@ -1,5 +1,7 @@
 """The lab and the model of characters as pages read them."""
 
+import math
+
 import pytest
 
 from posenc.bench import lab as bench
@@ -91,6 +93,15 @@ def test_a_table_has_a_row_for_each_encoding_best_first(stored):
     nothing = lab.rows(lab.load([]), "sort", (20,))
     assert len(nothing) == 8
     assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
+
+
+def test_curves_hold_every_encoding_of_the_first_tier(stored):
+    found = lab.curves(lab.load(stored), ("copy", "parity"), (20, 30))
+    assert list(found) == ["copy", "parity"]
+    assert list(found["copy"]) == [one.label for one in bench.FIRST]
+    assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
+    assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
+    assert all(map(math.isnan, found["parity"]["sinusoidal"]))
 
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):

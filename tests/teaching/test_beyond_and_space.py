@@ -64,6 +64,19 @@ def test_scores_and_kernels_are_drawn_as_given(drawn):
     assert np.array_equal(drawn["fig-2d-kernels"][0].axes[0].images[0].get_array(), np.eye(5))
 
 
+def test_a_map_of_the_lab_shows_each_task_and_leaves_out_what_is_not_run(drawn):
+    found = {
+        "copy": {"none": [1.0, 0.2, 0.1], "alibi": [1.0, 0.9, 0.8]},
+        "parity": {"none": [0.9, 0.5, 0.5], "alibi": [np.nan] * 3},
+    }
+    beyond.lab_maps(found, [20, 30, 40], trained=20)
+    figure, words = drawn["fig-length-lab"]
+    assert [ax.get_title("left") for ax in figure.axes[:2]] == ["copy", "parity"]
+    assert np.array_equal(figure.axes[0].images[0].get_array(), [*found["copy"].values()])
+    assert figure.axes[1].images[0].get_array().mask[1].all()
+    assert "On copy most stays light, with alibi ahead." in words["alt"]
+
+
 def test_a_wave_along_rows_is_blind_to_columns():
     along_rows = np.array([[np.pi / 3, 0.0]])
     scores = time_and_space.score_map(along_rows, reach=3)

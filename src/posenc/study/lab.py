@@ -171,6 +171,25 @@ def rows(
     return found
 
 
+def curves(
+    lab: Lab, tasks: Sequence[str], lengths: Sequence[int]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the mean token accuracy of tasks and the first tier's encodings at each length.
+
+    What has no finished training, or refuses, is NaN.
+    """
+    return {
+        task: {
+            one.label: [
+                np.nan if spread is None else spread.mean
+                for spread in (lab.spread(task, one.label, n, "token") for n in lengths)
+            ]
+            for one in bench.FIRST
+        }
+        for task in tasks
+    }
+
+
 @dataclass(frozen=True)
 class Published:
     """An order that a paper states: one encoding travels farther than another.

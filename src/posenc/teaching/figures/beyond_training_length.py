@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from posenc import schedules
@@ -145,3 +146,46 @@ def shares_beyond(
         }
         for name, bias in PENALTIES.items()
     }
+
+
+def lab_maps(
+    found: Mapping[str, Mapping[str, Sequence[float]]], lengths: Sequence[int], trained: int
+) -> None:
+    """Show how many answer tokens are right at each length, a panel a task, a row an encoding.
+
+    Parameters
+    ----------
+    found : mapping from a task to a mapping from an encoding to its accuracy at each length
+        Tasks and encodings are shown in the order given, NaN is left empty.
+    lengths : sequence of int
+        Symbols of the tested sequences.
+    trained : int
+        Symbols of the longest training sequence.
+    """
+    tasks, names = list(found), list(next(iter(found.values())))
+    height = 0.9 + 0.3 * len(names)
+    figure, axes = plots.new(1, len(tasks), height=height, sharey=True, squeeze=False)
+    for ax, task in zip(axes[0], tasks, strict=True):
+        shares = np.array([found[task][name] for name in names], dtype=float)
+        image = ax.imshow(shares, vmin=0, vmax=1, aspect="auto")
+        ax.axvline(lengths.index(trained) + 0.5, color="white", linewidth=2.4)
+        ax.grid(visible=False)
+        ax.set(title=task, xlabel="length")
+        ticks = range(0, len(lengths), 2)
+        ax.set_xticks(ticks, [lengths[i] for i in ticks])
+    axes[0, 0].set_yticks(range(len(names)), names)
+    bar = figure.colorbar(image, ax=axes[0].tolist(), pad=0.02)
+    bar.set_label("right answer tokens")
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    beyond = {t: {n: np.mean(row[1:]) for n, row in rows.items()} for t, rows in found.items()}
+    easiest = max(beyond, key=lambda task: np.nanmean([*beyond[task].values()]))
+    best = max(names, key=lambda name: np.nan_to_num(beyond[easiest][name]))
+    plots.show(
+        figure,
+        name="fig-length-lab",
+        caption=f"Right answer tokens of models trained on up to {trained} symbols, left of the "
+        f"white line, and tested on up to {max(lengths)}: means over seeds.",
+        alt=f"A map for each of {len(tasks)} tasks, encodings in rows and lengths in columns. "
+        f"Most of a map is light at length {trained} and darkens to the right of the white line. "
+        f"On {easiest} most stays light, with {best} ahead.",
+    )
