@@ -133,8 +133,8 @@ def _tier(number: int) -> str:
     said = f"- **Tier {number}**: {_held([block for block in blocks if block not in later])}"
     if later:
         said += (
-            f"\n- **Extension of tier {number}**, outside both hashes, with the encodings that came "
-            f"to the library after the protocol was frozen: {_held(later)}"
+            f"\n- **Extension of tier {number}**, outside both hashes, with the encodings that "
+            f"came to the library after the protocol was frozen: {_held(later)}"
         )
     return said
 
