@@ -4,7 +4,7 @@ An encoding that adds vectors to the tokens is measured by its table. For the ot
 has an analogue in what position contributes to attention: C(i, j), what is added to the score of
 query i and key j (to the weight, behind the door `mix`) when all tokens are alike.
 
-Where a position is several numbers, token t stands at (0, ..., 0, t), as the steps of one sensor do.
+Where a position is several numbers, token t stands at (0, ..., 0, t), as steps of one sensor do.
 """
 
 from collections.abc import Callable
@@ -40,8 +40,8 @@ def measure(
     Parameters
     ----------
     position : str, class or callable
-        One of `encodings.names("all")` or `encodings.names("axes")`, or what makes an encoding from (d_model, n_heads, max_length),
-        such as a class of your own.
+        One of `encodings.names("all")` or `encodings.names("axes")`, or what makes an encoding from
+        (d_model, n_heads, max_length), such as a class of your own.
     d_model, n_heads : int
         As for `Position`.
     n_positions : int
@@ -139,8 +139,8 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
         return position.mix(x)[None]
     q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
     line = _line(position, length)
-    places = Places.of(x) if line is None else Places.at(line, x, position.n_axes)
-    turned_q, turned_k = position.rotate(q, q, places)
+    places = [] if line is None else [Places.at(line, x, position.n_axes)]
+    turned_q, turned_k = position.rotate(q, q, *places)
     added = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
     bias = position.bias(x, q, q)
     return added if bias is None else added + bias
