@@ -29,7 +29,7 @@ UNTIMED = {
     "peers": "reference: tables of comparisons",
 }
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading
-FENCED = re.compile(r"^```(?!\{).*?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,14 @@ def read(path: Path):
     if path.suffix == ".ipynb":
         return nbformat.read(path, 4)
     text = path.read_text(encoding="utf-8")
-    code = [nbformat.v4.new_code_cell(shown) for shown in FENCED.findall(text)]
-    prose = nbformat.v4.new_markdown_cell(FENCED.sub("", text))
-    return nbformat.v4.new_notebook(cells=[prose, *code])
+    shown = [body for kind, body in FENCED.findall(text) if not _is_directive(kind)]
+    prose = FENCED.sub(lambda found: found[2] if _is_directive(found[1]) else "", text)
+    cells = [nbformat.v4.new_markdown_cell(prose), *map(nbformat.v4.new_code_cell, shown)]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def _is_directive(kind: str) -> bool:
+    return kind.startswith("{")
 
 
 def lesson(notebook) -> list:

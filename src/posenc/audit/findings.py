@@ -50,7 +50,7 @@ def position_matters() -> Finding:
     means = [100 * one.effect.mean for one in in_patches]
     return Finding(
         "On short series, to have positions mattered more than which encoding gave them.",
-        f"With a token a step, on {_listed(grid.datasets)} ({edition.said()} of the benchmark), a "
+        f"In {edition.said()} of the benchmark, with a token a step on {_listed(grid.datasets)}, a "
         f"transformer without positions is right in {none:.1f} %, and with positions in "
         f"{others.min():.1f} to {others.max():.1f} %, whichever of {len(others)} encodings gives "
         f"them. That is {others.mean() - none:.1f} points for having one and "
