@@ -257,6 +257,10 @@ HOSTILE = {
     "no name": (nameless_zip(), "a name that no file can have"),
     "a dot": (make_zip({".": "x"}), "a name that no file can have"),
     "long name": (make_zip({"n" * 300: "x"}), "a name that no file can have"),
+    "long path": (
+        make_zip({"a": "", "/".join(["b" * 250] * 20): ""}),
+        "a path that no file can",
+    ),
     "nested": (make_zip({"d/" * 1500 + "f": "x"}), "1501 folders deep"),
     "climbs out": (make_zip({"good.txt": "1", "../../evil.txt": "x"}), "would leave"),
     "climbs out inside": (make_zip({"a/../../evil.txt": "x"}), "would leave"),
@@ -298,6 +302,15 @@ def test_archives_that_fail_half_way_are_refused_and_the_next_source_is_tried(
     with pytest.raises(data.MissingDataError, match=r"Bad\.zip: not a usable zip archive"):
         data.load("Tiny", "train")
     assert leftovers(own_cache) == []
+    register(bad, Url(good(server, tiny_zip)))
+    assert len(data.load("Tiny", "train")) == 3
+
+
+def test_the_next_source_is_tried_after_a_path_that_no_file_can_have(server, tiny_zip, register):
+    bad = Url(server.put("Bad.zip", HOSTILE["long path"][0]))
+    register(bad)
+    with pytest.raises(data.MissingDataError, match="a path that no file can have"):
+        data.load("Tiny", "train")
     register(bad, Url(good(server, tiny_zip)))
     assert len(data.load("Tiny", "train")) == 3
 
