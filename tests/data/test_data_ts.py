@@ -7,6 +7,7 @@ import pytest
 from datafiles import TINY_TRAIN
 
 from posenc import data
+from posenc.data import dataset
 from posenc.data.formats import text
 
 
@@ -125,6 +126,34 @@ def test_one_giant_series_is_refused_before_it_takes_memory(tmp_path, monkeypatc
     path = write(tmp_path, TINY_TRAIN.replace("40,", "40," * 1000), "giant.ts")
     with pytest.raises(data.FileFormatError, match="line 12: longer than 1,000 characters"):
         data.read_ts(path)
+
+
+def test_values_beyond_the_announced_length_are_not_read(tmp_path, monkeypatch):
+    read = []
+    numbers = text.numbers
+    monkeypatch.setattr(
+        text,
+        "numbers",
+        lambda p, n, s, **more: read.append(s.count(",")) or numbers(p, n, s, **more),
+    )
+    path = write(tmp_path, TINY_TRAIN.replace("1,2,3:", "1,2,3" + ",4" * 100_000 + ":"), "giant.ts")
+    with pytest.raises(data.FileFormatError, match="line 11: channel 1 has 100,003 values, expec"):
+        data.read_ts(path)
+    assert read == [3]
+
+
+def test_a_series_that_makes_all_others_huge_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "MOST_PADDED", 1000)
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
+    head = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"
+    rows = ["1:a"] * 300 + [",".join("1" * 200) + ":a"] + ["1:a"] * 300
+    folder = tmp_path / "Giant"
+    folder.mkdir()
+    for part in ("TRAIN", "TEST"):
+        (folder / f"Giant_{part}.ts").write_text(head + "\n".join(rows))
+    for read in (data.read_ts, lambda path: data.load(path.parent.name, "train")):
+        with pytest.raises(data.FileFormatError, match=r"line 305: this series has 200 steps, and"):
+            read(folder / "Giant_TRAIN.ts")
 
 
 @pytest.mark.parametrize(("content", "line", "message"), WRONG.values(), ids=WRONG)
