@@ -169,6 +169,12 @@ def test_wrong_files_name_file_line_and_fault(tmp_path, content, line, message):
     assert line is None or f"line {line}" in str(caught.value)
 
 
+@pytest.mark.parametrize("path", [None, 3, b"one.ts", [], "a" * 5000, "zero\0byte"])
+def test_a_path_that_cannot_be_one_is_named(path):
+    with pytest.raises(ValueError, match=r"^path must be "):
+        data.read_ts(path)
+
+
 def test_damaged_and_absent_files(tmp_path):
     whole = gzip.compress(TINY_TRAIN.encode())
     with pytest.raises(data.FileFormatError, match="damaged gzip"):

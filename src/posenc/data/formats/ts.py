@@ -43,10 +43,9 @@ def read_ts(path: Path | str) -> Dataset:
     Raises
     ------
     FileFormatError (a ValueError): names the file and the line of whatever is wrong.
+    ValueError if `path` cannot be one.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileFormatError(path, None, "no such file")
+    path = text.readable(path)
     series, labels, header = read_series(path)
     return stack(series, labels, header.classes, header.name, f"{path.name}, read from a .ts file")
 
