@@ -92,6 +92,13 @@ class Steps:
             return limit
         return int(self.given.max()) + 1 if self.given.numel() else 0
 
+    def ends(self, limit: int) -> list[int]:
+        """Return `end` for each row that has positions of its own, or one number for all rows."""
+        rows = self.given
+        if rows is None or len(rows) <= 1 or not rows.numel() or not can_look(rows):
+            return [self.end(limit)]
+        return [int(last) + 1 for last in rows.flatten(1).amax(1).tolist()]
+
 
 class Places:
     """Where queries and keys stand: what a door gets that has an argument `places`.

@@ -14,6 +14,7 @@ class FromSignal(Position):
     """
 
     reads_neighbours = True
+    remedy = ""  # what would serve a causal layer
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(d_model, n_heads, max_length)
@@ -45,7 +46,7 @@ class FromSignal(Position):
         if places.causal and not self.looks_back:
             raise ValueError(
                 f"position must not be {name} in a causal layer, as each of its vectors depends on "
-                "later tokens"
+                f"later tokens{self.remedy}"
             )
         if places.cached:
             raise ValueError(
