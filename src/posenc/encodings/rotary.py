@@ -185,9 +185,9 @@ class Rotary(Position):
 
 def _turning(d_head: int, share: float) -> int:
     """Return how many dimensions of a head turn, or raise ValueError unless they are even."""
-    if share == 1:
+    if _checks.positive("share", share) == 1:
         return _checks.even("d_model / n_heads", d_head)
-    wanted = _checks.positive("share", share) * d_head
+    wanted = share * d_head
     turning = round(wanted)
     if turning > d_head or turning < 2 or turning % 2 or abs(wanted - turning) > 1e-6:
         near = min(range(2, d_head + 1, 2), key=lambda d: abs(d - wanted), default=None)

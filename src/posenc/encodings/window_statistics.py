@@ -1,6 +1,6 @@
 """Statistics of a window of the series as its position, and the control without an encoding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -149,7 +149,7 @@ def window_statistics(
     >>> window_statistics(line, 3)[0, 2].round(decimals=2).tolist()
     [2.0, 0.8199999928474426, 1.0]
     """
-    window = _checks.count("window", window, minimum=2)
+    window, past = _checks.count("window", window, minimum=2), _checks.flag("past", past)
     statistics, lags = _checked(statistics, lags)
     length = x.shape[1]
     if not length:
@@ -191,6 +191,8 @@ def _earlier(x: Tensor, lag: int) -> Tensor:
 def _checked(statistics: str, lags: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Return both, without lags where they mean nothing, or raise ValueError."""
     statistics = _checks.choice("statistics", statistics, STATISTICS)
+    if not isinstance(lags, Iterable):
+        raise ValueError(f"lags must be a sequence of integers of at least 1, got {lags!r}")
     lags = tuple(_checks.count("lags", lag, minimum=1) for lag in lags)
     if not lags:
         raise ValueError("lags must name at least one number of steps, got none")
