@@ -205,6 +205,40 @@ def test_new_tokens_go_on_from_the_last_position(name, times):
     torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("first", [0, 10, 2.5])
+def test_a_padded_token_is_one_step_whoever_says_where_tokens_stand(first):
+    attention, x = layer("rotary", torch.float64), tokens(6, torch.float64)
+    batch = x.shape[0]
+    mask = torch.ones(batch, 4, dtype=torch.bool)
+    mask[0, 2:], mask[1] = False, False
+    own = (first + torch.arange(4, dtype=torch.float64)).repeat(batch, 1)
+    own[~mask] = torch.nan  # nobody looks at these
+    kept = Cache()
+    attention(x[:, :4], mask, positions=own, cache=kept)
+    wanted = torch.full((batch, 1), first + 4, dtype=torch.float64)
+    wanted[1] = 4  # without any real token they count from 0
+    assert torch.equal(kept.onward(x[:, :1]).positions, wanted)
+    # a row that is padded all along goes on from where it stood before
+    later = (first + torch.arange(4.0, 6)).double().repeat(batch, 1)
+    later[:2] = torch.nan
+    attention(x[:, 4:], mask[:, 2:], positions=later, cache=kept)
+    assert torch.equal(kept.onward(x[:, :1]).positions, wanted + 2)
+
+
+@torch.no_grad()
+def test_padding_with_counted_positions_is_padding_with_those_given():
+    attention, x = layer("rotary", torch.float64), tokens(6, torch.float64)
+    mask = torch.ones(x.shape[0], 4, dtype=torch.bool)
+    mask[0, 2:] = False
+    outputs = []
+    for positions in (None, torch.arange(4), torch.arange(4).expand(x.shape[0], 4)):
+        kept = Cache()
+        attention(x[:, :4], mask, positions=positions, cache=kept)
+        outputs.append(attention(x[:, 4:], cache=kept))
+    for given in outputs[1:]:
+        torch.testing.assert_close(given, outputs[0], rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", PLACED)
 def test_padding_in_front(name):
     """Prompts of different lengths end together; each goes on with its own positions."""

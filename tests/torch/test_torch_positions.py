@@ -292,6 +292,14 @@ def test_gradients_reach_positions_that_are_computed(name):
     assert gradcheck(run, (times,), fast_mode=True)
 
 
+@pytest.mark.parametrize("name", ["learnable", "dft", "relative", "tupe"])
+def test_no_tokens_stand_nowhere(name):
+    attention = SelfAttention(16, 2, encodings.make(name, 16, 2, 9))
+    nothing = torch.zeros(2, 0, 16)
+    assert attention(nothing, positions=torch.zeros(0)).shape == nothing.shape
+    assert attention(nothing, positions=torch.zeros(2, 0)).shape == nothing.shape
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal", "learnable_frequency"])
 def test_half_types_know_every_time(name, dtype):

@@ -34,8 +34,9 @@ class Cache:
     Feed a layer one token, or a few, at a time with the same cache, and the outputs are those of
     the whole sequence. A cache belongs to the first layer that uses it, so that a model with
     several layers has one for each; given to a `posenc.models.LanguageModel`, it holds these.
-    New positions go on from the last one unless they are given. Keys were made with the parameters
-    of their time, and so is what an encoding keeps in `memory`: after a training step, start anew.
+    New positions go on from the last one unless they are given; a padded token is one step, as it
+    is where tokens are counted. Keys were made with the parameters of their time, and so is what an
+    encoding keeps in `memory`: after a training step, start anew.
 
     Examples
     --------
