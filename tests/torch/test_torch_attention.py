@@ -554,6 +554,31 @@ class Silent(Position):
         x + 1
 
 
+class Narrow(Position):
+    def rotate(self, q, k):
+        return q[..., :2], k
+
+
+class Shorter(Position):
+    def rotate(self, q, k):
+        return q, k[:, :, 1:]
+
+
+class Allowed(Position):
+    def bias(self, x, q, k):
+        return torch.ones(5, 5, dtype=torch.bool).tril()
+
+
+class AllowedBehind(Position):
+    def mix(self, x):
+        return torch.ones(5, 5, dtype=torch.bool).tril()
+
+
+class Number(Position):
+    def bias(self, x, q, k):
+        return 1.0
+
+
 @pytest.mark.parametrize(
     ("position", "message"),
     [
@@ -561,6 +586,11 @@ class Silent(Position):
         (Square, r"Square.bias must return .* = \(2, 3, 5, 5\), got shape \(7, 7\)"),
         (Rows, r"Rows.mix must return .* = \(2, 3, 5, 5\), got shape \(5, 4\)"),
         (Silent, r"Silent.embed must return tokens of the shape .* \(2, 5, 12\), got None"),
+        (Narrow, r"Narrow.rotate .* \(2, 3, 5, width\) of one width, .* \(2, 3, 5, 2\) and"),
+        (Shorter, r"Shorter.rotate must return .* and \(2, 3, 4, 4\)"),
+        (Allowed, r"Allowed.bias must return numbers, .* got booleans; .*torch.where.*`mask`"),
+        (AllowedBehind, r"AllowedBehind.mix must return numbers, .* got booleans"),
+        (Number, r"Number.bias must return a tensor, got float"),
     ],
 )
 def test_a_door_that_returns_something_else_is_named(position, message):

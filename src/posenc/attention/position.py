@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention.numerics import precise
 from posenc.attention.places import Places, Steps, refuse
-from posenc.attention.terms import Form, Term
+from posenc.attention.terms import Form, Term, numbers
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
@@ -199,7 +199,9 @@ class Position(nn.Module):
         form, name = self.form(door), f"{type(self).__name__}.{door}"
         if form is None or not (places.plain or form.anywhere):
             added = self.through(door, places, *inputs)
-            return Term.of(added, name) if isinstance(added, Tensor) else added
+            if added is None or (door == "mix" and callable(added)):
+                return added
+            return Term.of(numbers(added, name), name)
         q = inputs[1] if door == "bias" else None
         return Term(
             form.kind,
