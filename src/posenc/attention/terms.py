@@ -294,7 +294,7 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     Raises
     ------
     ValueError
-        If it decorates anything else.
+        If it decorates anything else; later, if the door returns anything else.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def by_product(function: Callable) -> Callable:
     Raises
     ------
     ValueError
-        If it decorates anything else.
+        If it decorates anything else; later, if the door returns anything else.
 
     Examples
     --------
