@@ -9,6 +9,7 @@ import torch
 
 from posenc import encodings
 from posenc.attention import Cache, Position, SelfAttention, cache, position
+from posenc.models import LanguageModel
 from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
@@ -414,6 +415,37 @@ def test_two_copies_of_a_cache_go_on_apart():
     torch.testing.assert_close(torch.cat(ours, 1), expected, rtol=0, atol=1e-5)
     expected = attention(torch.cat((so_far, other[:, 7:9]), 1))[:, -2:]
     torch.testing.assert_close(torch.cat(theirs, 1), expected, rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_models_cache_goes_on_apart(copied):
+    model = LanguageModel(9, 16, 2, 2, position="rotary", max_length=LENGTH).eval()
+    ours, theirs = torch.randint(9, (2, LENGTH)), torch.randint(9, (2, LENGTH))
+    one = Cache()
+    model(ours[:, :4], cache=one)
+    model(ours[:, 4:5], cache=one)
+    two = copied(one)
+    mine = [model(ours[:, t : t + 1], cache=one) for t in (5, 6)]
+    other = [model(theirs[:, t : t + 1], cache=two) for t in (5, 6)]
+    assert one.length == two.length == 7
+    expected = model(ours[:, :7])[:, 5:]
+    torch.testing.assert_close(torch.cat(mine, 1), expected, rtol=0, atol=1e-5)
+    expected = model(torch.cat((ours[:, :5], theirs[:, 5:7]), 1))[:, 5:]
+    torch.testing.assert_close(torch.cat(other, 1), expected, rtol=0, atol=1e-5)
+
+
+def test_a_deep_copy_of_a_cache_serves_its_layer_or_the_copy_of_that():
+    attention, x = layer("t5"), tokens()
+    kept = Cache()
+    attention(x[:, :4], cache=kept)  # with a graph, which deepcopy refuses by itself
+    expected = attention(x[:, :6])[:, 4:]
+    again, (other, of_other) = copy.deepcopy(kept), copy.deepcopy((attention, kept))
+    for one, cached in ((attention, again), (attention, kept), (other, of_other)):
+        torch.testing.assert_close(one(x[:, 4:6], cache=cached), expected, rtol=0, atol=1e-5)
+        assert cached.length == 6
+    with pytest.raises(ValueError, match="one layer only"):
+        other(x[:, 6:7], cache=again)
 
 
 def test_a_cache_goes_on_in_another_mode():

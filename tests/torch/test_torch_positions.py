@@ -300,6 +300,16 @@ def test_no_tokens_stand_nowhere(name):
     assert attention(nothing, positions=torch.zeros(2, 0)).shape == nothing.shape
 
 
+@pytest.mark.parametrize("far", [160, 20_000, 10**12])
+def test_noise_is_not_drawn_for_steps_that_hardly_any_token_takes(far):
+    attention = SelfAttention(16, 2, encodings.make("conv_spe", 16, 2, 10)).eval()
+    x = torch.randn(1, 2, 16)
+    assert attention(x, positions=[0, 159]).shape == x.shape
+    with pytest.raises(ValueError, match=f"positions must be below 16 .*, 160, .* got {far}"):
+        attention(x, positions=[0, far])
+    assert attention(torch.randn(1, 200, 16)).shape == (1, 200, 16)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal", "learnable_frequency"])
 def test_half_types_know_every_time(name, dtype):
