@@ -799,6 +799,18 @@ def test_times_that_a_model_cannot_serve_are_named():
         model(TimeSeriesTransformer, Nearby)(x, times=torch.arange(20))
 
 
+def test_times_of_patches_are_in_steps_and_whoever_cannot_serve_them_says_what_helps():
+    model = PatchTransformer(1, 2, 24, "tape", 8, 2, 1, 8, patch=4).eval()
+    x, times = torch.randn(2, 24, 1), torch.arange(24)
+    message = r"times must be .* TAPE .* in steps: positions must .*5\.5.*\(times - 1\.5\) / 4"
+    with pytest.raises(ValueError, match=message):
+        model(x, times=times)
+    in_patches = model(x, times=(times - 1.5) / 4)
+    torch.testing.assert_close(in_patches, model(x), rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match=r"^times must have shape"):
+        model(x, times=times[1:])
+
+
 def test_models_with_times_stack():
     nets = [model(TimeSeriesTransformer, name, n_layers=1) for name in ("rotary", "rotary")]
     with torch.no_grad():

@@ -330,15 +330,40 @@ def test_the_choice_of_a_kernel():
         "by_offset": "blocks",
         "by_query_and_offset": "blocks",
         "by_product": "joined",
-        "dense": "fused",
+        "dense": "blocks",
     }
+    assert chosen(KINDS["dense"], learn=False) == "fused"
     assert chosen(Nearby, learn=False) == "strided"
     assert chosen(Nearby, learn=False, seen=padding) == "blocks"
     for cls in KINDS.values():
         assert chosen(cls, 255) == "fused"
         assert chosen(cls, dropout=0.1) == "fused"
-    assert chosen(Nearby, seen=padding, limited=True) == "fused"
+    assert chosen(Nearby, seen=padding, limited=True) == "blocks"
+    assert chosen(Nearby, seen=padding, limited=True, learn=False) == "fused"
+    with torch.no_grad():
+        assert chosen(KINDS["dense"]) == chosen(Nearby, limited=True) == "fused"
     assert chosen(encodings.NoPosition) == "fused"
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("length", [40, 300])
+@pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize("cls", KINDS.values())
+def test_what_is_chosen_is_what_runs(cls, learn, length, causal, monkeypatch):
+    runs, said, choose = [], [], kernels.choose
+    names = {"blocked_attention": "blocks", "fused_attention": "fused"}
+    for name, kernel in names.items():
+        run = getattr(kernels, name)
+        monkeypatch.setattr(
+            kernels, name, lambda *a, run=run, kernel=kernel: (runs.append(kernel), run(*a))[1]
+        )
+    monkeypatch.setattr(
+        kernels, "choose", lambda *a, **k: (said.append(choose(*a, **k)), said[-1])[1]
+    )
+    layer = SelfAttention(8, 2, cls(8, 2, length).requires_grad_(learn), causal=causal)
+    layer(torch.randn(1, length, 8))
+    inner = {"strided": "fused", "joined": "fused"}
+    assert runs == [inner.get(said[0], said[0])]
 
 
 @pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])

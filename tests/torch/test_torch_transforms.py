@@ -443,6 +443,17 @@ def test_models_are_exported_for_every_length(name):
         torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
 
 
+def test_models_of_patches_are_exported_for_every_number_of_whole_patches():
+    net = PatchTransformer(1, 2, 240, "t5", 16, 2, 1, 16, patch=8).eval()
+    lengths = {1: 8 * torch.export.Dim("n_patches", min=2, max=30)}
+    with torch.no_grad():
+        x = torch.randn(2, 40, 1)
+        program = torch.export.export(net, (x,), dynamic_shapes=(lengths,)).module()
+        for length in (16, 96, 240):
+            x = torch.randn(2, length, 1)
+            torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
+
+
 # -- stacked models --------------------------------------------------------------------------------
 
 

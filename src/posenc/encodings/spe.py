@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import exporting, precise, without_autocast
-from posenc.attention.places import Steps, is_plain, refuse
+from posenc.attention.places import Steps, can_look, is_plain, refuse
 from posenc.attention.toeplitz import toeplitz
 
 _FURTHEST = 16  # times as many steps as tokens: how far given positions may lie that need a table
@@ -106,8 +106,10 @@ class StochasticPosition(Position, ABC):
 
     def _check_end(self, end: int, steps: tuple[Steps, Steps]) -> None:
         """Raise ValueError if far positions would want noise for many more steps than there are."""
+        if not any(one.given is not None and can_look(one.given) for one in steps):
+            return
         limit = _FURTHEST * max(self.max_length, *(one.length for one in steps))
-        if end > limit and any(one.given is not None for one in steps):
+        if end > limit:
             who = f"{type(self).__name__} draws noise for every step up to the last"
             wanted = f"must be below {_FURTHEST} times max_length or the tokens, {limit}, as {who}"
             refuse("positions", wanted, end - 1)
