@@ -10,11 +10,11 @@
 | by product | | fused, as more dimensions of queries and keys |
 
 In a causal layer, with a window or with a mask of pairs, a term by offset, or by query and offset,
-counts as dense. That is the table of CPUs. On a GPU, scores by offset, and by query and offset, go to FlexAttention
-where PyTorch has it (`flex`); what else the blocks do here goes to the fused kernel there. All
-short forms are for at least 256 tokens without dropout, outside of `torch.compile` and of
-transforms; everything else is served with the matrix written out. A term of `mix` that goes by
-offset is convolved, again for long inputs, and any other is written out.
+counts as dense. That is the table of CPUs. On a GPU, scores by offset, and by query and offset, go
+to FlexAttention where PyTorch has it (`flex`); what else the blocks do here goes to the fused
+kernel there. All short forms, and blocks, are for at least 256 tokens without dropout, outside of
+`torch.compile` and of transforms; everything else is served with the matrix written out. A term of
+`mix` that goes by offset is convolved, again for long inputs, and any other is written out.
 """
 
 import math

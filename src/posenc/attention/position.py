@@ -256,6 +256,9 @@ class Position(nn.Module):
     def expect_class_token(self) -> None:
         """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
 
+    def check_causal(self) -> None:
+        """Raise ValueError if the encoding cannot serve a causal layer; one that is made asks."""
+
     def check_length(self, length: int) -> None:
         """Raise ValueError if `length` exceeds the `max_length` of an encoding that cannot grow."""
         if length > self.max_length:
