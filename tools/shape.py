@@ -2,7 +2,8 @@
 
 The rule: a minute for 120 words and for 9 lines of visible code, two for a figure, rounded to five
 minutes. Exercises come on top. `--check` fails where a stated time is off by more than a third, or
-where a chapter states none. Pages of another kind need none: `UNTIMED` says why.
+where a chapter states none. Pages of another kind need none: `UNTIMED` says why. Readers find the
+rule on the first page; what a page of plain Markdown shows between fences counts as code.
 """
 
 import argparse
@@ -19,6 +20,8 @@ HIDDEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 STATED = re.compile(r"\*\*Time:\*\* about (\d+) minutes")
 BUDGET = {"words": 2400, "code": 110, "figures": 5, "boxes": 3}
 TOLERANCE = 1 / 3  # of the rule's time
+WORDS, LINES, FIGURE = 120, 9, 2  # words a minute, lines of code a minute, minutes a figure
+PLAIN = ("running-benchmarks",)  # chapters without cells
 UNTIMED = {
     "intro": "the first page is no chapter",
     "atlas": "reference: readers look one encoding up",
@@ -26,6 +29,7 @@ UNTIMED = {
     "peers": "reference: tables of comparisons",
 }
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,34 @@ class Shape:
     @property
     def minutes(self) -> int:
         """Return the reading time by the rule."""
-        exact = self.words / 120 + self.code / 9 + 2 * self.figures
+        exact = self.words / WORDS + self.code / LINES + FIGURE * self.figures
         return max(5, 5 * round(exact / 5))
 
     @property
     def misstated(self) -> bool:
         """Whether no time is stated, or one that is off by more than the tolerance."""
         return self.stated is None or abs(self.stated - self.minutes) > TOLERANCE * self.minutes
+
+
+def chapters() -> list[Path]:
+    """Return the pages that are measured, in the order of their names."""
+    plain = [ROOT / "book" / f"{name}.md" for name in PLAIN]
+    return sorted([*(ROOT / "book").glob("*.ipynb"), *plain], key=lambda path: path.stem)
+
+
+def read(path: Path):
+    """Return a page as a notebook; of plain Markdown, what stands between fences is its code."""
+    if path.suffix == ".ipynb":
+        return nbformat.read(path, 4)
+    text = path.read_text(encoding="utf-8")
+    shown = [body for kind, body in FENCED.findall(text) if not _is_directive(kind)]
+    prose = FENCED.sub(lambda found: found[2] if _is_directive(found[1]) else "", text)
+    cells = [nbformat.v4.new_markdown_cell(prose), *map(nbformat.v4.new_code_cell, shown)]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def _is_directive(kind: str) -> bool:
+    return kind.startswith("{")
 
 
 def lesson(notebook) -> list:
@@ -70,9 +95,8 @@ def lines(cell) -> int:
 
 
 def shape(path: Path) -> Shape:
-    """Measure one notebook."""
-    notebook = nbformat.read(path, 4)
-    cells = lesson(notebook)
+    """Measure one page."""
+    cells = lesson(read(path))
     prose = [MARK.sub("", c.source) for c in cells if c.cell_type == "markdown"]
     code = [c for c in cells if c.cell_type == "code"]
     stated = STATED.search("\n".join(prose))
@@ -107,7 +131,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="fail where a stated time is wrong")
     options = parser.parse_args()
-    paths = sorted((ROOT / "book").glob("*.ipynb"))
+    paths = chapters()
     print(f"{'chapter':27}{'words':>7}{'code':>6}{'folded':>8}{'figures':>9}{'boxes':>7}   minutes")
     for path in paths:
         s = shape(path)

@@ -74,6 +74,13 @@ def test_sets_with_few_seeds_are_left_out():
     assert few.by_set("accuracy", "time_series") == {}
 
 
+def test_means_of_both_splits_stand_in_rows_of_a_table():
+    rows, splits = windows.split_means(), windows.splits()
+    assert list(rows) == [f"{name}, {split}" for name, split in splits]
+    for row, by_method in zip(rows.values(), splits.values(), strict=True):
+        assert row == {method: f"{np.mean(runs):.2f}" for method, runs in by_method.items()}
+
+
 @pytest.mark.parametrize("name", windows.SETS)
 def test_flagging_every_window_scores_as_the_counts_say(name):
     share = np.mean(windows.anomalous(name))

@@ -26,7 +26,7 @@ PLAIN = [page for page in PAGES if (ROOT / f"{page}.md").is_file()]
 # What a page without cells shows: commands with their output, and tables.
 SHOWN = re.compile(r"^```.*?^```|^\|.*?$", re.MULTILINE | re.DOTALL)
 # Pages whose counts, such as "2 of 19", must stand in an output as well.
-COUNTED = ("book/benchmark", "book/anomaly-windows")
+COUNTED = ("book/benchmark", "book/anomaly-windows", "book/choosing")
 
 # Numbers that prose may use though no cell shows them: they are no measurements.
 ALLOWED = {

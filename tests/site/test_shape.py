@@ -8,7 +8,7 @@ from sitefiles import ROOT
 
 import shape
 
-CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+CHAPTERS = shape.chapters()
 
 
 def chapter(folder: Path, stated: str, words: int = 2400) -> Path:
@@ -27,6 +27,34 @@ def test_stated_times_are_within_a_third_of_the_rules():
 def test_a_page_without_a_time_has_a_reason_and_exists():
     assert shape.UNTIMED.keys() <= {path.stem for path in CHAPTERS}
     assert all(len(reason.split()) >= 3 for reason in shape.UNTIMED.values())
+
+
+def test_every_page_that_states_a_time_is_measured():
+    pages = [*(ROOT / "book").glob("*.ipynb"), *(ROOT / "book").glob("*.md")]
+    stating = {p.stem for p in pages if shape.STATED.search(p.read_text(encoding="utf-8"))}
+    assert stating <= {path.stem for path in CHAPTERS}
+    assert "running-benchmarks" in stating
+
+
+def test_the_first_page_tells_readers_the_rule():
+    spelt = {2: "two", 9: "nine"}
+    said = (
+        f"{spelt[shape.WORDS // 60]} words a second, {spelt[shape.LINES]} lines of code a minute, "
+        f"{spelt[shape.FIGURE]} minutes a figure. Exercises come on top."
+    )
+    assert shape.WORDS % 60 == 0
+    assert said in (ROOT / "book" / "intro.ipynb").read_text(encoding="utf-8")
+
+
+def test_of_plain_markdown_what_stands_between_fences_is_code(tmp_path):
+    path = tmp_path / "page.md"
+    fences = "```python\na = 1\n\nb = 2\n```\n\nand\n\n```console\n$ run\n```\n\n```{aims}\n```\n"
+    path.write_text(f"**Time:** about 5 minutes.\n\n{fences}\n```{{note}}\nTwo words\n```\n")
+    found = shape.shape(path)
+    assert found.code == 3
+    assert found.stated == 5
+    assert {"a", "run"}.isdisjoint(shape.read(path).cells[0].source.split())
+    assert "Two words" in shape.read(path).cells[0].source
 
 
 @pytest.mark.parametrize("minutes", [15, 20, 25])

@@ -46,6 +46,7 @@ def add(folder, dataset, **options):
 @pytest.mark.usefixtures("folder")
 def test_a_folder_without_an_edition_is_read_whole():
     assert edition.read() is None
+    assert edition.said() == "all whole sets"
     assert second.load("patch").datasets == ("Trace",)
 
 
@@ -57,6 +58,7 @@ def test_new_cells_change_nothing_until_the_edition_is_moved(folder):
     edition.write(edition.make("2026-12", "2026-12-01"))
     assert second.load("patch").datasets == ("Plane", "Trace")
     assert (edition.read().name, edition.read().date) == ("2026-12", "2026-12-01")
+    assert edition.said() == "edition 2026-12"
 
 
 def test_a_set_that_is_not_whole_does_not_enter(folder):
@@ -103,6 +105,7 @@ def test_the_share_counts_planned_sets():
 def test_the_command_writes_the_file_and_names_the_day(capsys):
     assert edition.main(["2027-01", "--dry-run"]) == 0
     assert edition.read() is None
+    assert edition.said() == "all whole sets"
     assert edition.main(["2027-01"]) == 0
     assert edition.read().name == "2027-01"
     assert "patch: Trace" in capsys.readouterr().out

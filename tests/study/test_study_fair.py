@@ -80,6 +80,11 @@ def test_encodings_that_do_nothing_gain_nothing_on_average():
     assert abs(gains.mean()) < 0.1
 
 
+def test_a_column_holds_the_mean_of_each_row():
+    rows = fair.mean_column({"a": [0.5, 1.0], "b": 2.0}, "share", digits=2)
+    assert rows == {"a": {"share": "0.75"}, "b": {"share": "2.00"}}
+
+
 def test_scatter_is_pooled():
     assert fair.scatter({"a": np.array([0.0, 2.0]), "b": np.array([5.0, 5.0])}) == 1.0
 

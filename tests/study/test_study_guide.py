@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc.study import guide, second
+from posenc.study import edition, guide, lengths, second
 from posenc.study.explorables.chooser import Chooser
 from posenc.study.found import TOKENS
 from posenc.teaching.figures import choosing as figures
@@ -16,7 +16,7 @@ RULES = [
     line
     for cell in CELLS
     for line in "".join(cell["source"]).splitlines()
-    if cell["cell_type"] == "markdown" and line[:1].isdigit()
+    if cell["cell_type"] == "markdown" and (line[:1].isdigit() or line.startswith("**No *yes*"))
 ]
 
 # answers that differ from the usual ones -> the rule of the first page that decides
@@ -25,18 +25,31 @@ DECIDED = [
     ({"times": "yes"}, 2, "RoPE over the times"),
     ({"longer": "yes"}, 3, "Shaw’s relative encoding or RoPE"),
     ({"last": "cached"}, 4, "RoPE"),
-    ({"last": "small"}, 5, "the sinusoid"),
-    ({}, 6, "RoPE"),
+    ({"last": "patch"}, 5, "the sinusoid"),
+    ({"last": "small"}, 6, "the sinusoid"),
+    ({}, 7, "RoPE"),
 ]
 
 
 @pytest.mark.parametrize(("answers", "rule", "use"), DECIDED)
-def test_the_tree_of_the_first_page_and_the_chooser_agree(answers, rule, use):
+def test_the_questions_of_the_first_page_and_of_the_chooser_agree(answers, rule, use):
     figure = Chooser()
     assert figure.advice(**{**figure.first(), **answers}).use == use
     text = RULES[rule - 1].replace("'", "’")
     named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
     assert all(f"{part}" in text for part in named.split(" or "))
+
+
+def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
+    asked = {
+        (control.key, option)
+        for control in Chooser.controls
+        for option in control.options
+        if option != control.value
+    }
+    assert asked == {answer for answers, *_ in DECIDED for answer in answers.items()}
+    assert len(RULES) == len(asked) + 1
+    assert [line.split(".")[0] for line in RULES[:-1]] == [str(n + 1) for n in range(len(asked))]
 
 
 @pytest.mark.parametrize(
@@ -53,10 +66,29 @@ def test_the_guide_recommends_what_the_chooser_does(question, answers):
     assert guide.lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
 
 
+def test_for_patches_the_guide_adds_a_control_to_what_the_chooser_says():
+    figure = Chooser()
+    advice = figure.advice(**{**figure.first(), "last": "patch"})
+    assert guide.lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
+    assert "two seeds without any encoding" in advice.why
+
+
 def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
     for line in guide.lines().values():
         assert line.sure.split()[0].rstrip(":") in {"sure", "fair", "weak", "open"}
         assert any(letter.isdigit() for letter in line.number)
+
+
+def test_the_evidence_names_the_edition():
+    assert edition.read().name in guide.evidence().caption
+
+
+def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
+    runs = lengths.load()
+    for label in guide.cost_and_reach():
+        name, *said = label.split(" (") if " of " in label else [label]
+        learned, every = len(runs.good(name)), len(runs.runs[name])
+        assert said == ([] if learned == every else [f"{learned} of {every})"])
 
 
 def test_the_evidence_is_that_of_the_second_edition():

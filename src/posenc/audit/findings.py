@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from posenc import encodings
 from posenc.audit import ledger
 from posenc.audit.outcomes import Outcome
-from posenc.study import lengths, peers, second
+from posenc.data import recorded_facts
+from posenc.study import edition, lengths, peers, second
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,37 @@ def markdown() -> str:
 
 
 def position_matters() -> Finding:
-    """A token a step, on the sets that are measured to the end: none beside all encodings."""
+    """A token a step, on the sets of the edition: none beside all encodings."""
     grid = second.learned(second.load("time_series"))
     scores = 100 * grid.scores.mean((0, 2))
     none, others = scores[0], scores[1:]
+    in_steps = second.gains(grid)
     in_patches = second.gains(second.learned(second.load("patch")))
     means = [100 * one.effect.mean for one in in_patches]
-    shown = sum(one.shown for one in in_patches)
     return Finding(
-        "To have positions matters more than which encoding gives them.",
-        f"On {_listed(grid.datasets)}, the sets that are measured to the end so far, a "
-        f"transformer without positions is right in {none:.1f} %. With positions it is "
+        "On short series, to have positions mattered more than which encoding gave them.",
+        f"In {edition.said()} of the benchmark, with a token a step on {_listed(grid.datasets)}, a "
+        f"transformer without positions is right in {none:.1f} %, and with positions in "
         f"{others.min():.1f} to {others.max():.1f} %, whichever of {len(others)} encodings gives "
-        f"them: {others.mean() - none:.1f} points for having one, "
-        f"{others.max() - others.min():.1f} between the best and the worst. Where a token is a "
-        f"patch of eight steps, mean gains are {min(means):+.1f} to {max(means):+.1f} points over "
-        f"{in_patches[0].n_units} independent sets, and {shown or 'none'} of the "
-        f"{len(others)} is shown to differ from zero.",
+        f"them. That is {others.mean() - none:.1f} points for having one and "
+        f"{others.max() - others.min():.1f} between the best and the worst; by the test that was "
+        f"fixed beforehand, {_shown(in_steps)} is shown on {len(grid.datasets)} sets. Where a "
+        f"token is a patch of eight steps, mean gains are {min(means):+.1f} to {max(means):+.1f} "
+        f"points over {in_patches[0].n_units} independent sets, and {_shown(in_patches)} is shown.",
         "benchmark.ipynb",
     )
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """Return few names as a list, many as a number."""
-    return " and ".join(names) if len(names) < 3 else f"{len(names)} sets of short series"
+    """Return few names as a list with the steps of their series, many as a number."""
+    if len(names) > 2:
+        return f"{len(names)} sets of short series"
+    return " and ".join(f"{name} ({recorded_facts(name).length} steps)" for name in names)
+
+
+def _shown(gains: list[second.Gain]) -> str:
+    """Return how many gains the frozen test shows, in words."""
+    return f"{sum(one.shown for one in gains) or 'none'} of the {len(gains)} gains"
 
 
 def beyond_training() -> Finding:
@@ -91,12 +99,14 @@ def same_as_others() -> Finding:
     stored = peers.load()["comparisons"]
     references = {one["reference"] for one in stored}
     names = {one["encoding"] for one in stored} & set(encodings.names()) - {"none"}
+    differ = sum(bool(one["explanation"]) for one in stored)
     return Finding(
-        "What holds here holds for the code that you use.",
+        "Our encodings agree with other people's code, or we know why not.",
         f"All {len(names)} encodings that this book measures were compared with "
         f"{len(references)} other implementations, Hugging Face's and the authors' own among "
-        f"them, in {len(stored)} comparisons. Outputs and gradients agree to rounding, or the "
-        "page says why not.",
+        f"them, in {len(stored)} comparisons. In {len(stored) - differ} of them both sides agree "
+        "to rounding or, where codes are random, to the error of the sample; for each of the "
+        f"other {differ} the page gives the reason.",
         "peers.ipynb",
     )
 
@@ -128,21 +138,32 @@ def verdicts() -> Finding:
     others = [row for row in ledger.rows() if row["source"] not in ledger.FOUR]
     later = [row for row in others if not row.get("ours")]
     count = Counter(row["verdict"] for row in rows)
-    holds = sum(count[outcome] for outcome in _HOLDS)
     return Finding(
         "Most of what is written about positional encoding holds, with a condition.",
-        f"Of {len(rows)} checkable statements in four sources {holds} hold, "
-        f"{count[Outcome.CONDITION]} of them under a condition that the source does not name; "
-        f"{count[Outcome.SLIP]} are slips, {count[Outcome.NOT_REPRODUCED]} we could not "
-        f"reproduce, {count[Outcome.REFUTED]} are refuted, and {count[Outcome.UNTESTABLE]} "
-        f"cannot be tested here. Of {len(later)} statements of the papers behind the modern "
-        f"encodings {sum(row['verdict'] in _HOLDS for row in later)} hold, and "
-        f"{sum(row['verdict'] == Outcome.SLIP for row in later)} are slips.",
+        f"Of {len(rows)} checkable statements in four sources {_tally(count)}; of those that hold, "
+        f"{count[Outcome.CONDITION]} do so under a condition that the source does not name. Of "
+        f"{len(later)} statements of the papers behind the modern encodings "
+        f"{_tally(Counter(row['verdict'] for row in later))}.",
         "claims.md",
     )
 
 
-_HOLDS = (Outcome.CONFIRMED, Outcome.CONDITION)
+def _tally(count: Counter) -> str:
+    """Return how many statements hold and what became of the others, in words."""
+    holds = count[Outcome.CONFIRMED] + count[Outcome.CONDITION]
+    *parts, last = [
+        f"{holds} hold",
+        *(f"{count[outcome]} {words}" for outcome, words in _FAILS.items() if count[outcome]),
+    ]
+    return f"{', '.join(parts)} and {last}" if parts else last
+
+
+_FAILS = {
+    Outcome.SLIP: "are slips",
+    Outcome.NOT_REPRODUCED: "could not be reproduced",
+    Outcome.REFUTED: "are refuted",
+    Outcome.UNTESTABLE: "cannot be tested here",
+}
 _FINDINGS: tuple[Callable[[], Finding], ...] = (
     position_matters,
     beyond_training,

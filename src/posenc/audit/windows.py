@@ -121,6 +121,14 @@ def splits() -> dict[tuple[str, str], dict[str, list[float]]]:
     }
 
 
+def split_means() -> dict[str, dict[str, str]]:
+    """Return the means over seeds of `splits`: rows of a table, such as "SMD, at random"."""
+    return {
+        ", ".join(key): {method: f"{np.mean(scores):.2f}" for method, scores in by_method.items()}
+        for key, by_method in splits().items()
+    }
+
+
 def anomalous(name: str) -> NDArray[np.bool_]:
     """Return which windows of a set's test part are anomalous, thinned as they were used."""
     normal, faulty = (counts[1] for counts in data.recorded_facts(name).class_counts.values())

@@ -86,6 +86,12 @@ def read() -> Edition | None:
     return edition
 
 
+def said() -> str:
+    """Return what pages call that which they read, such as "edition 2026-11b"."""
+    now = read()
+    return f"edition {now.name}" if now else "all whole sets"
+
+
 def datasets(
     found: Mapping[tuple[str, str, int], Mapping],
     model: str,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks, data
 from posenc.bench import protocols
@@ -140,6 +140,22 @@ def by_split(scores: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, s
         columns["mean"] = values.mean()
         rows[name] = {column: f"{value:.1f}" for column, value in columns.items()}
     return rows
+
+
+def mean_column(
+    scores: Mapping[str, ArrayLike], heading: str, digits: int = 1
+) -> dict[str, dict[str, str]]:
+    """Return rows of one column, the mean of each row's scores.
+
+    Parameters
+    ----------
+    scores : mapping from a row's name to its scores, of any shape
+    heading : str
+        Of the column, with the unit.
+    digits : int
+        After the point.
+    """
+    return {name: {heading: f"{np.mean(runs):.{digits}f}"} for name, runs in scores.items()}
 
 
 def scatter(scores: Mapping[str, NDArray[np.float64]]) -> float:

@@ -1,7 +1,8 @@
-"""What the second edition has found so far, gathered for the chapter on the benchmark.
+"""What the benchmark has found so far, gathered for its chapter.
 
 Everything reads the edition (`posenc.study.edition`), so that a new training changes no page. Gains
-and accuracies are in points and per cent.
+and accuracies are in points and per cent. The rows of tables that the chapter shows are made of
+these in `posenc.study.found_tables`.
 """
 
 from collections import defaultdict
@@ -16,7 +17,7 @@ from posenc.study import edition, fair, measured, results, sanity, second, stati
 from posenc.study.second import Grid
 
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
-SHORT = "laptop-*"  # the trainings of the first edition
+SHORT = "laptop-*"  # the short trainings of the first benchmark
 
 
 def grids() -> dict[str, Grid]:
@@ -91,11 +92,10 @@ def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
 def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
     """Return data set, what a token is, their number, and mean, lowest, highest gain in points."""
     rows = []
-    for tokens, grid in grids().items():
-        for i, name in enumerate(grid.datasets):
-            gains = 100 * (grid.scores[i, 1:] - grid.scores[i, 0]).mean(1)
-            n = n_tokens(name, tokens)
-            rows.append((name, tokens, n, gains.mean(), gains.min(), gains.max()))
+    for (name, tokens), by_encoding in gains().items():
+        means = [one.mean for one in by_encoding.values()]
+        n = n_tokens(name, tokens)
+        rows.append((name, tokens, n, float(np.mean(means)), min(means), max(means)))
     return rows
 
 
@@ -136,7 +136,7 @@ def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArra
 
 
 def short_and_whole(dataset: str, model: str) -> dict[str, dict[str, float]]:
-    """Return the test gains of the first edition's short trainings and of the whole ones."""
+    """Return the test gains of the first benchmark's short trainings and of the whole ones."""
     short = tables.scores(results.load(SHORT), model)
     grid = second.load(model).only([dataset])
     return {
@@ -149,7 +149,7 @@ def short_and_whole(dataset: str, model: str) -> dict[str, dict[str, float]]:
 
 
 def short_steps() -> dict[str, int]:
-    """Return the most optimisation steps of a training of the first edition, by data set."""
+    """Return the most optimisation steps of a training of the first benchmark, by data set."""
     steps = tables.most_steps(results.load(SHORT))
     return dict(sorted(steps.items(), key=lambda item: item[1]))
 
@@ -157,7 +157,7 @@ def short_steps() -> dict[str, int]:
 def costs() -> dict[str, dict[str, float]]:
     """Return what each encoding costs: time of a step, none = 1, and parameters that it adds.
 
-    Times are those of the first edition: medians over data sets of ratios to none, of the fastest
+    Times are those of the first benchmark: medians over data sets of ratios to none, of the fastest
     run each. Parameters are medians over the edition's sets, steps as tokens.
     """
     times, added = measured.measured(), defaultdict(list)

@@ -1,6 +1,6 @@
 """The guide: what to use when, the number behind it, and how sure that is.
 
-Recommendations that the decision tree of the first page gives, too, are taken from there.
+Recommendations that the questions of the first page give, too, are taken from their figure.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from posenc.bench import protocols
 from posenc.frequencies import geometric
 from posenc.rotation import rotate
 from posenc.study import clocks as lost
-from posenc.study import fair, lengths, measured, second
+from posenc.study import edition, fair, lengths, measured, second
 from posenc.study.explorables.chooser import Chooser, renumbered
 from posenc.study.found import TOKENS
 from posenc.teaching.table import Table
@@ -91,7 +91,7 @@ def patches() -> Line:
     )
     shown = sum(one.shown for one in gains.values())
     return Line(
-        "the sinusoid, beside two seeds of no encoding",
+        f"{_advice(last='patch')}, beside two seeds of no encoding",
         f"over {gains['rotary'].n_units} independent sets the sinusoid gains {sine} over none, "
         f"RoPE {rope}",
         f"open: of {len(gains)} such gains {shown or 'none'} is shown after correction",
@@ -207,7 +207,7 @@ _ANSWERS: dict[str, Callable[[], Line]] = {
 
 
 def evidence() -> Table:
-    """Return the second edition so far: accuracies, means over its data sets, by tokens."""
+    """Return accuracies by tokens, means over the data sets of the edition, which is named."""
     rows = {}
     for model, tokens in TOKENS.items():
         grid = second.load(model)
@@ -219,7 +219,8 @@ def evidence() -> Table:
             "RoPE": f"{means['rotary']:.1f}",
             f"all {len(others)}": f"{min(others):.1f} to {max(others):.1f}",
         }
-    return Table(rows, caption="Accuracy in per cent, means over data sets and five trainings")
+    caption = "Accuracy in per cent, means over data sets and five trainings"
+    return Table(rows, caption=f"{caption} ({edition.said()})")
 
 
 def clocks() -> Table:
@@ -239,18 +240,24 @@ def clocks() -> Table:
 def cost_and_reach() -> dict[str, tuple[float, float]]:
     """Return the time of a step and the accuracy at four times the length of training.
 
-    Encodings with which the task was not learned, or that take no longer input, are left out.
+    Encodings with which the task was not learned, or that take no longer input, are left out. Where
+    only some trainings learned it, the name says how many.
     """
     found = measured.measured()
     return {
-        name: (one.cost, one.longer)
+        _counted(name, one): (one.cost, one.longer)
         for name, one in found.items()
         if np.isfinite([one.cost, one.longer]).all()
     }
 
 
+def _counted(name: str, one: measured.Measured) -> str:
+    """Return a name, with how many trainings learned the task if not all did."""
+    return name if one.n_learned == one.n_seeds else f"{name} ({one.n_learned} of {one.n_seeds})"
+
+
 def _advice(**answers: str) -> str:
-    """Return what the decision tree says to these answers, all others being the usual ones."""
+    """Return what the first page says to these answers, all others being the usual ones."""
     figure = Chooser()
     return figure.advice(**{**figure.first(), **answers}).use
 

@@ -224,7 +224,7 @@ def by_length(
     curves : mapping of a title to steps, (n_checks,), and gains, (n_encodings, n_checks)
         Gains in points of validation accuracy.
     short : int
-        Steps of a training of the first edition.
+        Steps of a training of the first benchmark.
     """
     figure, axes = plots.new(len(curves), 1, height=0.6 + 2.1 * len(curves), sharex=True)
     figure.set_figwidth(NARROW)
@@ -248,6 +248,6 @@ def by_length(
         name="fig-gains-by-length",
         caption="Gain over no encoding in validation accuracy if all trainings had ended at that "
         "step: the median of ten encodings, and the range from the lowest to the highest. Dashed: "
-        f"{short} steps, about the longest training of the first edition.",
+        f"{short} steps, about the longest training of our first benchmark.",
         alt=f"Two panels of gain against steps, with a dashed line at {short}. {'; '.join(told)}.",
     )

@@ -1,0 +1,181 @@
+"""Rows of the tables in the chapter on the benchmark: what `posenc.study.found` gathers, in words.
+
+Each function returns a mapping of rows to entries, for `posenc.teaching.table.Table`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.study import found, friedman, power, second, statistics
+from posenc.study.second import Gain, Grid
+
+Rows = dict[str, dict[str, object]]
+RIVALS = ("1-NN", "MiniRocket")
+
+
+def left_out(gains: Mapping[tuple[str, str], Mapping[str, statistics.Interval]]) -> Rows:
+    """Return how many 95 % intervals leave zero out, and how many luck alone would give.
+
+    Parameters
+    ----------
+    gains : mapping of (data set, tokens) to a mapping of encoding to its gain
+        Those of `posenc.study.found.gains`.
+    """
+    rows = {}
+    for tokens in dict.fromkeys(kind for _, kind in gains):
+        some = [one for (_, kind), row in gains.items() if kind == tokens for one in row.values()]
+        rows[tokens] = {
+            "all": len(some),
+            "above zero": sum(one.low > 0 for one in some),
+            "below zero": sum(one.high < 0 for one in some),
+            "outside by luck": 0.05 * len(some),
+        }
+    return rows
+
+
+def ahead(levels: Mapping[tuple[str, str], Mapping[str, object]]) -> Rows:
+    """Return on how many rows of `posenc.study.found.levels` a rival beats all encodings."""
+    rows = {}
+    for rival in RIVALS:
+        wins = sum(level[rival] > np.max(level["encodings"]) for level in levels.values())
+        rows[rival] = {"beats the best of ten on": f"{wins} of {len(levels)} rows"}
+    return rows
+
+
+def steps_and_patches() -> Rows:
+    """Return accuracies in per cent, a row for each data set that is whole in both models."""
+    grids = found.grids()
+    both = [name for name in grids["steps"].datasets if name in grids["patches"].datasets]
+    rows = {}
+    for name in both:
+        steps, patches = (100 * grids[t].only([name]).scores[0].mean(1) for t in grids)
+        rows[name] = {
+            "steps, none": f"{steps[0]:.1f}",
+            "steps, mean of ten": f"{steps[1:].mean():.1f}",
+            "patches, none": f"{patches[0]:.1f}",
+            "steps, best − worst": f"{np.ptp(steps[1:]):.1f}",
+        }
+    return rows
+
+
+def verdicts(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> Rows:
+    """Return mean gains with their 95 % intervals, and p-values, a row an encoding.
+
+    Parameters
+    ----------
+    answers : mapping of what a token is to (gains, answers)
+        That of `posenc.study.found.answers`.
+    """
+    rows: Rows = {}
+    for tokens, (_, gains) in answers.items():
+        for one in gains:
+            mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
+            row = rows.setdefault(one.encoding, {})
+            row[tokens] = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+            row[f"p, {tokens}"] = f"{one.p_value:.2f}"
+    return rows
+
+
+def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
+    """Return how many encodings the frozen analysis leaves open, such as "Open: 2 of 10 ..."."""
+    counts = {t: sum(g.answer == "open" for g in gains) for t, (_, gains) in answers.items()}
+    told = (f"{n} of {len(answers[tokens][1])} with {tokens}" for tokens, n in counts.items())
+    return f"Open: {', '.join(told)}."
+
+
+def chances(points: Iterable[int] = (1, 2)) -> Rows:
+    """Return how likely the finished first tier shows true gains: the range over encodings.
+
+    Simulated with the scatter of the gains that are there, a row for each model.
+
+    Parameters
+    ----------
+    points : iterable of int
+        True gains.
+    """
+    points = list(points)
+    rows: Rows = {}
+    for model, tokens in found.TOKENS.items():
+        units, planned = second.learned(second.load(model)), found.n_units(model)
+        designs = [
+            power.with_sets(power.estimated_design(units.gains(name)), planned)
+            for name in units.encodings[1:]
+        ]
+        row = rows[f"{tokens}, {planned} sets"] = {}
+        for n in points:
+            seen = [power.power(n / 100, one, n_tests=len(designs)).value for one in designs]
+            row[f"gain {n}"] = f"{min(seen):.2f} to {max(seen):.2f}"
+    return rows
+
+
+def rankings(grids: Mapping[str, Grid]) -> Rows:
+    """Return Friedman's test over the sets that decide, and the pairs of encodings that differ."""
+    rows = {}
+    for tokens, grid in grids.items():
+        deciding = second.deciding(grid)
+        p_values = friedman.wilcoxon_holm(deciding.scores[:, 1:].mean(2))
+        pairs = p_values[np.triu_indices_from(p_values, 1)]
+        rows[tokens] = {
+            "sets that decide": len(deciding.datasets),
+            "p": f"{second.ranking(deciding).test.p_value:.2f}",
+            "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
+        }
+    return rows
+
+
+def stopped(
+    curves: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]], at: Sequence[int]
+) -> Rows:
+    """Return the lowest and the highest gain, had all trainings been stopped at some steps.
+
+    Parameters
+    ----------
+    curves : mapping of a title to steps, (n_checks,), and gains, (n_encodings, n_checks)
+    at : sequence of int
+        Steps at which validation was measured.
+    """
+    return {
+        title: {f"{step:,}": _range(gains[:, steps.tolist().index(step)]) for step in at}
+        for title, (steps, gains) in curves.items()
+    }
+
+
+def signed(rows: Mapping[str, Mapping[str, float]]) -> Rows:
+    """Return gains as words with their sign, such as "+1.7"."""
+    return {name: {key: f"{gain:+.1f}" for key, gain in row.items()} for name, row in rows.items()}
+
+
+def ahead_of_none(both: Mapping[str, Mapping[str, float]]) -> Rows:
+    """Return how many encodings gain, and the mean gain, a row for each kind of training.
+
+    Parameters
+    ----------
+    both : mapping of an encoding to a mapping of a kind of training to its gain in points
+        That of `posenc.study.found.short_and_whole`.
+    """
+    rows = {}
+    for kind in next(iter(both.values())):
+        gains = np.array([row[kind] for row in both.values()])
+        rows[kind] = {
+            "encodings ahead of none": f"{(gains > 0).sum()} of {len(gains)}",
+            "mean gain (points)": f"{gains.mean():+.1f}",
+        }
+    return rows
+
+
+def costs() -> Rows:
+    """Return time of a step, where none takes 1, and parameters added, the cheapest first."""
+    cheapest = sorted(found.costs().items(), key=lambda item: item[1]["time of a step"])
+    return {
+        name: {
+            "time of a step (none = 1)": f"{one['time of a step']:.2f}",
+            "parameters added": int(one["parameters added"]),
+        }
+        for name, one in cheapest
+    }
+
+
+def _range(values: NDArray[np.float64]) -> str:
+    return f"{values.min():+.1f} to {values.max():+.1f}"

@@ -1,0 +1,118 @@
+"""The tables of the chapter on the benchmark say what was gathered for it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from posenc.bench import protocols
+from posenc.study import found, found_tables, second
+from posenc.study.second import Grid
+from posenc.study.statistics import Interval
+from posenc.teaching.table import Table
+
+CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}
+SHORT_AND_WHOLE = {
+    "dft": {"short": -1.0, "whole": 2.0},
+    "tupe": {"short": 0.5, "whole": 4.0},
+}
+
+
+def as_interval(low, high):
+    return Interval((low + high) / 2, low, high, 5)
+
+
+def test_intervals_that_leave_zero_out_are_counted_by_side():
+    gains = {
+        ("a", "steps"): {"dft": as_interval(1, 2), "tupe": as_interval(-1, 2)},
+        ("a", "patches"): {"dft": as_interval(-2, -1), "tupe": as_interval(0, 0)},
+    }
+    rows = found_tables.left_out(gains)
+    assert list(rows["steps"].values()) == [2, 1, 0, pytest.approx(0.1)]
+    assert list(rows["patches"].values()) == [2, 0, 1, pytest.approx(0.1)]
+
+
+def test_a_rival_is_ahead_where_it_beats_every_encoding():
+    level = {"encodings": np.array([80.0, 90.0]), "1-NN": 85.0, "MiniRocket": 90.5}
+    rows = found_tables.ahead({("a", "steps"): level})
+    assert [list(row.values()) for row in rows.values()] == [["0 of 1 rows"], ["1 of 1 rows"]]
+
+
+def test_steps_and_patches_stand_beside_each_other():
+    rows, levels = found_tables.steps_and_patches(), found.levels()
+    assert list(rows) == [n for n, t in levels if t == "steps" and (n, "patches") in levels]
+    for name, row in rows.items():
+        steps, patches = levels[name, "steps"], levels[name, "patches"]
+        assert row["steps, none"] == f"{steps['none']:.1f}"
+        assert row["steps, mean of ten"] == f"{steps['encodings'].mean():.1f}"
+        assert row["steps, best − worst"] == f"{np.ptp(steps['encodings']):.1f}"
+        assert row["patches, none"] == f"{patches['none']:.1f}"
+
+
+def test_verdicts_are_those_of_the_frozen_analysis():
+    answers = found.answers()
+    rows = found_tables.verdicts(answers)
+    for tokens, (_, gains) in answers.items():
+        for one in gains:
+            assert rows[one.encoding][tokens].startswith(f"{100 * one.effect.mean:+.1f} [")
+            assert rows[one.encoding][f"p, {tokens}"] == f"{one.p_value:.2f}"
+    Table(rows)  # all rows have the same columns
+
+
+def test_open_answers_are_counted():
+    open_, helps = SimpleNamespace(answer="open"), SimpleNamespace(answer="helps")
+    answers = {"steps": (None, [open_, helps]), "patches": (None, [open_])}
+    assert found_tables.open_answers(answers) == "Open: 1 of 2 with steps, 1 of 1 with patches."
+
+
+def test_chances_are_asked_for_the_planned_sets_and_grow_with_the_gain():
+    rows = found_tables.chances()
+    planned = [f"{tokens}, {found.n_units(model)} sets" for model, tokens in found.TOKENS.items()]
+    assert list(rows) == planned
+    for row in rows.values():
+        lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
+        assert list(row) == ["gain 1", "gain 2"]
+        assert lows[0] < lows[1]
+        assert (lows <= highs).all()
+
+
+def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
+    rng = np.random.default_rng(0)
+    worth = np.array([0.2, 0.5, 0.5, 0.9])[None, :, None]  # none, two alike, and one far ahead
+    scores = worth + 0.01 * rng.normal(size=(12, 4, 5))
+    names = tuple(f"set {i}" for i in range(12))
+    grid = Grid("patch", names, ("none", "a", "b", "c"), scores, np.full((12, 5), 0.1))
+    assert found_tables.rankings({"patches": grid})["patches"] == {
+        "sets that decide": 12,
+        "p": "0.00",
+        "pairs shown to differ": "2 of 3",
+    }
+
+
+def test_no_pair_differs_where_one_group_holds_all_encodings():
+    for tokens, row in found_tables.rankings(found.grids()).items():
+        ranking = second.ranking(second.deciding(found.grids()[tokens]))
+        one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
+        assert one_group == row["pairs shown to differ"].startswith("0 of ")
+
+
+def test_gains_are_read_at_the_step_of_the_stop():
+    rows = found_tables.stopped(CURVES, at=(200, 1000))
+    assert rows == {"one": {"200": "+2.0 to +4.0", "1,000": "-1.0 to +3.0"}}
+
+
+def test_gains_carry_their_sign():
+    assert found_tables.signed({"a": {"x": 1.66, "y": -0.2}}) == {"a": {"x": "+1.7", "y": "-0.2"}}
+
+
+def test_encodings_ahead_of_none_are_counted_by_the_kind_of_training():
+    rows = found_tables.ahead_of_none(SHORT_AND_WHOLE)
+    assert [list(row.values()) for row in rows.values()] == [["1 of 2", "-0.2"], ["2 of 2", "+3.0"]]
+
+
+def test_costs_come_with_the_cheapest_first():
+    rows = found_tables.costs()
+    assert set(rows) == set(protocols.ENCODINGS[1:])
+    times = [float(row["time of a step (none = 1)"]) for row in rows.values()]
+    assert times == sorted(times)
+    assert rows["sinusoidal"]["parameters added"] == 0
