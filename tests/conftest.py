@@ -1,9 +1,14 @@
 """What holds for all tests: properties are checked on the same examples each time, however long.
 
 A machine that does other things, too, is no failure. POSENC_FUZZ draws new examples.
+
+The source archive holds these tests and neither the book nor `.github`. There the files that speak
+of them are left out, and the first lines of the report say so.
 """
 
 import os
+import re
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
@@ -15,3 +20,32 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("patient")
+
+ROOT = Path(__file__).resolve().parents[1]
+WHOLE = (ROOT / "book").is_dir() and (ROOT / ".github").is_dir()
+OF_THE_REPOSITORY = re.compile(
+    r"""["'/]\.github["'/]|\bbook/|["']book["']|^import (?:api|architecture|ledger|repository)\b""",
+    re.MULTILINE,
+)
+
+
+def needs_repository(path: Path) -> bool:
+    """Return whether a file of tests speaks of what the source archive lacks."""
+    ours = path.relative_to(ROOT / "tests").parts
+    if ours[0] == "site" or path.suffix != ".py":
+        return ours[0] == "site"
+    return bool(OF_THE_REPOSITORY.search(path.read_text(encoding="utf-8")))
+
+
+def pytest_ignore_collect(collection_path):
+    if WHOLE or not collection_path.is_relative_to(ROOT / "tests"):
+        return None
+    wanted = collection_path.is_file() and collection_path.name.startswith("test_")
+    return True if wanted and needs_repository(collection_path) else None
+
+
+def pytest_report_header():
+    if WHOLE:
+        return None
+    left = sorted(p.name for p in (ROOT / "tests").rglob("test_*.py") if needs_repository(p))
+    return f"left out, as book/ and .github/ are not here: {', '.join(left)}"

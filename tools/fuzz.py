@@ -1,5 +1,6 @@
 """Fuzz readers with atheris, which keeps a damaged file where it led to lines of code not yet seen.
 
+    export PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu  # on Linux: torch without CUDA
     python -m venv _build/fuzz
     _build/fuzz/bin/python -m pip install atheris -c requirements.txt -e ".[test]"
     _build/fuzz/bin/python tools/fuzz.py --list

@@ -13,6 +13,7 @@ EXTRAS = {
     "torch": "torch",
     "matplotlib": "plots",
     "sympy": "plots",
+    "IPython": "plots",
     "aeon": "data",
     "pooch": "data",
     "requests": "data",  # comes with pooch

@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from posenc.bench import build
 from posenc.bench.grid import make, parse
 from posenc.bench.settings import PROFILES, Settings, complete, profile
 
@@ -101,11 +102,54 @@ def test_profiles_are_valid_and_named():
         ("relative:max_distance=None", "relative", {"max_distance": None}),
         ("mine:Mine", "mine:Mine", {}),
         ("mine:Mine:gain=0.5", "mine:Mine", {"gain": 0.5}),
+        ("t5:a=[1,2],b=3", "t5", {"a": [1, 2], "b": 3}),
+        ('x:a={"b": [1, 2], "c": 3},d=e', "x", {"a": {"b": [1, 2], "c": 3}, "d": "e"}),
+        ("x:a=b:c=d", "x", {"a": "b:c=d"}),
     ],
 )
 def test_parse(text, name, options):
     spec = parse(text)
     assert (spec.name, spec.options) == (name, options)
+
+
+LISTS = '{"short_factor":[1,1,1,1],"long_factor":[2,2,2,2]}'
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "scaling=yarn,original_length=10",
+        "scaling=linear,original_length=10",
+        "scaling=ntk,original_length=10",
+        "scaling=llama3,original_length=10",
+        "scaling=dynamic_ntk,original_length=10",
+        f"scaling=longrope,original_length=10,scaling_options={LISTS}",
+        "scaling=linear,factor=4",
+    ],
+)
+def test_a_scaling_whose_factor_follows_from_the_length_is_taken(options):
+    """The command line knows no length yet; the factor is that of the series it meets."""
+    cell = next(make(["range_probe:n=8"], [f"rotary:{options}"], ["patch"], [0], "smoke").groups())[
+        0
+    ]
+    made = build.position(cell)(16, 2, 40)
+    assert made.stretching.scaling == cell.encoding_options["scaling"]
+    assert made.omega[-1] < 10_000 ** (-6 / 8)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("scaling=yarn,original_length=10,factor=0.5", "factor must be at least 1"),
+        ("scaling=yarn,original_length=1", "original_length must be an integer of at least 2"),
+        ("scaling=yarn", "original_length must be given with scaling='yarn'"),
+        ("original_length=10", "original_length must be None with scaling='none'"),
+        ("scaling=yarm,original_length=10", "did you mean 'yarn'"),
+    ],
+)
+def test_a_scaling_that_means_nothing_is_still_refused(options, message):
+    with pytest.raises(ValueError, match=f"encoding 'rotary': .*{message}"):
+        make(["x"], [f"rotary:{options}"], ["patch"], [0], "smoke")
 
 
 def test_grid_makes_every_combination_once():
@@ -130,6 +174,9 @@ def test_grid_makes_every_combination_once():
         ((["x"], ["rotary:pairing:half"], ["patch"], [0]), "options are written rotary:key=value"),
         ((["x"], ["alibi:slope=2"], ["patch"], [0]), "alibi takes no options, got slope"),
         ((["x"], ["mine.Mine"], ["patch"], [0]), "must be written module:Class, as in mine:Nearby"),
+        ((["x"], ["axial_rotary"], ["patch"], [0]), "'axial_rotary' wants several numbers a token"),
+        ((["x"], ["axial"], ["patch"], [0]), "of none, .*, dywpe, window_statistics, got 'axial'"),
+        ((["x"], ["kerple:Kerple"], ["patch"], [0]), "options are written kerple:key=value"),
         ((["x"], ["rope"], ["patch"], [0]), "encoding 'rope' has the name 'rotary' here"),
         (
             (["x"], ["posenc.attention:Position"], ["patch"], [0]),

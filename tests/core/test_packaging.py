@@ -144,6 +144,13 @@ def test_commands_say_what_to_install_in_one_line(bare, tmp_path, monkeypatch, a
     assert "Traceback" not in run.stderr
 
 
+def test_figures_say_what_shows_them(bare):
+    """Without IPython a figure is made, and cannot be shown."""
+    code = "from posenc.teaching import explorables\nexplorables.show('clock-hands')"
+    run = run_bare(bare, "-c", code)
+    assert "needs IPython: pip install 'posenc[plots]'" in run.stderr
+
+
 def test_whoever_asks_whether_a_package_is_there_gets_an_answer(bare):
     probe = "import posenc, importlib.util as u; print(u.find_spec('torch'))\nimport torch"
     run = run_bare(bare, "-c", probe)
@@ -158,5 +165,6 @@ def test_extras_named_in_errors_are_those_of_the_package():
     assert set(_extras.EXTRAS.values()) <= set(extras)
     named = " ".join(line for lines in extras.values() for line in lines)
     renamed = {"bs4": "beautifulsoup4", "sklearn": "scikit-learn", "requests": "pooch"}
+    renamed["IPython"] = "ipython"
     for package in _extras.EXTRAS:
         assert renamed.get(package, package) in named

@@ -81,7 +81,7 @@ def test_the_second_source_is_used_when_the_first_fails(server, tiny_zip, regist
 
 @pytest.mark.parametrize(
     ("limit", "value", "manner", "said"),
-    [("SECONDS", 0.3, "drip", "not there after"), ("MAX_BYTES", 100, "", "more than 0 GiB")],
+    [("SECONDS", 0.3, "drip", "not there after"), ("MAX_BYTES", 100, "", "more than 0 MiB")],
 )
 def test_a_download_without_an_end_is_given_up_and_the_next_source_tried(
     server, tiny_zip, register, own_cache, monkeypatch, limit, value, manner, said
@@ -144,6 +144,34 @@ def test_zenodo_without_the_files(zenodo, register, server):
     server.files["7"] = b'{"message": "gone"}'
     with pytest.raises(data.MissingDataError, match="zenodo"):
         data.load("Tiny", "train")
+
+
+@pytest.mark.parametrize("answer", [b"{", b"[]", b'{"files": [{"key": "a"}]}', b'{"files": 3}'])
+def test_zenodo_that_answers_otherwise_is_given_up(register, server, tiny_zip, monkeypatch, answer):
+    monkeypatch.setattr(download, "API", f"{server.url}/records")
+    server.files["7"] = answer
+    listing = Zenodo(7, ("Tiny_TRAIN.ts", "Tiny_TEST.ts"))
+    register(listing)
+    with pytest.raises(data.MissingDataError, match="is not the list of a record's files"):
+        data.load("Tiny", "train")
+    register(listing, Url(good(server, tiny_zip)))
+    assert len(data.load("Tiny", "train")) == 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "manner", "said"),
+    [("SECONDS", 0.3, "drip/", "not there after"), ("MAX_LISTING", 9, "", "more than 0 MiB")],
+)
+def test_a_list_of_files_without_an_end_is_given_up(
+    zenodo, register, server, monkeypatch, limit, value, manner, said
+):
+    zenodo({"Tiny_TRAIN.ts": b"", "Tiny_TEST.ts": b""})
+    monkeypatch.setattr(download, "API", f"{server.url}/{manner}".rstrip("/"))
+    monkeypatch.setattr(bounded if limit == "SECONDS" else download, limit, value)
+    register(Zenodo(7, ("Tiny_TRAIN.ts", "Tiny_TEST.ts")))
+    with pytest.raises(data.MissingDataError, match=said):
+        data.load("Tiny", "train")
+    assert len(server.hits) == 1
 
 
 def test_offline_says_what_to_fetch_and_where_to_put_it(register, monkeypatch, own_cache):
@@ -257,6 +285,10 @@ HOSTILE = {
     "no name": (nameless_zip(), "a name that no file can have"),
     "a dot": (make_zip({".": "x"}), "a name that no file can have"),
     "long name": (make_zip({"n" * 300: "x"}), "a name that no file can have"),
+    "long path": (
+        make_zip({"a": "", "/".join(["b" * 250] * 20): ""}),
+        "a path that no file can",
+    ),
     "nested": (make_zip({"d/" * 1500 + "f": "x"}), "1501 folders deep"),
     "climbs out": (make_zip({"good.txt": "1", "../../evil.txt": "x"}), "would leave"),
     "climbs out inside": (make_zip({"a/../../evil.txt": "x"}), "would leave"),
@@ -298,6 +330,15 @@ def test_archives_that_fail_half_way_are_refused_and_the_next_source_is_tried(
     with pytest.raises(data.MissingDataError, match=r"Bad\.zip: not a usable zip archive"):
         data.load("Tiny", "train")
     assert leftovers(own_cache) == []
+    register(bad, Url(good(server, tiny_zip)))
+    assert len(data.load("Tiny", "train")) == 3
+
+
+def test_the_next_source_is_tried_after_a_path_that_no_file_can_have(server, tiny_zip, register):
+    bad = Url(server.put("Bad.zip", HOSTILE["long path"][0]))
+    register(bad)
+    with pytest.raises(data.MissingDataError, match="a path that no file can have"):
+        data.load("Tiny", "train")
     register(bad, Url(good(server, tiny_zip)))
     assert len(data.load("Tiny", "train")) == 3
 

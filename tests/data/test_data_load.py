@@ -11,6 +11,7 @@ from datafiles import TINY_TRAIN
 from posenc import data
 from posenc.data import checksums, folders, registry
 from posenc.data.__main__ import main
+from posenc.data.download import Url
 from posenc.data.errors import DataError
 from posenc.data.load import GROUPS
 from posenc.data.synthetic import FAMILIES
@@ -260,8 +261,6 @@ def test_list(command, capsys):
 
 
 def test_fetch(register, server, tiny_zip, capsys):
-    from posenc.data.download import Url
-
     register(Url(server.put("Tiny.zip", tiny_zip)))
     assert main(["fetch", "Tiny", "elevator"]) == 0
     assert main(["fetch", "Tiny"]) == 0
@@ -291,6 +290,36 @@ def test_info_shows_printed_and_counted_numbers(capsys):
     assert "synthetic" in shown
     rows = data.facts("BasicMotions").table()
     assert rows[0] == ("train", None, 40, None)
+
+
+@pytest.mark.parametrize("lost", ["TRAIN", "TEST"])
+def test_half_a_set_is_told_from_none(tiny_folder, monkeypatch, capsys, lost):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    missing = tiny_folder / f"Tiny_{lost}.ts"
+    missing.unlink()
+    assert main(["info", "Tiny"]) == 1
+    assert f"{missing} is not there" in capsys.readouterr().err
+
+
+def test_half_a_known_set_is_told_too(tiny_folder, monkeypatch, register):
+    register(Url("https://example.org/Tiny.zip"))
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    (tiny_folder / "Tiny_TEST.ts").unlink()
+    with pytest.raises(data.MissingDataError, match=r"Tiny_TEST\.ts would make it whole"):
+        data.load("Tiny", "train")
+
+
+def test_nobody_calls_an_own_set_official(tiny_folder, monkeypatch, capsys):
+    monkeypatch.setenv("POSENC_DATA", str(tiny_folder.parent))
+    assert main(["info", "Tiny"]) == 0
+    shown = capsys.readouterr().out
+    assert "provenance: train part, from files of one's own" in shown
+    assert "official" not in shown
+    assert "timeseriesclassification" not in shown
+    assert data.load("Tiny", "test").provenance.startswith("test part, from")
+    assert main(["info", "BasicMotions"]) == 0
+    assert "official train part" in capsys.readouterr().out
 
 
 def test_families_are_labelled_synthetic():

@@ -126,6 +126,32 @@ def test_measuring_without_the_sets_says_what_to_fetch(tmp_path, monkeypatch, ca
     assert not (tmp_path / "new.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("Nope", None, "no set of the record is called 'Nope'"),
+        ("Chinatow", None, "did you mean Chinatown?"),
+        ("elevator", None, "no set of the record is called 'elevator'"),
+        ("Chinatown", None, "cannot read or write the record"),
+        ("Chinatown", "{", "old.json: is no record in JSON"),
+        ("Chinatown", "[1]", 'old.json: is no record: it has no "sets"'),
+    ],
+)
+def test_measuring_into_a_wrong_record(tmp_path, capsys, name, content, message):
+    path = tmp_path / "old.json"
+    if content is not None:
+        path.write_text(content)
+    assert main(["measure", "--only", name, str(path)]) == 1
+    assert message in capsys.readouterr().err
+    assert path.exists() == (content is not None)
+
+
+def test_measuring_into_a_folder_that_is_not_there_counts_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(measure, "_everything", lambda: pytest.fail("counted for nothing"))
+    assert main(["measure", str(tmp_path / "none" / "new.json")]) == 1
+    assert "cannot read or write the record" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("real_sets")
 def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(measure, "LEAKAGE_SETS", ("MSL", "RoomOccupancy"))

@@ -7,6 +7,7 @@ import pytest
 from datafiles import TINY_TRAIN
 
 from posenc import data
+from posenc.data import dataset
 from posenc.data.formats import text
 
 
@@ -127,6 +128,34 @@ def test_one_giant_series_is_refused_before_it_takes_memory(tmp_path, monkeypatc
         data.read_ts(path)
 
 
+def test_values_beyond_the_announced_length_are_not_read(tmp_path, monkeypatch):
+    read = []
+    numbers = text.numbers
+    monkeypatch.setattr(
+        text,
+        "numbers",
+        lambda p, n, s, **more: read.append(s.count(",")) or numbers(p, n, s, **more),
+    )
+    path = write(tmp_path, TINY_TRAIN.replace("1,2,3:", "1,2,3" + ",4" * 100_000 + ":"), "giant.ts")
+    with pytest.raises(data.FileFormatError, match="line 11: channel 1 has 100,003 values, expec"):
+        data.read_ts(path)
+    assert read == [3]
+
+
+def test_a_series_that_makes_all_others_huge_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "MOST_PADDED", 1000)
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
+    head = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"
+    rows = ["1:a"] * 300 + [",".join("1" * 200) + ":a"] + ["1:a"] * 300
+    folder = tmp_path / "Giant"
+    folder.mkdir()
+    for part in ("TRAIN", "TEST"):
+        (folder / f"Giant_{part}.ts").write_text(head + "\n".join(rows))
+    for read in (data.read_ts, lambda path: data.load(path.parent.name, "train")):
+        with pytest.raises(data.FileFormatError, match=r"line 305: this series has 200 steps, and"):
+            read(folder / "Giant_TRAIN.ts")
+
+
 @pytest.mark.parametrize(("content", "line", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_files_name_file_line_and_fault(tmp_path, content, line, message):
     path = write(tmp_path, content, "wrong.ts")
@@ -138,6 +167,12 @@ def test_wrong_files_name_file_line_and_fault(tmp_path, content, line, message):
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
     assert line is None or f"line {line}" in str(caught.value)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"one.ts", [], "a" * 5000, "zero\0byte"])
+def test_a_path_that_cannot_be_one_is_named(path):
+    with pytest.raises(ValueError, match=r"^path must be "):
+        data.read_ts(path)
 
 
 def test_damaged_and_absent_files(tmp_path):

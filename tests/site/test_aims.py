@@ -89,3 +89,29 @@ def test_a_step_is_measured_at_every_length():
 
     for length in steps.LENGTHS:
         assert steps.training("none", length, 4).data.length == length
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_one_page_is_built_with_another_sentence_and_left_as_it_was(tmp_path, monkeypatch, fails):
+    page = tmp_path / "book" / "rotary.ipynb"
+    page.parent.mkdir()
+    page.write_bytes((ROOT / "book" / "rotary.ipynb").read_bytes())
+    before, seen = page.read_bytes(), []
+
+    def build(command):
+        seen.append(page.read_bytes())
+        if fails and "--clean" not in command:
+            raise subprocess.CalledProcessError(1, command)
+        return 1.0
+
+    monkeypatch.setattr(aims, "ROOT", tmp_path)
+    monkeypatch.setattr(aims, "_processor_seconds", build)
+    if fails:
+        with pytest.raises(subprocess.CalledProcessError):
+            aims.build()
+    else:
+        assert aims.build().keys() == {"build-all", "build-one"}
+    assert seen[0] == before
+    assert b"One more sentence." in seen[1]
+    assert json.loads(seen[1])["cells"][1:] == json.loads(before)["cells"][1:]
+    assert page.read_bytes() == before

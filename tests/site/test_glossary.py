@@ -31,3 +31,29 @@ def test_words_stand_in_the_order_of_the_alphabet():
 def test_a_link_leads_to_a_page_that_uses_the_word(word, page):
     forms = {word, word.removesuffix(" encoding"), word.removesuffix(" pairing")}
     assert any(form.lower() in prose(page) for form in forms)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "position interpolation", "NTK", "dynamic NTK", "YaRN", "Llama 3 scaling", "LongRoPE",
+        "partial rotary", "p-RoPE", "random positions", "NoPE",
+    ],
+)  # fmt: skip
+def test_the_words_of_long_contexts_have_entries(word):
+    assert len(ENTRIES[word].split()) > 8
+
+
+@pytest.mark.parametrize(
+    ("page", "symbol"),
+    [
+        ("rotary.ipynb", r"\varphi_i"),
+        ("beyond-training-length.ipynb", r"\psi("),
+        ("beyond-training-length.ipynb", r"f_\theta"),
+        ("beyond-training-length.ipynb", "T"),
+    ],
+)
+def test_symbols_of_modern_encodings_stand_on_the_notation_page(page, symbol):
+    assert symbol.lower() in prose(page)
+    table = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\| \${re.escape(symbol)}", table, re.MULTILINE)

@@ -74,6 +74,13 @@ def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
     assert second.load("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
 
 
+def test_later_encodings_are_a_kind_of_their_own(folder):
+    add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.LATER))
+    edition.write(edition.make("x", "y"))
+    assert edition.read().sets == {"patch": ("Plane", "Trace"), "patch, later": ("Plane",)}
+    assert second.load("patch", encodings=("none", "kerple")).datasets == ("Plane",)
+
+
 @pytest.mark.usefixtures("folder")
 def test_an_edition_that_names_more_than_is_stored_says_what_is_lacking():
     edition.write(replace(NOW, sets={"patch": ("Plane", "Trace")}))

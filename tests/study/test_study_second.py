@@ -1,12 +1,14 @@
 """The analysis of the second edition does what its frozen protocol says."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from posenc import encodings
-from posenc.bench import protocols, records
+from posenc.bench import build, protocols, records
 from posenc.bench.settings import Settings
 from posenc.study import protocol, results, second
 
@@ -165,11 +167,12 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     third = protocols.TIERS[3]
     assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
     assert {"transformer_xl", "deberta", "kerple", "dywpe"} <= {*protocols.LATER}
+    assert {*protocols.LATER} == {*encodings.names("all")} - {*encodings.names()}
     assert not {*protocols.LATER} & {
-        e for tier in protocols.TIERS.values() for b in tier for e in b.encodings
+        e for tier in (1, 2, 4) for b in protocols.TIERS[tier] for e in b.encodings
     }
     by_variant = {v: [b for b in third if b.variant == v] for v in ("", *protocols.VARIANTS)}
-    assert {b.encodings for b in by_variant[""]} == {protocols.OTHERS}
+    assert {b.encodings for b in by_variant[""]} == {protocols.OTHERS, protocols.LATER}
     for variant in protocols.VARIANTS:
         assert {(b.model, b.dataset) for b in by_variant[variant]} == {
             (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
@@ -185,8 +188,53 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     )
 
 
+def test_the_later_encodings_extend_the_third_tier_behind_all_else():
+    third = protocols.TIERS[3]
+    later = [b for b in third if b.encodings == protocols.LATER]
+    assert [*third[-len(later) :]] == later
+    assert {(b.model, b.dataset) for b in later} == {
+        (b.model, b.dataset) for b in third if b.encodings == protocols.OTHERS
+    }
+    page = protocol.text()
+    entry = next(line for line in page.splitlines() if line.startswith("- **Extension of tier 3"))
+    assert all(f"`{name}`" in entry for name in protocols.LATER)
+    third_entry = next(line for line in page.splitlines() if line.startswith("- **Tier 3"))
+    assert not any(f"`{name}`" in third_entry for name in protocols.LATER)
+
+
+def test_a_later_encoding_is_trained_by_the_frozen_protocol():
+    for name in protocols.LATER:
+        cell = protocols.cells("Libras", "patch", name)[0]
+        assert (cell.protocol, cell.encoding) == ("77c712493a92", name)
+        for model, length in (("patch", 45), ("patch", 8), ("time_series", 8)):
+            made = build.model(replace(cell, model=model), 2, 15, length)
+            assert made(torch.randn(3, length, 2)).shape == (3, 15)
+
+
+def test_named_encodings_are_trained_where_their_tier_has_them():
+    later = protocols.blocks(3, names=["kerple"])
+    assert {b.encodings for b in later} == {("kerple",)}
+    assert [(b.model, b.dataset, b.variant) for b in later] == [
+        (b.model, b.dataset, b.variant)
+        for b in protocols.TIERS[3]
+        if b.encodings == protocols.LATER
+    ]
+    assert {b.variant for b in protocols.blocks(3, names=["rotary"])} == {*protocols.VARIANTS}
+    first = protocols.blocks(1, "patch", ["fire", "none"])
+    assert [b.encodings for b in first] == [("none", "fire")] * len(protocols.DATASETS)
+    places = [(b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["tpe", "kerple"])]
+    assert len(places) == len([b for b in protocols.TIERS[3] if "kerple" in b.encodings]) + len(
+        [b for b in protocols.TIERS[3] if b.variant]
+    )
+
+
+def test_a_tier_refuses_an_encoding_that_nobody_knows():
+    with pytest.raises(ValueError, match="'kerpel'; did you mean 'kerple'"):
+        protocols.blocks(3, names=["kerpel"])
+
+
 def test_what_is_missing_of_a_tier_counts_its_variants():
     lacking = second.missing("patch", 3, records=[])
-    n_others = 5 * len(protocols.OTHERS)
+    n_others = 5 * (len(protocols.OTHERS) + len(protocols.LATER))
     assert lacking["Trace"] == n_others
     assert lacking["Libras"] == n_others + 2 * 5 * len(protocols.ENCODINGS)

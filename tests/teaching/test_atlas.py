@@ -13,6 +13,7 @@ from torch import nn
 from posenc import encodings, tables
 from posenc.attention import Places
 from posenc.audit import ledger
+from posenc.encodings.stretching import SCALINGS
 from posenc.study import measured
 from posenc.teaching.atlas import additions, card, cards
 from posenc.teaching.atlas.card import SETTING
@@ -81,6 +82,13 @@ def test_papers_verdicts_and_chapters_exist(name):
     assert all(ledger.row(claim)["verdict"] for claim in one.verdicts)
     assert not one.chapter or (ROOT / "book" / f"{one.chapter}.ipynb").is_file()
     assert one.chapter or one.more, "a card that no chapter explains explains itself"
+
+
+def test_the_card_of_rotary_names_every_option_for_long_inputs():
+    said = card("rotary").more
+    options = ("share", "keep", "scaling", "factor", "original_length", *SCALINGS[1:])
+    assert [name for name in options if f"`{name}`" not in said] == []
+    assert "[Beyond the training length](beyond-training-length)" in said
 
 
 def test_cards_need_neither_torch_nor_matplotlib():

@@ -82,6 +82,48 @@ def test_erpe_is_measured_by_what_it_adds_to_the_weights():
     assert np.isinf(card.row_change)
 
 
+MODERN = [*encodings.names("modern"), *encodings.names("signal"), *encodings.names("axes")]
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_the_later_encodings_are_measured_by_name(name):
+    card = measure(name, **SIZES)
+    numbers = [value for field, value in vars(card).items() if field != "row_change"]
+    assert np.isfinite(numbers).all()
+    assert (card.largest_value > 0) == (name != "cope")  # CoPE's vectors are 0 at the start
+    assert card == measure(name, **SIZES)
+
+
+@pytest.mark.parametrize("axes", ["axial", "mixed"])
+def test_an_encoding_of_several_axes_is_measured_along_the_last_one(axes):
+    card, contents = measure("axial_rotary", axes=axes, **SIZES), tokens()
+    assert card.wishes["relative"]
+    assert card.wishes["extendable"]
+    position = make("axial_rotary", axes=axes)
+    found = contribution(position, LENGTH, contents).numpy()
+    t = np.arange(LENGTH)
+    for head in range(N_HEADS):
+        if axes == "mixed":
+            omega = position.omega[head, :, 1].detach().numpy()
+        else:  # the first half of the pairs belongs to the axis that stands still
+            omega = np.concatenate(([0, 0], 100.0 ** -np.array([0, 0.5])))
+        for one, content in zip(found, contents, strict=True):
+            q = per_head(content)[head]
+            turned = rotation.rotate(np.tile(q, (LENGTH, 1)), t, omega)
+            expected = (turned @ turned.T - q @ q) / np.sqrt(D_HEAD)
+            np.testing.assert_allclose(one[head], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", encodings.names("signal"))
+def test_an_encoding_from_the_signal_is_measured_on_a_series(name):
+    noise = np.random.default_rng(0).normal(size=(1, LENGTH, D_MODEL))
+    added = make(name).embed(torch.tensor(noise)).detach().numpy() - noise
+    card = measure(name, **SIZES)
+    assert card.largest_value == pytest.approx(np.abs(added).max())
+    assert card.separation > 1e-3
+    assert not card.wishes["relative"]
+
+
 @pytest.mark.parametrize("name", ["rotary", "relative", "t5", "alibi", "erpe"])
 def test_what_depends_on_offsets_only_varies_along_no_diagonal(name):
     assert measure(name, **SIZES).wishes["relative"]

@@ -272,7 +272,10 @@ def test_values_that_are_not_finite_are_named(cls, bad):
         ({"pooling": "avg"}, "pooling must be one of mean, max, last, cls, flatten"),
         ({"head": "big"}, "head must be one of linear, mlp"),
         ({"position": "rotory"}, "position must be one of none, .* did you mean 'rotary'"),
-        ({"position": 3}, "position must be a name"),
+        (
+            {"position": 3},
+            r"position must be a name \(none, .* fire, .* dywpe, window_statistics\), a",
+        ),
         (
             {"position": Position(16, 4, 20)},
             "position must be made for d_model = 16 and n_heads = 2",

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from posenc import encodings, frequencies, rotation, schedules
-from posenc.attention import Cache, SelfAttention
+from posenc.attention import Cache, Places, SelfAttention
+from posenc.attention.places import Steps
 
 TRAINED = 20
 LISTS = {"short_factor": [1.0, 1.1, 1.3, 1.4], "long_factor": [1.0, 2.0, 3.0, 4.0]}
@@ -113,6 +114,44 @@ def test_one_token_at_a_time_gives_the_whole_sequence_or_says_why_not(scaling, o
     else:
         parts = torch.cat([attention(x[:, [t]], cache=kept) for t in range(30)], 1)
         torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_a_row_with_positions_of_its_own_does_not_depend_on_the_others(scaling):
+    attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
+    x = torch.randn(3, 12, 16, dtype=torch.float64)
+    t = torch.arange(12)
+    positions = torch.stack([t, t + 100, t / 2.0 + 30])
+    together = attention(x, positions=positions)
+    for row in range(3):
+        alone = attention(x[[row]], positions=positions[[row]])
+        torch.testing.assert_close(together[[row]], alone, rtol=0, atol=1e-12)
+    shared = attention(x, positions=t + 100)  # what rows have in common is theirs as well
+    torch.testing.assert_close(shared[[1]], together[[1]], rtol=0, atol=1e-12)
+    assert (shared[[0]] - together[[0]]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_keys_that_are_counted_meet_queries_with_places_of_their_own(scaling):
+    position = rotary(scaling=scaling, **dict(SCALED)[scaling]).double()
+    q, k = torch.randn(2, 2, 5, 8).double(), torch.randn(2, 2, 30, 8).double()
+    rows = torch.stack([torch.arange(5), torch.arange(5) + 60])
+    counted = Steps(30, q.device)
+    both = position.rotate(q, k, Places(Steps(5, q.device, given=rows), counted, crossed=True))
+    for row in range(2):
+        own = Steps(5, q.device, given=rows[[row]])
+        alone = position.rotate(q[[row]], k[[row]], Places(own, counted, crossed=True))
+        for one, other in zip(both, alone, strict=True):
+            torch.testing.assert_close(one[[row]], other, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+@pytest.mark.parametrize(("first", "got"), [(-50, "-39"), (-12, "-1"), (1e30, "1")])
+def test_positions_that_say_no_length_are_named(scaling, first, got):
+    attention, x = layer(rotary(scaling=scaling, **dict(SCALED)[scaling])), torch.randn(1, 12, 16)
+    message = f"positions must reach from 0 .* as scaling='{scaling}' takes .*, got {got}"
+    with pytest.raises(ValueError, match=message):
+        attention(x.double(), positions=first + torch.arange(12, dtype=torch.float64))
 
 
 def test_factors_follow_from_the_lengths():

@@ -12,6 +12,7 @@ from torch.autograd import gradcheck
 from posenc import encodings
 from posenc.attention import Cache, CrossAttention, SelfAttention
 from posenc.encodings import wavelets
+from posenc.encodings.window_statistics import STATISTICS
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 D_MODEL, N_HEADS, LENGTH = 8, 2, 13
@@ -284,6 +285,53 @@ def test_windows_of_the_past_serve_causal_layers_and_no_cache(options):
     assert not torch.allclose(attention(x)[:, 7:], attention(later)[:, 7:])
     with pytest.raises(ValueError, match="cache must be None for WindowStatistics, whose vectors"):
         attention(x, cache=Cache())
+
+
+def test_a_causal_layer_hears_what_would_serve_it():
+    x = tokens()
+    with pytest.raises(ValueError, match="on later tokens; past=True lets windows end with their"):
+        layer("window_statistics", causal=True)(x)
+    with pytest.raises(ValueError, match=r"on later tokens$"):
+        layer("dywpe", causal=True)(x)
+
+
+@pytest.mark.parametrize("statistics", STATISTICS)
+@pytest.mark.parametrize("past", [False, True])
+def test_a_series_without_steps_has_no_statistics(statistics, past):
+    for n, make in ((0, encodings.window_statistics), (1, encodings.with_window_statistics)):
+        some = make(torch.zeros(2, 4, 3), 5, past=past, statistics=statistics)
+        none = make(torch.zeros(2, 0, 3), 5, past=past, statistics=statistics)
+        assert none.shape == (2, 0, some.shape[-1])
+        assert some.shape[-1] > 3 * n
+
+
+@pytest.mark.parametrize("statistics", STATISTICS)
+@pytest.mark.parametrize("past", [False, True])
+def test_a_window_far_longer_than_the_series_is_served(statistics, past):
+    x = torch.randn(2, 7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    options = {"past": past, "statistics": statistics, "lags": (3, 10**9)}
+    found = encodings.window_statistics(x, 10**9, **options)
+    assert found.shape[:2] == (2, 7)
+    if statistics == "mean_std_slope":
+        torch.testing.assert_close(found, encodings.window_statistics(x, 14, **options))
+        return
+    mean, largest, smallest, spread = found[..., :12].unflatten(-1, (4, 3)).unbind(-2)
+    torch.testing.assert_close(mean, x[:, :1].expand_as(mean), rtol=0, atol=1e-7)
+    torch.testing.assert_close(largest, x.cummax(1).values)
+    torch.testing.assert_close(smallest, x.cummin(1).values)
+    assert (spread <= 0.001 + 1e-9).all()  # the least spread, as nearly all values are the first
+    if statistics == "winstat_lag":
+        torch.testing.assert_close(found[..., 15:], x - x[:, :1])
+
+
+@pytest.mark.parametrize("window", [7, 8, 24])
+def test_windows_before_the_series_hold_its_first_value(window):
+    x = torch.randn(1, 7, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    found = encodings.window_statistics(x, window, statistics="winstat")[0]
+    for t in range(7):
+        values = torch.cat((x[0, :1].expand(window, -1), x[0, 1 : t + 1]))[-window:]
+        numbers = (values.mean(0), values.amax(0), values.amin(0), values.std(0).clamp(min=1e-3))
+        torch.testing.assert_close(found[t], torch.cat(numbers))
 
 
 def test_bad_options_are_named():

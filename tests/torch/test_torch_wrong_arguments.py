@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import SelfAttention
+from posenc.attention import CrossAttention, SelfAttention
+from posenc.encodings.window_statistics import window_statistics
+from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
 NAMES = encodings.names("all") + encodings.names("axes")
 SIZES = {"d_model": 16, "n_heads": 2, "max_length": 8}
@@ -17,6 +19,7 @@ INPUTS = {
     "whole numbers": torch.zeros(1, 8, 16, dtype=torch.long),
     "no tensor": [[0.0] * 16],
     "None": None,
+    "another precision": torch.zeros(1, 8, 16, dtype=torch.float64),
 }
 
 
@@ -53,3 +56,103 @@ def test_what_is_not_finite_stays_in_its_own_sequence_and_is_seen_there(name, va
     out = layer(x)
     assert out[0].isnan().any()
     assert out[1].isfinite().all()
+
+
+X = torch.zeros(2, 8, 16)
+NOT_POSITIONS = ("x", {}, object(), [[0], [1, 2]], [None] * 8, ["a"] * 8)
+
+
+def layer(kind=SelfAttention, **more):
+    return kind(16, 2, encodings.make("alibi", **SIZES), **more).eval()
+
+
+def series_model(**options):
+    return TimeSeriesTransformer(16, 3, 8, "rotary", 16, 2, 1, 16, norm="layer", **options).eval()
+
+
+def causal_model(**options):
+    return LanguageModel(5, 16, 2, 1, max_length=8, **options).eval()
+
+
+@pytest.mark.parametrize("mask", ["x", [[True] * 8] * 2, 1, object()])
+def test_a_wrong_mask_is_named(mask):
+    for call in (layer(), layer().weights, series_model()):
+        with pytest.raises(ValueError, match=r"^mask must be a bool tensor"):
+            call(X, mask)
+    with pytest.raises(ValueError, match=r"^mask must be a bool tensor"):
+        layer(CrossAttention)(X, X, mask)
+
+
+@pytest.mark.parametrize("cache", ["x", {}, 3, [], True])
+def test_a_wrong_cache_is_named(cache):
+    with pytest.raises(ValueError, match=r"^cache must be a posenc\.attention\.Cache or None"):
+        layer(causal=True)(X, cache=cache)
+    with pytest.raises(ValueError, match=r"^cache must be a posenc\.attention\.Cache or None"):
+        causal_model()(torch.zeros(1, 4, dtype=torch.long), cache=cache)
+
+
+@pytest.mark.parametrize("given", NOT_POSITIONS)
+def test_wrong_positions_are_named(given):
+    with pytest.raises(ValueError, match=r"^positions must be integers or real numbers, got"):
+        layer()(X, positions=given)
+    with pytest.raises(ValueError, match=r"^context_positions must be integers or real numbers"):
+        layer(CrossAttention)(X, X, context_positions=given)
+    with pytest.raises(ValueError, match=r"^times must be integers or real numbers"):
+        series_model()(X, times=given)
+    with pytest.raises(ValueError, match=r"^positions must be integers or real numbers"):
+        causal_model()(torch.zeros(1, 8, dtype=torch.long), positions=given)
+
+
+@pytest.mark.parametrize("what", INPUTS)
+def test_a_wrong_context_is_named(what):
+    for call in (layer(CrossAttention), layer(CrossAttention).weights):
+        with pytest.raises(ValueError, match=r"^context must"):
+            call(X[:1], INPUTS[what])
+        with pytest.raises(ValueError, match=r"^x must"):
+            call(INPUTS[what], X[:1])
+
+
+def test_another_precision_is_what_autocast_is_for():
+    with torch.autocast("cpu", torch.bfloat16):
+        assert layer()(X.bfloat16()).dtype == torch.bfloat16
+    assert layer().double()(X.double()).dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("attention_dropout", -1),
+        ("attention_dropout", "x"),
+        ("norm_first", "no"),
+        ("check_input", "no"),
+        ("check_input", None),
+        ("position_options", 3),
+        ("position_options", ["base"]),
+        ("position_options", "base"),
+        ("share_position", "no"),
+    ],
+)
+def test_a_wrong_option_of_a_model_is_named(argument, value):
+    with pytest.raises(ValueError, match=rf"^{argument} must be "):
+        series_model(**{argument: value})
+    with pytest.raises(ValueError, match=rf"^{argument} must be "):
+        PatchTransformer(3, 2, 16, d_model=16, n_heads=2, n_layers=1, **{argument: value})
+    if argument in ("position_options", "share_position"):
+        with pytest.raises(ValueError, match=rf"^{argument} must be "):
+            causal_model(**{argument: value})
+
+
+@pytest.mark.parametrize("share", [torch.tensor([1.0, 1.0]), "x", None, [1.0], math.nan])
+def test_a_wrong_share_is_named(share):
+    with pytest.raises(ValueError, match=r"^share must be "):
+        encodings.make("rotary", **SIZES, share=share)
+
+
+@pytest.mark.parametrize("make", [encodings.WindowStatistics, window_statistics])
+@pytest.mark.parametrize(
+    ("argument", "value"), [("past", "no"), ("past", 1), ("lags", 3), ("lags", "3"), ("lags", None)]
+)
+def test_a_wrong_window_is_named(make, argument, value):
+    sizes = (X, 3) if make is window_statistics else SIZES.values()
+    with pytest.raises(ValueError, match=rf"^{argument} must be "):
+        make(*sizes, **{argument: value})

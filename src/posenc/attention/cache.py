@@ -28,6 +28,14 @@ class Kept(NamedTuple):
     tokens: Tensor | None
 
 
+def check_cache(cache: object) -> None:
+    """Raise ValueError unless this is a `Cache`."""
+    if not isinstance(cache, Cache):
+        raise ValueError(
+            f"cache must be a posenc.attention.Cache or None, got {cache!r:.80}; Cache() makes one"
+        )
+
+
 class Cache:
     """Keys and values of the tokens that a causal layer of self-attention has seen.
 

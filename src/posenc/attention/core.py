@@ -223,6 +223,20 @@ def _check_doors(position: Position) -> None:
         )
 
 
+def check_dtype(name: str, x: Tensor, weight: Tensor) -> None:
+    """Raise ValueError unless tokens are of the weights' type, or autocast converts them."""
+    same = x.dtype == getattr(weight, "dtype", x.dtype)  # a quantized layer's weight is a method
+    if not same and not _is_autocast(x.device.type):
+        raise ValueError(
+            f"{name} must be {weight.dtype} as the layer is, got {x.dtype}; "
+            f"{name}.to({weight.dtype}) helps"
+        )
+
+
+def _is_autocast(device: str) -> bool:
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+
+
 def glorot(weight: Tensor, sizes: list[int]) -> None:
     """Start each of the maps that lie above each other in a weight at Glorot's uniform values."""
     for part in weight.split(sizes):

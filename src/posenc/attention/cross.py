@@ -3,7 +3,7 @@
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from posenc.attention.core import Attention, embedded, glorot
+from posenc.attention.core import Attention, check_dtype, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
@@ -83,7 +83,7 @@ class CrossAttention(Attention):
         ValueError
             If a shape does not fit, or the encoding cannot serve positions or cross-attention.
         """
-        if x.numel() == 0:
+        if isinstance(x, Tensor) and x.numel() == 0:
             return self.out(x)
         x, q, k, v, seen, places, limited = self._prepared(
             x, context, mask, positions, context_positions
@@ -103,7 +103,7 @@ class CrossAttention(Attention):
 
         As for `SelfAttention`.
         """
-        if x.numel() == 0:
+        if isinstance(x, Tensor) and x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], context.shape[1])
         x, q, k, _, seen, places, _ = self._prepared(x, context, mask, positions, context_positions)
         return self._seen_weights(x, q, k, seen, places)
@@ -133,11 +133,15 @@ class CrossAttention(Attention):
 
     def _check_sizes(self, x: Tensor, context: Tensor) -> None:
         for name, tokens in (("x", x), ("context", context)):
+            if not isinstance(tokens, Tensor) or not tokens.is_floating_point():
+                kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
+                raise ValueError(f"{name} must be a tensor of floating-point numbers, got {kind}")
             if tokens.ndim != 3 or tokens.shape[-1] != self.d_model:
                 raise ValueError(
                     f"{name} must have shape (batch, length, d_model = {self.d_model}), "
                     f"got {tuple(tokens.shape)}"
                 )
+            check_dtype(name, tokens, self.out.weight)
         if context.shape[1] == 0:
             raise ValueError("context must have at least one token, got an empty one")
         if x.shape[0] != context.shape[0]:

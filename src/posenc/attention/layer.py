@@ -4,8 +4,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention.cache import Cache, Kept
-from posenc.attention.core import Attention, embedded, glorot
+from posenc.attention.cache import Cache, Kept, check_cache
+from posenc.attention.core import Attention, check_dtype, embedded, glorot
 from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
@@ -199,12 +199,14 @@ class SelfAttention(Attention):
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
             )
+        check_dtype("x", x, self.out.weight)
         if cache is not None:
             self._check_cache(cache, x)
         before = 0 if cache is None else cache.length
         return sort_mask(mask, x.shape[0], x.shape[1], x.shape[1], before)
 
     def _check_cache(self, cache: Cache, x: Tensor) -> None:
+        check_cache(cache)
         if not self.causal:
             raise ValueError(
                 "cache must be None in a layer that looks ahead, as new tokens change what earlier "

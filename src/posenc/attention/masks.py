@@ -139,5 +139,10 @@ def _by_order(
 
 
 def _check_type(mask: Tensor) -> None:
+    if not isinstance(mask, Tensor):
+        raise ValueError(
+            f"mask must be a bool tensor, True for real tokens, or None, got {mask!r:.80}; "
+            "torch.as_tensor makes one"
+        )
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be bool, True for real tokens, got dtype {mask.dtype}")

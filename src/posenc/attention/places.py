@@ -123,6 +123,13 @@ class Steps:
             return limit
         return int(self.given.max()) + 1 if self.given.numel() else 0
 
+    def ends(self, limit: int) -> list[int]:
+        """Return `end` for each row that has positions of its own, or one number for all rows."""
+        rows = self.given
+        if rows is None or len(rows) <= 1 or not rows.numel() or not can_look(rows):
+            return [self.end(limit)]
+        return [int(last) + 1 for last in rows.flatten(1).amax(1).tolist()]
+
 
 class Places:
     """Where queries and keys stand: what a door gets that has an argument `places`.
@@ -299,7 +306,7 @@ def given_steps(
         Of the argument, for messages.
     """
     if not isinstance(positions, Tensor):
-        positions = torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
+        positions = _as_tensor(name, positions)
     if positions.dtype == torch.bool or positions.is_complex():
         refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
     last = () if n_axes == 1 else (n_axes,)
@@ -322,6 +329,16 @@ def given_steps(
         if len(bad):
             refuse(name, "must be finite", bad[0])
     return Steps(x.shape[1], x.device, given=positions, known=known)
+
+
+def _as_tensor(name: str, positions: ArrayLike) -> Tensor:
+    """Return positions as a tensor, or raise ValueError unless they are an array of numbers."""
+    try:
+        return torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
+    except (TypeError, ValueError) as error:  # text, objects, ragged rows
+        shown = repr(positions)
+        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+        raise ValueError(f"{name} must be integers or real numbers, got {shown}") from error
 
 
 def check_countable(n_axes: int, name: str = "positions") -> None:

@@ -95,7 +95,11 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
     protocol.add_argument("--model", help="one model only")
     protocol.add_argument("--datasets", nargs="+", metavar="NAME", help="these of the tier only")
     protocol.add_argument(
-        "--encodings", "--encoding", nargs="+", metavar="NAME", help="the tier's, or MOD:CLASS"
+        "--encodings",
+        "--encoding",
+        nargs="+",
+        metavar="NAME",
+        help="these of the tier only, or MOD:CLASS",
     )
     protocol.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     protocol.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")

@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -62,19 +63,25 @@ def position(settings: Settings) -> Callable[[int, int, int], Position]:
 
 
 def find_class(name: str) -> type[Position]:
-    """Return the class of an encoding: a name of `encodings.names()`, or "module:Class".
+    """Return the class of an encoding: a name of `encodings.names("all")`, or "module:Class".
 
     Raises
     ------
     ValueError
-        If the name is unknown, the module cannot be imported, or the class is no `Position`.
+        If the name is unknown or its encoding wants several numbers a token, the module cannot be
+        imported, or the class is no `Position`.
     """
     module_name, colon, class_name = name.partition(":")
     if not colon:
         if "." in name:
             raise ValueError(f"encoding {name!r} must be written module:Class, as in mine:Nearby")
-        return encodings.get(name, argument="encoding")
-    if module_name in encodings.names():
+        if name in encodings.names("axes"):
+            raise ValueError(
+                f"encoding {name!r} wants several numbers a token as its position, and a step of a "
+                "series has one; 'rotary' is for that"
+            )
+        return encodings.get(name, argument="encoding", axes=False)
+    if module_name in encodings.names("all"):
         raise ValueError(f"encoding {name!r}: options are written {module_name}:key=value")
     module_name = module_name.removesuffix(".py")
     try:
@@ -109,16 +116,28 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
 def check_option_values(settings: Settings) -> None:
     """Raise ValueError if an encoding of the book refuses the values of its options.
 
-    It is made for one token, as whether it serves the length of a data set is a result. A reader's
-    own encoding may have reasons to refuse that, so it is left to its first training.
+    It is made for one token, as whether it serves the length of a data set is a result; a factor
+    that follows from that length counts as 1. A reader's own encoding may have reasons to refuse
+    that, so it is left to its first training.
     """
     if ":" in settings.encoding:
         return
+    options = _without_length(settings.encoding_options)
     with torch.random.fork_rng(devices=[]):
         try:
-            position(settings)(settings.d_model, settings.n_heads, 1)
+            position(replace(settings, encoding_options=options))(
+                settings.d_model, settings.n_heads, 1
+            )
         except ValueError as error:
             raise ValueError(f"encoding {settings.encoding!r}: {error}") from error
+
+
+def _without_length(options: Mapping[str, object]) -> dict[str, object]:
+    """Return options of an encoding with the factor that a length would say, if none is given."""
+    follows = options.get("scaling", "none") != "none" and options.get("factor") is None
+    if follows and options.get("original_length") is not None:
+        return {**options, "factor": 1.0}
+    return dict(options)
 
 
 def source_file(name: str) -> Path | None:

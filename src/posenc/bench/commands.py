@@ -96,7 +96,7 @@ def protocol(options: argparse.Namespace) -> int:
         _checks.choice("dataset", name, protocols.DATASETS)
     blocks = [
         block
-        for block in protocols.blocks(options.tier, options.model)
+        for block in protocols.blocks(options.tier, options.model, options.encodings)
         if not options.datasets or block.dataset in options.datasets
     ]
     for name in {block.dataset for block in blocks}:
@@ -104,11 +104,11 @@ def protocol(options: argparse.Namespace) -> int:
             data.load(name, split)
     failed = 0
     for block in blocks:
-        names = options.encodings or block.encodings
         groups = [
-            protocols.cells(block.dataset, block.model, name, **block.changes) for name in names
+            protocols.cells(block.dataset, block.model, name, **block.changes)
+            for name in block.encodings
         ]
-        train = Trainer(options, jobs.resolve_device(options.device), names, until)
+        train = Trainer(options, jobs.resolve_device(options.device), block.encodings, until)
         print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
         files = protocols.files(options.out, block.dataset, block.variant)
         failed += _staged(groups, files, train).failed

@@ -1,6 +1,7 @@
 """Which cells a run has: names on the command line to settings, in an order kind to caches."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,19 +21,21 @@ class Spec:
 def parse(text: str) -> Spec:
     """Return the name and the options of a text such as "rotary:pairing=half".
 
-    Values are read as JSON or Python where they are that (numbers, true, False, null, None), else
-    as text. A reader's own encoding keeps its colon: "mymodule:MyEncoding:gain=2".
+    Values are read as JSON or Python where they are that (numbers, true, False, null, None, a list
+    [1, 2] or a mapping {"a": 1}), else as text. A reader's own encoding keeps its colon:
+    "mymodule:MyEncoding:gain=2".
 
     Raises
     ------
     ValueError
         If an option has no name or no value.
     """
-    head, _, tail = text.rpartition(":")
-    if not head or "=" not in tail:
+    begin = re.search(r"(?<!^):(?=[^:=]*=)", text)
+    if begin is None:
         return Spec(text)
+    head, tail = text[: begin.start()], text[begin.end() :]
     options = {}
-    for item in tail.split(","):
+    for item in _items(tail):
         key, equals, value = item.partition("=")
         if not (key.isidentifier() and equals and value):
             raise ValueError(f"options must be written key=value,key=value; got {tail!r}")
@@ -141,6 +144,17 @@ def make(
         build.check_option_values(cell)
     read = [parse(text) for text in datasets]
     return Grid(read, specs, list(models), list(seeds), common, resampled)
+
+
+def _items(text: str) -> list[str]:
+    """Return what commas part, but not those within brackets."""
+    items, begin, depth = [], 0, 0
+    for end, sign in enumerate(text):
+        depth += (sign in "[{") - (sign in "]}")
+        if sign == "," and depth <= 0:
+            items.append(text[begin:end])
+            begin = end + 1
+    return [*items, text[begin:]]
 
 
 _PYTHON = {"True": True, "False": False, "None": None}

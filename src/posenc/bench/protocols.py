@@ -1,14 +1,15 @@
 """The training protocol of the benchmark's second edition, with its hash, and its cells.
 
 `TRAINING` holds all that decides a training. Its hash is stored with each record, so that results
-of another protocol never mix in. Encodings that come later are an appendix and change no hash.
+of another protocol never mix in. Encodings that came later are an extension of tier 3, which
+changes no hash and none of the other trainings.
 How the results are analysed is a second part with a hash of its own: `posenc.study.protocol`.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from posenc import _checks, data, encodings
@@ -79,8 +80,8 @@ HASH = hashed(TRAINING)
 
 # What tier 3 adds. Its ten sets were named before results on them were read.
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
-# Encodings that joined the library later: no tier's, but an appendix to the third. They are
-# trained by `--tier 3 --encodings ...` and compared in a family of their own.
+# Encodings that joined the library after the protocol was frozen. They extend tier 3, behind all
+# else in it, and are compared in a family of their own.
 LATER = (*encodings.names("modern"), *encodings.names("signal"))
 VARIED = (
     "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
@@ -131,7 +132,9 @@ TIERS: dict[int, tuple[Block, ...]] = {
         for variant, models in VARIANTS.items()
         for model in models
         for block in _blocks(model, VARIED, ENCODINGS, variant)
-    ),
+    )
+    + _blocks("patch", DATASETS, LATER)
+    + _blocks("time_series", UP_TO_100, LATER),
     4: _blocks("time_series", ABOVE_180),
 }
 
@@ -165,12 +168,45 @@ def cells(
     ]
 
 
-def blocks(tier: int, model: str | None = None) -> list[Block]:
-    """Return the blocks of a tier, of one model or of both, in the order in which they are run."""
+def blocks(tier: int, model: str | None = None, names: Sequence[str] | None = None) -> list[Block]:
+    """Return the blocks of a tier in the order in which they are run.
+
+    Parameters
+    ----------
+    tier : int
+    model : str, optional
+        One model only.
+    names : sequence of str, optional
+        Encodings: those of the tier are left where the tier has them, all others are taken for
+        later ones and stand in every model and variant of the tier, once on each data set.
+
+    Raises
+    ------
+    ValueError
+        If there is no such tier, model or encoding.
+    """
     _checks.choice("tier", str(tier), map(str, TIERS))
     if model is not None:
         _checks.choice("model", model, build.MODELS)
-    return [block for block in TIERS[tier] if model in (None, block.model)]
+    found = [block for block in TIERS[tier] if model in (None, block.model)]
+    return found if names is None else _with_encodings(found, names)
+
+
+def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]:
+    """Return the blocks with these encodings only, without those that have none of them."""
+    for name in names:
+        build.find_class(name)
+    planned = {name for block in found for name in block.encodings}
+    later = [name for name in names if name not in planned]
+    kept, seen = [], set()
+    for block in found:
+        place = block.model, block.dataset, block.variant
+        own = [name for name in names if name in block.encodings]
+        chosen = own if place in seen else [*own, *later]
+        seen.add(place)
+        if chosen:
+            kept.append(replace(block, encodings=tuple(chosen)))
+    return kept
 
 
 def files(folder: Path, dataset: str, variant: str = "") -> Files:

@@ -98,8 +98,11 @@ def _checksums(name: str) -> int:
 def _measure(path: Path, only: str | None) -> int:
     try:
         add(only, path) if only else write(path)
-    except DataError as error:
+    except (DataError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: cannot read or write the record {path} ({error})", file=sys.stderr)
         return 1
     print(f"written: {path}")
     return 0

@@ -15,6 +15,7 @@ MAX_BYTES = 16 * 2**30
 MAX_MEMBERS = 100_000
 MAX_DEPTH = 32  # folders inside folders
 MAX_NAME = 255  # bytes of one part of a path: what file systems take
+MAX_PATH = 1000  # bytes of all parts: with the folder in front, what operating systems take
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -37,7 +38,8 @@ def unpack(archive: Path, folder: Path) -> None:
     except _DAMAGE as error:
         raise ArchiveError(f"{archive.name}: not a usable zip archive ({error})") from error
     except OSError as error:
-        if error.errno in (None, errno.EINVAL):  # what bz2, and wrong offsets, make of damage
+        # None and EINVAL are what bz2, and wrong offsets, make of damage
+        if error.errno in (None, errno.EINVAL, errno.ENAMETOOLONG):
             raise ArchiveError(f"{archive.name}: not a usable zip archive ({error})") from error
         raise
 
@@ -67,10 +69,13 @@ def _check_member(archive: Path, member: zipfile.ZipInfo) -> None:
         raise ArchiveError(f"{archive.name}: member {said} is a link")
     if member.flag_bits & 1:
         raise ArchiveError(f"{archive.name}: member {said} is encrypted")
-    if not parts or any(len(part.encode(errors="replace")) > MAX_NAME for part in parts):
+    sizes = [len(part.encode(errors="replace")) for part in parts]
+    if not parts or max(sizes) > MAX_NAME:
         raise ArchiveError(f"{archive.name}: member {said} has a name that no file can have")
     if len(parts) > MAX_DEPTH:
         raise ArchiveError(f"{archive.name}: member {said} lies {len(parts)} folders deep")
+    if sum(sizes) + len(sizes) > MAX_PATH:
+        raise ArchiveError(f"{archive.name}: member {said} has a path that no file can have")
 
 
 def _unpack_member(content: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path) -> None:

@@ -21,8 +21,12 @@ class BeyondLimitError(Exception):
 
 @dataclass
 class Bounded:
-    """A downloader for `pooch.Pooch.fetch` that stops at the limits of this module."""
+    """A downloader for `pooch.Pooch.fetch` that stops at the limits of this module.
 
+    The limit of time is one for each file: how many a set has, the registry says, not the host.
+    """
+
+    most: int | None = None  # bytes, by default MAX_BYTES
     began: float = field(default_factory=time.monotonic)
 
     def __call__(self, url: str, output_file: str, _pooch: object) -> None:
@@ -52,7 +56,8 @@ class Bounded:
             yield block
 
     def _check(self, url: str, size: int) -> None:
-        if size > MAX_BYTES:
-            raise BeyondLimitError(f"{url}: more than {MAX_BYTES / 2**30:.0f} GiB")
+        most = MAX_BYTES if self.most is None else self.most
+        if size > most:
+            raise BeyondLimitError(f"{url}: more than {most / 2**20:,.0f} MiB")
         if time.monotonic() - self.began > SECONDS:
             raise BeyondLimitError(f"{url}: not there after {SECONDS / 60:.0f} minutes")

@@ -106,12 +106,7 @@ def stack(
     a missing value in any channel counts as not real: its values are 0 and its mask is False.
     """
     length = length or max(len(one) for one in series)
-    n_values, n_real = len(series) * length * series[0].shape[1], sum(one.size for one in series)
-    if n_values > MOST_PADDED and n_values > MOST_GROWTH * n_real:
-        raise DataError(
-            f"{name}: the longest series has {length:,} steps, and padding all to that length "
-            f"would make {n_values:,} values of {n_real:,}"
-        )
+    check_growth(series, length, f"{name}: the longest series")
     x = np.full((len(series), length, series[0].shape[1]), np.nan, dtype=np.float32)
     for row, one in zip(x, series, strict=True):
         row[: len(one)] = one
@@ -120,3 +115,13 @@ def stack(
         return Dataset(x, y, classes, name, provenance)
     x[~mask] = 0
     return Dataset(x, y, classes, name, provenance, mask)
+
+
+def check_growth(series: Sequence[NDArray], length: int, which: str) -> None:
+    """Raise DataError if padding to the length of the series called `which` takes far too much."""
+    n_values, n_real = len(series) * length * series[0].shape[1], sum(one.size for one in series)
+    if n_values > MOST_PADDED and n_values > MOST_GROWTH * n_real:
+        raise DataError(
+            f"{which} has {length:,} steps, and padding all to that length would make "
+            f"{n_values:,} values of {n_real:,}"
+        )

@@ -4,6 +4,7 @@ pooch downloads, retries and checks the sums. Everything happens in a folder `in
 rename moves the finished set into `sets`: whoever looks there finds a whole set or none.
 """
 
+import json
 import logging
 import os
 import shutil
@@ -17,6 +18,8 @@ from posenc.data.bounded import BeyondLimitError, Bounded
 from posenc.data.errors import DownloadError
 
 RETRIES = 2
+API = "https://zenodo.org/api/records"
+MAX_LISTING = 1 << 24  # bytes of a record's list of files, which has a few thousand
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,31 @@ class Zenodo:
 
     def fetch(self, folder: Path) -> None:
         pooch = _pooch()
+        listed = self._listed(pooch, folder)
         client = pooch.create(
-            folder, base_url=f"doi:10.5281/zenodo.{self.record}", retry_if_failed=RETRIES
-        )
-        client.load_registry_from_doi()
-        record = pooch.downloaders.doi_to_repository(f"10.5281/zenodo.{self.record}")
-        for name in self._wanted(set(client.registry)):
-            client.urls[name] = record.download_url(name)
+            folder, base_url="",
+            registry={name: one["checksum"] for name, one in listed.items()},
+            urls={name: one["links"]["self"] for name, one in listed.items()},
+            retry_if_failed=RETRIES,
+        )  # fmt: skip
+        for name in self._wanted(set(listed)):
             client.fetch(name, downloader=Bounded())
             _unpack_if_zip(folder / name, folder)
+
+    def _listed(self, pooch, folder: Path) -> dict[str, dict]:
+        """Return {file: what the record says of it}; pooch's own request for it has no limits."""
+        url, name = f"{API}/{self.record}", "record.json"
+        client = pooch.create(
+            folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
+        )
+        client.fetch(name, downloader=Bounded(most=MAX_LISTING))
+        try:
+            record = json.loads((folder / name).read_text(encoding="utf-8"))
+            return {one["key"]: one for one in record["files"] if one["links"]["self"]}
+        except (ValueError, KeyError, TypeError) as error:
+            raise DownloadError(f"{url} is not the list of a record's files ({error!r})") from error
+        finally:
+            (folder / name).unlink()
 
     def _wanted(self, present: set[str]) -> list[str]:
         plain = [name for name in self.files if name in present]

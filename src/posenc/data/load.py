@@ -25,6 +25,7 @@ GROUPS = ROLES | {
     "bundled": "sets that come with the library aeon",
     "synthetic": "made by the simulators of this package, never real",
 }
+OWN_TERMS = "not known here: no list of this book, of aeon or of the archives has the set"
 
 
 @dataclass(frozen=True)
@@ -130,11 +131,20 @@ def find_entry(name: str) -> Entry:
     records = _zenodo_records()
     if name in records:
         return from_archive(name, records[name])
+    half = _missing_half(name)
+    if half:
+        raise MissingDataError(f"{name} lacks its other half: {half} is not there")
     close = difflib.get_close_matches(name, {*names(), *records}, n=3)
     if not (close or records):
         return entry  # without aeon no list says which sets there are, the archive's page does
     hint = f"did you mean {', '.join(close)}?" if close else "see posenc.data.names()"
     raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
+
+
+def _missing_half(name: str) -> Path | None:
+    """Return the file that a set of the archives' form lacks where half of it is, or None."""
+    halves = (archive.missing_half(root / name, name) for _, root in folders.search())
+    return next(filter(None, halves), None)
 
 
 def find(entry: Entry) -> Found | None:
@@ -166,6 +176,8 @@ def fetch(entry: Entry) -> Found:
 def _how_to_get(entry: Entry, why: str) -> str:
     urls = " or ".join(" and ".join(map(str, source)) for source in entry.sources)
     place = Path(os.environ.get("POSENC_DATA") or folders.cache() / "sets") / entry.name
+    half = _missing_half(entry.name) if entry.layout is archive else None
+    why += f"; {half} would make it whole" if half else ""
     return (
         f"{entry.name} is not on this machine ({why}). Fetch {urls} (its page: {entry.page}), "
         f"unpack it, and put the files into {place}"
@@ -175,14 +187,26 @@ def _how_to_get(entry: Entry, why: str) -> str:
 def _read_and_pack(
     entry: Entry, found: Found, digests: dict[str, str], path: Path
 ) -> dict[str, Dataset]:
-    origin = _origin(digests)
+    origin, own = _origin(digests), _is_own(entry, found)
+    terms = OWN_TERMS if own else entry.terms
     splits = {
-        split: replace(data, provenance=f"{data.provenance}; {origin}; terms: {entry.terms}")
+        split: replace(data, provenance=f"{_part(split, data, own)}; {origin}; terms: {terms}")
         for split, data in entry.layout.build(list(found.paths), entry.name).items()
     }
     _check_classes(splits["train"], splits["test"])
     _pack(entry.name, path, splits)
     return splits
+
+
+def _is_own(entry: Entry, found: Found) -> bool:
+    """Return whether no list holds the set; that of aeon takes seconds to ask."""
+    listed = entry.name in ENTRIES or found.place == "aeon"
+    return not listed and entry.name not in _zenodo_records()
+
+
+def _part(split: str, data: Dataset, own: bool) -> str:
+    """Return what is said of a split; nobody calls one's own official."""
+    return f"{split} part, from files of one's own" if own else data.provenance
 
 
 def _check_classes(train: Dataset, test: Dataset) -> None:

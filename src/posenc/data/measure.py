@@ -4,8 +4,11 @@ The book shows these numbers on machines that do not have the sets. `python -m p
 writes the file anew; the tests recompute it wherever the sets are at hand.
 """
 
+import difflib
+import errno
 import hashlib
 import json
+import os
 import platform
 from dataclasses import asdict
 from functools import cache
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.data.dataset import Dataset
-from posenc.data.errors import MissingDataError
+from posenc.data.errors import FileFormatError, MissingDataError, UnknownDatasetError
 from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.table import read_table
 from posenc.data.info import Facts, facts
@@ -66,16 +69,38 @@ def recorded_facts(name: str) -> Facts:
 
 def write(path: Path = RECORD) -> None:
     """Count and measure everything and write it to `path` as JSON."""
+    if not path.parent.is_dir():  # said now, not after minutes of counting
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
     _store(_everything(), path)
 
 
 def add(name: str, path: Path = RECORD) -> None:
-    """Count one set and enter it in the record at `path`; all else stays as it is."""
-    record = json.loads(path.read_text(encoding="utf-8"))
+    """Count one set and enter it in the record at `path`; all else stays as it is.
+
+    Raises
+    ------
+    UnknownDatasetError unless the set is in the registry, FileFormatError unless the file is a
+    record, OSError if it cannot be read or written, and what `load` raises.
+    """
+    if name not in ENTRIES:
+        close = ", ".join(difflib.get_close_matches(name, ENTRIES, n=3))
+        hint = f"did you mean {close}?" if close else "`python -m posenc.data list` names them"
+        raise UnknownDatasetError(f"no set of the record is called {name!r}; {hint}")
+    record = _read_record(path)
     counted = record["sets"] | {name: count(name)}
     record["sets"] = {known: counted[known] for known in ENTRIES if known in counted}
     record["absent"] = [known for known in ENTRIES if known not in counted]
     _store(record, path)
+
+
+def _read_record(path: Path) -> dict:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FileFormatError(path, None, f"is no record in JSON ({error})") from error
+    if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
+        raise FileFormatError(path, None, 'is no record: it has no "sets" by name')
+    return record
 
 
 def _store(record: dict, path: Path) -> None:

@@ -150,7 +150,7 @@ def names(group: str = "book") -> list[str]:
     return list(_GROUPS[_checks.choice("group", group, _GROUPS)])
 
 
-def get(name: str, *, argument: str = "position") -> type[Position]:
+def get(name: str, *, argument: str = "position", axes: bool = True) -> type[Position]:
     """Return the class behind a name.
 
     Parameters
@@ -159,6 +159,8 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
         One of `names("all")` or `names("axes")`.
     argument : str
         What the name was given for, for messages.
+    axes : bool
+        Whether those of `names("axes")` will do.
 
     Returns
     -------
@@ -177,7 +179,7 @@ def get(name: str, *, argument: str = "position") -> type[Position]:
     """
     if isinstance(name, str) and name in _ALSO_KNOWN_AS:
         raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
-    known = _GROUPS["all"] | _AXES
+    known = _GROUPS["all"] | (_AXES if axes else {})
     return known[_checks.choice(argument, name, known)]
 
 

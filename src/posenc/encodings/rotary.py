@@ -37,6 +37,9 @@ class Rotary(Position):
         0 and carry no position ("p-RoPE", Barbero et al. 2024). From 0 to 1.
     scaling : {"none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope"}
         How frequencies change for inputs longer than in training; see `posenc.schedules`.
+        "dynamic_ntk" and "longrope" look at the length of the input: where rows of a batch have
+        positions of their own, at the last position of each row, else at the length of the batch
+        with its padding.
     factor : float, optional
         How many times longer than in training, at least 1. By default `max_length` over
         `original_length`; 1 for "dynamic_ntk", which looks at the input.
@@ -58,12 +61,15 @@ class Rotary(Position):
     ------
     ValueError
         For a value or a combination that means nothing, and options that would be ignored; in a
-        forward pass, where a cache holds keys that a growing input would have to turn anew.
+        forward pass, where a cache holds keys that a growing input would have to turn anew, and
+        where a length is to follow from positions that are all below 0 or beyond 2**63.
 
     Notes
     -----
     Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
-    float32 at least, also in a module of a half type.
+    float32 at least, also in a module of a half type. Under "dynamic_ntk" and "longrope" Hugging
+    Face's layers turn all rows by the frequencies of the longest one; here a row with positions of
+    its own is turned as if it were alone.
 
     Examples
     --------
@@ -119,19 +125,31 @@ class Rotary(Position):
         return omega
 
     def _omega_now(self, places: Places) -> np.ndarray:
-        """Return the frequencies for the input at hand, which most schedules do not look at."""
+        """Return the frequencies for the input at hand, which most schedules do not look at.
+
+        (d / 2,), or (batch, d / 2) where rows have positions of their own, so that no row depends
+        on the others.
+        """
         if not self.stretching.grows:
             return self.omega
-        ends = [steps.end(self.max_length) for steps in (places.of_queries, places.of_keys)]
+        ends = [steps.ends(self.max_length) for steps in (places.of_queries, places.of_keys)]
+        rows = max(map(len, ends))
+        lengths = [max(pair) for pair in zip(*(n * (rows // len(n)) for n in ends), strict=True)]
         if places.cached:
-            self.stretching.check_cache(max(ends))
-        return self._omega_for(max(ends))
+            self.stretching.check_cache(max(lengths))
+        if not places.counted and places.of_keys.length:
+            self.stretching.check_ends(lengths)
+        found = {length: self._omega_for(length) for length in set(lengths)}
+        if len(found) == 1:
+            return found[lengths[0]]
+        return np.stack([found[length] for length in lengths])
 
     def _cos_sin(self, steps: Steps, omega: np.ndarray) -> tuple[Tensor, Tensor]:
         """Return cosines and sines of t omega_i, (length, d / 2), or with batch and heads."""
         end = steps.first + steps.length
-        if steps.given is not None:
-            angles = steps.given[:, None, :, None] * constants(omega, steps.given)
+        if steps.given is not None or omega.ndim > 1:
+            t = steps.positions
+            angles = t[:, None, :, None] * constants(omega[..., None, None, :], t)
             return self._loud(angles.cos()), self._loud(angles.sin())
         if end <= self.max_length and omega is self.omega:
             return self.cos[steps.first : end], self.sin[steps.first : end]
@@ -167,9 +185,9 @@ class Rotary(Position):
 
 def _turning(d_head: int, share: float) -> int:
     """Return how many dimensions of a head turn, or raise ValueError unless they are even."""
-    if share == 1:
+    if _checks.positive("share", share) == 1:
         return _checks.even("d_model / n_heads", d_head)
-    wanted = _checks.positive("share", share) * d_head
+    wanted = share * d_head
     turning = round(wanted)
     if turning > d_head or turning < 2 or turning % 2 or abs(wanted - turning) > 1e-6:
         near = min(range(2, d_head + 1, 2), key=lambda d: abs(d - wanted), default=None)

@@ -14,6 +14,7 @@ class FromSignal(Position):
     """
 
     reads_neighbours = True
+    remedy = ""  # what would serve a causal layer
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(d_model, n_heads, max_length)
@@ -35,7 +36,7 @@ class FromSignal(Position):
         if not self.looks_back:
             raise ValueError(
                 f"position must not be {type(self).__name__} in a causal layer, as each of its "
-                "vectors depends on later tokens"
+                f"vectors depends on later tokens{self.remedy}"
             )
 
     def embed(self, x: Tensor, places: Places | None = None) -> Tensor:

@@ -1,13 +1,14 @@
 """The options of rotary encoding for longer inputs, checked, and the schedule that they name."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, schedules
+from posenc.attention.places import refuse
 
 SCALINGS = ("none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope")
 _FUNCTIONS = {
@@ -77,6 +78,13 @@ class Stretching:
                 f"original_length = {self.original_length}, but a cache holds turned ones, got "
                 f"position {end - 1}; hand over whole sequences, or use 'ntk' or 'yarn'"
             )
+
+    def check_ends(self, lengths: Sequence[int]) -> None:
+        """Raise ValueError if given positions say no length, which frequencies follow from."""
+        why = f"as scaling={self.scaling!r} takes the largest position plus one for the length"
+        for length in lengths:
+            if length < 1 or length > _checks.MOST:
+                refuse("positions", f"must reach from 0 to below 2**63, {why}", length - 1)
 
     def _length(self, original_length: int | None, factor: float | None) -> int | None:
         if original_length is not None:

@@ -1,6 +1,6 @@
 """Statistics of a window of the series as its position, and the control without an encoding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -73,6 +73,8 @@ class WindowStatistics(FromSignal):
     torch.Size([1, 20, 8])
     """
 
+    remedy = "; past=True lets windows end with their token"
+
     def __init__(
         self,
         d_model: int,
@@ -119,7 +121,8 @@ def window_statistics(
     x : (batch, length, n_channels)
         Floating-point values at equal steps.
     window : int
-        Steps of a window, at least 2; at the ends it holds what there is.
+        Steps of a window, at least 2; at the ends it holds what there is. It may be longer than
+        the series, for which no more time or memory is needed.
     past : bool
         Whether a window ends with its step rather than standing around it.
     statistics : {"mean_std_slope", "winstat", "winstat_lag"}
@@ -146,10 +149,14 @@ def window_statistics(
     >>> window_statistics(line, 3)[0, 2].round(decimals=2).tolist()
     [2.0, 0.8199999928474426, 1.0]
     """
-    window = _checks.count("window", window, minimum=2)
+    window, past = _checks.count("window", window, minimum=2), _checks.flag("past", past)
     statistics, lags = _checked(statistics, lags)
+    length = x.shape[1]
+    if not length:
+        return x.repeat(1, 1, len(STATISTICS[statistics]) + len(lags))
     if statistics != "mean_std_slope":
         return torch.cat([*_winstat(x, window), *(x - _earlier(x, lag) for lag in lags)], -1)
+    window = min(window, max(length if past else 2 * length - 1, 2))  # all there is, seen from all
     behind = 0 if past else (window - 1) // 2
     inside = _windows(torch.ones_like(x[:1, :, :1]), window, behind)
     values = _windows(x, window, behind)
@@ -165,20 +172,27 @@ def window_statistics(
 
 def _winstat(x: Tensor, window: int) -> tuple[Tensor, ...]:
     """Return mean, maximum, minimum and standard deviation of the last steps, each like `x`."""
-    filled = torch.cat((x[:, :1].expand(-1, window - 1, -1), x), 1)
-    values = filled.unfold(1, window, 1)
-    spread = values.var(-1).clamp(min=_LEAST_VARIANCE).sqrt()
-    return values.mean(-1), values.amax(-1), values.amin(-1), spread
+    width = min(window, x.shape[1])
+    first, repeats = x[:, :1], window - width  # how often the first value stands in all windows
+    values = torch.cat((first.expand(-1, width - 1, -1), x), 1).unfold(1, width, 1)
+    own = values.mean(-1)
+    mean = own + repeats * (first - own) / window
+    squares = width * (values.var(-1, correction=0) + (own - mean).square())
+    variance = (squares + repeats * (first - mean).square()) / (window - 1)
+    return mean, values.amax(-1), values.amin(-1), variance.clamp(min=_LEAST_VARIANCE).sqrt()
 
 
 def _earlier(x: Tensor, lag: int) -> Tensor:
     """Return the values some steps back, the first one where there are none."""
+    lag = min(lag, x.shape[1])
     return torch.cat((x[:, :1].expand(-1, lag, -1), x), 1)[:, : x.shape[1]]
 
 
 def _checked(statistics: str, lags: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Return both, without lags where they mean nothing, or raise ValueError."""
     statistics = _checks.choice("statistics", statistics, STATISTICS)
+    if not isinstance(lags, Iterable):
+        raise ValueError(f"lags must be a sequence of integers of at least 1, got {lags!r}")
     lags = tuple(_checks.count("lags", lag, minimum=1) for lag in lags)
     if not lags:
         raise ValueError("lags must name at least one number of steps, got none")

@@ -49,11 +49,13 @@ class Classifier(StoredOnce):
         self.length = length
         self.d_model = _checks.count("d_model", d_model, minimum=1)
         self.pooling = _checks.choice("pooling", pooling, POOLINGS)
-        self.check_input = check_input
+        self.check_input = _checks.flag("check_input", check_input)
+        norm_first = _checks.flag("norm_first", norm_first)
         _checks.count("n_layers", n_layers, minimum=1)
         _checks.count("d_ff", d_ff, minimum=1)
         _checks.divisor("n_heads", n_heads, "d_model", d_model)
         _checks.probability("dropout", dropout)
+        _checks.probability("attention_dropout", attention_dropout)
         _checks.choice("norm", norm, NORMS)
         _checks.choice("head", head, ("linear", "mlp"))
         self.n_tokens = n_steps + (pooling == "cls")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Cache, Places, Position, embedded
-from posenc.attention.cache import all_or_none
+from posenc.attention.cache import all_or_none, check_cache
 from posenc.attention.places import Steps, can_look, given_steps
 from posenc.models.layer import EncoderLayer
 from posenc.models.norms import LayerNorm
@@ -157,6 +157,8 @@ class LanguageModel(StoredOnce):
             serve what is asked. The cache is then as it was.
         """
         self._check_tokens(tokens)
+        if cache is not None:
+            check_cache(cache)
         x = self.tokens(tokens)
         caches = None if cache is None else cache.for_layers(self, len(self.layers))
         places = self._places(x, positions, caches)

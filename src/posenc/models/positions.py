@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from posenc import encodings
+from posenc import _checks, encodings
 from posenc.attention import Position, check_position
 
 OnePosition = str | Position | Callable[[int, int, int], Position]
@@ -30,6 +30,12 @@ def for_layers(
     Encodings are all the same if shared, else each with its own start. In a list equal entries are
     shared alike, and each is embedded where it stands first, or wherever it stands if it says so.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(
+            f"position_options must be a mapping from names to values, or None, got {options!r:.80}"
+        )
+    if shared is not None:
+        _checks.flag("share_position", shared)
     sizes = d_model, n_heads, n_tokens
     if isinstance(position, list | tuple):
         _check_list(position, n_layers, options)
@@ -109,6 +115,6 @@ def build(
     if callable(position):
         return check_position(position(d_model, n_heads, n_tokens, **options), d_model, n_heads)
     raise ValueError(
-        f"position must be a name ({', '.join(encodings.names())}), a Position, or a callable "
+        f"position must be a name ({', '.join(encodings.names('all'))}), a Position, or a callable "
         f"that makes one, got {position!r}"
     )

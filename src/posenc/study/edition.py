@@ -60,10 +60,13 @@ class Edition:
 def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:
     """Return the name of a kind of training: its model, and what is not as in tier 1.
 
-    Examples are "patch", "patch, large" and "patch, others", which has encodings of tier 3.
+    Examples are "patch", "patch, large", "patch, others" with encodings of tier 3, and
+    "patch, later" with those of its extension.
     """
-    others = "" if set(encodings) <= set(protocols.ENCODINGS) else "others"
-    return ", ".join(filter(None, (model, variant, others)))
+    named = set(encodings)
+    family = "later" if named & set(protocols.LATER) else "others"
+    family = "" if named <= set(protocols.ENCODINGS) else family
+    return ", ".join(filter(None, (model, variant, family)))
 
 
 def read() -> Edition | None:
@@ -158,8 +161,8 @@ def make(name: str, date: str) -> Edition:
     for variant, model in product(("", *protocols.VARIANTS), build.MODELS):
         found = by_cell(stored(variant), model)
         sets[kind(model, variant)] = whole(found)
-        if not variant:
-            every = (*protocols.ENCODINGS, *protocols.OTHERS)
+        for family in () if variant else (protocols.OTHERS, protocols.LATER):
+            every = (*protocols.ENCODINGS, *family)
             sets[kind(model, variant, every)] = whole(found, every)
     kept = {label: complete for label, complete in sets.items() if complete}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)

@@ -8,6 +8,7 @@ which tests; `posenc.study.second` does what it says. The trainings have a hash 
 """
 
 import sys
+from collections.abc import Sequence
 
 from posenc.bench import protocols
 from posenc.bench.protocols import TRAINING, hashed
@@ -66,7 +67,8 @@ _APPENDIX = """\
 
 An encoding that comes later is trained by the same first part and compared with `none` and with \
 the encodings above, in a family of its own; it changes neither hash and none of the tables above. \
-Your own is trained by
+Those that joined the library are the extension of tier 3: `--tier 3` trains them after all else, \
+and `--tier 3 --encodings kerple` one alone. Your own is trained by
 
 ```console
 $ python -m posenc.bench protocol --encoding mine:Nearby --datasets RacketSports --out mine
@@ -76,7 +78,7 @@ $ python -m posenc.bench protocol --encoding mine:Nearby --datasets RacketSports
 def _training() -> str:
     settings, trials = TRAINING["settings"], TRAINING["tuning"]
     rates = ", ".join(f"{rate:g}" for rate in trials["rates"])
-    tiers = "\n".join(f"- **Tier {n}**: {_tier(n)}" for n in protocols.TIERS)
+    tiers = "\n".join(map(_tier, protocols.TIERS))
     return f"""\
 ## Training: `{protocols.HASH}`
 
@@ -125,9 +127,22 @@ best two otherwise.
 
 
 def _tier(number: int) -> str:
-    """Return what a tier holds: model, variant and encodings, then the sets."""
+    """Return what a tier holds, with its extension by later encodings as an entry of its own."""
+    blocks = protocols.TIERS[number]
+    later = [block for block in blocks if block.encodings == protocols.LATER]
+    said = f"- **Tier {number}**: {_held([block for block in blocks if block not in later])}"
+    if later:
+        said += (
+            f"\n- **Extension of tier {number}**, outside both hashes, with the encodings that "
+            f"came to the library after the protocol was frozen: {_held(later)}"
+        )
+    return said
+
+
+def _held(blocks: Sequence[protocols.Block]) -> str:
+    """Return what blocks hold: model, variant and encodings, then the sets."""
     kinds: dict[tuple, list[str]] = {}
-    for block in protocols.TIERS[number]:
+    for block in blocks:
         kinds.setdefault((block.model, block.variant, block.encodings), []).append(block.dataset)
     return "; ".join(_kind(*kind, sets) for kind, sets in kinds.items()) + "."
 

@@ -3,6 +3,8 @@
 An encoding that adds vectors to the tokens is measured by its table. For the other doors each wish
 has an analogue in what position contributes to attention: C(i, j), what is added to the score of
 query i and key j (to the weight, behind the door `mix`) when all tokens are alike.
+
+Where a position is several numbers, token t stands at (0, ..., 0, t), as steps of one sensor do.
 """
 
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import _checks
-from posenc.attention import Position, SelfAttention
+from posenc.attention import Places, Position, SelfAttention
 from posenc.models import positions
 from posenc.models.transfer import transfer
 from posenc.teaching import scorecard
@@ -38,8 +40,8 @@ def measure(
     Parameters
     ----------
     position : str, class or callable
-        One of `encodings.names()`, or what makes an encoding from (d_model, n_heads, max_length),
-        such as a class of your own.
+        One of `encodings.names("all")` or `encodings.names("axes")`, or what makes an encoding from
+        (d_model, n_heads, max_length), such as a class of your own.
     d_model, n_heads : int
         As for `Position`.
     n_positions : int
@@ -53,7 +55,8 @@ def measure(
     Returns
     -------
     Scorecard
-        With a table: that of `scorecard.measure`. Else:
+        With a table: that of `scorecard.measure`. The table of an encoding from the signal is what
+        it adds to one series of random tokens. Else:
 
         `largest_value`: largest |C| after its row's mean is taken off (the softmax does not see
         it), in units of the spread 1 that scores of independent random tokens have; behind `mix`
@@ -81,7 +84,7 @@ def measure(
 
     made = make(n_positions)
     if "embed" in made.doors():
-        return scorecard.measure(lambda n: _table(made, make, n), n_positions)
+        return scorecard.measure(lambda n: _table(made, make, n, seed), n_positions)
     return _measure_doors(made, make, seed)
 
 
@@ -109,7 +112,8 @@ def order_distance(position: Position, seed: int = 0) -> float:
         swapped = torch.arange(length)
         swapped[[length // 2, length // 2 + 1]] = swapped[[length // 2 + 1, length // 2]]
         reordered = [x.flip(0), x.roll(1, 0), x[swapped], x[torch.randperm(length)]]
-    pooled = layer(torch.stack([x, *reordered, *others])).mean(1)
+    batch = torch.stack([x, *reordered, *others])
+    pooled = layer(batch, positions=_line(position, length)).mean(1)
     spread = (pooled[5:] - pooled[5:].mean(0)).square().sum(1).mean().sqrt()
     return float((pooled[1:5] - pooled[0]).norm(dim=1).min() / spread)
 
@@ -134,7 +138,9 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
     if acts_on_weights(position):
         return position.mix(x)[None]
     q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
-    turned_q, turned_k = position.rotate(q, q)
+    line = _line(position, length)
+    places = [] if line is None else [Places.at(line, x, position.n_axes)]
+    turned_q, turned_k = position.rotate(q, q, *places)
     added = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
     bias = position.bias(x, q, q)
     return added if bias is None else added + bias
@@ -145,12 +151,21 @@ def acts_on_weights(position: Position) -> bool:
     return isinstance(position.mix(torch.zeros(1, 1, position.d_model)), Tensor)
 
 
-def _table(position: Position, make: Make, length: int) -> NDArray[np.float64]:
+def _line(position: Position, length: int) -> Tensor | None:
+    """Return places along the last axis, (length, n_axes), or None where a place is one number."""
+    if position.n_axes == 1:
+        return None
+    return torch.nn.functional.pad(torch.arange(length)[:, None], (position.n_axes - 1, 0))
+
+
+def _table(position: Position, make: Make, length: int, seed: int) -> NDArray[np.float64]:
     """Return the rows that are added, at a longer length with the weights of `position`."""
     if length > position.max_length:
         position = transfer(position, make(length))
-    silence = torch.zeros(1, length, position.d_model, dtype=torch.float64)
-    return position.embed(silence)[0].detach().numpy()
+    tokens = np.zeros((length, position.d_model))
+    if position.reads_neighbours:
+        tokens = np.random.default_rng(seed).normal(size=tokens.shape)
+    return position.embed(torch.tensor(tokens)[None])[0].detach().numpy() - tokens
 
 
 def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:

@@ -1,6 +1,7 @@
 """Text files, plain or gzipped, and the numbers in them."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,20 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
         raise FileFormatError(path, number + 1, f"not UTF-8 text ({error.reason})") from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise FileFormatError(path, number + 1, f"damaged gzip file ({error})") from error
+
+
+def readable(path: Path | str) -> Path:
+    """Return `path` as a Path to a file that is there, or raise ValueError."""
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must be a file's path, a str or a Path, got {path!r:.80}")
+    path = Path(path)
+    try:
+        there = path.is_file()
+    except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
+        raise ValueError(f"path must be one that a file can have, got {str(path)!r:.80}") from error
+    if not there:
+        raise FileFormatError(path, None, "no such file")
+    return path
 
 
 def numbers(path: Path, line: int, text: str, *, missing: bool) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.data.dataset import Dataset, stack
-from posenc.data.errors import FileFormatError
+from posenc.data.dataset import Dataset, check_growth, stack
+from posenc.data.errors import DataError, FileFormatError
 from posenc.data.formats import text
 
 _COMMENT = ("#", "%")
@@ -43,10 +43,9 @@ def read_ts(path: Path | str) -> Dataset:
     Raises
     ------
     FileFormatError (a ValueError): names the file and the line of whatever is wrong.
+    ValueError if `path` cannot be one.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileFormatError(path, None, "no such file")
+    path = text.readable(path)
     series, labels, header = read_series(path)
     return stack(series, labels, header.classes, header.name, f"{path.name}, read from a .ts file")
 
@@ -58,6 +57,7 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
     index = {label: i for i, label in enumerate(header.classes)}
     series: list[NDArray] = []
     labels: list[int] = []
+    longest = 0, 0  # steps, line
     for line, row in rows:
         if not row.strip() or row.startswith(_COMMENT):
             continue
@@ -69,8 +69,13 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
         expected = series[0].shape if series else (header.length, header.n_channels)
         series.append(_read_case(path, line, channels, header, expected))
         labels.append(index[label.strip()])
+        longest = max(longest, (len(series[-1]), -line))
     if not series:
         raise FileFormatError(path, None, "holds no series after @data")
+    try:
+        check_growth(series, longest[0], "this series")
+    except DataError as error:
+        raise FileFormatError(path, -longest[1], str(error)) from error
     return series, np.array(labels, dtype=np.int64), header
 
 
@@ -96,18 +101,28 @@ def _read_case(
     if not channels or n_channels not in (None, len(channels)):
         wanted = "at least 1" if n_channels is None else n_channels
         raise FileFormatError(path, line, f"expected {wanted} channels, got {len(channels)}")
-    values = [text.numbers(path, line, one, missing=header.missing) for one in channels]
-    if not header.equal_length:
-        length = len(values[0])
-    for i, one in enumerate(values):
-        if len(one) != (length or len(values[0])):
-            wanted = length or len(values[0])
-            raise FileFormatError(
-                path, line, f"channel {i + 1} has {len(one)} values, expected {wanted}"
-            )
+    first = channels[0].count(",") + 1
+    wanted = length or first if header.equal_length else first
+    values = [
+        _read_channel(path, line, i, one, wanted, header) for i, one in enumerate(channels, 1)
+    ]
     series = np.stack(values, axis=1)
     text.check_real_step(path, line, series)
     return series.astype(np.float32)
+
+
+def _read_channel(
+    path: Path, line: int, number: int, fields: str, wanted: int, header: Header
+) -> NDArray[np.float64]:
+    """Return the values of a channel, or raise FileFormatError before too many are read."""
+    count = fields.count(",") + 1
+    if count != wanted:
+        begin = fields.split(",", wanted + 1)[: wanted + 1]
+        text.numbers(path, line, ",".join(begin), missing=header.missing)  # a fault there is told
+        raise FileFormatError(
+            path, line, f"channel {number} has {count:,} values, expected {wanted:,}"
+        )
+    return text.numbers(path, line, fields, missing=header.missing)
 
 
 def _read_header(path: Path, rows) -> Header:

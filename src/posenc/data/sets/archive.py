@@ -20,6 +20,15 @@ def find(folder: Path, name: str) -> list[Path]:
     return []
 
 
+def missing_half(folder: Path, name: str) -> Path | None:
+    """Return the file that would complete a set of which only one half is there, or None."""
+    for ending in _ENDINGS:
+        train, test = (folder / f"{name}_{part}{ending}" for part in ("TRAIN", "TEST"))
+        if train.is_file() != test.is_file():
+            return test if train.is_file() else train
+    return None
+
+
 def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     """Return the official splits, padded to one common length."""
     train, test = (_read(path) for path in paths)

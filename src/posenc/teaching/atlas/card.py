@@ -53,7 +53,7 @@ class Card:
     chapter : str
         The page that explains it, such as "rotations"; empty where the card itself does.
     more : str
-        A paragraph of explanation where no chapter gives one.
+        A paragraph of explanation where no chapter gives one, or of options.
     """
 
     name: str

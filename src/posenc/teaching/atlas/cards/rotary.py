@@ -38,4 +38,12 @@ assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
     papers=("su2021roformer",),
     verdicts=("B23", "R9", "N1", "N8", "N63"),
     chapter="rotary",
+    more=(
+        "Options change which pairs turn, and how fast. `share` turns the first part of a head's "
+        "dimensions and leaves the others without position (*partial rotary*), `keep` stops the "
+        "slowest pairs (*p-RoPE*). `scaling` slows frequencies down for inputs longer than in "
+        "training: `linear`, `ntk`, `dynamic_ntk`, `yarn`, `llama3` or `longrope`, with the "
+        "`original_length` of training and a `factor`. [Beyond the training length]"
+        "(beyond-training-length) says which pairs each of them touches."
+    ),
 )
