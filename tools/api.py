@@ -28,9 +28,10 @@ class Room(NamedTuple):
 ROOMS = {
     "mathematics": Room(
         "The mathematics",
-        "Frequencies, tables, rotations, Fourier coefficients and measures of faithfulness. "
-        "NumPy only; positions are integers or real numbers, angles are in radians.",
-        ("frequencies", "tables", "rotation", "fourier", "faithfulness"),
+        "Frequencies, tables, rotations, their schedules for longer contexts, Fourier coefficients "
+        "and measures of faithfulness. NumPy only; positions are integers or real numbers, angles "
+        "are in radians.",
+        ("frequencies", "tables", "rotation", "schedules", "fourier", "faithfulness"),
     ),
     "attention": Room(
         "Attention",

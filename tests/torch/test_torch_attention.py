@@ -554,6 +554,31 @@ class Silent(Position):
         x + 1
 
 
+class Narrow(Position):
+    def rotate(self, q, k):
+        return q[..., :2], k
+
+
+class Shorter(Position):
+    def rotate(self, q, k):
+        return q, k[:, :, 1:]
+
+
+class Allowed(Position):
+    def bias(self, x, q, k):
+        return torch.ones(5, 5, dtype=torch.bool).tril()
+
+
+class AllowedBehind(Position):
+    def mix(self, x):
+        return torch.ones(5, 5, dtype=torch.bool).tril()
+
+
+class Number(Position):
+    def bias(self, x, q, k):
+        return 1.0
+
+
 @pytest.mark.parametrize(
     ("position", "message"),
     [
@@ -561,6 +586,11 @@ class Silent(Position):
         (Square, r"Square.bias must return .* = \(2, 3, 5, 5\), got shape \(7, 7\)"),
         (Rows, r"Rows.mix must return .* = \(2, 3, 5, 5\), got shape \(5, 4\)"),
         (Silent, r"Silent.embed must return tokens of the shape .* \(2, 5, 12\), got None"),
+        (Narrow, r"Narrow.rotate .* \(2, 3, 5, width\) of one width, .* \(2, 3, 5, 2\) and"),
+        (Shorter, r"Shorter.rotate must return .* and \(2, 3, 4, 4\)"),
+        (Allowed, r"Allowed.bias must return numbers, .* got booleans; .*torch.where.*`mask`"),
+        (AllowedBehind, r"AllowedBehind.mix must return numbers, .* got booleans"),
+        (Number, r"Number.bias must return a tensor, got float"),
     ],
 )
 def test_a_door_that_returns_something_else_is_named(position, message):
@@ -603,8 +633,46 @@ def test_a_misspelt_door_is_named_where_the_class_is_defined(name, arguments, do
 
 
 @pytest.mark.parametrize(
+    ("name", "arguments", "door"),
+    [
+        ("biass", "qk", "bias"),
+        ("bia", "x", "bias"),
+        ("rotat", "x", "rotate"),
+        ("mixx", "", "mix"),
+        ("score_bias", "xqk", "bias"),
+        ("rotate_qk", "qk", "rotate"),
+    ],
+)
+def test_a_misspelt_door_with_other_arguments_or_with_another_word_is_named(name, arguments, door):
+    methods = {name: take(*arguments), "embed": lambda self, x: x}
+    with pytest.raises(ValueError, match=rf"Mine\.{name} is no door.* mean '{door}'\?"):
+        type("Mine", (Position,), methods)
+
+
+@pytest.mark.parametrize(
+    ("parent", "name", "arguments", "door"),
+    [
+        (encodings.ALiBi, "biass", "xqk", "bias"),
+        (encodings.T5Bias, "bais", "xqk", "bias"),
+        (encodings.Rotary, "rotat", "qk", "rotate"),
+        (encodings.Sinusoidal, "emebd", "x", "embed"),
+        (encodings.ERPE, "mixx", "x", "mix"),
+        (encodings.NoPosition, "biass", "xqk", "bias"),
+    ],
+)
+def test_a_misspelt_door_does_not_train_as_its_parent(parent, name, arguments, door):
+    with pytest.raises(ValueError, match=rf"Mine\.{name} is no door.* mean '{door}'\?"):
+        type("Mine", (parent,), {name: take(*arguments)})
+    # beside the door itself it is a helper, for those who derive from it, too
+    mine = type("Mine", (parent,), {name: take(*arguments), door: take(*arguments)})
+    assert issubclass(type("More", (mine,), {}), parent)
+
+
+@pytest.mark.parametrize(
     "helpers",
     [
+        {"bias_table": take("length"), "rotate_half": take("x"), "rotated": take("x")},
+        {"score_bias": take("i", "j", "k"), "mix_series": take("x"), "mixture": take("x")},
         {"biases": take(*"xqk"), "bias": take(*"xqk")},  # beside the door itself
         {"_biass": take(*"xqk")},
         {"rotated": take("x", "cos", "sin", "pairs")},  # takes what no door takes

@@ -9,6 +9,7 @@ import torch
 
 from posenc import encodings
 from posenc.attention import Cache, Position, SelfAttention, cache, position
+from posenc.models import LanguageModel
 from posenc.models.transfer import transfer
 
 D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 20, 2
@@ -205,6 +206,40 @@ def test_new_tokens_go_on_from_the_last_position(name, times):
     torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("first", [0, 10, 2.5])
+def test_a_padded_token_is_one_step_whoever_says_where_tokens_stand(first):
+    attention, x = layer("rotary", torch.float64), tokens(6, torch.float64)
+    batch = x.shape[0]
+    mask = torch.ones(batch, 4, dtype=torch.bool)
+    mask[0, 2:], mask[1] = False, False
+    own = (first + torch.arange(4, dtype=torch.float64)).repeat(batch, 1)
+    own[~mask] = torch.nan  # nobody looks at these
+    kept = Cache()
+    attention(x[:, :4], mask, positions=own, cache=kept)
+    wanted = torch.full((batch, 1), first + 4, dtype=torch.float64)
+    wanted[1] = 4  # without any real token they count from 0
+    assert torch.equal(kept.onward(x[:, :1]).positions, wanted)
+    # a row that is padded all along goes on from where it stood before
+    later = (first + torch.arange(4.0, 6)).double().repeat(batch, 1)
+    later[:2] = torch.nan
+    attention(x[:, 4:], mask[:, 2:], positions=later, cache=kept)
+    assert torch.equal(kept.onward(x[:, :1]).positions, wanted + 2)
+
+
+@torch.no_grad()
+def test_padding_with_counted_positions_is_padding_with_those_given():
+    attention, x = layer("rotary", torch.float64), tokens(6, torch.float64)
+    mask = torch.ones(x.shape[0], 4, dtype=torch.bool)
+    mask[0, 2:] = False
+    outputs = []
+    for positions in (None, torch.arange(4), torch.arange(4).expand(x.shape[0], 4)):
+        kept = Cache()
+        attention(x[:, :4], mask, positions=positions, cache=kept)
+        outputs.append(attention(x[:, 4:], cache=kept))
+    for given in outputs[1:]:
+        torch.testing.assert_close(given, outputs[0], rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", PLACED)
 def test_padding_in_front(name):
     """Prompts of different lengths end together; each goes on with its own positions."""
@@ -380,6 +415,37 @@ def test_two_copies_of_a_cache_go_on_apart():
     torch.testing.assert_close(torch.cat(ours, 1), expected, rtol=0, atol=1e-5)
     expected = attention(torch.cat((so_far, other[:, 7:9]), 1))[:, -2:]
     torch.testing.assert_close(torch.cat(theirs, 1), expected, rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_models_cache_goes_on_apart(copied):
+    model = LanguageModel(9, 16, 2, 2, position="rotary", max_length=LENGTH).eval()
+    ours, theirs = torch.randint(9, (2, LENGTH)), torch.randint(9, (2, LENGTH))
+    one = Cache()
+    model(ours[:, :4], cache=one)
+    model(ours[:, 4:5], cache=one)
+    two = copied(one)
+    mine = [model(ours[:, t : t + 1], cache=one) for t in (5, 6)]
+    other = [model(theirs[:, t : t + 1], cache=two) for t in (5, 6)]
+    assert one.length == two.length == 7
+    expected = model(ours[:, :7])[:, 5:]
+    torch.testing.assert_close(torch.cat(mine, 1), expected, rtol=0, atol=1e-5)
+    expected = model(torch.cat((ours[:, :5], theirs[:, 5:7]), 1))[:, 5:]
+    torch.testing.assert_close(torch.cat(other, 1), expected, rtol=0, atol=1e-5)
+
+
+def test_a_deep_copy_of_a_cache_serves_its_layer_or_the_copy_of_that():
+    attention, x = layer("t5"), tokens()
+    kept = Cache()
+    attention(x[:, :4], cache=kept)  # with a graph, which deepcopy refuses by itself
+    expected = attention(x[:, :6])[:, 4:]
+    again, (other, of_other) = copy.deepcopy(kept), copy.deepcopy((attention, kept))
+    for one, cached in ((attention, again), (attention, kept), (other, of_other)):
+        torch.testing.assert_close(one(x[:, 4:6], cache=cached), expected, rtol=0, atol=1e-5)
+        assert cached.length == 6
+    with pytest.raises(ValueError, match="one layer only"):
+        other(x[:, 6:7], cache=again)
 
 
 def test_a_cache_goes_on_in_another_mode():

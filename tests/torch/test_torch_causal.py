@@ -77,7 +77,9 @@ def test_t5_names_a_distance_that_a_causal_layer_cannot_have():
     layer("t5", options=options)(tokens())
     message = r"max_distance must be above n_buckets / 2 = 4 in a causal layer, got 4"
     with pytest.raises(ValueError, match=message):
-        layer("t5", options=options, causal=True)(tokens())
+        layer("t5", options=options, causal=True)  # when it is made
+    with pytest.raises(ValueError, match=message):
+        layer("t5", options=options).position.bucket(torch.arange(-3, 3), causal=True)
 
 
 def test_alibi_penalises_the_past():

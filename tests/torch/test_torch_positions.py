@@ -292,6 +292,24 @@ def test_gradients_reach_positions_that_are_computed(name):
     assert gradcheck(run, (times,), fast_mode=True)
 
 
+@pytest.mark.parametrize("name", ["learnable", "dft", "relative", "tupe"])
+def test_no_tokens_stand_nowhere(name):
+    attention = SelfAttention(16, 2, encodings.make(name, 16, 2, 9))
+    nothing = torch.zeros(2, 0, 16)
+    assert attention(nothing, positions=torch.zeros(0)).shape == nothing.shape
+    assert attention(nothing, positions=torch.zeros(2, 0)).shape == nothing.shape
+
+
+@pytest.mark.parametrize("far", [160, 20_000, 10**12])
+def test_noise_is_not_drawn_for_steps_that_hardly_any_token_takes(far):
+    attention = SelfAttention(16, 2, encodings.make("conv_spe", 16, 2, 10)).eval()
+    x = torch.randn(1, 2, 16)
+    assert attention(x, positions=[0, 159]).shape == x.shape
+    with pytest.raises(ValueError, match=f"positions must be below 16 .*, 160, .* got {far}"):
+        attention(x, positions=[0, far])
+    assert attention(torch.randn(1, 200, 16)).shape == (1, 200, 16)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", ["rotary", "alibi", "sinusoidal", "learnable_frequency"])
 def test_half_types_know_every_time(name, dtype):
@@ -779,6 +797,18 @@ def test_times_that_a_model_cannot_serve_are_named():
         model(PatchTransformer, "learnable")(x, times=torch.arange(20))
     with pytest.raises(ValueError, match=r"to serve given positions, but Nearby\.bias"):
         model(TimeSeriesTransformer, Nearby)(x, times=torch.arange(20))
+
+
+def test_times_of_patches_are_in_steps_and_whoever_cannot_serve_them_says_what_helps():
+    model = PatchTransformer(1, 2, 24, "tape", 8, 2, 1, 8, patch=4).eval()
+    x, times = torch.randn(2, 24, 1), torch.arange(24)
+    message = r"times must be .* TAPE .* in steps: positions must .*5\.5.*\(times - 1\.5\) / 4"
+    with pytest.raises(ValueError, match=message):
+        model(x, times=times)
+    in_patches = model(x, times=(times - 1.5) / 4)
+    torch.testing.assert_close(in_patches, model(x), rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match=r"^times must have shape"):
+        model(x, times=times[1:])
 
 
 def test_models_with_times_stack():

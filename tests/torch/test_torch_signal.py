@@ -255,7 +255,7 @@ def layer(name, cls=SelfAttention, **more):
 def test_what_cannot_be_served_is_refused_with_the_reason(name):
     x, who = tokens(), encodings.get(name).__name__
     with pytest.raises(ValueError, match=f"position must not be {who} in a causal layer, as each"):
-        layer(name, causal=True)(x)
+        layer(name, causal=True)  # when it is made
     for positions in (torch.arange(LENGTH), torch.rand(LENGTH)):
         with pytest.raises(ValueError, match=f"positions must be None for {who}, which takes"):
             layer(name)(x, positions=positions)

@@ -223,6 +223,96 @@ def test_short_cuts_of_before_are_named(name):
         type("Mine", (Position,), methods)
 
 
+# -- what a declared door returns -----------------------------------------------------------------
+
+
+def declared(decorator, function):
+    """Return a layer of 2 heads whose encoding has one declared door."""
+    function.__name__ = "bias"
+    return SelfAttention(8, 2, type("Mine", (Position,), {"bias": decorator(function)})(8, 2, 300))
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        lambda self, offset: -offset.abs().float(),
+        lambda self, offset: -offset.abs().float()[None, None],
+        lambda self, offset: -offset.abs()[None],
+        lambda self, offset: -offset.abs(),
+        lambda self, offset: torch.where(offset > 0, -3, 0).expand(2, -1),
+    ],
+)
+@pytest.mark.parametrize("length", [9, 300])
+def test_lines_of_other_types_and_shapes_are_the_line(door, length):
+    layer = declared(by_offset, door)
+    wanted = declared(by_offset, lambda self, o: door(self, o).float().reshape(-1, len(o)))
+    wanted.load_state_dict(layer.state_dict())
+    x = torch.randn(1, length, 8)
+    mask = torch.arange(length)[None] < length - 2
+    times = torch.arange(length).flip(0)
+    for call in (
+        lambda layer: layer(x),
+        lambda layer: layer(x, mask),
+        lambda layer: layer(x, positions=times),
+        lambda layer: layer.weights(x),
+    ):
+        torch.testing.assert_close(call(layer), call(wanted), rtol=0, atol=1e-6)
+        with torch.no_grad():
+            torch.testing.assert_close(call(layer), call(wanted), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [9, 300])
+def test_scores_common_to_heads_are_those_of_each(length):
+    layer = declared(by_query_and_offset, lambda self, q: q[:, :1, :, :3])
+    wanted = declared(by_query_and_offset, lambda self, q: q[:, :1, :, :3].repeat(1, 2, 1, 1))
+    wanted.load_state_dict(layer.state_dict())
+    x = torch.randn(2, length, 8)
+    torch.testing.assert_close(layer(x), wanted(x), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("decorator", "door", "message"),
+    [
+        (by_offset, lambda self, offset: None, "a tensor, got NoneType"),
+        (by_offset, lambda self, offset: offset > 0, "numbers, .* got booleans"),
+        (by_offset, lambda self, offset: offset * 1j, "real numbers, got dtype torch.complex"),
+        (
+            by_offset,
+            lambda self, offset: torch.zeros(3, len(offset)),
+            r"one number per head and offset, \(heads or 1, n\) = \(2 or 1, \d+\), got shape \(3,",
+        ),
+        (by_offset, lambda self, offset: torch.zeros(2, 5), r"one number per .* \(2, 5\)"),
+        (by_offset, lambda self, offset: torch.zeros(2, 1), r"one number per .* \(2, 1\)"),
+        (by_offset, lambda self, offset: torch.tensor(1.0), r"one number per .* shape \(\)"),
+        (
+            by_query_and_offset,
+            lambda self, q: q.new_zeros(*q.shape[:3], 4),
+            r"scores for .* = \(1, 2, \d+\) and an odd number .*, got shape \(1, 2, \d+, 4\)",
+        ),
+        (by_query_and_offset, lambda self, q: q.new_zeros(3, 1, 5), "scores for .* an odd number"),
+        (by_query_and_offset, lambda self, q: None, "a tensor, got NoneType"),
+        (by_product, lambda self, places: torch.zeros(2, 9, 3), "two tensors, .* got Tensor"),
+        (by_product, lambda self, places: (torch.zeros(1),), "two tensors, .* got 1 things"),
+        (
+            by_product,
+            lambda self, places: (torch.zeros(2, 9, 3), torch.zeros(2, 300, 4)),
+            r"vectors of one width .* got shapes \(2, 9, 3\) and \(2, 300, 4\)",
+        ),
+        (
+            by_product,
+            lambda self, places: 2 * (torch.zeros(3, places.queries.shape[1], 3),),
+            "vectors of one width .* with heads = 2",
+        ),
+    ],
+)
+@pytest.mark.parametrize("length", [9, 300])
+def test_what_a_declared_door_must_return_is_said_at_every_length(decorator, door, message, length):
+    layer, x = declared(decorator, door), torch.randn(1, length, 8)
+    for call in (layer, layer.weights):
+        with pytest.raises(ValueError, match=rf"Mine\.bias must return {message}"):
+            call(x)
+
+
 # -- which kernel serves ---------------------------------------------------------------------------
 
 
@@ -240,15 +330,40 @@ def test_the_choice_of_a_kernel():
         "by_offset": "blocks",
         "by_query_and_offset": "blocks",
         "by_product": "joined",
-        "dense": "fused",
+        "dense": "blocks",
     }
+    assert chosen(KINDS["dense"], learn=False) == "fused"
     assert chosen(Nearby, learn=False) == "strided"
     assert chosen(Nearby, learn=False, seen=padding) == "blocks"
     for cls in KINDS.values():
         assert chosen(cls, 255) == "fused"
         assert chosen(cls, dropout=0.1) == "fused"
-    assert chosen(Nearby, seen=padding, limited=True) == "fused"
+    assert chosen(Nearby, seen=padding, limited=True) == "blocks"
+    assert chosen(Nearby, seen=padding, limited=True, learn=False) == "fused"
+    with torch.no_grad():
+        assert chosen(KINDS["dense"]) == chosen(Nearby, limited=True) == "fused"
     assert chosen(encodings.NoPosition) == "fused"
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("length", [40, 300])
+@pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize("cls", KINDS.values())
+def test_what_is_chosen_is_what_runs(cls, learn, length, causal, monkeypatch):
+    runs, said, choose = [], [], kernels.choose
+    names = {"blocked_attention": "blocks", "fused_attention": "fused"}
+    for name, kernel in names.items():
+        run = getattr(kernels, name)
+        monkeypatch.setattr(
+            kernels, name, lambda *a, run=run, kernel=kernel: (runs.append(kernel), run(*a))[1]
+        )
+    monkeypatch.setattr(
+        kernels, "choose", lambda *a, **k: (said.append(choose(*a, **k)), said[-1])[1]
+    )
+    layer = SelfAttention(8, 2, cls(8, 2, length).requires_grad_(learn), causal=causal)
+    layer(torch.randn(1, length, 8))
+    inner = {"strided": "fused", "joined": "fused"}
+    assert runs == [inner.get(said[0], said[0])]
 
 
 @pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])

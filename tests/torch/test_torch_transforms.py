@@ -272,16 +272,55 @@ def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
     assert torch.equal(other.eval()(x), net.eval()(x))
 
 
+class Own(torch.nn.Module):
+    """A module of a reader's own, with an encoding and no layer of ours."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.map = torch.nn.Linear(16, 16)
+        self.position = encodings.make(name, 16, 2, 24)
+
+    def forward(self, x):
+        x = self.position.embed(self.map(x))
+        q = x.unflatten(-1, (2, 8)).transpose(1, 2)
+        q, k = self.position.rotate(q, q)
+        bias = self.position.bias(x, q, k)
+        return q @ k.mT if bias is None else q @ k.mT + bias
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", encodings.names("all"))
-def test_an_encoding_alone_is_filled_by_assignment(name):
-    position = encodings.make(name, 16, 2, 24)
+def test_an_encoding_alone_is_filled_by_assignment(name, dtype):
+    module = Own(name).to(dtype).eval()
     with torch.device("meta"):
-        empty = encodings.make(name, 16, 2, 24)
-    empty.load_state_dict(position.state_dict(), assign=True)
-    # one without parameters does not learn from its checkpoint where to go
-    assert not any(values.is_meta for values in empty.parameters())
+        empty = Own(name).to(dtype).eval()
+    assert all(one.is_meta for one in (*empty.parameters(), *empty.buffers()))
+    empty.load_state_dict(module.state_dict(), assign=True)
+    x = torch.randn(2, 9, 16, dtype=dtype)
+    torch.testing.assert_close(empty(x), module(x), rtol=0, atol=0)
+    for one, other in zip(empty.buffers(), module.buffers(), strict=True):
+        assert torch.equal(one, other)
+        assert one.dtype == other.dtype
+
+
+def test_constants_stay_on_meta_where_nothing_is_assigned():
+    with torch.device("meta"):
+        empty = encodings.make("rotary", 16, 2, 24)
+    empty.load_state_dict({})
+    assert all(one.is_meta for one in empty.buffers())
+
+
+def test_constants_go_where_the_parameters_of_a_layer_are():
+    position = encodings.make("alibi", 16, 2, 24)
+    with torch.device("meta"):
+        empty = encodings.make("alibi", 16, 2, 24)
+    empty.load_state_dict({}, assign=True)
+    assert empty.slopes.dtype == torch.float32
+    # a layer around it knows better, once
     empty.leave_meta(torch.zeros(1, dtype=torch.float64))
-    assert not any(values.is_meta for values in empty.buffers())
+    assert torch.equal(empty.slopes, position.double().slopes)
+    empty.leave_meta(torch.zeros(1))
+    assert empty.slopes.dtype == torch.float64
 
 
 @pytest.mark.parametrize("name", encodings.names("all"))
@@ -402,6 +441,17 @@ def test_models_are_exported_for_every_length(name):
     for length in (2, 33, 270):
         x = series(length)
         torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
+
+
+def test_models_of_patches_are_exported_for_every_number_of_whole_patches():
+    net = PatchTransformer(1, 2, 240, "t5", 16, 2, 1, 16, patch=8).eval()
+    lengths = {1: 8 * torch.export.Dim("n_patches", min=2, max=30)}
+    with torch.no_grad():
+        x = torch.randn(2, 40, 1)
+        program = torch.export.export(net, (x,), dynamic_shapes=(lengths,)).module()
+        for length in (16, 96, 240):
+            x = torch.randn(2, length, 1)
+            torch.testing.assert_close(program(x), net(x), rtol=0, atol=1e-5)
 
 
 # -- stacked models --------------------------------------------------------------------------------

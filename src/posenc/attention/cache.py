@@ -1,8 +1,8 @@
 """What a causal layer remembers of the tokens that it has seen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -42,8 +42,10 @@ class Cache:
     Feed a layer one token, or a few, at a time with the same cache, and the outputs are those of
     the whole sequence. A cache belongs to the first layer that uses it, so that a model with
     several layers has one for each; given to a `posenc.models.LanguageModel`, it holds these.
-    New positions go on from the last one unless they are given. Keys were made with the parameters
-    of their time, and so is what an encoding keeps in `memory`: after a training step, start anew.
+    New positions go on from the last one unless they are given; a padded token is one step, as it
+    is where tokens are counted. Keys were made with the parameters of their time, and so is what an
+    encoding keeps in `memory`: after a training step, start anew. A copy, by `copy` or `deepcopy`,
+    goes on apart from the first with the same layer or model.
 
     Examples
     --------
@@ -71,6 +73,26 @@ class Cache:
         if self._parts:
             return self._parts[0].length
         return 0 if self._kept is None else self._kept.steps.length
+
+    def __copy__(self) -> "Cache":
+        return self._copied(lambda kept: kept, lambda owner: owner)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Cache":
+        """Return a cache with tensors of its own, which serves the same layer or model.
+
+        Or its copy, if that was copied before in the same call.
+        """
+        copied = memo[id(self)] = self._copied(_cloned, lambda owner: memo.get(id(owner), owner))
+        return copied
+
+    def _copied(self, of_kept: Callable[[Kept], Kept], owner: Callable[[Any], Any]) -> "Cache":
+        """Return a cache that goes on apart from this one; what is kept is never changed."""
+        other = Cache()
+        other.memory = dict(self.memory)
+        other._layer, other._model = owner(self._layer), owner(self._model)
+        other._kept = None if self._kept is None else of_kept(self._kept)
+        other._parts = [part._copied(of_kept, owner) for part in self._parts]
+        return other
 
     def check(self, layer: "SelfAttention", x: Tensor) -> None:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
@@ -164,6 +186,11 @@ class _Room:
 
     def _slot(self, start: int, length: int) -> Tensor:
         return self.whole.narrow(self.axis, start, length)
+
+
+def _cloned(kept: Kept) -> Kept:
+    """Return the same with tensors of its own; where tokens stand is never changed in place."""
+    return Kept(*(one.clone() if isinstance(one, Tensor) else one for one in kept))
 
 
 @contextmanager

@@ -86,10 +86,33 @@ class Attention(nn.Module):
 
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         turned = self.position.through("rotate", places, q, k)
-        if not (isinstance(turned, tuple) and len(turned) == 2):
+        if not (
+            isinstance(turned, tuple)
+            and len(turned) == 2
+            and all(isinstance(one, Tensor) for one in turned)
+        ):
             name = type(self.position).__name__
             raise ValueError(f"{name}.rotate must return queries and keys, (q, k)")
+        if not torch.compiler.is_compiling():
+            self._check_turned(q, k, *turned)
         return turned
+
+    def _check_turned(self, q: Tensor, k: Tensor, new_q: Tensor, new_k: Tensor) -> None:
+        """Raise ValueError unless queries and keys are as many as before, and of one width."""
+        heads = k.shape[1], self.n_heads
+        fits = (
+            new_q.ndim == new_k.ndim == 4
+            and new_q.shape[:3] == q.shape[:3]
+            and new_k.shape[::2] == k.shape[::2]
+            and new_k.shape[1] in heads
+        )
+        if not (fits and new_q.shape[3] == new_k.shape[3]):
+            name = type(self.position).__name__
+            of_q, of_k = (", ".join(str(size) for size in one.shape[:3]) for one in (q, k))
+            raise ValueError(
+                f"{name}.rotate must return queries ({of_q}, width) and keys ({of_k}, width) of "
+                f"one width, got shapes {tuple(new_q.shape)} and {tuple(new_k.shape)}"
+            )
 
     def _for_all_heads(self, x: Tensor) -> Tensor:
         """Return keys or values (batch, n_heads, length, width), repeated where heads share."""

@@ -9,11 +9,12 @@
 | by query and offset | | blocks |
 | by product | | fused, as more dimensions of queries and keys |
 
-That is the table of CPUs. On a GPU, scores by offset, and by query and offset, go to FlexAttention
-where PyTorch has it (`flex`); what else the blocks do here goes to the fused kernel there. All
-short forms are for at least 256 tokens without dropout, outside of `torch.compile` and of
-transforms; everything else is served with the matrix written out. A term of `mix` that goes by
-offset is convolved, again for long inputs, and any other is written out.
+In a causal layer, with a window or with a mask of pairs, a term by offset, or by query and offset,
+counts as dense. That is the table of CPUs. On a GPU, scores by offset, and by query and offset, go
+to FlexAttention where PyTorch has it (`flex`); what else the blocks do here goes to the fused
+kernel there. All short forms, and blocks, are for at least 256 tokens without dropout, outside of
+`torch.compile` and of transforms; everything else is served with the matrix written out. A term of
+`mix` that goes by offset is convolved, again for long inputs, and any other is written out.
 """
 
 import math
@@ -55,7 +56,13 @@ _LONG = 256
 
 
 def choose(
-    q: Tensor, bias: Term | None, seen: Tensor | None, *, limited: bool, dropout: float
+    q: Tensor,
+    bias: Term | None,
+    seen: Tensor | None,
+    *,
+    limited: bool,
+    dropout: float,
+    k: Tensor | None = None,
 ) -> str:
     """Return the name of the kernel for these queries and what is added to their scores.
 
@@ -69,6 +76,8 @@ def choose(
         Whether that is more than padding.
     dropout : float
         Its rate in this pass.
+    k : (batch, heads, keys, width), optional
+        By default there is a key for each query.
 
     Returns
     -------
@@ -80,12 +89,19 @@ def choose(
     if bias.kind == "by_product":
         return "joined"
     if bias.kind == "dense" or limited:
-        return "fused"
+        return "blocks" if _wants_blocks(q, q if k is None else k, bias) else "fused"
     if q.device.type != "cpu":
         return "flex" if flex.serves(q) else "fused"
     if bias.kind == "by_offset" and seen is None and not bias.short().requires_grad:
         return "strided"
     return "blocks"
+
+
+def _wants_blocks(q: Tensor, k: Tensor, bias: Term) -> bool:
+    """Return whether PyTorch's kernel would be the formula for a matrix, in O(length^2) memory."""
+    if q.device.type != "cpu" or q.shape[-2] != k.shape[-2] or not torch.is_grad_enabled():
+        return False
+    return bias.dense(q, k).requires_grad
 
 
 def attention(
@@ -115,9 +131,9 @@ def attention(
     if callable(mix):
         weights = drop(softmax_weights(q, k, bias, seen, scale), dropout)
         return weights @ v + mix(weights)
-    kernel = choose(q, bias, seen, limited=limited, dropout=dropout)
+    kernel = choose(q, bias, seen, limited=limited, dropout=dropout, k=k)
     if kernel == "blocks":
-        heads = _blocks(q, k, v, bias, seen, scale)
+        heads = _blocks(q, k, v, bias, seen, scale, limited=limited)
     elif kernel == "flex":
         heads = _flexible(q, k, v, bias, seen, scale)
     elif kernel == "strided":
@@ -156,9 +172,6 @@ def fused_attention(
         return formula(q, k, v, mask, dropout, scale)
     learned = mask is not None and mask.requires_grad
     on_cpu = q.device.type == "cpu"
-    if learned and on_cpu and not dropout and _long(q) and q.shape[-2] == k.shape[-2]:
-        # the kernel for CPUs would be the formula
-        return blocked_attention(precise(q) * scale, k, v, mask)
     width = v.shape[-1]
     if q.shape[-1] != width and _single(q):
         # for one query, filling up all values costs more than the scores
@@ -211,11 +224,21 @@ def _single(q: Tensor) -> bool:
 
 
 def _blocks(
-    q: Tensor, k: Tensor, v: Tensor, bias: Term, seen: Tensor | None, scale: float
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Term,
+    seen: Tensor | None,
+    scale: float,
+    *,
+    limited: bool,
 ) -> Tensor:
-    """Return attention with scores by offset, for all queries or for each."""
+    """Return attention with a matrix, or with scores by offset, for all queries or for each."""
+    q = precise(q) * scale
+    if bias.kind == "dense" or limited:
+        return blocked_attention(q, k, v, merge(bias.dense(q, k), seen, v))
     values, padding = _by_offset(bias, seen)
-    return blocked_attention(precise(q) * scale, k, v, None, values, padding)
+    return blocked_attention(q, k, v, None, values, padding)
 
 
 def _flexible(

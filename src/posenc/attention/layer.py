@@ -45,7 +45,7 @@ class SelfAttention(Attention):
     ------
     ValueError
         If a size does not divide the other, `dropout` is no probability, or `position` is not a
-        `Position` of the same sizes.
+        `Position` of the same sizes, or cannot serve a causal layer.
 
     Examples
     --------
@@ -70,6 +70,8 @@ class SelfAttention(Attention):
     ) -> None:
         super().__init__(d_model, n_heads, position, dropout)
         self.causal = _checks.flag("causal", causal)
+        if self.causal:
+            position.check_causal()
         shared = self.n_heads if n_kv_heads is None else n_kv_heads
         self.n_kv_heads = _checks.divisor("n_kv_heads", shared, "n_heads", self.n_heads)
         self.window = None if window is None else _checks.count("window", window, minimum=1)

@@ -24,15 +24,23 @@ class Steps:
     given : Tensor, optional
         (batch or 1, length), or (batch or 1, length, n_axes) for encodings that want several
         numbers a token; `first` means nothing then.
+    known : (batch, length) bool, optional
+        False where a given position means nothing, as that of a padded token.
     """
 
     def __init__(
-        self, length: int, device: torch.device, first: int = 0, given: Tensor | None = None
+        self,
+        length: int,
+        device: torch.device,
+        first: int = 0,
+        given: Tensor | None = None,
+        known: Tensor | None = None,
     ) -> None:
         self.length = length
         self.device = device
         self.first = first
         self.given = given
+        self.known = known
 
     @property
     def positions(self) -> Tensor:
@@ -42,11 +50,23 @@ class Steps:
         return torch.arange(self.first, self.first + self.length, device=self.device)[None]
 
     def onward(self, length: int) -> "Steps":
-        """Return where the next tokens stand if nobody says so: one step after another."""
+        """Return where the next tokens stand if nobody says so: one step after another.
+
+        Tokens whose position means nothing are one step each, too.
+        """
         if self.given is None or not self.length:
             return Steps(length, self.device, self.first + self.length)
         count = torch.arange(1, length + 1, device=self.device)
-        return Steps(length, self.device, given=self.given[:, -1:] + count)
+        return Steps(length, self.device, given=self._end() + count)
+
+    def _end(self) -> Tensor:
+        """Return where the last token of each row stands, (batch or 1, 1)."""
+        if self.known is None:
+            return self.given[:, -1:]
+        step = torch.arange(self.length, device=self.device)
+        last = step.where(self.known, -1).amax(1, keepdim=True)
+        position = self.given.gather(1, last.clamp(min=0)).where(last >= 0, -1)
+        return position + (self.length - 1 - last)
 
     def joined(self, new: "Steps") -> "Steps":
         """Return these tokens and new ones behind them as one sequence."""
@@ -58,7 +78,16 @@ class Steps:
         one, other = self.positions, new.positions
         batch = max(one.shape[0], other.shape[0])
         both = [a.expand(batch, *a.shape[1:]) for a in (one, other)]
-        return Steps(length, self.device, given=torch.cat(both, 1))
+        known = None
+        if self.known is not None or new.known is not None:
+            known = torch.cat([steps._all_known(batch) for steps in (self, new)], 1)
+        return Steps(length, self.device, given=torch.cat(both, 1), known=known)
+
+    def _all_known(self, batch: int) -> Tensor:
+        """Return which positions mean something, (batch, length)."""
+        if self.known is not None:
+            return self.known
+        return torch.ones(batch, self.length, dtype=torch.bool, device=self.device)
 
     def whole(self, who: str, *, lowest: int | None = None) -> Tensor:
         """Return the positions as integers, or raise ValueError unless they are whole numbers.
@@ -71,7 +100,9 @@ class Steps:
             Smallest position allowed.
         """
         positions = self.positions
-        if can_look(positions) and positions.numel():
+        if not positions.numel():
+            return positions.long()
+        if can_look(positions):
             fraction = positions != positions.round() if positions.is_floating_point() else None
             if fraction is not None and fraction.any():
                 refuse("positions", f"must be whole numbers, as {who}", positions[fraction][0])
@@ -287,15 +318,17 @@ def given_steps(
     positions = positions.to(x.device)
     kind = finest(x.device) if positions.is_floating_point() else torch.int64
     positions = positions.to(kind)
+    known = None
     if positions.ndim == len(shared):
         positions = positions[None]
     elif real is not None:
+        known = real
         positions = positions.where(real.view(*real.shape, *(1 for _ in last)), 0)
     if positions.is_floating_point() and can_look(positions):
         bad = positions[~positions.isfinite()]
         if len(bad):
             refuse(name, "must be finite", bad[0])
-    return Steps(x.shape[1], x.device, given=positions)
+    return Steps(x.shape[1], x.device, given=positions, known=known)
 
 
 def _as_tensor(name: str, positions: ArrayLike) -> Tensor:

@@ -12,7 +12,8 @@ overrides the one or two that it uses.
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,13 +23,15 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention.numerics import precise
 from posenc.attention.places import Places, Steps, refuse
-from posenc.attention.terms import Form, Term
+from posenc.attention.terms import Form, Term, numbers
 
 Mix = Tensor | Callable[[Tensor], Tensor]
 """What `mix` may return: extra weights, or a function from the weights to an extra output."""
 
 DOORS = ("embed", "rotate", "bias", "mix")
 _ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
+_NEARLY = 0.85  # the same where a method takes other arguments than the door
+_MOST_ARGUMENTS = 4  # of a door, `self` included
 _RETIRED = ("bias_by_offset", "mix_by_offset")
 
 
@@ -37,8 +40,9 @@ class Position(nn.Module):
 
     To write an encoding, derive a class and override the doors that it uses. A method whose name
     is nearly that of a door is an error, and so is a class without any door in attention, because
-    both would train as no encoding without a word. Helper methods start with `_`, or have names
-    or numbers of arguments of their own; a class that wants no door derives from `NoPosition`.
+    both would train as no encoding without a word. So is such a name in a class derived from an
+    encoding that does not override the door, as it would train as its parent. Helper methods start
+    with `_`, or have names of their own; a class that wants no door derives from `NoPosition`.
 
     A door that wants to know where its tokens stand takes one more argument, `places`, and gets a
     `Places`: positions of queries and keys, whoever chose them. Then the encoding serves positions
@@ -119,6 +123,8 @@ class Position(nn.Module):
     position_only = False
     _needs_no_door = False
     _informed: Mapping[str, bool] = {}
+    _assigned = False
+    _at_large = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -199,7 +205,9 @@ class Position(nn.Module):
         form, name = self.form(door), f"{type(self).__name__}.{door}"
         if form is None or not (places.plain or form.anywhere):
             added = self.through(door, places, *inputs)
-            return Term.of(added, name) if isinstance(added, Tensor) else added
+            if added is None or (door == "mix" and callable(added)):
+                return added
+            return Term.of(numbers(added, name), name)
         q = inputs[1] if door == "bias" else None
         return Term(
             form.kind,
@@ -248,6 +256,9 @@ class Position(nn.Module):
     def expect_class_token(self) -> None:
         """Prepare for a class token at position 0; a model with `pooling="cls"` calls this."""
 
+    def check_causal(self) -> None:
+        """Raise ValueError if the encoding cannot serve a causal layer; one that is made asks."""
+
     def check_length(self, length: int) -> None:
         """Raise ValueError if `length` exceeds the `max_length` of an encoding that cannot grow."""
         if length > self.max_length:
@@ -279,13 +290,30 @@ class Position(nn.Module):
         """Make constants that are on the meta device real, with the device and dtype of `like`.
 
         `load_state_dict(assign=True)` does so, as a checkpoint brings parameters but no constants.
+        Those of an encoding without any parameter go to the default device, in the type that they
+        were to have, or to where the parameters of a layer around it are.
         """
         if like.is_meta:
             return
         for name, (values, wide) in self._exact.items():
-            if getattr(self, name).is_meta:
+            if getattr(self, name).is_meta or self._at_large:
                 like_this = precise(like) if wide else like
                 setattr(self, name, torch.as_tensor(values).to(like_this))
+        self._at_large = False
+
+    def _leave_meta_alone(self) -> None:
+        """Make constants real although no tensor of the checkpoint tells where they belong."""
+        for name, (values, _) in self._exact.items():
+            buffer = getattr(self, name)
+            if buffer.is_meta:
+                setattr(self, name, torch.tensor(values, dtype=buffer.dtype))
+                self._at_large = True
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *args: Any
+    ) -> None:
+        self._assigned = local_metadata.get("assign_to_params_buffers", False)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
@@ -293,17 +321,30 @@ class Position(nn.Module):
 
 def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: ARG001
     """Make the constants of an encoding, or of a layer's, real when parameters were loaded."""
-    position = module if isinstance(module, Position) else module.position
-    like = next(module.parameters(), None)
+    alone = isinstance(module, Position)
+    position = module if alone else module.position
+    like = next(_stored(module), None)
     if like is not None:
         position.leave_meta(like)
+    elif alone and position._assigned:
+        position._leave_meta_alone()
+
+
+def _stored(module: nn.Module) -> Iterator[Tensor]:
+    """Yield a module's parameters, then the buffers that a checkpoint holds, of one's own type."""
+    yield from module.parameters()
+    if isinstance(module, Position):
+        names = module.state_dict(keep_vars=True)
+        yield from (one for one in names.values() if one.is_floating_point())
 
 
 def _check_spelling(cls: type[Position]) -> None:
     """Raise ValueError if a new public method is named nearly like a door that stays unused.
 
-    Or like what once was called, and is not any more.
+    Or like what once was called, and is not any more. In a class that is derived from an encoding,
+    a new method is also compared with the doors of its ancestors, which it leaves in use.
     """
+    own = {name for name in DOORS if name in vars(cls)}
     unused = [name for name in DOORS if getattr(cls, name) is getattr(Position, name)]
     for name in _new_methods(cls):
         if name in _RETIRED:
@@ -312,13 +353,38 @@ def _check_spelling(cls: type[Position]) -> None:
                 f"{cls.__name__}.{name} is not called any more; {door} alone is enough, and is as "
                 f"fast with posenc.attention.by_offset above it, as {door}(self, offset)"
             )
-        near = difflib.get_close_matches(name.lower().replace("_", ""), unused, 1, _ALIKE)
-        door = near[0] if near else name
-        if near and _n_arguments(getattr(cls, name)) == _n_arguments(getattr(Position, door)):
+        method = getattr(cls, name)
+        compared = [door for door in DOORS if door not in own] if name in vars(cls) else unused
+        door = _meant(name, method, compared) or _holds(name, method, unused)
+        if door is not None:
             raise ValueError(
                 f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "
                 f"{door!r}? A helper method of nearly the same name may start with an underscore"
             )
+
+
+def _meant(name: str, method: Callable, doors: Sequence[str]) -> str | None:
+    """Return the door that a method's name is a slip of, None if it has a name of its own."""
+    bare = name.lower().replace("_", "")
+    n_arguments = len(_arguments(method))
+    for door in doors:
+        alike = difflib.SequenceMatcher(None, bare, door).ratio()
+        if alike >= _ALIKE and n_arguments == len(_arguments(getattr(Position, door))):
+            return door
+        # a letter too many or too few is a slip with any door's number of arguments, but "rotated"
+        # is a word
+        if alike >= _NEARLY and n_arguments <= _MOST_ARGUMENTS and bare != door + "d":
+            return door
+    return None
+
+
+def _holds(name: str, method: Callable, doors: Sequence[str]) -> str | None:
+    """Return the door that is a part of a method's name, if it takes just the same arguments."""
+    words = name.lower().split("_")
+    for door in ("rotate", "bias"):  # any helper takes one `x`, as the others do
+        if door in doors and door in words:
+            return door if _arguments(method) == _arguments(getattr(Position, door)) else None
+    return None
 
 
 def _new_methods(cls: type[Position]) -> list[str]:
@@ -327,9 +393,9 @@ def _new_methods(cls: type[Position]) -> list[str]:
     return sorted(n for n in names if n[0] != "_" and inspect.isfunction(getattr(cls, n)))
 
 
-def _n_arguments(function: Callable) -> int:
-    """Return how many arguments a method has, `places` apart."""
-    return len(inspect.signature(function).parameters.keys() - {"places"})
+def _arguments(function: Callable) -> list[str]:
+    """Return the names of a method's arguments, `places` apart."""
+    return [name for name in inspect.signature(function).parameters if name != "places"]
 
 
 def _informed_doors(cls: type[Position]) -> dict[str, bool]:

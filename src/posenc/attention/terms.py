@@ -16,9 +16,9 @@ method is dense again, so nothing of what was declared before can serve it by mi
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -70,11 +70,10 @@ class Term:
         return cls("dense", door, lambda: added)
 
     def dense(self, q: Tensor, k: Tensor) -> Tensor:
-        """Return the matrix, or raise ValueError unless it broadcasts to the weights."""
-        added = self._once("dense")
+        """Return the matrix, or raise ValueError unless it holds numbers for all weights."""
+        added = numbers(self._once("dense"), self.door)
         weights = (*q.shape[:3], k.shape[2])
-        sizes = zip(added.shape[::-1], weights[::-1], strict=False)
-        if added.ndim > 4 or any(size not in (1, whole) for size, whole in sizes):
+        if not _broadcasts(added.shape, weights):
             raise ValueError(
                 f"{self.door} must return a tensor that broadcasts to (batch, heads, "
                 f"queries, keys) = {tuple(weights)}, got shape {tuple(added.shape)}"
@@ -107,7 +106,7 @@ class Form:
         self.takes_places = "places" in inspect.signature(function).parameters
 
     def call(self, position: "Position", *inputs: Tensor, places: Places) -> Any:
-        """Return what the function that was decorated makes of its inputs."""
+        """Return what the function that was decorated makes of its inputs, unseen."""
         if self.takes_places:
             return self.function(position, *inputs, places=places)
         return self.function(position, *inputs)
@@ -119,6 +118,19 @@ class Form:
     def short(self, position: "Position", places: Places, q: Tensor | None) -> Short:
         """Return the short form."""
         raise NotImplementedError
+
+    def numbers(self, position: "Position", made: object) -> Tensor:
+        """Return what the function made in floating-point numbers, or raise ValueError."""
+        made = numbers(made, self.name(position))
+        return made if made.is_floating_point() else made.to(torch.get_default_dtype())
+
+    def name(self, position: "Position") -> str:
+        """Return class and name of the door, for messages."""
+        return f"{type(position).__name__}.{self.function.__name__}"
+
+    def refuse(self, position: "Position", wanted: str, got: object) -> NoReturn:
+        """Raise the ValueError that says what the function must return."""
+        raise ValueError(f"{self.name(position)} must return {wanted}, got {got}")
 
     def door(self) -> Callable:
         """Return the method that takes what a layer hands to such a door."""
@@ -161,19 +173,30 @@ class _ByOffset(Form):
     def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:  # noqa: ARG002
         if not places.counted:
             offset = places.offset().squeeze(1)
-            values = self.call(position, offset.flatten(0, 2), places=places)
+            values = self._line(position, offset.flatten(0, 2), places)
             return values.unflatten(-1, offset.shape[:3]).movedim(0, 1)
         queries, keys = places.of_queries, places.of_keys
         first = keys.first - queries.first
         line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
-        return toeplitz(self.call(position, line, places=places), queries.length)
+        return toeplitz(self._line(position, line, places), queries.length)
 
     def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:  # noqa: ARG002
         steps = places.of_keys
         reach = steps.length - 1
         if self.reach is not None:
             reach = min(reach, getattr(position, self.reach))
-        return self.call(position, offsets(reach + 1, steps.device), places=places)
+        return self._line(position, offsets(reach + 1, steps.device), places)
+
+    def _line(self, position: "Position", offset: Tensor, places: Places) -> Tensor:
+        """Return one number per head and offset, (heads or 1, n), or raise ValueError."""
+        line = self.numbers(position, self.call(position, offset, places=places))
+        n, heads = offset.shape[0], position.n_heads
+        fits = torch.compiler.is_compiling()  # to compare lengths would tie a program to some
+        fits = fits or (line.shape[-1:] == (n,) and _broadcasts(line.shape, (1, 1, heads, n)))
+        if not fits:
+            wanted = f"one number per head and offset, (heads or 1, n) = ({heads} or 1, {n})"
+            self.refuse(position, wanted, f"shape {tuple(line.shape)}")
+        return line if line.ndim == 2 else line.reshape(-1, line.shape[-1])
 
 
 class _ByQueryAndOffset(Form):
@@ -192,7 +215,18 @@ class _ByQueryAndOffset(Form):
         return scores.gather(-1, rows.expand(*scores.shape[:3], -1))
 
     def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
-        return self.call(position, q, places=places)
+        scores = self.numbers(position, self.call(position, q, places=places))
+        if torch.compiler.is_compiling():
+            return scores
+        wanted = (*q.shape[:3], scores.shape[-1] if scores.ndim else 0)
+        if wanted[-1] % 2 == 0 or not _broadcasts(scores.shape, wanted):
+            who = f"(batch, heads, queries) = {tuple(q.shape[:3])}"
+            self.refuse(
+                position,
+                f"scores for {who} and an odd number 2 r + 1 of offsets, -r to r",
+                f"shape {tuple(scores.shape)}",
+            )
+        return scores.expand(wanted)
 
 
 class _ByProduct(Form):
@@ -210,7 +244,33 @@ class _ByProduct(Form):
         places: Places,
         q: Tensor | None,  # noqa: ARG002
     ) -> tuple[Tensor, Tensor]:
-        return self.call(position, places=places)
+        pair = self.call(position, places=places)
+        if not (isinstance(pair, tuple | list) and len(pair) == 2):
+            got = f"{len(pair)} things" if isinstance(pair, tuple | list) else type(pair).__name__
+            self.refuse(position, "two tensors, of queries and of keys", got)
+        of_queries, of_keys = (self.numbers(position, one) for one in pair)
+        if not torch.compiler.is_compiling():
+            self._check(position, places, of_queries, of_keys)
+        return of_queries, of_keys
+
+    def _check(
+        self, position: "Position", places: Places, of_queries: Tensor, of_keys: Tensor
+    ) -> None:
+        """Raise ValueError unless there is a vector of one width for each query and each key."""
+        both = (of_queries, places.of_queries.length), (of_keys, places.of_keys.length)
+        width = of_queries.shape[-1] if of_queries.ndim else 0
+        for vectors, length in both:
+            # whatever the batch
+            wanted = vectors.shape[0] if vectors.ndim == 4 else 1, position.n_heads, length, width
+            if vectors.ndim < 2 or not _broadcasts(vectors.shape, wanted):
+                shapes = " and ".join(str(tuple(one.shape)) for one in (of_queries, of_keys))
+                n_queries, n_keys = (n for _, n in both)
+                self.refuse(
+                    position,
+                    f"vectors of one width for queries, (heads, {n_queries}, width), and keys, "
+                    f"(heads, {n_keys}, width), with heads = {position.n_heads}",
+                    f"shapes {shapes}",
+                )
 
 
 def by_offset(function: Callable | None = None, *, reach: str | None = None) -> Callable:
@@ -219,7 +279,8 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     Parameters
     ----------
     function : method (self, offset) or (self, offset, places)
-        From offsets, key minus query, of shape (n,), to one value per head, (heads or 1, n). For
+        From offsets, key minus query, of shape (n,), to one number per head, (heads or 1, n), or
+        to (n,), the same for all heads. For
         encodings with `n_axes` above 1 an offset is a row of (n, n_axes). Offsets are integers
         where tokens are counted, else whatever numbers the positions are.
     reach : str, optional
@@ -233,7 +294,7 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     Raises
     ------
     ValueError
-        If it decorates anything else.
+        If it decorates anything else; later, if the door returns anything else.
 
     Examples
     --------
@@ -315,7 +376,7 @@ def by_product(function: Callable) -> Callable:
     Raises
     ------
     ValueError
-        If it decorates anything else.
+        If it decorates anything else; later, if the door returns anything else.
 
     Examples
     --------
@@ -334,6 +395,27 @@ def by_product(function: Callable) -> Callable:
     torch.Size([2, 3, 3])
     """
     return _ByProduct(function).door()
+
+
+def numbers(made: object, door: str) -> Tensor:
+    """Return what a door made, or raise ValueError unless it is a tensor of numbers to add."""
+    if not isinstance(made, Tensor):
+        raise ValueError(f"{door} must return a tensor, got {type(made).__name__}")
+    if made.dtype == torch.bool:
+        raise ValueError(
+            f"{door} must return numbers, as they are added, got booleans; scores of "
+            "torch.where(allowed, 0.0, -torch.inf) forbid pairs, and so does a layer's argument "
+            "`mask`"
+        )
+    if made.is_complex():
+        raise ValueError(f"{door} must return real numbers, got dtype {made.dtype}")
+    return made
+
+
+def _broadcasts(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Return whether a tensor of one shape broadcasts to another."""
+    sizes = zip(shape[::-1], wanted[::-1], strict=False)
+    return len(shape) <= len(wanted) and all(size in (1, whole) for size, whole in sizes)
 
 
 def clipped_offsets(places: Places, reach: int, name: str) -> Tensor:

@@ -68,6 +68,14 @@ class T5Bias(Position):
         )
         self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
 
+    def check_causal(self) -> None:
+        single = self.n_buckets // 2
+        if self.max_distance <= single:
+            raise ValueError(
+                f"max_distance must be above n_buckets / 2 = {single} in a causal layer, "
+                f"got {self.max_distance}"
+            )
+
     @by_offset(reach="max_distance")  # from there on, all offsets of one sign share a bucket
     def bias(self, offset: Tensor, places: Places) -> Tensor:
         # in float32 at least, as the gradient of a bucket sums over many pairs
@@ -80,6 +88,7 @@ class T5Bias(Position):
         """
         offset = offset.round().long()
         if causal:
+            self.check_causal()
             return self._shared_out(-offset.clamp(max=0), self.n_buckets)
         half = self.n_buckets // 2
         return self._shared_out(offset.abs(), half) + half * (offset > 0)
@@ -87,11 +96,6 @@ class T5Bias(Position):
     def _shared_out(self, distance: Tensor, half: int) -> Tensor:
         """Return which of `half` buckets each distance belongs to."""
         single = half // 2
-        if self.max_distance <= single:
-            raise ValueError(
-                f"max_distance must be above n_buckets / 2 = {single} in a causal layer, "
-                f"got {self.max_distance}"
-            )
         ratio = (distance.clamp(min=single).double() / single).log()
         growth = ratio / math.log(self.max_distance / single) * (half - single)
         # where the logarithms' ratio is a whole number, rounding must not lose a bucket

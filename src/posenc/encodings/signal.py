@@ -32,6 +32,13 @@ class FromSignal(Position):
     def expect_class_token(self) -> None:
         self._n_class_tokens = 1
 
+    def check_causal(self) -> None:
+        if not self.looks_back:
+            raise ValueError(
+                f"position must not be {type(self).__name__} in a causal layer, as each of its "
+                f"vectors depends on later tokens{self.remedy}"
+            )
+
     def embed(self, x: Tensor, places: Places | None = None) -> Tensor:
         if places is not None:
             self._check_places(places)
@@ -43,11 +50,8 @@ class FromSignal(Position):
 
     def _check_places(self, places: Places) -> None:
         name = type(self).__name__
-        if places.causal and not self.looks_back:
-            raise ValueError(
-                f"position must not be {name} in a causal layer, as each of its vectors depends on "
-                f"later tokens{self.remedy}"
-            )
+        if places.causal:
+            self.check_causal()
         if places.cached:
             raise ValueError(
                 f"cache must be None for {name}, whose vectors are made from the tokens around, "

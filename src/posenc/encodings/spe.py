@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import exporting, precise, without_autocast
-from posenc.attention.places import Steps, is_plain
+from posenc.attention.places import Steps, can_look, is_plain, refuse
 from posenc.attention.toeplitz import toeplitz
+
+_FURTHEST = 16  # times as many steps as tokens: how far given positions may lie that need a table
 
 
 class StochasticPosition(Position, ABC):
@@ -96,9 +98,21 @@ class StochasticPosition(Position, ABC):
         who = f"{type(self).__name__} draws noise for each, from 0 on"
         steps = places.of_queries, places.of_keys
         rows = [one.whole(who, lowest=0) for one in steps]
-        codes = self.ungated_codes(max(one.end(self.max_length) for one in steps))
+        end = max(one.end(self.max_length) for one in steps)
+        self._check_end(end, steps)
+        codes = self.ungated_codes(end)
         q, k = (code[:, :, row].movedim(2, 0) for code, row in zip(codes, rows, strict=True))
         return q, k
+
+    def _check_end(self, end: int, steps: tuple[Steps, Steps]) -> None:
+        """Raise ValueError if far positions would want noise for many more steps than there are."""
+        if not any(one.given is not None and can_look(one.given) for one in steps):
+            return
+        limit = _FURTHEST * max(self.max_length, *(one.length for one in steps))
+        if end > limit:
+            who = f"{type(self).__name__} draws noise for every step up to the last"
+            wanted = f"must be below {_FURTHEST} times max_length or the tokens, {limit}, as {who}"
+            refuse("positions", wanted, end - 1)
 
     def codes(self, length: int) -> tuple[Tensor, Tensor]:
         """Return the codes of queries and keys, each (heads, d_head, length, realisations)."""
@@ -282,7 +296,7 @@ class ConvSPE(StochasticPosition):
     ------
     ValueError
         If a size or option is out of range; for a cache while training; for positions that are not
-        whole numbers from 0 on.
+        whole numbers from 0 on, or lie further away than 16 times `max_length` or the tokens.
 
     Examples
     --------

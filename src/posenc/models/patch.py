@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
@@ -39,7 +40,10 @@ class PatchTransformer(Classifier):
     Notes
     -----
     A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
-    steps are. A patch's time is the mean of its steps', as far as they are real.
+    steps are. A patch's time is the mean of its steps', as far as they are real, in their unit. An
+    encoding that serves whole or bounded positions only counts patches, and wants `times` in
+    patches: (steps - (patch - 1) / 2) / stride. A program of `torch.export` for any length takes
+    whole patches, two or more: `{1: patch * torch.export.Dim("n", min=2)}`.
 
     Raises
     ------
@@ -105,6 +109,21 @@ class PatchTransformer(Classifier):
         )
         self.patch, self.stride = steps, shift
         self.patches = nn.Conv1d(n_channels, d_model, steps, shift)
+
+    def encode(
+        self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        try:
+            return super().encode(x, mask, times)
+        except ValueError as error:
+            if times is None or not str(error).startswith("positions"):
+                raise
+            raise ValueError(
+                f"times must be such that {type(self.position).__name__} serves those of patches, "
+                f"which are the means of their steps', in steps: {error}; it was made for "
+                f"{self.n_tokens} tokens that count patches, so that times in patches may help, "
+                f"(times - {(self.patch - 1) / 2}) / {self.stride}"
+            ) from error
 
     def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         x = nn.functional.pad(x, (0, 0, 0, self._missing_steps(x.shape[1])))
