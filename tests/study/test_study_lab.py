@@ -110,8 +110,8 @@ def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(st
     row = found["none ahead of rotary"]
     gain = 100 * (0.5 - 0.9) * sum(0.9**i for i in range(1, 9)) / 8
     assert row["ours does not"] == f"copy ({gain:+.0f})"
-    assert row["ours agrees"] == "none yet"
-    assert found["none ahead of t5"]["ours does not"] == "none yet"
+    assert row["ours agrees"] == "no task"
+    assert found["none ahead of t5"]["ours does not"] == lab.NOT_RUN
     drawn = found["sinusoidal, random places ahead of sinusoidal"]
     assert drawn["source"] == "Ruoss et al. (2023)"
     assert drawn["ours agrees"].startswith("copy (+")

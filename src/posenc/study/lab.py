@@ -230,9 +230,11 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
             gain = _gain(lab, task, one)
             if not np.isnan(gain):
                 (ahead if gain > 0 else behind).append(f"{task} ({100 * gain:+.0f})")
-        row = {"source": one.source, "ours agrees": ", ".join(ahead) or "none yet"}
-        found[f"{one.ahead} ahead of {one.behind}"] = row | {
-            "ours does not": ", ".join(behind) or "none yet"
+        empty = "no task" if ahead or behind else NOT_RUN
+        found[f"{one.ahead} ahead of {one.behind}"] = {
+            "source": one.source,
+            "ours agrees": ", ".join(ahead) or empty,
+            "ours does not": ", ".join(behind) or empty,
         }
     return found
 
