@@ -34,6 +34,11 @@ def turns(omega: ArrayLike, original_length: int) -> NDArray[np.float64]:
         If `omega` is no finite array of one axis or `original_length` no integer of at least 1.
 
     Source: Peng et al. (2023), "YaRN", r(d) in section 3.2.
+
+    Examples
+    --------
+    >>> turns([1.0, 0.001], 4096).round(1).tolist()
+    [651.9, 0.7]
     """
     length = _checks.count("original_length", original_length, minimum=1)
     return length * _grid(omega) / (2 * np.pi)
@@ -60,6 +65,11 @@ def linear(omega: ArrayLike, factor: float) -> NDArray[np.float64]:
         If a frequency is not finite or `factor` is below 1.
 
     Source: Chen et al. (2023), "Extending Context Window ... via Positional Interpolation".
+
+    Examples
+    --------
+    >>> linear([1.0, 0.1], 4).tolist()
+    [0.25, 0.025]
     """
     return _grid(omega) / check_factor(factor)
 
@@ -87,6 +97,11 @@ def ntk(omega: ArrayLike, factor: float) -> NDArray[np.float64]:
         If `factor` is below 1 or `omega` has fewer than two frequencies, or they do not fall.
 
     Source: Peng et al. (2023), "YaRN", Definition 1 ("NTK-aware" interpolation).
+
+    Examples
+    --------
+    >>> ntk([1.0, 0.1, 0.01], 4).round(4).tolist()
+    [1.0, 0.05, 0.0025]
     """
     omega = _several(omega, "ntk")
     return omega * check_factor(factor) ** (-np.arange(omega.size) / (omega.size - 1))
@@ -119,6 +134,11 @@ def dynamic_ntk(
 
     Source: Peng et al. (2023), "YaRN", section 3.3 ("Dynamic NTK"), with the factor that public
     implementations multiply the excess by: `1 + factor * (length / original_length - 1)`.
+
+    Examples
+    --------
+    >>> dynamic_ntk([1.0, 0.1, 0.01], 1.0, 8192, 4096).round(4).tolist()
+    [1.0, 0.0707, 0.005]
     """
     trained = _checks.count("original_length", original_length, minimum=1)
     excess = max(0.0, _checks.count("length", length) / trained - 1)
@@ -146,6 +166,11 @@ def by_parts(omega: ArrayLike, factor: float, kept: ArrayLike) -> NDArray[np.flo
         If a frequency is not finite, `factor` is below 1, or `kept` has another shape.
 
     Source: Peng et al. (2023), "YaRN", h(theta) in Definition 2.
+
+    Examples
+    --------
+    >>> by_parts([1.0, 0.1], 4, [1.0, 0.0]).tolist()
+    [1.0, 0.025]
     """
     kept = _checks.finite_array("kept", kept, ndim=None)
     if kept.shape not in ((), _grid(omega).shape):
@@ -173,7 +198,7 @@ def yarn(
         How many times longer, at least 1.
     original_length : int
         Tokens of a training sequence.
-    beta_fast : float, beta_slow : float
+    beta_fast, beta_slow : float
         Pairs with more turns than `beta_fast` in training stay, with fewer than `beta_slow` are
         interpolated; a ramp lies between. 0 < beta_slow < beta_fast.
     ramp : {"pairs", "turns"}
@@ -193,6 +218,11 @@ def yarn(
         order.
 
     Source: Peng et al. (2023), "YaRN", Definition 2.
+
+    Examples
+    --------
+    >>> yarn([1.0, 0.1, 0.001], 4, original_length=1024).round(5).tolist()
+    [1.0, 0.0625, 0.00025]
     """
     omega = _several(omega, "yarn")
     slow, fast = _in_order("beta_slow", beta_slow, "beta_fast", beta_fast)
@@ -228,6 +258,11 @@ def yarn_gain(factor: float) -> float:
         If `factor` is below 1.
 
     Source: Peng et al. (2023), "YaRN", section 3.4, where it is sqrt(1 / t).
+
+    Examples
+    --------
+    >>> round(yarn_gain(4), 4)
+    1.1386
     """
     return 0.1 * math.log(check_factor(factor)) + 1
 
@@ -253,7 +288,7 @@ def llama3(
         How many times longer, at least 1 (Llama 3.1: 8).
     original_length : int
         Tokens of a training sequence (Llama 3.1: 8,192).
-    low_freq_factor : float, high_freq_factor : float
+    low_freq_factor, high_freq_factor : float
         Ends of the ramp in turns, 0 < low_freq_factor < high_freq_factor.
 
     Returns
@@ -266,6 +301,11 @@ def llama3(
         If a number is out of its range, or the ends of the ramp are not in order.
 
     Source: the configuration published with Llama 3.1 (Grattafiori et al. 2024).
+
+    Examples
+    --------
+    >>> llama3([1.0, 0.1, 0.001], 4, original_length=1024).round(5).tolist()
+    [1.0, 0.1, 0.00025]
     """
     low, high = _in_order("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
     return by_parts(omega, factor, _ramp(turns(omega, original_length), low, high))
@@ -288,7 +328,7 @@ def longrope(
         Tokens of this input.
     original_length : int
         Tokens of a training sequence.
-    short_factor : array of shape (n,), long_factor : array of shape (n,)
+    short_factor, long_factor : array of shape (n,)
         Divisors for inputs up to `original_length`, and for longer ones; above 0.
 
     Returns
@@ -301,6 +341,11 @@ def longrope(
         If a list has not one positive number for each pair, or a length is no integer.
 
     Source: Ding et al. (2024), "LongRoPE".
+
+    Examples
+    --------
+    >>> longrope([1.0, 0.1], 8192, 4096, short_factor=[1, 1], long_factor=[1, 2]).tolist()
+    [1.0, 0.05]
     """
     omega = _grid(omega)
     divisors = {}
@@ -336,6 +381,11 @@ def longrope_gain(factor: float, original_length: int) -> float:
         If `factor` is below 1 or `original_length` below 2.
 
     Source: the code published with Ding et al. (2024), "LongRoPE".
+
+    Examples
+    --------
+    >>> round(longrope_gain(4, 4096), 4)
+    1.0801
     """
     length = _checks.count("original_length", original_length, minimum=2)
     return math.sqrt(1 + math.log(check_factor(factor)) / math.log(length))
@@ -356,6 +406,11 @@ def check_factor(value: float) -> float:
     ------
     ValueError
         If it is less, or no number.
+
+    Examples
+    --------
+    >>> check_factor(4)
+    4.0
     """
     if _checks.positive("factor", value) < 1:
         raise ValueError(

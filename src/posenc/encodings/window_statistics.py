@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention.numerics import precise
+from posenc.attention.numerics import exporting, precise
 from posenc.encodings.signal import FromSignal
 
 STATISTICS = {
@@ -156,7 +156,8 @@ def window_statistics(
         return x.repeat(1, 1, len(STATISTICS[statistics]) + len(lags))
     if statistics != "mean_std_slope":
         return torch.cat([*_winstat(x, window), *(x - _earlier(x, lag) for lag in lags)], -1)
-    window = min(window, max(length if past else 2 * length - 1, 2))  # all there is, seen from all
+    if not exporting():  # a program for every length is not to compare them
+        window = min(window, max(length if past else 2 * length - 1, 2))  # all there is
     behind = 0 if past else (window - 1) // 2
     inside = _windows(torch.ones_like(x[:1, :, :1]), window, behind)
     values = _windows(x, window, behind)
@@ -172,7 +173,7 @@ def window_statistics(
 
 def _winstat(x: Tensor, window: int) -> tuple[Tensor, ...]:
     """Return mean, maximum, minimum and standard deviation of the last steps, each like `x`."""
-    width = min(window, x.shape[1])
+    width = window if exporting() else min(window, x.shape[1])
     first, repeats = x[:, :1], window - width  # how often the first value stands in all windows
     values = torch.cat((first.expand(-1, width - 1, -1), x), 1).unfold(1, width, 1)
     own = values.mean(-1)

@@ -37,10 +37,12 @@ def readable(path: Path | str) -> Path:
         raise ValueError(f"path must be a file's path, a str or a Path, got {path!r:.80}")
     path = Path(path)
     try:
-        there = path.is_file()
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # said below
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
         raise ValueError(f"path must be one that a file can have, got {str(path)!r:.80}") from error
-    if not there:
+    if not path.is_file():
         raise FileFormatError(path, None, "no such file")
     return path
 
