@@ -251,7 +251,8 @@ def test_ledger_filters_by_every_control(opened):
     assert in_chapter
     assert shown(page) == [i for i in in_chapter if i in expected(verdict="refuted")]
     page.get_by_role("button", name="Show all").click()
-    page.wait_for_function("document.querySelector('.posenc-filter select').value === ''")
+    told = page.locator(".posenc-filter [role=status]")
+    told.filter(has_text=f"{len(ledger.read())} of ").wait_for()
     assert shown(page) == expected()
 
 
