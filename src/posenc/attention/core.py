@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.kernels import attention, softmax_weights
+from posenc.attention.numerics import autocasts
 from posenc.attention.places import Places, can_look
 from posenc.attention.position import DOORS, Position, leave_meta
 from posenc.attention.terms import Term
@@ -226,15 +227,11 @@ def _check_doors(position: Position) -> None:
 def check_dtype(name: str, x: Tensor, weight: Tensor) -> None:
     """Raise ValueError unless tokens are of the weights' type, or autocast converts them."""
     same = x.dtype == getattr(weight, "dtype", x.dtype)  # a quantized layer's weight is a method
-    if not same and not _is_autocast(x.device.type):
+    if not same and not autocasts(x):
         raise ValueError(
             f"{name} must be {weight.dtype} as the layer is, got {x.dtype}; "
             f"{name}.to({weight.dtype}) helps"
         )
-
-
-def _is_autocast(device: str) -> bool:
-    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 def glorot(weight: Tensor, sizes: list[int]) -> None:

@@ -16,12 +16,15 @@ def precise(x: Tensor) -> Tensor:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
+def autocasts(x: Tensor) -> bool:
+    """Return whether products on the device of `x` take types of their own choice."""
+    device = x.device.type
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+
+
 def without_autocast(x: Tensor) -> AbstractContextManager:
     """Return a context in which products on the device of `x` keep the type of their factors."""
-    device = x.device.type
-    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
-    return nullcontext()
+    return torch.autocast(x.device.type, enabled=False) if autocasts(x) else nullcontext()
 
 
 def of_raised(

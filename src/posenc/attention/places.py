@@ -336,9 +336,9 @@ def _as_tensor(name: str, positions: ArrayLike) -> Tensor:
     try:
         return torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
     except (TypeError, ValueError) as error:  # text, objects, ragged rows
-        shown = repr(positions)
-        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-        raise ValueError(f"{name} must be integers or real numbers, got {shown}") from error
+        raise ValueError(
+            f"{name} must be integers or real numbers, got {positions!r:.80}"
+        ) from error
 
 
 def check_countable(n_axes: int, name: str = "positions") -> None:

@@ -3,14 +3,14 @@
 import torch
 from torch import Tensor
 
-from posenc.attention.numerics import in_transform
+from posenc.attention.numerics import autocasts, in_transform
 
 
 def check_type(x: Tensor, dtype: torch.dtype) -> None:
     """Raise ValueError unless `x` is a tensor of the weights' type, or autocast converts it."""
     if not isinstance(x, Tensor):
         raise ValueError(f"x must be a torch.Tensor, got {type(x).__name__}; torch.as_tensor helps")
-    if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
+    if x.dtype != dtype and not autocasts(x):
         raise ValueError(f"x must be {dtype} as the model is, got {x.dtype}; x.to({dtype}) helps")
 
 

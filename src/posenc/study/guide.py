@@ -17,7 +17,7 @@ from posenc.frequencies import geometric
 from posenc.rotation import rotate
 from posenc.study import clocks as lost
 from posenc.study import edition, fair, lengths, measured, second
-from posenc.study.explorables.chooser import Chooser, renumbered
+from posenc.study.explorables.chooser import Chooser, patch_gains, renumbered
 from posenc.study.found import TOKENS
 from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
@@ -83,18 +83,17 @@ def long() -> Line:
 
 def patches() -> Line:
     """Several steps in a token."""
-    gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
+    gains, shown = patch_gains()
     effects = {e: gains[e].effect for e in ("sinusoidal", "rotary")}
     sine, rope = (
         f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
         for one in effects.values()
     )
-    shown = sum(one.shown for one in gains.values())
     return Line(
         f"{_advice(last='patch')}, beside two seeds of no encoding",
         f"over {gains['rotary'].n_units} independent sets the sinusoid gains {sine} over none, "
         f"RoPE {rope}",
-        f"open: of {len(gains)} such gains {shown or 'none'} is shown after correction",
+        f"open: of {len(gains)} such gains {shown} is shown after correction",
     )
 
 

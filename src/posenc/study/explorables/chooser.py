@@ -125,6 +125,12 @@ class Chooser(Explorable):
         return f"Use {advice.use}. {advice.why}"
 
 
+def patch_gains() -> tuple[dict[str, second.Gain], str]:
+    """Return each encoding's gain over none with patches, and how many are shown, in words."""
+    gains = {one.encoding: one for one in second.gains(second.learned(second.load("patch")))}
+    return gains, str(sum(one.shown for one in gains.values()) or "none")
+
+
 def renumbered() -> tuple[float, float]:
     """Return how far scores move when half of the samples are lost, by times and new numbers.
 
@@ -171,13 +177,12 @@ def _longer() -> str:
 
 
 def _patch() -> str:
-    gains = {one.encoding: one for one in second.gains(second.learned(second.load("patch")))}
-    shown = sum(one.shown for one in gains.values())
+    gains, shown = patch_gains()
     sine, rope = (100 * gains[name].effect.mean for name in ("sinusoidal", "rotary"))
     return (
         "Train two seeds without any encoding beside it. Over "
         f"{gains['rotary'].n_units} independent sets the sinusoid gained {sine:+.1f} points over "
-        f"none and RoPE {rope:+.1f}; by the test that was fixed beforehand {shown or 'none'} of "
+        f"none and RoPE {rope:+.1f}; by the test that was fixed beforehand {shown} of "
         f"{len(gains)} such gains is shown."
     )
 
