@@ -89,8 +89,8 @@ def signed_rank(
     Raises
     ------
     ValueError
-        If there is no set, a difference is not finite, `rope` or `prior` is not above 0, or `n_draws`
-        is below 1.
+        If there is no set, a difference is not finite, `rope` or `prior` is not above 0, or
+        `n_draws` is below 1.
 
     Source: Benavoli et al. (2017), Time for a change.
 
@@ -164,8 +164,8 @@ def correlated_t(
     Raises
     ------
     ValueError
-        If there are fewer than two resamples, one is not finite, `rope` is not above 0, `test_share`
-        is no share below 1, or `level` no probability below 1.
+        If there are fewer than two resamples, one is not finite, `rope` is not above 0,
+        `test_share` is no share below 1, or `level` no probability below 1.
 
     Source: Corani and Benavoli (2015); Nadeau and Bengio (2003) for the correlation.
 
@@ -263,7 +263,8 @@ def hierarchical(
     ValueError
         If there are fewer than three sets or two resamples, or a value is out of its range.
 
-    Source: Corani et al. (2017), Statistical comparison of classifiers through Bayesian hierarchical modelling.
+    Source: Corani et al. (2017), Statistical comparison of classifiers through Bayesian
+    hierarchical modelling.
 
     Examples
     --------
@@ -371,8 +372,8 @@ def tost(
     Raises
     ------
     ValueError
-        If there are fewer than two differences, signed ranks are asked of resamples, `margin` is not
-        above 0, `test` is unknown, or a share is out of its range.
+        If there are fewer than two differences, signed ranks are asked of resamples, `margin` is
+        not above 0, `test` is unknown, or a share is out of its range.
 
     Source: Schuirmann (1987).
 

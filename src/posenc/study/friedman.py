@@ -393,8 +393,8 @@ def effect(
     Raises
     ------
     ValueError
-        If there are fewer than two sets, a difference is not finite, `level` is no probability below
-        1, or `method` is unknown.
+        If there are fewer than two sets, a difference is not finite, `level` is no probability
+        below 1, or `method` is unknown.
 
     Examples
     --------

@@ -322,9 +322,8 @@ class Published:
 
     Examples
     --------
-    >>> one = Published("Kazemnejad et al. (2023)", "none", "alibi")
-    >>> one in PUBLISHED
-    True
+    >>> PUBLISHED[0]
+    Published(source='Kazemnejad et al. (2023)', ahead='none', behind='t5')
     """
 
     source: str

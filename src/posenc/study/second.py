@@ -129,7 +129,8 @@ def load(
     Raises
     ------
     ValueError
-        If no data set is complete, or one of the edition is not, or its largest class is not stored.
+        If no data set is complete, or one of the edition is not, or its largest class is not
+        stored.
 
     Examples
     --------

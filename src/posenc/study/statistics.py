@@ -447,8 +447,8 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
     Raises
     ------
     ValueError
-        If the shapes of `first` and `second` differ, there is no data set, a score is not finite, or
-        `rope` is negative.
+        If the shapes of `first` and `second` differ, there is no data set, a score is not finite,
+        or `rope` is negative.
 
     Examples
     --------

@@ -134,8 +134,8 @@ def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict
     Returns
     -------
     dict of dict of str
-        By encoding and schedule, then by the heading of a column: the mean over seeds, and the lowest
-        and highest.
+        By encoding and schedule, then by the heading of a column: the mean over seeds, and the
+        lowest and highest.
 
     Raises
     ------
