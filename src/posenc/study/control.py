@@ -8,7 +8,7 @@ Both belong to the extension of tier 3 of `posenc.bench.protocols`:
     python -m posenc.bench protocol --tier 3 --encodings none window_statistics
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from posenc.bench import protocols
 from posenc.study import edition, statistics
 
 VARIANT = "window-statistics"
-ENCODING = "window_statistics"
+ENCODING = protocols.CONTROLLED[VARIANT]
 
 
 @dataclass(frozen=True)
@@ -85,28 +85,35 @@ def load(
     frozen = not every and records is None and controls is None
     plain = edition.by_cell(edition.stored() if records is None else records, model)
     richer = edition.by_cell(edition.stored(VARIANT) if controls is None else controls, model)
-    names = whole(plain, richer)
+    names = edition.controlled(plain, richer, VARIANT)
     if frozen and (now := edition.read()) is not None:
         names = now.named(edition.kind(model, VARIANT), names)
     return [_beside(name, plain, richer) for name in names]
 
 
-def whole(plain: dict, richer: dict) -> tuple[str, ...]:
-    """Return the data sets on which none, the encoding and the control have all resamples.
+def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
+    """Return the gains in points for a table, with the interval of their difference.
 
     Parameters
     ----------
-    plain, richer : mapping of (data set, encoding, resample) to metrics
-        See `posenc.study.edition.by_cell`.
+    found : mapping of what a token is to a sequence of Beside
 
     Examples
     --------
-    >>> whole({}, {})
-    ()
+    >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
+    >>> rows({"steps": [one]})["Libras, steps"]["added less channels"]
+    '+1.0 [+1.0, +1.0]'
     """
-    encoded = edition.whole(plain, (*protocols.BASELINE, ENCODING))
-    controlled = edition.whole(richer, protocols.BASELINE)
-    return tuple(name for name in encoded if name in controlled)
+    return {f"{one.dataset}, {tokens}": _row(one) for tokens, sets in found.items() for one in sets}
+
+
+def _row(one: Beside) -> dict[str, str]:
+    less = one.owed_to_position
+    return {
+        "added": f"{one.encoded.mean():+.1f}",
+        "channels": f"{one.richer.mean():+.1f}",
+        "added less channels": f"{less.mean:+.1f} [{less.low:+.1f}, {less.high:+.1f}]",
+    }
 
 
 def _beside(dataset: str, plain: dict, richer: dict) -> Beside:
