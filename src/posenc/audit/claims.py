@@ -33,7 +33,7 @@ LOOK = {
 class Verdict:
     """A verdict on one claim, shown by notebooks as a line with a badge.
 
-    Attributes
+    Parameters
     ----------
     id : str
         The claim's identifier in the ledger, such as "B6".
@@ -72,7 +72,7 @@ class Verdict:
 class Shown:
     """A verdict that the ledger holds, shown away from the cell that gave it.
 
-    Attributes
+    Parameters
     ----------
     row : dict of str to str
         The claim's row in the ledger.

@@ -46,7 +46,7 @@ class Direction(StrEnum):
 class Claim:
     """An empirical statement about a difference.
 
-    Attributes
+    Parameters
     ----------
     direction : Direction
         Of the difference: above 0, below 0, none worth the name, or some without a direction.
@@ -91,7 +91,7 @@ class Claim:
 class Units:
     """What was counted, and whether the counts are independent.
 
-    Attributes
+    Parameters
     ----------
     name : str
         In the plural: "data sets", "seeds".
@@ -127,7 +127,7 @@ class Units:
 class Corrected:
     """A p-value after the correction for its family of tests.
 
-    Attributes
+    Parameters
     ----------
     value : float
         In [0, 1].
@@ -201,7 +201,7 @@ def correct(family: str, p_values: Mapping[str, float]) -> dict[str, Corrected]:
 class Evidence:
     """What was measured about a difference; above 0 means greater.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high : float
         The difference and its interval, over the units.
@@ -269,7 +269,7 @@ class Evidence:
 class Shown:
     """What evidence shows, before any claim is looked at.
 
-    Attributes
+    Parameters
     ----------
     side : int
         1 above 0, -1 below 0, 0 where no difference is shown.
@@ -345,7 +345,7 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
 class SignTest:
     """A sign test over independent units.
 
-    Attributes
+    Parameters
     ----------
     wins, losses, ties : int
         Ties are left out of the test.

@@ -74,7 +74,7 @@ _AVERAGE_RANKS = {
 class Quoted:
     """An accuracy that the survey's text quotes in per cent, with the cell that it names.
 
-    Attributes
+    Parameters
     ----------
     section : str
         Of the survey.

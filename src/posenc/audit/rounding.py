@@ -27,7 +27,7 @@ class Bounds:
     (interval arithmetic). A figure that is used twice in a formula counts as two, so that results
     may be wider than need be, never narrower.
 
-    Attributes
+    Parameters
     ----------
     low, high : Fraction
         Other numbers are taken as they print: 0.1 is a tenth.

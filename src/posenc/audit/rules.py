@@ -48,7 +48,7 @@ __all__ = [
 class Decision:
     """A verdict and what it rests on.
 
-    Attributes
+    Parameters
     ----------
     outcome : Outcome
     reason : str
@@ -124,7 +124,7 @@ class SlipKind(StrEnum):
 class Slip:
     """A slip and its correction.
 
-    Attributes
+    Parameters
     ----------
     kind : SlipKind
         Or its value.

@@ -39,7 +39,7 @@ from posenc.study.friedman import set_means, wilcoxon
 class Probabilities:
     """How probable it is that the first method is worse, practically equal, better; sum 1.
 
-    Attributes
+    Parameters
     ----------
     worse, equal, better : float
         Each in [0, 1].
@@ -118,7 +118,7 @@ def signed_rank(
 class CorrelatedT:
     """The difference on one data set.
 
-    Attributes
+    Parameters
     ----------
     probabilities : Probabilities
         Of the mean difference on this set.
@@ -195,7 +195,7 @@ def correlated_t(
 class Hierarchical:
     """The differences over data sets, from resamples of each.
 
-    Attributes
+    Parameters
     ----------
     probabilities : Probabilities
         That on a further data set worse, equal or better is the likeliest (what Corani et al.
@@ -310,7 +310,7 @@ def hierarchical(
 class Equivalence:
     """Two one-sided tests.
 
-    Attributes
+    Parameters
     ----------
     p_value : float
         That the difference lies beyond the margin: small where equivalence is shown.

@@ -37,7 +37,7 @@ DECIMALS = 9
 class Friedman:
     """Friedman's test that all methods rank alike.
 
-    Attributes
+    Parameters
     ----------
     statistic : float
         Friedman's chi-square, corrected for ties.
@@ -123,7 +123,7 @@ def friedman(scores: ArrayLike, *, n_draws: int = 20_000, seed: int = 0) -> Frie
 class SignedRank:
     """Wilcoxon's signed-rank test that differences are as often above 0 as below, rank by rank.
 
-    Attributes
+    Parameters
     ----------
     p_value : float
     smallest_p : float
@@ -337,7 +337,7 @@ def cliques(scores: ArrayLike, *, alpha: float = 0.05) -> list[tuple[int, ...]]:
 class Effect:
     """A mean difference over sets and its interval.
 
-    Attributes
+    Parameters
     ----------
     mean, low, high : float
         In the unit of the scores.

@@ -30,7 +30,7 @@ NOT_RUN = "not run"
 class Spread:
     """Mean, lowest and highest of the seeds of one cell of a table.
 
-    Attributes
+    Parameters
     ----------
     mean, low, high : float
         Each from 0 to 1.
@@ -58,7 +58,7 @@ class Spread:
 class Lab:
     """What a results file holds of the lab's protocol.
 
-    Attributes
+    Parameters
     ----------
     runs : dict of (task, encoding) to a dict from seed to metrics
         Finished trainings, with encodings by their labels, such as "rotary, random places".
@@ -313,7 +313,7 @@ def curves(
 class Published:
     """An order that a paper states: one encoding travels farther than another.
 
-    Attributes
+    Parameters
     ----------
     source : str
         Authors and year.

@@ -38,7 +38,7 @@ RELATIVE_STEP = 1e-3  # of the numerical derivatives
 class Coefficient:
     """A fixed effect.
 
-    Attributes
+    Parameters
     ----------
     estimate, error : float
         The effect and its standard error, in the unit of the response.
@@ -70,7 +70,7 @@ class Coefficient:
 class MixedModel:
     """A fitted model.
 
-    Attributes
+    Parameters
     ----------
     coefficients : mapping of str to Coefficient
         "mean" first: of rows with average numbers, halfway between the levels.

@@ -31,7 +31,7 @@ STEPS = 25  # of the bisection: far below the Monte Carlo error
 class Design:
     """A comparison of two methods over data sets.
 
-    Attributes
+    Parameters
     ----------
     n_sets, n_resamples : int
         At least 2 and 1.
@@ -113,7 +113,7 @@ def estimated_design(differences: ArrayLike) -> Design:
 class Power:
     """How often a test shows what is there.
 
-    Attributes
+    Parameters
     ----------
     value : float
         Share of simulated studies in which it does; of a difference, to the right side.

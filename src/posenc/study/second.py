@@ -27,7 +27,7 @@ _FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets
 class Grid:
     """Scores of one model.
 
-    Attributes
+    Parameters
     ----------
     model : str
     datasets, encodings : tuple of str
@@ -205,7 +205,7 @@ def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) ->
 class Decides:
     """Whether a data set decides rankings.
 
-    Attributes
+    Parameters
     ----------
     dataset : str
     p_above_largest_class, p_above_none : float
@@ -346,7 +346,7 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
 class Gain:
     """What an encoding adds to `none` over units.
 
-    Attributes
+    Parameters
     ----------
     encoding : str
     effect : Effect
@@ -442,7 +442,7 @@ def gains(grid: Grid) -> list[Gain]:
 class Ranking:
     """How encodings, without `none`, rank over data sets.
 
-    Attributes
+    Parameters
     ----------
     encodings : tuple of str
         Best first.

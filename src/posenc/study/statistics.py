@@ -23,7 +23,7 @@ MOST_EXACT = 18
 class Interval:
     """A mean over seeds and its interval.
 
-    Attributes
+    Parameters
     ----------
     mean, low, high : float
         In the unit of the scores.
@@ -172,7 +172,7 @@ def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
 class Friedman:
     """Friedman's test that all methods rank alike.
 
-    Attributes
+    Parameters
     ----------
     statistic : float
         Friedman's chi-square, corrected for ties.
@@ -402,7 +402,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 class Comparison:
     """One method against another over the data sets.
 
-    Attributes
+    Parameters
     ----------
     difference : float
         Mean score of the first minus that of the second.

@@ -35,7 +35,7 @@ FEW_STEPS = 200
 class Scores:
     """Scores of one model: every encoding on every data set, over seeds.
 
-    Attributes
+    Parameters
     ----------
     model, metric : str
     datasets, encodings : tuple of str

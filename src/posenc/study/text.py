@@ -30,7 +30,7 @@ KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 class Losses:
     """What a results file holds of the protocol, on one text.
 
-    Attributes
+    Parameters
     ----------
     python : str
         The version of Python whose text it is; "" without any training.

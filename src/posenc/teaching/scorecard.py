@@ -38,7 +38,7 @@ _COLUMNS = {
 class Scorecard:
     """Measurements of one encoding, each with the wish that it answers.
 
-    Attributes
+    Parameters
     ----------
     largest_value : float
         Largest absolute entry (wish 1, scale).
