@@ -86,7 +86,7 @@ def test_a_visit_finds_what_is_planted(opened):
         ("<p><b style='color: #eee'>Light words</b></p>", "color-contrast"),
         ("<pre><span style='background: #777; color: #888'>x = 1</span></pre>", "color-contrast"),
         (
-            "<p>Words around <a href='#' style='color: inherit; text-decoration: none'>one</a></p>",
+            "<p>Words around <a href='#' style='color: #bbb; text-decoration: none'>one</a></p>",
             "link-in-text-block",
         ),
     ],
