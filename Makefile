@@ -107,7 +107,7 @@ test: $(VENV)/.test-installed  ## the checks of every change: style, units, note
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) $(CHOSEN) -n $(JOBS) --dist loadgroup --durations=20
 
 .PHONY: test-all
-test-all:  ## every check, those of minutes included that `make test` leaves out
+test-all:  ## every check, and the slow ones that `make test` leaves out
 	$(MAKE) --no-print-directory test SLOW=1
 
 # --- the rest
