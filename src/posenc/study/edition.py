@@ -56,6 +56,29 @@ class Edition:
         planned = [block.dataset for block in protocols.blocks(1, model)]
         return f"{len(set(self.sets.get(model, ())) & set(planned))} of {len(planned)}"
 
+    def named(self, label: str, complete: Sequence[str]) -> tuple[str, ...]:
+        """Return the data sets of a kind of training (see `kind`), all of which must be whole.
+
+        Parameters
+        ----------
+        label : str
+        complete : sequence of str
+            The data sets that are whole in the folder.
+
+        Raises
+        ------
+        ValueError
+            If the edition names a set that is not whole.
+        """
+        names = self.sets.get(label, ())
+        lacking = [name for name in names if name not in complete]
+        if lacking:
+            raise ValueError(
+                f"edition {self.name} must hold whole data sets, but trainings of "
+                f"{', '.join(lacking)} are lacking for {label}"
+            )
+        return names
+
 
 def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:
     """Return the name of a kind of training: its model, and what is not as in tier 1.
@@ -118,14 +141,7 @@ def datasets(
     complete, edition = whole(found, encodings), read()
     if edition is None:
         return complete
-    named = edition.sets.get(kind(model, variant, encodings), ())
-    lacking = [name for name in named if name not in complete]
-    if lacking:
-        raise ValueError(
-            f"edition {edition.name} must hold whole data sets, but trainings of "
-            f"{', '.join(lacking)} are lacking for {kind(model, variant, encodings)}"
-        )
-    return named
+    return edition.named(kind(model, variant, encodings), complete)
 
 
 def stored(variant: str = "") -> list[dict]:
@@ -164,6 +180,8 @@ def make(name: str, date: str) -> Edition:
         for family in () if variant else (protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
             sets[kind(model, variant, every)] = whole(found, every)
+    for variant, model in product(protocols.CONTROLS, build.MODELS):
+        sets[kind(model, variant)] = whole(by_cell(stored(variant), model), protocols.BASELINE)
     kept = {label: complete for label, complete in sets.items() if complete}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
 
