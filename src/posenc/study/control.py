@@ -8,7 +8,7 @@ Both belong to the extension of tier 3 of `posenc.bench.protocols`:
     python -m posenc.bench protocol --tier 3 --encodings none window_statistics
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +89,31 @@ def load(
     if frozen and (now := edition.read()) is not None:
         names = now.named(edition.kind(model, VARIANT), names)
     return [_beside(name, plain, richer) for name in names]
+
+
+def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
+    """Return the gains in points for a table, with the interval of their difference.
+
+    Parameters
+    ----------
+    found : mapping of what a token is to a sequence of Beside
+
+    Examples
+    --------
+    >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
+    >>> rows({"steps": [one]})["Libras, steps"]["added less channels"]
+    '+1.0 [+1.0, +1.0]'
+    """
+    return {f"{one.dataset}, {tokens}": _row(one) for tokens, sets in found.items() for one in sets}
+
+
+def _row(one: Beside) -> dict[str, str]:
+    less = one.owed_to_position
+    return {
+        "added": f"{one.encoded.mean():+.1f}",
+        "channels": f"{one.richer.mean():+.1f}",
+        "added less channels": f"{less.mean:+.1f} [{less.low:+.1f}, {less.high:+.1f}]",
+    }
 
 
 def whole(plain: dict, richer: dict) -> tuple[str, ...]:
