@@ -32,7 +32,11 @@ Start = Callable[[int], Decoder]
 
 
 def ours(name: str, n_all: int, **options: object) -> Decoder:
-    """Return our layer with an encoding, called as `LanguageModel` calls its layers."""
+    """Return our layer with an encoding, called as `LanguageModel` calls its layers.
+
+    Scores by offset, those of T5 and ALiBi, are no part of `once`: each layer cuts them from a line
+    that its own cache keeps, where models of `transformers` make them one time for all layers.
+    """
     position = encodings.make(name, D_MODEL, N_HEADS, n_all, **options)
     layer = SelfAttention(D_MODEL, N_HEADS, position, causal=True).eval()
     cache = Cache()

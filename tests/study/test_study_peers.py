@@ -130,7 +130,7 @@ def test_compared_schedules_slow_pairs_down_beyond_the_trained_length(kind):
     for one in rotary.SCHEDULES[kind]:
         kept = rotary.our_schedule(kind, one).omega / one.omega
         assert ((kept >= 0) & (kept <= 1 + 1e-12)).all()
-        slowed.append(kept.min() < 0.7)
+        slowed.append(kept.min() < 0.6)
     # up to the trained length, these two leave frequencies nearly as they are
     assert slowed.count(False) == (kind in ("dynamic", "longrope"))
 
