@@ -100,6 +100,8 @@ CONTROLS: dict[str, dict[str, dict[str, object]]] = {
     "window-statistics": {"patch": _RICHER, "time_series": _RICHER},
 }
 """Variants for "none" alone: is what an encoding gains owed to position, or to richer tokens?"""
+CONTROLLED = {"window-statistics": "window_statistics"}
+"""Control -> the encoding that it stands beside."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from posenc.bench import protocols
 from posenc.study import edition, statistics
 
 VARIANT = "window-statistics"
-ENCODING = "window_statistics"
+ENCODING = protocols.CONTROLLED[VARIANT]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def load(
     frozen = not every and records is None and controls is None
     plain = edition.by_cell(edition.stored() if records is None else records, model)
     richer = edition.by_cell(edition.stored(VARIANT) if controls is None else controls, model)
-    names = whole(plain, richer)
+    names = edition.controlled(plain, richer, VARIANT)
     if frozen and (now := edition.read()) is not None:
         names = now.named(edition.kind(model, VARIANT), names)
     return [_beside(name, plain, richer) for name in names]
@@ -114,24 +114,6 @@ def _row(one: Beside) -> dict[str, str]:
         "channels": f"{one.richer.mean():+.1f}",
         "added less channels": f"{less.mean:+.1f} [{less.low:+.1f}, {less.high:+.1f}]",
     }
-
-
-def whole(plain: dict, richer: dict) -> tuple[str, ...]:
-    """Return the data sets on which none, the encoding and the control have all resamples.
-
-    Parameters
-    ----------
-    plain, richer : mapping of (data set, encoding, resample) to metrics
-        See `posenc.study.edition.by_cell`.
-
-    Examples
-    --------
-    >>> whole({}, {})
-    ()
-    """
-    encoded = edition.whole(plain, (*protocols.BASELINE, ENCODING))
-    controlled = edition.whole(richer, protocols.BASELINE)
-    return tuple(name for name in encoded if name in controlled)
 
 
 def _beside(dataset: str, plain: dict, richer: dict) -> Beside:

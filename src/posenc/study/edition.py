@@ -171,6 +171,26 @@ def whole(
     )
 
 
+def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]:
+    """Return the data sets on which none, an encoding and its control have all resamples.
+
+    Parameters
+    ----------
+    plain, richer : mapping of (data set, encoding, resample) to metrics
+        The cells of tier 1's model, and those of the control, see `by_cell`.
+    variant : str
+        A name of `posenc.bench.protocols.CONTROLS`.
+
+    Examples
+    --------
+    >>> controlled({}, {}, "window-statistics")
+    ()
+    """
+    encoded = whole(plain, (*protocols.BASELINE, protocols.CONTROLLED[variant]))
+    controls = whole(richer, protocols.BASELINE)
+    return tuple(name for name in encoded if name in controls)
+
+
 def make(name: str, date: str) -> Edition:
     """Return the edition of everything that is whole now."""
     sets = {}
@@ -181,7 +201,8 @@ def make(name: str, date: str) -> Edition:
             every = (*protocols.ENCODINGS, *family)
             sets[kind(model, variant, every)] = whole(found, every)
     for variant, model in product(protocols.CONTROLS, build.MODELS):
-        sets[kind(model, variant)] = whole(by_cell(stored(variant), model), protocols.BASELINE)
+        plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
+        sets[kind(model, variant)] = controlled(plain, richer, variant)
     kept = {label: complete for label, complete in sets.items() if complete}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
 
