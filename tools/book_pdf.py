@@ -41,6 +41,7 @@ LEFT_OUT = {
     "book/course": "downloads",
     "book/datasets": "a reference beside the package",
     "book/peers": "a reference beside the package",
+    "book/found-details": "results that two chapters tell",
     "book/length-lab": "results that a chapter tells",
     "book/api": "a reference beside the package",
 }

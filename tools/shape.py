@@ -27,6 +27,7 @@ UNTIMED = {
     "atlas": "reference: readers look one encoding up",
     "explorables": "a gallery of figures, each explained elsewhere",
     "peers": "reference: tables of comparisons",
+    "found-details": "reference: results that two chapters tell",
     "length-lab": "reference: results that a chapter tells",
 }
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading

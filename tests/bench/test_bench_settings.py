@@ -6,7 +6,8 @@ import pytest
 
 from posenc.bench import build
 from posenc.bench.grid import make, parse
-from posenc.bench.settings import PROFILES, Settings, complete, profile
+from posenc.bench.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
+from posenc.encodings.window_statistics import STATISTICS
 
 
 def test_key_is_the_same_on_every_machine_and_in_every_process():
@@ -43,6 +44,7 @@ def test_every_setting_changes_the_key():
         "tuned": "x",
         "protocol": "x",
         "dataset_source": "x",
+        "input_statistics": "winstat",
     }
     changed = {n: replace(base, **{n: other.get(n, getattr(base, n))}) for n in asdict(base)}
     for name, value in asdict(base).items():
@@ -58,6 +60,11 @@ def test_a_setting_that_came_later_leaves_old_keys_as_they_were():
     assert "norm" not in cell.stored()
     assert complete(cell.stored())["norm"] == "own"
     assert replace(cell, norm="layer").stored()["norm"] == "layer"
+    assert "input_statistics" not in cell.stored()
+
+
+def test_the_statistics_of_the_input_are_those_of_the_library():
+    assert ("", *STATISTICS) == INPUT_STATISTICS
 
 
 def test_one_and_one_point_zero_are_one_cell():

@@ -224,23 +224,44 @@ def test_parts_are_normalised_on_training_only_and_capped_by_class(cell):
     assert len(whole) == 48
 
 
-def test_missing_steps_reach_the_model_as_a_mask(monkeypatch, cell):
+@pytest.fixture
+def shortened(monkeypatch):
+    """Half of all series end after eight steps."""
     load = data.load
 
-    def shortened(name, split, **options):
+    def shorter(name, split, **options):
         found = load(name, split, **options)
         mask = np.ones(found.x.shape[:2], bool)
         mask[::2, 8:] = False
         x = np.where(mask[:, :, None], found.x, 0).astype(np.float32)
         return replace(found, x=x, mask=mask)
 
-    monkeypatch.setattr("posenc.bench.parts.data.load", shortened)
+    monkeypatch.setattr("posenc.bench.parts.data.load", shorter)
     parts._load.cache_clear()
-    try:
-        cells = [cell("rotary", seed=s) for s in (0, 1)]
-        together, alone = train(cells), train(cells[:1])
-    finally:
-        parts._load.cache_clear()
+    yield
+    parts._load.cache_clear()
+
+
+def test_statistics_of_the_input_join_it_as_channels_and_reach_the_model(cell):
+    plain, richer = cell("none"), cell("none", input_statistics="winstat")
+    before, after = (parts.load(one, torch.device("cpu")) for one in (plain, richer))
+    assert after.n_channels == 5 * before.n_channels
+    for name in ("train", "validation", "test"):
+        old, new = getattr(before, name), getattr(after, name)
+        expected = encodings.with_window_statistics(old.x[0], statistics="winstat")
+        torch.testing.assert_close(new.x[0], expected, atol=0, rtol=0)
+        assert torch.equal(new.y, old.y)
+    assert train([richer])[0]["parameters"] > train([plain])[0]["parameters"]
+
+
+def test_statistics_of_the_input_refuse_missing_steps(shortened, cell):  # noqa: ARG001
+    with pytest.raises(ValueError, match="input_statistics must be empty for range_probe"):
+        parts.load(cell("none", input_statistics="winstat"), torch.device("cpu"))
+
+
+def test_missing_steps_reach_the_model_as_a_mask(shortened, cell):  # noqa: ARG001
+    cells = [cell("rotary", seed=s) for s in (0, 1)]
+    together, alone = train(cells), train(cells[:1])
     assert together[0]["train_loss"] == pytest.approx(alone[0]["train_loss"], rel=1e-5)
 
 

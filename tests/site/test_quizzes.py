@@ -18,7 +18,7 @@ BOOK = [  # the parts that teach, in _toc.yml
     "From index to wave",
     "The mathematics of faithfulness",
     "Into the transformer",
-    "On real data",
+    "What we found",
 ]
 
 

@@ -191,10 +191,12 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
 def test_the_later_encodings_extend_the_third_tier_behind_all_else():
     third = protocols.TIERS[3]
     later = [b for b in third if b.encodings == protocols.LATER]
-    assert [*third[-len(later) :]] == later
-    assert {(b.model, b.dataset) for b in later} == {
-        (b.model, b.dataset) for b in third if b.encodings == protocols.OTHERS
-    }
+    controls = [b for b in third if b.variant in protocols.CONTROLS]
+    assert [*third[-len(later + controls) :]] == later + controls
+    everywhere = {(b.model, b.dataset) for b in third if b.encodings == protocols.OTHERS}
+    assert {(b.model, b.dataset) for b in later} == everywhere
+    assert {(b.model, b.dataset) for b in controls} == everywhere
+    assert {b.encodings for b in controls} == {protocols.BASELINE}
     page = protocol.text()
     entry = next(line for line in page.splitlines() if line.startswith("- **Extension of tier 3"))
     assert all(f"`{name}`" in entry for name in protocols.LATER)
@@ -220,12 +222,27 @@ def test_named_encodings_are_trained_where_their_tier_has_them():
         if b.encodings == protocols.LATER
     ]
     assert {b.variant for b in protocols.blocks(3, names=["rotary"])} == {*protocols.VARIANTS}
+    both = protocols.blocks(3, names=["none", "window_statistics"])
+    assert {*protocols.CONTROLS} < {b.variant for b in both}
     first = protocols.blocks(1, "patch", ["fire", "none"])
     assert [b.encodings for b in first] == [("none", "fire")] * len(protocols.DATASETS)
     places = [(b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["tpe", "kerple"])]
     assert len(places) == len([b for b in protocols.TIERS[3] if "kerple" in b.encodings]) + len(
-        [b for b in protocols.TIERS[3] if b.variant]
+        [b for b in protocols.TIERS[3] if b.variant in protocols.VARIANTS]
     )
+
+
+def test_the_control_of_window_statistics_is_none_with_richer_tokens():
+    block = next(b for b in protocols.blocks(3) if b.variant == "window-statistics")
+    control = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = protocols.cells(block.dataset, block.model, "none")[0]
+    assert control == replace(plain, input_statistics="mean_std_slope")
+    assert control.protocol == protocols.HASH
+    assert not [
+        b
+        for b in protocols.blocks(3, names=["posenc.encodings:ALiBi"])
+        if b.variant == block.variant
+    ]
 
 
 def test_a_tier_refuses_an_encoding_that_nobody_knows():
@@ -236,5 +253,6 @@ def test_a_tier_refuses_an_encoding_that_nobody_knows():
 def test_what_is_missing_of_a_tier_counts_its_variants():
     lacking = second.missing("patch", 3, records=[])
     n_others = 5 * (len(protocols.OTHERS) + len(protocols.LATER))
-    assert lacking["Trace"] == n_others
-    assert lacking["Libras"] == n_others + 2 * 5 * len(protocols.ENCODINGS)
+    n_controls = 5 * len(protocols.CONTROLS)
+    assert lacking["Trace"] == n_others + n_controls
+    assert lacking["Libras"] == n_others + n_controls + 2 * 5 * len(protocols.ENCODINGS)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from posenc import frequencies, schedules
+from posenc.study import control
 from posenc.teaching import last_marker
 from posenc.teaching.figures import beyond_training_length as beyond
 from posenc.teaching.figures import time_and_space
@@ -75,6 +76,17 @@ def test_a_map_of_the_lab_shows_each_task_and_leaves_out_what_is_not_run(drawn):
     assert np.array_equal(figure.axes[0].images[0].get_array(), [*found["copy"].values()])
     assert figure.axes[1].images[0].get_array().mask[1].all()
     assert "On copy most stays light, with alibi ahead." in words["alt"]
+
+
+def test_the_control_stands_beside_what_it_controls(drawn):
+    one = control.Beside("Libras", np.array([2.0, 4.0]), np.array([1.0, 0.0]))
+    time_and_space.beside_control({"steps": [one], "patches": [one]})
+    figure, words = drawn["fig-beside-control"]
+    labels = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert labels == ["Libras, steps", "Libras, patches"]
+    means = [line.get_xdata() for line in figure.axes[0].lines if line.get_markersize() == 8]
+    assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [3.0, 0.5] * 2
+    assert "Libras, patches: +3.0 and +0.5." in words["alt"]
 
 
 def test_a_wave_along_rows_is_blind_to_columns():

@@ -1,7 +1,7 @@
 """The training, validation and test part of a data set as tensors on the device."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 from posenc import data
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
+from posenc.encodings import with_window_statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,19 +98,22 @@ def load(settings: Settings, device: torch.device) -> Parts:
     Parameters
     ----------
     settings : Settings
-        Its data set with options, resample, split, validation share and `max_cases` count.
+        Its data set with options, resample, split, validation share, `max_cases` and
+        `input_statistics` count.
     device : torch.device
         Where the tensors are wanted.
 
     Returns
     -------
     Parts
-        Channels have mean 0 and deviation 1 in the training part.
+        Channels have mean 0 and deviation 1 in the training part; statistics of windows stand
+        behind them as further channels.
 
     Raises
     ------
     ValueError
-        If the set cannot be had, or is too small for a validation part.
+        If the set cannot be had, is too small for a validation part, or misses steps of which
+        statistics are asked.
 
     Examples
     --------
@@ -125,6 +129,7 @@ def load(settings: Settings, device: torch.device) -> Parts:
         settings.split_seed,
         settings.validation,
         settings.max_cases,
+        settings.input_statistics,
         str(device),
     )
 
@@ -182,6 +187,7 @@ def _load(
     seed: int,
     validation: float,
     max_cases: int,
+    statistics: str,
     device: str,
 ) -> Parts:
     whole, test = (data.load(name, split, **dict(options)) for split in ("train", "test"))
@@ -193,8 +199,11 @@ def _load(
     train, held_out, test = (
         data.standardise(part, mean, deviation) for part in (train, held_out, test)
     )
-    tensors = (_to_device(part, device) for part in (train, held_out, test))
-    return Parts(*tensors, train.length, train.n_channels, train.n_classes)
+    tensors = [_to_device(part, device) for part in (train, held_out, test)]
+    if statistics:
+        tensors = [_with_statistics(part, statistics, name) for part in tensors]
+    n_channels = tensors[0].x.shape[-1]
+    return Parts(*tensors, train.length, n_channels, train.n_classes)
 
 
 def _some(part: Dataset, most: int, seed: int) -> Dataset:
@@ -213,3 +222,13 @@ def _to_device(part: Dataset, device: str) -> Part:
     x, y = torch.from_numpy(part.x).to(device), torch.from_numpy(part.y).to(device)
     mask = None if part.mask is None else torch.from_numpy(part.mask).to(device)[None]
     return Part(x[None], y[None], mask)
+
+
+def _with_statistics(part: Part, statistics: str, name: str) -> Part:
+    """Return the part with statistics of windows of its series as further channels."""
+    if part.mask is not None:
+        raise ValueError(
+            f"input_statistics must be empty for {name}, which has missing steps: a window over "
+            f"them has no statistics, got {statistics!r}"
+        )
+    return replace(part, x=with_window_statistics(part.x[0], statistics=statistics)[None])

@@ -1,8 +1,8 @@
 """The training protocol of the benchmark's second edition, with its hash, and its cells.
 
 `TRAINING` holds all that decides a training. Its hash is stored with each record, so that results
-of another protocol never mix in. Encodings that came later are an extension of tier 3, which
-changes no hash and none of the other trainings.
+of another protocol never mix in. Encodings that came later, and a control for those that are made
+from the signal, are an extension of tier 3, which changes no hash and none of the other trainings.
 How the results are analysed is a second part with a hash of its own: `posenc.study.protocol`.
 """
 
@@ -106,6 +106,7 @@ OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
 # Encodings that joined the library after the protocol was frozen. They extend tier 3, behind all
 # else in it, and are compared in a family of their own.
 LATER = (*encodings.names("modern"), *encodings.names("signal"))
+BASELINE = ("none",)
 VARIED = (
     "MelbournePedestrian", "ItalyPowerDemand", "RacketSports", "Libras", "FingerMovements",
     "NATOPS", "SyntheticControl", "ProximalPhalanxTW", "MedicalImages", "BasicMotions",
@@ -116,6 +117,14 @@ VARIANTS: dict[str, dict[str, dict[str, object]]] = {
     "large": {"patch": _LARGE, "time_series": _LARGE},
 }
 """Variant -> model -> what differs from `TRAINING`."""
+
+_RICHER = {"input_statistics": "mean_std_slope"}
+CONTROLS: dict[str, dict[str, dict[str, object]]] = {
+    "window-statistics": {"patch": _RICHER, "time_series": _RICHER},
+}
+"""Variants for "none" alone: is what an encoding gains owed to position, or to richer tokens?"""
+CONTROLLED = {"window-statistics": "window_statistics"}
+"""Control -> the encoding that it stands beside."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ class Block:
     encodings : tuple of str
         By default those of the protocol.
     variant : str
-        A name of `VARIANTS`; empty for the model of tier 1.
+        A name of `VARIANTS` or `CONTROLS`; empty for the model of tier 1.
 
     Examples
     --------
@@ -145,7 +154,7 @@ class Block:
     @property
     def changes(self) -> dict[str, object]:
         """What differs from `TRAINING`."""
-        return VARIANTS[self.variant][self.model] if self.variant else {}
+        return {**VARIANTS, **CONTROLS}[self.variant][self.model] if self.variant else {}
 
 
 def _blocks(model: str, datasets: Sequence[str], *more: object) -> tuple[Block, ...]:
@@ -164,7 +173,9 @@ TIERS: dict[int, tuple[Block, ...]] = {
         for block in _blocks(model, VARIED, ENCODINGS, variant)
     )
     + _blocks("patch", DATASETS, LATER)
-    + _blocks("time_series", UP_TO_100, LATER),
+    + _blocks("time_series", UP_TO_100, LATER)
+    + _blocks("patch", DATASETS, BASELINE, "window-statistics")
+    + _blocks("time_series", UP_TO_100, BASELINE, "window-statistics"),
     4: _blocks("time_series", ABOVE_180),
 }
 
@@ -233,7 +244,8 @@ def blocks(tier: int, model: str | None = None, names: Sequence[str] | None = No
         One model only.
     names : sequence of str, optional
         Encodings: those of the tier are left where the tier has them, all others are taken for
-        later ones and stand in every model and variant of the tier, once on each data set.
+        later ones and stand in every model and variant of the tier, once on each data set, but
+        in no control.
 
     Returns
     -------
@@ -269,6 +281,8 @@ def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]
         own = [name for name in names if name in block.encodings]
         chosen = own if place in seen else [*own, *later]
         seen.add(place)
+        if block.variant in CONTROLS:
+            chosen = own
         if chosen:
             kept.append(replace(block, encodings=tuple(chosen)))
     return kept
@@ -282,7 +296,7 @@ def files(folder: Path, dataset: str, variant: str = "") -> Files:
     folder : pathlib.Path
     dataset : str
     variant : str
-        A name of `VARIANTS`; empty for the model of tier 1.
+        A name of `VARIANTS` or `CONTROLS`; empty for the model of tier 1.
 
     Returns
     -------

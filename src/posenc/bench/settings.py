@@ -12,6 +12,7 @@ OPTIMIZERS = ("adamw", "radam")
 PRECISIONS = ("float32", "bfloat16")
 NORMS = ("own", "batch", "layer", "none")
 SCHEDULES = ("cosine", "constant")
+INPUT_STATISTICS = ("", "mean_std_slope", "winstat", "winstat_lag")
 
 # Settings that came after the first stored results. At these values they are left out of keys and
 # records, so that what was trained before keeps its key.
@@ -26,6 +27,7 @@ _LATER = {
     "tuned": "",
     "protocol": "",
     "dataset_source": "",
+    "input_statistics": "",
 }
 
 # What names on a command line or the engine set; all others have an option of their own.
@@ -97,6 +99,10 @@ class Settings:
         Hash of the protocol that the training belongs to; empty for any other.
     dataset_source : str
         Fingerprint of the series, so that a data set that has changed is trained anew.
+    input_statistics : str
+        Statistics of windows that stand beside the series as further channels, a name of
+        `posenc.encodings.with_window_statistics`; empty for the series alone. With the encoding
+        "none" it is the control of encodings that are made from the signal.
 
     Raises
     ------
@@ -148,6 +154,7 @@ class Settings:
     tuned: str = ""
     protocol: str = ""
     dataset_source: str = ""
+    input_statistics: str = ""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -166,6 +173,7 @@ class Settings:
         _checks.choice("precision", self.precision, PRECISIONS)
         _checks.choice("norm", self.norm, NORMS)
         _checks.choice("schedule", self.schedule, SCHEDULES)
+        _checks.choice("input_statistics", self.input_statistics, INPUT_STATISTICS)
         _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:

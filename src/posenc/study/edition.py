@@ -56,6 +56,29 @@ class Edition:
         planned = [block.dataset for block in protocols.blocks(1, model)]
         return f"{len(set(self.sets.get(model, ())) & set(planned))} of {len(planned)}"
 
+    def named(self, label: str, complete: Sequence[str]) -> tuple[str, ...]:
+        """Return the data sets of a kind of training (see `kind`), all of which must be whole.
+
+        Parameters
+        ----------
+        label : str
+        complete : sequence of str
+            The data sets that are whole in the folder.
+
+        Raises
+        ------
+        ValueError
+            If the edition names a set that is not whole.
+        """
+        names = self.sets.get(label, ())
+        lacking = [name for name in names if name not in complete]
+        if lacking:
+            raise ValueError(
+                f"edition {self.name} must hold whole data sets, but trainings of "
+                f"{', '.join(lacking)} are lacking for {label}"
+            )
+        return names
+
 
 def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:
     """Return the name of a kind of training: its model, and what is not as in tier 1.
@@ -118,14 +141,7 @@ def datasets(
     complete, edition = whole(found, encodings), read()
     if edition is None:
         return complete
-    named = edition.sets.get(kind(model, variant, encodings), ())
-    lacking = [name for name in named if name not in complete]
-    if lacking:
-        raise ValueError(
-            f"edition {edition.name} must hold whole data sets, but trainings of "
-            f"{', '.join(lacking)} are lacking for {kind(model, variant, encodings)}"
-        )
-    return named
+    return edition.named(kind(model, variant, encodings), complete)
 
 
 def stored(variant: str = "") -> list[dict]:
@@ -155,6 +171,26 @@ def whole(
     )
 
 
+def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]:
+    """Return the data sets on which none, an encoding and its control have all resamples.
+
+    Parameters
+    ----------
+    plain, richer : mapping of (data set, encoding, resample) to metrics
+        The cells of tier 1's model, and those of the control, see `by_cell`.
+    variant : str
+        A name of `posenc.bench.protocols.CONTROLS`.
+
+    Examples
+    --------
+    >>> controlled({}, {}, "window-statistics")
+    ()
+    """
+    encoded = whole(plain, (*protocols.BASELINE, protocols.CONTROLLED[variant]))
+    controls = whole(richer, protocols.BASELINE)
+    return tuple(name for name in encoded if name in controls)
+
+
 def make(name: str, date: str) -> Edition:
     """Return the edition of everything that is whole now."""
     sets = {}
@@ -164,6 +200,9 @@ def make(name: str, date: str) -> Edition:
         for family in () if variant else (protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
             sets[kind(model, variant, every)] = whole(found, every)
+    for variant, model in product(protocols.CONTROLS, build.MODELS):
+        plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
+        sets[kind(model, variant)] = controlled(plain, richer, variant)
     kept = {label: complete for label, complete in sets.items() if complete}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
 

@@ -127,14 +127,15 @@ best two otherwise.
 
 
 def _tier(number: int) -> str:
-    """Return what a tier holds, with its extension by later encodings as an entry of its own."""
+    """Return what a tier holds, with its extension as an entry of its own."""
     blocks = protocols.TIERS[number]
-    later = [block for block in blocks if block.encodings == protocols.LATER]
+    later = [b for b in blocks if b.encodings == protocols.LATER or b.variant in protocols.CONTROLS]
     said = f"- **Tier {number}**: {_held([block for block in blocks if block not in later])}"
     if later:
         said += (
             f"\n- **Extension of tier {number}**, outside both hashes, with the encodings that "
-            f"came to the library after the protocol was frozen: {_held(later)}"
+            "came to the library after the protocol was frozen, and with the control of those that "
+            f"are made from the signal: {_held(later)}"
         )
     return said
 
@@ -148,7 +149,7 @@ def _held(blocks: Sequence[protocols.Block]) -> str:
 
 
 def _kind(model: str, variant: str, names: tuple[str, ...], sets: list[str]) -> str:
-    changes = protocols.VARIANTS[variant][model] if variant else {}
+    changes = protocols.Block(model, "", variant=variant).changes
     shown = [f"`{model}`"]
     if changes:
         shown.append("with " + ", ".join(f"{name} {value}" for name, value in changes.items()))

@@ -1,0 +1,127 @@
+"""Is a gain owed to position, or to richer tokens? The control of encodings made from the signal.
+
+`window_statistics` adds numbers of a window around each step to its token. Its control is a model
+without encoding that gets the same numbers as further channels of its input
+(`posenc.encodings.with_window_statistics`). Where both gain alike, richer tokens are what helped.
+Both belong to the extension of tier 3 of `posenc.bench.protocols`:
+
+    python -m posenc.bench protocol --tier 3 --encodings none window_statistics
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.bench import protocols
+from posenc.study import edition, statistics
+
+VARIANT = "window-statistics"
+ENCODING = protocols.CONTROLLED[VARIANT]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Gains in test accuracy over the plain model without encoding on one data set, in points.
+
+    Attributes
+    ----------
+    dataset : str
+    encoded, richer : array of shape (n_resamples,)
+        Of the encoding `window_statistics`, and of its control, resample by resample.
+
+    Examples
+    --------
+    >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
+    >>> str(one.owed_to_position)
+    '1.000 [1.000, 1.000]'
+    """
+
+    dataset: str
+    encoded: NDArray[np.float64]
+    richer: NDArray[np.float64]
+
+    @property
+    def owed_to_position(self) -> statistics.Interval:
+        """How far the encoding is ahead of its control, with Student's interval."""
+        return statistics.t_interval(self.encoded - self.richer)
+
+
+def load(
+    model: str,
+    *,
+    every: bool = False,
+    records: Iterable[dict] | None = None,
+    controls: Iterable[dict] | None = None,
+) -> list[Beside]:
+    """Return the gains of the encoding and of its control on each data set that has both.
+
+    Parameters
+    ----------
+    model : str
+        "patch" or "time_series".
+    every : bool
+        Whether to take in data sets that came after the edition.
+    records, controls : iterable of dict, optional
+        Lines of `second-*.jsonl` and of `variant-window-statistics-*.jsonl`; by default the book's.
+        Given records have no edition.
+
+    Returns
+    -------
+    list of Beside
+        In the order of the protocol; empty where nothing is whole.
+
+    Raises
+    ------
+    ValueError
+        If the edition names a data set that is not whole.
+
+    Examples
+    --------
+    >>> load("patch", records=[], controls=[])
+    []
+    """
+    frozen = not every and records is None and controls is None
+    plain = edition.by_cell(edition.stored() if records is None else records, model)
+    richer = edition.by_cell(edition.stored(VARIANT) if controls is None else controls, model)
+    names = edition.controlled(plain, richer, VARIANT)
+    if frozen and (now := edition.read()) is not None:
+        names = now.named(edition.kind(model, VARIANT), names)
+    return [_beside(name, plain, richer) for name in names]
+
+
+def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
+    """Return the gains in points for a table, with the interval of their difference.
+
+    Parameters
+    ----------
+    found : mapping of what a token is to a sequence of Beside
+
+    Examples
+    --------
+    >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
+    >>> rows({"steps": [one]})["Libras, steps"]["added less channels"]
+    '+1.0 [+1.0, +1.0]'
+    """
+    return {f"{one.dataset}, {tokens}": _row(one) for tokens, sets in found.items() for one in sets}
+
+
+def _row(one: Beside) -> dict[str, str]:
+    less = one.owed_to_position
+    return {
+        "added": f"{one.encoded.mean():+.1f}",
+        "channels": f"{one.richer.mean():+.1f}",
+        "added less channels": f"{less.mean:+.1f} [{less.low:+.1f}, {less.high:+.1f}]",
+    }
+
+
+def _beside(dataset: str, plain: dict, richer: dict) -> Beside:
+    resamples = range(int(protocols.TRAINING["resamples"]))
+
+    def scores(found: dict, encoding: str) -> NDArray[np.float64]:
+        return np.array([found[dataset, encoding, r]["accuracy"] for r in resamples])
+
+    none = scores(plain, "none")
+    encoded, control = scores(plain, ENCODING), scores(richer, "none")
+    return Beside(dataset, 100 * (encoded - none), 100 * (control - none))
