@@ -6,6 +6,7 @@ import inspect
 import re
 import types
 import typing
+from enum import Enum
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ def test_every_part_of_a_docstring_is_there(path, name, value):
 
 def arguments(value):
     """Return what is passed: plain errors take a message, and nobody calls a protocol."""
-    is_plain = inspect.isclass(value) and issubclass(value, (BaseException, tuple))
+    is_plain = inspect.isclass(value) and issubclass(value, (BaseException, Enum, tuple))
     is_protocol = inspect.isclass(value) and getattr(value, "_is_protocol", False)
     if is_protocol or (is_plain and "__init__" not in vars(value)):
         return []
