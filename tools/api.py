@@ -4,12 +4,16 @@ A tool of our own rather than Sphinx's autodoc, because the site is built where 
 and in seconds; a test says when a page is stale. Run `python tools/api.py` after a change.
 """
 
+import ast
+import enum
+import functools
 import importlib
 import inspect
 import re
 import sys
 import textwrap
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +58,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.length_tasks", "data.topics"),
+        ("data", "data.synthetic", "data.lost_samples", "data.length_tasks", "data.topics"),
     ),
     "bench": Room(
         "The benchmark",
@@ -64,7 +68,14 @@ ROOMS = {
             "bench.settings",
             "bench.grid",
             "bench.protocols",
+            "bench.driver",
+            "bench.local",
+            "bench.jobs",
+            "bench.stages",
             "bench.train",
+            "bench.course",
+            "bench.parts",
+            "bench.ensemble",
             "bench.metrics",
             "bench.store",
             "bench.records",
@@ -114,7 +125,7 @@ ROOMS = {
     "teaching": Room(
         "Teaching",
         "What the chapters share: the style of figures, the scorecards of encodings.",
-        ("teaching.plots", "teaching.scorecard", "teaching.scorecard_torch"),
+        ("teaching.plots", "teaching.table", "teaching.scorecard", "teaching.scorecard_torch"),
     ),
 }
 
@@ -142,27 +153,76 @@ def page(room: Room) -> str:
     contents, sections = [], []
     for path in room.modules:
         module = importlib.import_module(f"posenc.{path}")
-        members = public(module)
-        names = ", ".join(f"[`{member}`](#{_label(path, member)})" for member in members)
-        contents.append(f"- `posenc.{path}`: {names}")
+        members = entries(module)
+        links = (f"[`{one}`](#{_label(path, one, value)})" for one, value in members.items())
+        contents.append(f"- `posenc.{path}`: {', '.join(links)}")
         sections += [f"## `posenc.{path}`", _text(inspect.getdoc(module) or "")]
         sections += [_member(path, member, value) for member, value in members.items()]
     return "\n\n".join([*parts, "\n".join(contents), *sections]) + "\n"
 
 
+def entries(module: types.ModuleType) -> dict[str, object]:
+    """Return all names of a module that have an entry on a page, with their values."""
+    found = {**public(module), **constants(module)}
+    return dict(sorted(found.items(), key=lambda pair: pair[0].lower()))
+
+
 def public(module: types.ModuleType) -> dict[str, object]:
-    """Return the public names of a module: those in `__all__`, or defined there without `_`."""
-    if hasattr(module, "__all__"):
-        names = sorted(module.__all__, key=str.lower)
-        return {name: getattr(module, name) for name in names if _has_page(getattr(module, name))}
-    own = {
-        name: value
+    """Return public classes and functions: those in `__all__`, or defined there without `_`."""
+    names = getattr(module, "__all__", None) or [
+        name
         for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
-        and value.__module__ == module.__name__
-    }
-    return dict(sorted(own.items(), key=lambda pair: pair[0].lower()))
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
+    found = {name: getattr(module, name) for name in sorted(names, key=str.lower)}
+    return {name: value for name, value in found.items() if _has_docstring(value)}
+
+
+class Constant(NamedTuple):
+    """A name that stands for a value: the value in short, and the string below it."""
+
+    value: str
+    says: str
+
+
+def constants(module: types.ModuleType) -> dict[str, Constant]:
+    """Return a module's public constants: in `__all__`, or with a string below the assignment."""
+    if hasattr(module, "__all__"):
+        names = [name for name in module.__all__ if name not in public(module)]
+        return {name: _constant(module, name) for name in names}
+    named = [name for name in vars(module) if not name.startswith("_")]
+    found = {name: _constant(module, name, imported=False) for name in named}
+    return {name: constant for name, constant in found.items() if constant.says}
+
+
+def _constant(module: types.ModuleType, name: str, *, imported: bool = True) -> Constant:
+    """Return what the code assigns to a name, here or in the module that it is imported from."""
+    body = _body(module)
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.ImportFrom) and imported:
+            origin = [one.name for one in node.names if (one.asname or one.name) == name]
+            if origin:
+                return _constant(importlib.import_module(node.module), origin[0])
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        if any(isinstance(one, ast.Name) and one.id == name for one in targets):
+            below = after.value if isinstance(after, ast.Expr) else None
+            is_text = isinstance(below, ast.Constant) and isinstance(below.value, str)
+            says = inspect.cleandoc(below.value) if is_text else ""
+            return Constant(_in_short(getattr(module, name), node.value), says)
+    return Constant("", "")
+
+
+def _in_short(value: object, code: ast.expr | None) -> str:
+    """Return a mapping's keys, and anything else as the code has it."""
+    if isinstance(value, Mapping):
+        keys = (key.value if isinstance(key, enum.Enum) else key for key in value)
+        return f"{{{', '.join(f'{key!r}: ...' for key in keys)}}}"
+    return ast.unparse(code) if code else ""
+
+
+@functools.cache
+def _body(module: types.ModuleType) -> list[ast.stmt]:
+    return ast.parse(inspect.getsource(module)).body
 
 
 def methods(cls: type) -> dict[str, object]:
@@ -172,7 +232,7 @@ def methods(cls: type) -> dict[str, object]:
         function = getattr(value, "__func__", value)
         if name.startswith("_") or not (inspect.isroutine(function) or isinstance(value, property)):
             continue
-        if (inspect.getdoc(function) or "").strip() and "__wrapped__" not in vars(cls):
+        if _doc(cls, name) and "__wrapped__" not in vars(cls):
             own[name] = value
     return own
 
@@ -195,35 +255,53 @@ def sections(doc: str) -> dict[str, str]:
     return {name: "\n".join(text).strip("\n") for name, text in found.items()}
 
 
-def _has_page(value: object) -> bool:
-    return inspect.isclass(value) or inspect.isfunction(value)
+def _doc(cls: type, name: str) -> str:
+    """Return the docstring of a method, or of the one of `posenc` that it overrides."""
+    ours = (vars(base) for base in cls.__mro__ if base.__module__.startswith("posenc"))
+    functions = (getattr(names[name], "__func__", names[name]) for names in ours if name in names)
+    return next((inspect.cleandoc(f.__doc__) for f in functions if f.__doc__), "")
 
 
-def _label(path: str, name: str) -> str:
+def _has_docstring(value: object) -> bool:
+    """Return whether this is a class or a function, whose results may be kept."""
+    return inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value))
+
+
+def _is_protocol(value: object) -> bool:
+    """Return whether a class only says what others must have, and is never called."""
+    return inspect.isclass(value) and getattr(value, "_is_protocol", False)
+
+
+def _label(path: str, name: str, value: object) -> str:
     """Return the address of a name; a class may be called like a function, in capitals."""
-    kind = "-class" if name[0].isupper() else ""
+    kind = "-value" if isinstance(value, Constant) else "-class" if name[0].isupper() else ""
     return f"api-{path}-{name}{kind}".replace(".", "-").lower()
 
 
 def _member(path: str, name: str, value: object) -> str:
     """Return the section of one name."""
-    parts = [f"({_label(path, name)})=\n### `{name}`", _code(f"{name}{_signature(value)}")]
+    heading = f"({_label(path, name, value)})=\n### `{name}`"
+    if isinstance(value, Constant):
+        shown = textwrap.shorten(f"{name} = {value.value}", 92, placeholder=" ...")
+        return "\n\n".join([heading, _code(shown), _text(value.says)])
+    parts = [heading, _code(f"{name}{_signature(value)}")]
     parts.append(_documented(inspect.getdoc(value) or ""))
     if inspect.isclass(value):
         for method, function in methods(value).items():
-            parts.append(_method(method, function))
+            parts.append(_method(method, function, _doc(value, method)))
     return "\n\n".join(part for part in parts if part)
 
 
-def _method(name: str, value: object) -> str:
+def _method(name: str, value: object, doc: str) -> str:
     function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
     call = name if isinstance(value, property) else f"{name}{_signature(function, method=True)}"
-    text = _documented(inspect.getdoc(function) or "")
-    return f"**`.{call}`**\n\n{text}"
+    return f"**`.{call}`**\n\n{_documented(doc)}"
 
 
 def _signature(value: object, *, method: bool = False) -> str:
     """Return the arguments of a call, without annotations, which the text explains."""
+    if _is_protocol(value):
+        return ""
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):

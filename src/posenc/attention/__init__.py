@@ -6,23 +6,26 @@ who sees whom, `cache` remembers earlier tokens. `kernels` decides which kernel 
 own (`flash`), `blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
 """
 
-from posenc.attention.cache import Cache
+from posenc.attention.cache import Cache, Kept
 from posenc.attention.core import check_position, embedded
 from posenc.attention.cross import CrossAttention
 from posenc.attention.layer import SelfAttention
 from posenc.attention.masks import check_mask
-from posenc.attention.places import Places
+from posenc.attention.places import Places, Steps
 from posenc.attention.position import DOORS, Mix, Position
-from posenc.attention.terms import Term, by_offset, by_product, by_query_and_offset
+from posenc.attention.terms import Form, Term, by_offset, by_product, by_query_and_offset
 
 __all__ = [
     "DOORS",
     "Cache",
     "CrossAttention",
+    "Form",
+    "Kept",
     "Mix",
     "Places",
     "Position",
     "SelfAttention",
+    "Steps",
     "Term",
     "by_offset",
     "by_product",

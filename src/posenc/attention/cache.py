@@ -16,9 +16,22 @@ if TYPE_CHECKING:
 class Kept(NamedTuple):
     """Keys and values of tokens, behind the door `rotate`, and where these tokens stand.
 
-    keys, values : (batch, kv heads, length, width)
-    padding : (batch, length) bool, or None if all tokens are real
-    tokens : (batch, length, d_model), or None if the encoding does not look at them
+    Parameters
+    ----------
+    keys, values : Tensor of shape (batch, kv heads, length, width)
+    steps : Steps
+        Where the tokens stand.
+    padding : bool Tensor of shape (batch, length), or None
+        True = real token; None if all tokens are real.
+    tokens : Tensor of shape (batch, length, d_model), or None
+        What the keys were made from; None if the encoding does not look at them.
+
+    Examples
+    --------
+    >>> keys = torch.zeros(1, 2, 3, 4)
+    >>> kept = Kept(keys, keys, Steps(3, keys.device), None, None)
+    >>> kept.steps.positions.tolist()
+    [[0, 1, 2]]
     """
 
     keys: Tensor

@@ -19,6 +19,7 @@ class Steps:
     length : int
         Number of tokens.
     device : torch.device
+        Where the positions are wanted.
     first : int
         Position of the first token, if they are counted.
     given : Tensor, optional
@@ -26,6 +27,14 @@ class Steps:
         numbers a token; `first` means nothing then.
     known : (batch, length) bool, optional
         False where a given position means nothing, as that of a padded token.
+
+    Examples
+    --------
+    >>> Steps(3, torch.device("cpu"), first=5).positions.tolist()
+    [[5, 6, 7]]
+    >>> times = torch.tensor([[0.0, 0.5, 2.0]])
+    >>> Steps(3, times.device, given=times).onward(2).positions.tolist()  # of the next two tokens
+    [[3.0, 4.0]]
     """
 
     def __init__(

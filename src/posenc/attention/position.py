@@ -26,9 +26,14 @@ from posenc.attention.places import Places, Steps, refuse
 from posenc.attention.terms import Form, Term, numbers
 
 Mix = Tensor | Callable[[Tensor], Tensor]
-"""What `mix` may return: extra weights, or a function from the weights to an extra output."""
+"""What `Position.mix` may return: extra weights, or a function from weights to an extra output.
+
+Weights are (batch, heads, queries, keys), an output is (batch, heads, queries, d_head).
+"""
 
 DOORS = ("embed", "rotate", "bias", "mix")
+"""The four doors through which position may enter, in the order in which a layer calls them."""
+
 _ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
 _NEARLY = 0.85  # the same where a method takes other arguments than the door
 _MOST_ARGUMENTS = 4  # of a door, `self` included

@@ -92,7 +92,26 @@ class Term:
 
 
 class Form:
-    """How a door was declared: what a decorator leaves on it."""
+    """How a door was declared: what a decorator leaves on it, and `Position.form` returns.
+
+    Parameters
+    ----------
+    function : method
+        The door as its author wrote it.
+
+    Raises
+    ------
+    ValueError
+        From `door`, if the method is none of the doors that the decorator serves; from the others,
+        if it returns anything else than the decorator asks for.
+
+    Examples
+    --------
+    >>> from posenc import encodings
+    >>> form = encodings.make("alibi", 16, 2, 50).form("bias")
+    >>> form.kind, form.position_only
+    ('by_offset', True)
+    """
 
     kind = ""
     doors: tuple[str, ...] = ("bias",)

@@ -58,3 +58,4 @@ DEFINITIONS: Mapping[Outcome, str] = {
         "A difference that is not shown stands here; it refutes nothing."
     ),
 }
+"""What each of the six verdicts means, in whole sentences."""

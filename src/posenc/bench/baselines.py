@@ -44,16 +44,50 @@ _SAME = ("dataset", "fingerprint", "baseline", "resample", "settings")
 
 
 def minirocket_settings(train: Dataset) -> dict[str, int]:
-    """Return the number of kernels, the length that short series are padded to, and the seed."""
+    """Return the number of kernels, the length that short series are padded to, and the seed.
+
+    Parameters
+    ----------
+    train : Dataset
+        A training part: with more than 10,000 series it gets fewer kernels.
+
+    Returns
+    -------
+    dict of str to int
+        `n_kernels`, `length` in steps, and `seed`.
+
+    Examples
+    --------
+    >>> minirocket_settings(data.load("range_probe", "train", n=40, length=7, distance=2))
+    {'n_kernels': 10000, 'length': 9, 'seed': 0}
+    """
     n_kernels = N_KERNELS if len(train) <= MANY_SERIES else FEWER_KERNELS
     return {"n_kernels": n_kernels, "length": max(train.length, SHORTEST), "seed": 0}
 
 
 def minirocket(train: Dataset, test: Dataset) -> NDArray[np.int64]:
-    """Return the classes (n,) that MiniRocket with a ridge predicts, by aeon.
+    """Return the classes that MiniRocket with a ridge predicts, by aeon.
 
-    Kernels and ridge are as in Dempster, Schmidt and Webb (2021), KDD, "MiniRocket"; series that
-    are shorter than a kernel are padded with zeros at their end.
+    Series that are shorter than a kernel are padded with zeros at their end.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        What is learned from, and what is predicted.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        A class for each test series.
+
+    Raises
+    ------
+    ImportError
+        If aeon is not installed.
+    ValueError
+        If `test` is longer than `train`.
+
+    Source: Dempster, Schmidt and Webb (2021), "MiniRocket", KDD.
     """
     from aeon.classification.convolution_based import MiniRocketClassifier
 
@@ -76,7 +110,29 @@ def _compile(several_channels: bool) -> None:
 
 
 def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
-    """Return the class (n,) of the training series at the smallest Euclidean distance."""
+    """Return the class of the training series at the smallest Euclidean distance.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        Of one length; scaled alike, as a distance compares channels.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        A class for each test series.
+
+    Raises
+    ------
+    ValueError
+        If the parts differ in length or channels.
+
+    Examples
+    --------
+    >>> train = data.load("range_probe", "train", n=40)
+    >>> bool((nearest(train, train.take([5, 7])) == train.y[[5, 7]]).all())
+    True
+    """
     from sklearn.neighbors import KNeighborsClassifier
 
     model = KNeighborsClassifier(n_neighbors=1, algorithm="brute")
@@ -85,7 +141,28 @@ def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
 
 
 def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
-    """Return the largest class of the training part for every test series, (n,)."""
+    """Return the largest class of the training part for every test series.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        What is counted, and what is predicted.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If `train` holds no series.
+
+    Examples
+    --------
+    >>> rides = data.load("elevator", "train", n=10, fault_share=0.3)
+    >>> largest_class(rides, rides.take([0, 1, 2])).tolist()
+    [0, 0, 0]
+    """
     return np.full(len(test), np.bincount(train.y).argmax())
 
 
@@ -121,6 +198,12 @@ def baselines(
     ------
     ValueError
         If the set is unknown or absent, or has no such resample, or a baseline is unknown.
+
+    Examples
+    --------
+    >>> record, = baselines("range_probe", only=["largest_class"])
+    >>> record["n_test"], record["metrics"]["accuracy"]
+    (512, 0.5)
     """
     return list(_compute(name, resample, [_checks.choice("only", one, BASELINES) for one in only]))
 
@@ -132,11 +215,12 @@ def run(
     *,
     only: Sequence[str] = tuple(BASELINES),
 ) -> int:
-    """Compute what is not stored yet and store it; return how many records are new.
+    """Compute what is not stored yet and store it.
 
     Parameters
     ----------
     datasets : iterable of str
+        Names, see `posenc.data.names`.
     resamples : int
         Splits of each set, the official one (0) among them. Sets that have nothing but their
         official split (`posenc.data.official_only`) get that one.
@@ -146,11 +230,24 @@ def run(
     only : sequence of str
         Names of `BASELINES`.
 
+    Returns
+    -------
+    int
+        How many records are new.
+
     Raises
     ------
     ValueError
         If an argument is wrong, a set cannot be read, or `out` holds anything else than records of
         baselines. All sets are read before the first computation, and the file stays as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = Path(folder) / "baselines.jsonl"
+    ...     run(["range_probe"], 5, out, only=["largest_class"]), len(read(out))
+    (1, 1)
     """
     resamples = _checks.count("resamples", resamples, minimum=1)
     only = [_checks.choice("only", one, BASELINES) for one in only]
@@ -165,12 +262,28 @@ def run(
 
 
 def read(path: str | os.PathLike) -> list[dict]:
-    """Return the records of a file, or [] where there is none.
+    """Return the records of a file.
+
+    Parameters
+    ----------
+    path : path
+        As `run` writes it.
+
+    Returns
+    -------
+    list of dict
+        Empty where there is no file.
 
     Raises
     ------
     ValueError
-        If a line is not a record of a baseline: the message names file and line.
+        If `path` is a folder, or a line is not a record of a baseline: the message names file and
+        line.
+
+    Examples
+    --------
+    >>> read("nowhere/baselines.jsonl")
+    []
     """
     path = Path(path)
     if path.is_dir():
@@ -182,7 +295,36 @@ def read(path: str | os.PathLike) -> list[dict]:
 
 
 def append(path: str | os.PathLike, record: dict) -> bool:
-    """Store a record unless the file has one for the same computation; return whether it is new."""
+    """Store a record unless the file has one for the same computation.
+
+    Parameters
+    ----------
+    path : path
+        As for `run`.
+    record : dict
+        As `baselines` returns it.
+
+    Returns
+    -------
+    bool
+        Whether it is new there.
+
+    Raises
+    ------
+    ValueError
+        If the file holds anything else than records of baselines.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> record, = baselines("range_probe", only=["largest_class"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = Path(folder) / "baselines.jsonl"
+    ...     append(out, record), append(out, record)
+    (True, False)
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file, exclusive(file.fileno()):

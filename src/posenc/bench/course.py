@@ -17,7 +17,22 @@ PROGRESS = 0.99
 
 @dataclass(frozen=True)
 class Course:
-    """The frame of a training: steps between two checks, most checks, and patience in checks."""
+    """The frame of a training; `plan` makes it.
+
+    Parameters
+    ----------
+    round_steps : int
+        Optimisation steps between two checks of the validation part.
+    most_rounds, least_rounds : int
+        Most and fewest checks.
+    patience : int
+        Checks without progress before stopping.
+
+    Examples
+    --------
+    >>> Course(round_steps=50, most_rounds=80, least_rounds=10, patience=10).most_steps
+    4000
+    """
 
     round_steps: int
     most_rounds: int
@@ -31,7 +46,25 @@ class Course:
 
 
 def plan(settings: Settings, n_batches: int) -> Course:
-    """Return the course that the settings ask for, with `n_batches` steps in an epoch."""
+    """Return the course that the settings ask for.
+
+    Parameters
+    ----------
+    settings : Settings
+    n_batches : int
+        Steps in an epoch, at least 1.
+
+    Returns
+    -------
+    Course
+
+    Examples
+    --------
+    >>> plan(Settings("none", "patch", "Libras", epochs=40, patience=15), n_batches=11)
+    Course(round_steps=11, most_rounds=40, least_rounds=0, patience=15)
+    >>> plan(Settings("none", "patch", "Libras", steps=4000), n_batches=11).most_rounds
+    80
+    """
     if not settings.steps:
         return Course(n_batches, settings.epochs, 0, settings.patience)
     every = settings.check_every
@@ -44,7 +77,27 @@ def plan(settings: Settings, n_batches: int) -> Course:
 
 
 def learning_rate(step: int, n_steps: int, settings: Settings) -> float:
-    """Return the rate at `step` of `n_steps`: a linear rise, then constant or a cosine to 0."""
+    """Return the learning rate of a step: a linear rise, then constant or a cosine to 0.
+
+    Parameters
+    ----------
+    step : int
+        From 0 on.
+    n_steps : int
+        Most steps of the training.
+    settings : Settings
+        Its `learning_rate`, `warmup` and `schedule` count.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "Libras", learning_rate=0.01, warmup=0.2)
+    >>> [round(learning_rate(step, 10, cell), 4) for step in (0, 1, 2, 6, 9)]
+    [0.005, 0.01, 0.01, 0.005, 0.0004]
+    """
     rise = max(1, round(settings.warmup * n_steps))
     if step < rise:
         return settings.learning_rate * (step + 1) / rise
@@ -61,6 +114,31 @@ class Best:
     The better of two checks has the higher accuracy, and of equal ones the lower loss. In epochs
     each better check restores patience. In steps a higher accuracy does, or a loss that is one
     per cent below the lowest so far; an accuracy of 1 leaves nothing to wait for.
+
+    Parameters
+    ----------
+    settings : Settings
+        What is trained.
+    score : (float, float)
+        Validation accuracy of the best check, and its loss with the sign turned.
+    lowest : float
+        Lowest validation loss that counted as progress.
+    at : int
+        Number of the best check, from 1 on; 0 before the first.
+    waiting : int
+        Checks without progress since.
+    losses, accuracies : list of float
+        Training loss and validation accuracy of every check.
+    error : str
+        Why the training came to nothing; empty if it did not.
+
+    Examples
+    --------
+    >>> best = Best(Settings("none", "patch", "Libras", patience=2))
+    >>> [best.check(i, 0.7, accuracy, 0.6) for i, accuracy in enumerate((0.5, 0.8, 0.7, 0.7), 1)]
+    [True, True, False, False]
+    >>> best.at, best.done(plan(best.settings, n_batches=11))
+    (2, True)
     """
 
     settings: Settings
@@ -73,13 +151,36 @@ class Best:
     error: str = ""
 
     def done(self, course: Course) -> bool:
-        """Return whether further checks cannot change this seed's result."""
+        """Return whether further checks cannot change this seed's result.
+
+        Parameters
+        ----------
+        course : Course
+
+        Returns
+        -------
+        bool
+        """
         if self.error:
             return True
         return self.waiting >= course.patience and len(self.losses) >= course.least_rounds
 
     def check(self, number: int, train_loss: float, accuracy: float, loss: float) -> bool:
-        """Note the check with this number, from 1 on; return whether it is the best so far."""
+        """Note a check; return whether it is the best so far.
+
+        Parameters
+        ----------
+        number : int
+            Of the check, from 1 on.
+        train_loss : float
+            Mean training loss since the last check; one that is not finite ends the training.
+        accuracy, loss : float
+            Of the validation part.
+
+        Returns
+        -------
+        bool
+        """
         self.losses.append(train_loss)
         self.accuracies.append(accuracy)
         if not math.isfinite(train_loss):

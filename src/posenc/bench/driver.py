@@ -15,37 +15,118 @@ from posenc.bench.store import Store, StoreError
 
 
 class Engine(Protocol):
-    """What runs jobs somewhere."""
+    """What runs jobs somewhere, such as `local.LocalEngine`.
+
+    Attributes
+    ----------
+    n_workers : int
+        Jobs that may run at once.
+    running : int
+        Cells that are being trained.
+
+    Examples
+    --------
+    >>> class Nowhere:
+    ...     n_workers, running = 1, 0
+    ...
+    ...     def map(self, jobs):
+    ...         return ((job, []) for job in jobs)
+    >>> list(Nowhere().map(iter(["a job"])))
+    [('a job', [])]
+    """
 
     n_workers: int
     running: int
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records as it ends."""
+        """Yield each job with its records as it ends.
+
+        Parameters
+        ----------
+        jobs : iterator of Job
+            To be taken only when a worker is free, as cells are claimed by then.
+
+        Yields
+        ------
+        tuple of (Job, list of dict)
+        """
 
 
 class Cells(Protocol):
-    """What is to be trained: groups of cells that may be trained together."""
+    """What is to be trained: a length, and groups of cells that may be trained together.
+
+    Examples
+    --------
+    >>> from posenc.bench import tuning
+    >>> cells = tuning.Cells([[Settings("none", "patch", "Libras", seed) for seed in (0, 1)]])
+    >>> len(cells), len(list(cells.groups()))
+    (2, 1)
+    """
 
     def __len__(self) -> int: ...
 
     def groups(self) -> Iterable[list[Settings]]:
-        """Return the groups."""
+        """Return the groups.
+
+        Returns
+        -------
+        iterable of list of Settings
+        """
 
 
 class Listener(Protocol):
-    """What is told how far a run is."""
+    """What is told how far a run is, such as `posenc.bench.progress.Progress`.
+
+    Examples
+    --------
+    >>> class Lines:
+    ...     def skip(self, n):
+    ...         print(n, "skipped")
+    ...
+    ...     def add(self, n, failed, running):
+    ...         print(n, "ended,", failed, "of them failed")
+    >>> Lines().add(2, 1, 0)
+    2 ended, 1 of them failed
+    """
 
     def skip(self, n: int) -> None:
-        """Count cells that need no training."""
+        """Count cells that need no training.
+
+        Parameters
+        ----------
+        n : int
+        """
 
     def add(self, n: int, failed: int, running: int) -> None:
-        """Count cells that ended."""
+        """Count cells that ended.
+
+        Parameters
+        ----------
+        n, failed : int
+            How many, and how many of them failed.
+        running : int
+            Cells that are still being trained.
+        """
 
 
 @dataclass
 class Summary:
-    """What a run did: cells trained, of these failed, found finished, and left to another run."""
+    """What a run did.
+
+    Parameters
+    ----------
+    trained, failed : int
+        Cells that were trained, and how many of them failed.
+    skipped : int
+        Cells that were found finished, or failed before.
+    elsewhere : int
+        Cells that were left to another run.
+
+    Examples
+    --------
+    >>> Summary(trained=3, failed=1)
+    Summary(trained=3, failed=1, skipped=0, elsewhere=0)
+    """
 
     trained: int = 0
     failed: int = 0
@@ -60,16 +141,20 @@ class Driver:
     Memory does not grow with the grid: cells are made one group at a time, records are written
     and forgotten, and of each finished cell only a number of 64 bits is kept.
 
-    Attributes
+    Parameters
     ----------
     grid : Cells
         Anything with a length and `groups`, such as `grid.Grid`.
     store : Store
+        The results file.
     engine : Engine
+        What trains.
     stack : int
         Most seeds that are trained together.
     device : str
+        "auto", "cpu", "cuda", "cuda:1" or "mps".
     compile : bool
+        Whether to compile the models.
     retry_failed : bool
         Whether cells that failed before are tried again.
     probe : callable, optional
@@ -77,7 +162,24 @@ class Driver:
     train : callable, optional
         Takes the place of `train.train`, see `jobs.Job`.
     until : float, optional
-        Time (`time.monotonic`) after which no training is begun.
+        Time (`time.monotonic`, in seconds) after which no training is begun.
+    summary : Summary
+        What was done so far.
+
+    Raises
+    ------
+    StoreError
+        From `run`, if a result cannot be written.
+
+    Examples
+    --------
+    >>> from posenc.bench import local, progress, tuning
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder) / "run.jsonl")
+    ...     driver = Driver(tuning.Cells([[cell]]), store, local.SerialEngine(), device="cpu")
+    ...     driver.run(progress.Progress(1))
+    Summary(trained=1, failed=0, skipped=0, elsewhere=0)
     """
 
     grid: Cells
@@ -94,6 +196,15 @@ class Driver:
 
     def run(self, listener: Listener) -> Summary:
         """Train every cell that is neither in the store nor being trained by another driver.
+
+        Parameters
+        ----------
+        listener : Listener
+            Told how far the run is.
+
+        Returns
+        -------
+        Summary
 
         Raises
         ------

@@ -40,8 +40,10 @@ EPOCHS = 13
 class LengthSettings(Settings):
     """One training, and the lengths at which its model is tested afterwards.
 
-    Attributes
+    Parameters
     ----------
+    **settings
+        As for `posenc.bench.settings.Settings`; `max_cases` must be 0.
     test_lengths : tuple of int
         Steps of the test series, none shorter than those of training.
     n_test : int
@@ -52,6 +54,13 @@ class LengthSettings(Settings):
     ValueError
         If a value is out of range, or `max_cases` is not 0: the test series are scaled like the
         whole training part.
+
+    Examples
+    --------
+    >>> lengths = {"max_cases": 0, "test_lengths": (128,)}
+    >>> cell = LengthSettings("rotary", "time_series", "range_probe", **lengths)
+    >>> cell.test_lengths, cell.n_test
+    ((128,), 1000)
     """
 
     test_lengths: tuple[int, ...] = ()
@@ -69,13 +78,41 @@ class LengthSettings(Settings):
 
 @dataclass(frozen=True)
 class LengthGrid(Grid):
-    """A grid whose cells are tested at several lengths."""
+    """A grid whose cells are tested at several lengths.
+
+    Parameters
+    ----------
+    datasets, encodings, models, seeds, common, resampled
+        As for `posenc.bench.grid.Grid`; `common` must hold `max_cases` = 0.
+    test_lengths : tuple of int
+        Steps of the test series.
+    n_test : int
+        Test series of each length.
+
+    Raises
+    ------
+    ValueError
+        From `groups`, if a setting is out of range.
+
+    Examples
+    --------
+    >>> task, encoding = grids.parse("range_probe:n=40,length=16"), grids.parse("rotary")
+    >>> common = {"max_cases": 0}
+    >>> grid = LengthGrid([task], [encoding], ["time_series"], [0], common, test_lengths=(16, 32))
+    >>> next(grid.groups())[0].test_lengths
+    (16, 32)
+    """
 
     test_lengths: tuple[int, ...] = LENGTHS
     n_test: int = 1000
 
     def groups(self) -> Iterator[list[LengthSettings]]:
-        """Yield the cells that differ in their seed only."""
+        """Yield the cells that differ in their seed only.
+
+        Yields
+        ------
+        list of LengthSettings
+        """
         added = {"test_lengths": self.test_lengths, "n_test": self.n_test}
         for group in super().groups():
             yield [LengthSettings(**vars(cell), **added) for cell in group]
@@ -87,6 +124,7 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
     Parameters
     ----------
     cell : LengthSettings
+        What the model was fitted with.
     model : nn.Module
         The model that was fitted with these settings, in evaluation mode.
 
@@ -95,6 +133,22 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
     dict
         `longer_N` and `later_N`, accuracies in [0, 1], for every length N that is not refused, and
         `refusals`, a dict from the other lengths to the reason.
+
+    Raises
+    ------
+    ValueError
+        If the data set cannot be had at a test length.
+
+    Examples
+    --------
+    A learned table has no rows beyond those of training:
+
+    >>> task = {"length": 16, "n": 40}
+    >>> common = {"dataset_options": task, "max_cases": 0, "test_lengths": (16, 32), "n_test": 20}
+    >>> cell = LengthSettings("learnable", "time_series", "range_probe", **common)
+    >>> scores = probe(cell, build.model(cell, 2, 2, 16).eval())
+    >>> list(scores), list(scores["refusals"])
+    (['longer_16', 'later_16', 'refusals'], ['32'])
     """
     scores, refusals = {}, {}
     device = next(model.parameters()).device
@@ -110,12 +164,33 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
 
 
 def grow(cell: Settings, model: nn.Module, length: int) -> nn.Module:
-    """Return the cell's model, built for `length` steps, with the weights of a fitted one.
+    """Return the cell's model, built for another length, with the weights of a fitted one.
+
+    Parameters
+    ----------
+    cell : Settings
+        What the model was fitted with.
+    model : nn.Module
+        The fitted model.
+    length : int
+        Steps of the series that the new one takes.
+
+    Returns
+    -------
+    nn.Module
+        In evaluation mode.
 
     Raises
     ------
     ValueError
         If the encoding cannot be built for that length, or has weights of another shape there.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "time_series", "range_probe")
+    >>> longer = grow(cell, build.model(cell, 2, 2, 16), 64)
+    >>> longer(torch.zeros(1, 64, 2)).shape
+    torch.Size([1, 2])
     """
     grown = build.model(cell, model.n_channels, model.n_classes, length)
     return transfer(model, grown).eval()
@@ -159,7 +234,29 @@ def _accuracy(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train and test what a results file lacks; return 0, 1 if some cells failed, 2 if broken."""
+    """Train and test what a results file lacks, as the command line asks.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of `python -m posenc.bench.extrapolation`, by default of this process.
+
+    Returns
+    -------
+    int
+        For the shell: 0, 1 if some cells failed, 2 if an argument or file is wrong, with a line on
+        stderr that says what.
+
+    Raises
+    ------
+    SystemExit
+        For `--help`, and for an option that is unknown or has no value.
+
+    Examples
+    --------
+    >>> main(["--seeds", "0"])  # there must be one
+    2
+    """
     options = _parser().parse_args(arguments)
     changes = {"max_cases": 0, "dropout": 0.0, "epochs": options.epochs}
     try:

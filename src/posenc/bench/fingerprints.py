@@ -42,7 +42,27 @@ _SKIPPED = {
 
 
 def of_code(cls: type[Position]) -> str:
-    """Return the fingerprint of a class as its code stands now: 12 hexadecimal digits."""
+    """Return the fingerprint of a class as its code stands now: 12 hexadecimal digits.
+
+    Parameters
+    ----------
+    cls : type
+        An encoding, derived from `posenc.attention.Position`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OSError
+        If the code of the class is not in a file.
+
+    Examples
+    --------
+    >>> of_code(encodings.Rotary) == of_code(encodings.ALiBi)
+    False
+    """
     found: dict[str, str] = {}
     for base in cls.__mro__:
         if issubclass(base, Position) and base is not Position:
@@ -54,8 +74,29 @@ def of_code(cls: type[Position]) -> str:
 def of_name(name: str, known: Path | None = None) -> str:
     """Return the fingerprint under which trainings of a book's encoding are stored.
 
-    That is the one of its code, or of an earlier version with the same probe, as listed in the
-    file `known`, by default the package's own.
+    That is the one of its code, or of an earlier version with the same probe.
+
+    Parameters
+    ----------
+    name : str
+        One of `encodings.names("all")`.
+    known : pathlib.Path, optional
+        A file of versions, as `register` writes it; by default the package's own.
+
+    Returns
+    -------
+    str
+        12 hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
+    >>> of_name("rotary") == of_code(encodings.Rotary)  # written anew since, to the same effect
+    False
     """
     code = of_code(encodings.get(name))
     for version in _versions(known or FILE).get(name, []):
@@ -67,8 +108,26 @@ def of_name(name: str, known: Path | None = None) -> str:
 def probe(name: str) -> list[float]:
     """Return what the encoding computes at two lengths, with parameters that are set by a rule.
 
-    Outputs of self-attention in evaluation and the sums of its parameters' gradients, in float64,
-    and the spread of the initial parameters.
+    Parameters
+    ----------
+    name : str
+        One of `encodings.names("all")`.
+
+    Returns
+    -------
+    list of float
+        Spread of the initial parameters, outputs of self-attention in evaluation and the sums of
+        its encoding's gradients, in float64.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
+    >>> agree(probe("rotary"), probe("none"))
+    False
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -82,12 +141,44 @@ def probe(name: str) -> list[float]:
 
 
 def agree(one: list[float], other: list[float]) -> bool:
-    """Return whether two probes are the same to six digits."""
+    """Return whether two probes are the same to six digits.
+
+    Parameters
+    ----------
+    one, other : list of float
+        As `probe` returns them.
+
+    Returns
+    -------
+    bool
+        False also where they differ in length.
+
+    Examples
+    --------
+    >>> agree([0.5, 2.0], [0.5, 2.0000001]), agree([0.5], [0.5001])
+    (True, False)
+    """
     return len(one) == len(other) and np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 def register(path: Path) -> list[str]:
-    """Enter the present code of every encoding in the file; return what is new, in sentences."""
+    """Enter the present code of every encoding in a file of versions.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        JSON as in `fingerprints.json`; made if there is none.
+
+    Returns
+    -------
+    list of str
+        What is new there, in sentences.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     versions, news = _versions(path), []
     for name in encodings.names("all"):
         code, now = of_code(encodings.get(name)), probe(name)
@@ -183,7 +274,18 @@ def _bare(source: str, tree: ast.AST) -> str:
 
 
 def main() -> int:
-    """Register the present code in the book's file, and say what is new."""
+    """Register the present code in the book's file, and print what is new.
+
+    Returns
+    -------
+    int
+        0, for the shell.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     for line in register(FILE) or ["nothing new"]:
         print(line)
     return 0

@@ -15,7 +15,7 @@ MOST_STACKED_TOKENS = {"cpu": 32, "cuda": 128}
 class Job:
     """Cells that differ in their seed only, and how to run them (which changes no result).
 
-    Attributes
+    Parameters
     ----------
     cells : tuple of Settings
     device : str
@@ -27,6 +27,13 @@ class Job:
         so that workers can import it; what it tests must be part of the cells' settings.
     train : callable, optional
         Takes the place of `train.train`, with its arguments and results; a function of a module.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
+    >>> job = Job((cell, cell.with_seed(1)), "cpu")
+    >>> [record["seed"] for record in run(job)]
+    [0, 1]
     """
 
     cells: tuple[Settings, ...]
@@ -37,7 +44,29 @@ class Job:
 
 
 def run(job: Job) -> list[dict]:
-    """Return one record per cell. Never raises for what a cell does wrong."""
+    """Return one record per cell. Never raises for what a cell does wrong.
+
+    Parameters
+    ----------
+    job : Job
+
+    Returns
+    -------
+    list of dict
+        As `records.finished` or `records.failed` makes them.
+
+    Raises
+    ------
+    ValueError
+        If the job's device is not here.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"m": 40})
+    >>> record, = run(Job((cell,), "cpu"))
+    >>> print(record["error"])
+    ValueError: option of range_probe must be one of distance, length, n, noise, seed, got 'm'
+    """
     device = resolve_device(job.device)
     try:
         groups = [list(job.cells)] if _stackable(job, device) else [[c] for c in job.cells]
@@ -47,12 +76,26 @@ def run(job: Job) -> list[dict]:
 
 
 def resolve_device(device: str) -> str:
-    """Return "cuda" or "cpu" for "auto", else `device`.
+    """Return "cuda" or "cpu" for "auto", else the device as named.
+
+    Parameters
+    ----------
+    device : str
+        "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     ValueError
         If `device` is no name of a device, or this machine has none of that kind.
+
+    Examples
+    --------
+    >>> resolve_device("cpu"), resolve_device("auto") in ("cpu", "cuda")
+    ('cpu', True)
     """
     import torch
 
@@ -72,7 +115,22 @@ def resolve_device(device: str) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the device for the record, a GPU with its model."""
+    """Return the device for the record, a GPU with its model.
+
+    Parameters
+    ----------
+    device : str
+        As `resolve_device` returns it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> device_name("cpu")
+    'cpu'
+    """
     import torch
 
     if device.startswith("cuda") and torch.cuda.is_available():
@@ -81,7 +139,26 @@ def device_name(device: str) -> str:
 
 
 def died(cell: Settings, why: str, device: str) -> dict:
-    """Return the record of a cell whose worker could not finish it."""
+    """Return the record of a cell whose worker could not finish it.
+
+    Parameters
+    ----------
+    cell : Settings
+    why : str
+        What happened, for readers.
+    device : str
+        Where it ran.
+
+    Returns
+    -------
+    dict
+        With `why` as its `error`.
+
+    Examples
+    --------
+    >>> died(Settings("none", "patch", "Libras"), "the worker died 2 times", "cpu")["error"]
+    'the worker died 2 times'
+    """
     return records.failed(cell, why, device=device, seconds=0.0)
 
 

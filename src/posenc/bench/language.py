@@ -37,13 +37,26 @@ _UNUSED = (
 class LanguageSettings(Settings):
     """One training of a `posenc.models.LanguageModel`; it takes exactly `steps` steps.
 
-    Attributes
+    Parameters
     ----------
+    **settings
+        As for `posenc.bench.settings.Settings`; `steps` must be at least 1.
     random_positions : int
         Places to draw from in training, see `LanguageModel`; 0 counts.
     most_seconds : float
         Limit of the processor's time for one training and its tests; beyond it the cell is
         recorded as unfinished.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range; the message names it.
+
+    Examples
+    --------
+    >>> cell = LanguageSettings("rotary", "language", "copy", steps=100)
+    >>> "epochs" in cell.stored(), cell.stored()["steps"]
+    (False, 100)
     """
 
     random_positions: int = 0
@@ -56,12 +69,36 @@ class LanguageSettings(Settings):
         _checks.count("steps", self.steps, minimum=1)
 
     def stored(self) -> dict:
-        """Return the settings as records hold them, without those that mean nothing here."""
+        """Return the settings as records hold them.
+
+        Returns
+        -------
+        dict
+            Without those that mean nothing for a language model.
+        """
         return {name: value for name, value in super().stored().items() if name not in _UNUSED}
 
 
 class Clock:
-    """Stops a training whose time is over; busy neighbours on the machine do not count."""
+    """Stops a training whose time is over; busy neighbours on the machine do not count.
+
+    Parameters
+    ----------
+    most_seconds : float
+        Of the processor's time, from now on.
+
+    Raises
+    ------
+    TrainingError
+        From `check`, when the time is over.
+
+    Examples
+    --------
+    >>> clock = Clock(60.0)
+    >>> clock.check("after 3 steps")
+    >>> clock.seconds < clock.most_seconds
+    True
+    """
 
     def __init__(self, most_seconds: float) -> None:
         self.most_seconds, self._start = most_seconds, time.process_time()
@@ -72,13 +109,48 @@ class Clock:
         return time.process_time() - self._start
 
     def check(self, done: str) -> None:
-        """Raise TrainingError that says what was done when the time was over."""
+        """Go on, unless the time is over.
+
+        Parameters
+        ----------
+        done : str
+            What was done by now, for the message: "after 3 steps".
+
+        Raises
+        ------
+        TrainingError
+            If the time is over.
+        """
         if self.seconds > self.most_seconds:
             raise TrainingError(f"{UNFINISHED}: {self.most_seconds:g} seconds were over {done}")
 
 
 def model(cell: LanguageSettings, n_tokens: int, max_length: int) -> LanguageModel:
-    """Return the model of a cell, with the initial weights of its seed."""
+    """Return the model of a cell, with the initial weights of its seed.
+
+    Parameters
+    ----------
+    cell : LanguageSettings
+    n_tokens : int
+        Symbols of the vocabulary.
+    max_length : int
+        Tokens of the longest sequence.
+
+    Returns
+    -------
+    posenc.models.LanguageModel
+
+    Raises
+    ------
+    ValueError
+        If the encoding is unknown, or a size does not fit it.
+
+    Examples
+    --------
+    >>> net = model(LanguageSettings("rotary", "language", "copy", steps=1), 28, 42)
+    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape
+    torch.Size([1, 5, 28])
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(cell.seed)
         return LanguageModel(
@@ -102,7 +174,33 @@ def one_by_one(
     compile: bool = False,  # noqa: ARG001 - the engine hands it on
     probe: object = None,  # noqa: ARG001
 ) -> list[dict[str, object] | TrainingError]:
-    """Return what each cell's training gave, or the TrainingError that ended it."""
+    """Return what each cell's training gave, or the TrainingError that ended it.
+
+    Parameters
+    ----------
+    train_one : callable
+        From a cell and a device to the scores of its training.
+    cells : sequence of LanguageSettings
+    device : str
+        "cpu", "cuda", "cuda:1", "mps".
+    compile, probe
+        What an engine hands on; not used.
+
+    Returns
+    -------
+    list of dict or TrainingError, one per cell
+
+    Raises
+    ------
+    RuntimeError
+        If `device` is none of torch's; besides whatever `train_one` raises but TrainingError.
+
+    Examples
+    --------
+    >>> cells = [LanguageSettings("none", "language", "copy", seed, steps=1) for seed in (0, 1)]
+    >>> one_by_one(lambda cell, device: {"seed": cell.seed}, cells, "cpu")
+    [{'seed': 0}, {'seed': 1}]
+    """
     found: list[dict[str, object] | TrainingError] = []
     for cell in cells:
         try:
@@ -115,21 +213,37 @@ def one_by_one(
 def fit(
     cell: LanguageSettings, net: nn.Module, draw: Callable[[], Batch], clock: Clock
 ) -> dict[str, object]:
-    """Train a model for `cell.steps` steps, and return `train_loss`, `steps` and costs.
+    """Train a model for `cell.steps` steps.
 
     Parameters
     ----------
     cell : LanguageSettings
+        Its learning rate, schedule, weight decay and steps count.
     net : nn.Module
-        Left in evaluation mode.
+        From tokens (batch, length) to logits (batch, length, n_tokens); left in evaluation mode.
     draw : callable
-        Returns the next batch.
+        Returns the next batch, see `Batch`.
     clock : Clock
+        What limits the time.
+
+    Returns
+    -------
+    dict
+        `train_loss`, the mean of the first and of the last 100 steps, in nats; `steps`; and the
+        costs `parameters` and `seconds_per_step`.
 
     Raises
     ------
     TrainingError
         If the time is over, or the loss is not finite.
+
+    Examples
+    --------
+    >>> cell = LanguageSettings("none", "language", "copy", steps=2)
+    >>> batch = torch.zeros(4, 6, dtype=torch.long), torch.ones(4, 5, dtype=torch.bool)
+    >>> course = fit(cell, model(cell, n_tokens=3, max_length=5), lambda: batch, Clock(60.0))
+    >>> course["steps"], len(course["train_loss"])
+    (2, 2)
     """
     net.train()
     rates = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
@@ -161,7 +275,30 @@ def _loss(net: nn.Module, tokens: Tensor, answers: Tensor) -> Tensor:
 
 
 def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
-    """Train what the results file lacks of some cells, one at a time in each worker."""
+    """Train what the results file lacks of some cells, one at a time in each worker.
+
+    Parameters
+    ----------
+    cells : Cells
+        Anything with a length and `groups`.
+    options : argparse.Namespace
+        `out`, the results file; `device`; `workers` or None; `retry_failed`; and `seconds` after
+        which no training is begun, or None.
+    train : callable
+        Trains cells, see `jobs.Job`.
+
+    Returns
+    -------
+    Summary
+        What was done; printed, too.
+
+    Raises
+    ------
+    ValueError
+        If the device is not here, or `out` is not a results file.
+    StoreError
+        If a result cannot be written.
+    """
     device = jobs.resolve_device(options.device)
     until = np.inf if options.seconds is None else time.monotonic() + options.seconds
     driver = Driver(
@@ -189,17 +326,66 @@ def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
 
 
 def named(record: dict) -> str:
-    """Return a cell in words: "copy, rotary, seed 0"."""
+    """Return a cell in words.
+
+    Parameters
+    ----------
+    record : dict
+        Of a training of a language model.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from posenc.bench.records import failed
+    >>> cell = LanguageSettings("rotary", "language", "copy", steps=1, random_positions=512)
+    >>> named(failed(cell, "too long", device="cpu", seconds=0.1))
+    'copy, rotary, random places, seed 0'
+    """
     return f"{record['dataset']}, {label_of(record)}, seed {record['seed']}"
 
 
 def label_of(record: dict) -> str:
-    """Return the encoding of a record in words, see `label`."""
+    """Return the encoding of a record in words, see `label`.
+
+    Parameters
+    ----------
+    record : dict
+        Of a training of a language model.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label_of({"encoding": "rotary", "settings": {"random_positions": 512}})
+    'rotary, random places'
+    """
     return label(record["encoding"], record["settings"].get("random_positions", 0))
 
 
 def label(encoding: str, random_positions: int) -> str:
-    """Return an encoding in words, such as "rotary, random places"."""
+    """Return an encoding in words.
+
+    Parameters
+    ----------
+    encoding : str
+        Its name.
+    random_positions : int
+        Places to draw from in training; 0 counts.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label("rotary", 0), label("rotary", 512)
+    ('rotary', 'rotary, random places')
+    """
     return encoding + ", random places" * bool(random_positions)
 
 

@@ -33,7 +33,7 @@ class _Worker:
 
 
 class LocalEngine:
-    """Runs jobs in `workers` processes, and replaces a process that dies.
+    """Runs jobs in several processes on this machine, and replaces a process that dies.
 
     A job whose worker died is tried once more; then its cells are recorded as failed.
 
@@ -41,6 +41,16 @@ class LocalEngine:
     ----------
     workers : int, optional
         By default one per core that this process may use.
+
+    Raises
+    ------
+    ValueError
+        If `workers` is no integer of at least 1.
+
+    Examples
+    --------
+    >>> LocalEngine(2).n_workers  # processes are started when jobs come
+    2
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -56,7 +66,16 @@ class LocalEngine:
         return sum(len(w.job.cells) for w in self._workers if w.job)
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records as it ends; jobs are taken only when a worker is free."""
+        """Yield each job with its records as it ends; jobs are taken only when a worker is free.
+
+        Parameters
+        ----------
+        jobs : iterator of Job
+
+        Yields
+        ------
+        tuple of (Job, list of dict)
+        """
         try:
             self._fill(jobs)
             while busy := [w for w in self._workers if w.job]:
@@ -129,6 +148,14 @@ class SerialEngine:
     """Runs jobs in this process, one after the other: for notebooks and for debugging.
 
     Like the workers it uses one thread while it trains.
+
+    Examples
+    --------
+    >>> from posenc.bench.settings import Settings
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
+    >>> (job, records), = SerialEngine().map(iter([Job((cell,), "cpu")]))
+    >>> records[0]["metrics"]["epochs"]
+    2
     """
 
     n_workers = 1
@@ -137,7 +164,16 @@ class SerialEngine:
         self.running = 0
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records."""
+        """Yield each job with its records.
+
+        Parameters
+        ----------
+        jobs : iterator of Job
+
+        Yields
+        ------
+        tuple of (Job, list of dict)
+        """
         import torch
 
         for job in jobs:
@@ -153,7 +189,17 @@ class SerialEngine:
 
 
 def available_cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores that this process may use.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> available_cores() >= 1
+    True
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

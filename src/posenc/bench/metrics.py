@@ -17,7 +17,21 @@ def score(y: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) ->
 
     Returns
     -------
-    dict of float in [0, 1]; a ratio without a denominator counts as 0.
+    dict of str to float
+        In [0, 1]; a ratio without a denominator counts as 0.
+
+    Raises
+    ------
+    ValueError
+        If `y` and `predicted` differ in length.
+
+    Source: Definitions of scikit-learn, https://scikit-learn.org.
+
+    Examples
+    --------
+    >>> scores = score(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2)
+    >>> scores["accuracy"], round(scores["balanced_accuracy"], 3), scores["precision"]
+    (0.75, 0.833, 0.5)
     """
     from sklearn.metrics import f1_score, precision_recall_fscore_support, recall_score
 

@@ -18,11 +18,18 @@ from posenc.encodings import with_window_statistics
 class Part:
     """What the cells of a stack see: the same series for all, or those of each one's resample.
 
-    Attributes
+    Parameters
     ----------
     x : Tensor of shape (n_cells or 1, n, length, n_channels)
     y : Tensor of shape (n_cells or 1, n)
     mask : Tensor of shape (n_cells or 1, n, length), or None where no step is missing
+
+    Examples
+    --------
+    >>> part = Part(torch.zeros(1, 5, 8, 2), torch.zeros(1, 5, dtype=torch.long), None)
+    >>> x, y, mask = part.take(torch.tensor([[0, 4]]))
+    >>> len(part), x.shape
+    (5, torch.Size([1, 2, 8, 2]))
     """
 
     x: Tensor
@@ -55,7 +62,22 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The three parts, resident on one device."""
+    """The three parts of a data set, resident on one device; `load` makes them.
+
+    Parameters
+    ----------
+    train, validation, test : Part
+    length : int
+        Steps of a series, padding included.
+    n_channels, n_classes : int
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40})
+    >>> parts = load(cell, torch.device("cpu"))
+    >>> len(parts.train), len(parts.validation), len(parts.test), parts.length
+    (30, 10, 40, 64)
+    """
 
     train: Part
     validation: Part
@@ -71,7 +93,34 @@ class Parts:
 
 
 def load(settings: Settings, device: torch.device) -> Parts:
-    """Return the parts that `settings` asks for; the last few stay in memory."""
+    """Return the parts that a cell asks for; the last few stay in memory.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its data set with options, resample, split, validation share, `max_cases` and
+        `input_statistics` count.
+    device : torch.device
+        Where the tensors are wanted.
+
+    Returns
+    -------
+    Parts
+        Channels have mean 0 and deviation 1 in the training part; statistics of windows stand
+        behind them as further channels.
+
+    Raises
+    ------
+    ValueError
+        If the set cannot be had, is too small for a validation part, or misses steps of which
+        statistics are asked.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, max_cases=20)
+    >>> load(cell, torch.device("cpu")).train.x.shape
+    torch.Size([1, 16, 64, 2])
+    """
     options = tuple(sorted(settings.dataset_options.items()))
     return _load(
         settings.dataset,
@@ -88,10 +137,29 @@ def load(settings: Settings, device: torch.device) -> Parts:
 def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
     """Return the parts of cells that are trained together, one behind the other if they differ.
 
+    Parameters
+    ----------
+    cells : sequence of Settings
+        Differing in seed, split and resample only.
+    device : torch.device
+        Where the tensors are wanted.
+
+    Returns
+    -------
+    Parts
+        With one cell on the first axis where all see the same series.
+
     Raises
     ------
     ValueError
-        If their resamples differ in size.
+        If their resamples differ in size, or a set cannot be had.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40})
+    >>> other = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, split_seed=1)
+    >>> load_together([cell, other], torch.device("cpu")).train.x.shape
+    torch.Size([2, 30, 64, 2])
     """
     first = load(cells[0], device)
     if all((c.resample, c.split_seed) == (cells[0].resample, cells[0].split_seed) for c in cells):

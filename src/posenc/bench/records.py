@@ -33,12 +33,25 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
     Parameters
     ----------
     settings : Settings
+        What was trained.
     metrics : mapping
         Test scores and costs, JSON values.
     device : str
         Where it ran, such as "cpu".
     seconds : float
         Wall time of this training; seeds trained together share theirs equally.
+
+    Returns
+    -------
+    dict
+        With the fields of `FIELDS` and `LATER`, ready for `Store.append`.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "patch", "Libras")
+    >>> record = finished(cell, {"accuracy": 0.8}, device="cpu", seconds=2.0)
+    >>> record["encoding"], record["metrics"], record["key"] == cell.key
+    ('rotary', {'accuracy': 0.8}, True)
     """
     record = {name: getattr(settings, name) for name in _NAMES}
     record |= {"metrics": dict(metrics), "settings": settings.stored(), "versions": versions()}
@@ -47,12 +60,59 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
 
 
 def failed(settings: Settings, error: str, *, device: str, seconds: float) -> dict:
-    """Return the record of a failed training: no metrics, and the reason in `error`."""
+    """Return the record of a failed training: no metrics, and the reason in `error`.
+
+    Parameters
+    ----------
+    settings : Settings
+        What was to be trained.
+    error : str
+        The reason, for readers.
+    device : str
+        Where it ran.
+    seconds : float
+        Wall time until it failed.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> record = failed(Settings("dft", "patch", "Libras"), "too long", device="cpu", seconds=0.1)
+    >>> record["error"], record["metrics"]
+    ('too long', {})
+    """
     return finished(settings, {}, device=device, seconds=seconds) | {"error": error}
 
 
 def check(record: object) -> dict:
-    """Return `record`, or raise ValueError that says what it lacks or holds wrongly."""
+    """Return a record, after looking for what it lacks or holds wrongly.
+
+    Parameters
+    ----------
+    record : object
+        What a line of results holds.
+
+    Returns
+    -------
+    dict
+        The record itself.
+
+    Raises
+    ------
+    ValueError
+        If it is no mapping, lacks a field, or a field has a value of another type.
+
+    Examples
+    --------
+    >>> record = finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2.0)
+    >>> try:
+    ...     check(record | {"seed": "first"})
+    ... except ValueError as error:
+    ...     print(error)
+    seed must be an integer, got 'first'
+    """
     if not isinstance(record, dict):
         raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
     missing = [name for name in FIELDS if name not in record]
@@ -73,7 +133,18 @@ _KEY = re.compile("[0-9a-f]{32}")
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide a result."""
+    """Return the versions of Python and of the packages that decide a result.
+
+    Returns
+    -------
+    dict of str to str
+        Of packages those that are installed.
+
+    Examples
+    --------
+    >>> [name for name in versions() if name != "torch"]
+    ['python', 'platform', 'posenc', 'numpy']
+    """
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("posenc", "numpy", "torch"):
         try:

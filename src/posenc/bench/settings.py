@@ -41,7 +41,7 @@ _COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_s
 class Settings:
     """One cell of the benchmark: what is trained, on what, and how.
 
-    Attributes
+    Parameters
     ----------
     encoding, model, dataset : str
         Names; an encoding may also be "module:Class".
@@ -108,6 +108,14 @@ class Settings:
     ------
     ValueError
         If a value is out of range; the message names it.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "patch", "Libras", seed=3, d_model=32)
+    >>> cell.n_heads, cell.learning_rate
+    (4, 0.001)
+    >>> len(cell.key), cell.key == cell.with_seed(4).key
+    (32, False)
     """
 
     encoding: str
@@ -178,21 +186,56 @@ class Settings:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def stored(self) -> dict:
-        """Return the settings as records hold them."""
+        """Return the settings as records hold them.
+
+        Returns
+        -------
+        dict
+            Without those that came after the first stored results and have the value of that time,
+            so that keys stay.
+        """
         return {k: v for k, v in asdict(self).items() if k not in _LATER or v != _LATER[k]}
 
     def with_seed(self, seed: int) -> "Settings":
-        """Return the same cell with another seed."""
+        """Return the same cell with another seed.
+
+        Parameters
+        ----------
+        seed : int
+
+        Returns
+        -------
+        Settings
+        """
         return replace(self, seed=seed)
 
     def tuned_as(self, other: "Settings") -> "Settings":
-        """Return the same cell with the learning rate and scale that another one was tuned to."""
+        """Return the same cell with the learning rate and scale that another one was tuned to.
+
+        Parameters
+        ----------
+        other : Settings
+            Of the same encoding.
+
+        Returns
+        -------
+        Settings
+        """
         return replace(
             self, learning_rate=other.learning_rate, scale=other.scale, tuned=other.tuned
         )
 
     def like(self, other: "Settings") -> "Settings":
-        """Return the same cell with the seed, split and resample of another one."""
+        """Return the same cell with the seed, split and resample of another one.
+
+        Parameters
+        ----------
+        other : Settings
+
+        Returns
+        -------
+        Settings
+        """
         return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
@@ -222,16 +265,46 @@ PROFILES: dict[str, dict[str, object]] = {
 
 
 def complete(stored: Mapping[str, object]) -> dict[str, object]:
-    """Return the settings of a record with those that its time did not know yet."""
+    """Return the settings of a record with those that its time did not know yet.
+
+    Parameters
+    ----------
+    stored : mapping
+        `settings` of a record.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> complete({"encoding": "rotary", "d_model": 64})["schedule"]
+    'cosine'
+    """
     return {**_LATER, **stored}
 
 
 def profile(name: str) -> dict[str, object]:
-    """Return the settings of a profile: "smoke", "laptop" or "full".
+    """Return the settings of a profile, for `Settings(encoding, model, dataset, **profile(name))`.
+
+    Parameters
+    ----------
+    name : {"smoke", "laptop", "full"}
+        For a first try, for a laptop's hours, and for models of the usual size on all series.
+
+    Returns
+    -------
+    dict
+        What differs from the defaults of `Settings`, and the name.
 
     Raises
     ------
     ValueError
         If there is no such profile.
+
+    Examples
+    --------
+    >>> Settings("none", "patch", "Libras", **profile("full")).d_model
+    128
     """
     return {**PROFILES[_checks.choice("profile", name, PROFILES)], "profile": name}

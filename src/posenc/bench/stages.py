@@ -15,14 +15,41 @@ Run = Callable[[Cells, Store], Summary]
 
 @dataclass(frozen=True)
 class Files:
-    """Where trials and results are stored."""
+    """Where trials and results are stored.
+
+    Parameters
+    ----------
+    trials, results : pathlib.Path
+        Files of JSON lines.
+
+    Examples
+    --------
+    >>> files = Files(Path("tuning.jsonl"), Path("run.jsonl"))
+    >>> files.results.name
+    'run.jsonl'
+    """
 
     trials: Path
     results: Path
 
 
 def beside(out: Path) -> Files:
-    """Return the files of a results file that is named by hand: its trials stand beside it."""
+    """Return the files of a results file that is named by hand: its trials stand beside it.
+
+    Parameters
+    ----------
+    out : pathlib.Path
+        The results file.
+
+    Returns
+    -------
+    Files
+
+    Examples
+    --------
+    >>> beside(Path("mine.jsonl")).trials.name
+    'mine-tuning.jsonl'
+    """
     return Files(out.with_name(f"{out.stem}-tuning{out.suffix}"), out)
 
 
@@ -33,6 +60,34 @@ def run(
 
     A group holds the resamples or seeds of one encoding, model and data set. Groups whose trials
     have all failed are trained as they are, so that the failure is recorded.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Settings
+    files : Files
+        Where trials and results are stored.
+    train : callable
+        Trains what a results file lacks of some cells, and returns what it did.
+
+    Returns
+    -------
+    iterator of (str, Summary)
+        Name of each stage, and what it did.
+
+    Raises
+    ------
+    ValueError
+        If an encoding is unknown, or a file holds what is no record.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cells = [Settings("rotary", "patch", "Libras", seed) for seed in (0, 1)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = beside(Path(folder) / "mine.jsonl")
+    ...     stages = run([cells], files, lambda cells, store: Summary(len(cells)))
+    ...     [(stage, done.trained) for stage, done in stages]
+    [('tuning, first trials', 3), ('tuning, last trial', 0), ('training', 2)]
     """
     trials = Store(files.trials)
     first = [[trial] for group in groups for trial in tuning.first_trials(group[0])]
@@ -44,7 +99,29 @@ def run(
 
 
 def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Settings]]:
-    """Return the groups with the learning rates and scales that their trials chose."""
+    """Return the groups with the learning rates and scales that their trials chose.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Settings
+    trials : pathlib.Path
+        File of the trials; without one the groups stay as they are.
+
+    Returns
+    -------
+    list of list of Settings
+
+    Raises
+    ------
+    ValueError
+        If an encoding is unknown, or the file holds what is no record.
+
+    Examples
+    --------
+    >>> cells = [Settings("rotary", "patch", "Libras", seed) for seed in (0, 1)]
+    >>> final([cells], Path("nowhere.jsonl")) == [cells]
+    True
+    """
     records = finished(trials)
     chosen = [tuning.tuned(group[0], records) for group in groups]
     return [
@@ -54,6 +131,26 @@ def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Setti
 
 
 def finished(path: Path) -> dict[str, dict]:
-    """Return the finished records of a file by their keys; none if there is no file."""
+    """Return the finished records of a file by their keys; none if there is no file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A results file.
+
+    Returns
+    -------
+    dict of str to dict
+
+    Raises
+    ------
+    ValueError
+        If the file holds what is no record.
+
+    Examples
+    --------
+    >>> finished(Path("nowhere.jsonl"))
+    {}
+    """
     records = unique(iter(Store(path))) if path.is_file() else []
     return {record["key"]: record for record in records if "error" not in record}

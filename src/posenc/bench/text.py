@@ -63,8 +63,10 @@ HASH = hashed(PROTOCOL)
 class TextSettings(LanguageSettings):
     """One training on text, its schedules, and the contexts at which they are read.
 
-    Attributes
+    Parameters
     ----------
+    **settings
+        As for `posenc.bench.language.LanguageSettings`.
     trained : int
         Characters of a training sequence.
     contexts : tuple of int
@@ -75,7 +77,18 @@ class TextSettings(LanguageSettings):
     schedules : tuple of str
         Scalings of rotary encoding that take the place of the trained frequencies; () for others.
     tuning_steps, tuning_batch, tuning_rate : int, int, float
-        The short fine-tuning at the longest context.
+        The short fine-tuning at the longest context: steps, sequences in a batch, learning rate.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, or a context shorter than `asked`.
+
+    Examples
+    --------
+    >>> cell = TextSettings("alibi", "language", "topics", steps=100, contexts=[128, 256])
+    >>> cell.contexts, cell.trained, cell.asked
+    ((128, 256), 128, 32)
     """
 
     trained: int = 128
@@ -102,7 +115,24 @@ class TextSettings(LanguageSettings):
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of the protocol, seed by seed."""
+    """The cells of the protocol, seed by seed.
+
+    Parameters
+    ----------
+    encodings : sequence of str
+    seeds : sequence of int
+
+    Raises
+    ------
+    ValueError
+        From `groups`, if a name is unknown, or this Python came without its help topics.
+
+    Examples
+    --------
+    >>> cells = Cells(["rotary", "none"], [0, 1])
+    >>> [(one.encoding, one.seed) for one, in cells.groups()]
+    [('rotary', 0), ('none', 0), ('rotary', 1), ('none', 1)]
+    """
 
     encodings: Sequence[str]
     seeds: Sequence[int]
@@ -111,14 +141,44 @@ class Cells:
         return len(self.encodings) * len(self.seeds)
 
     def groups(self) -> Iterator[list[TextSettings]]:
-        """Yield the cells one by one."""
+        """Yield the cells one by one.
+
+        Yields
+        ------
+        list of TextSettings
+            Of one cell.
+        """
         for seed in self.seeds:
             for encoding in self.encodings:
                 yield [cell(encoding, seed)]
 
 
 def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Parameters
+    ----------
+    encoding : str
+        One of `posenc.encodings.names("all")`; rotary gets the protocol's schedules.
+    seed : int
+        At least 0.
+    **changes
+        Settings that take the place of the protocol's; its hash is left out then.
+
+    Returns
+    -------
+    TextSettings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a value out of range, or this Python came without its help topics.
+
+    Examples
+    --------
+    >>> cell("rotary", 0).schedules, cell("none", 0).schedules
+    (('linear', 'ntk', 'dynamic_ntk', 'yarn'), ())
+    """
     tuning, text = PROTOCOL["tuning"], topics.read()
     common = {
         **PROTOCOL["settings"],
@@ -146,10 +206,26 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
 def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = None) -> Cells:
     """Return the cells of the protocol, or those of some encodings and first seeds.
 
+    Parameters
+    ----------
+    encodings : sequence of str, optional
+        Of the protocol's; by default all.
+    seeds : int, optional
+        How many; by default all.
+
+    Returns
+    -------
+    Cells
+
     Raises
     ------
     ValueError
         If an encoding or a number is none of the protocol's.
+
+    Examples
+    --------
+    >>> len(protocol_cells()), len(protocol_cells(["rotary"], seeds=2))
+    (9, 2)
     """
     for name in encodings or ():
         _checks.choice("encoding", name, PROTOCOL["encodings"])
@@ -161,7 +237,25 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
 
 
 def options(cell: TextSettings, schedule: str) -> dict[str, object]:
-    """Return the options of rotary encoding for a schedule that reaches the longest context."""
+    """Return the options of rotary encoding for a schedule that reaches the longest context.
+
+    Parameters
+    ----------
+    cell : TextSettings
+        Its contexts and training length say how far that is.
+    schedule : str
+        "linear", "ntk", "dynamic_ntk", "yarn", or `AS_TRAINED`.
+
+    Returns
+    -------
+    dict
+        Empty for `AS_TRAINED`.
+
+    Examples
+    --------
+    >>> options(cell("rotary", 0), "yarn")
+    {'scaling': 'yarn', 'factor': 4.0, 'original_length': 128}
+    """
     if schedule == AS_TRAINED:
         return {}
     factor = max(cell.contexts) / cell.trained
@@ -175,13 +269,33 @@ def options(cell: TextSettings, schedule: str) -> dict[str, object]:
 def train(
     cells: Sequence[TextSettings], device: str = "cpu", **of_engine: object
 ) -> list[dict[str, object] | TrainingError]:
-    """Train and read cells one after the other; see `train.train` for what is returned.
+    """Train and read cells one after the other.
+
+    Parameters
+    ----------
+    cells : sequence of TextSettings
+    device : str
+        "cpu", "cuda", "cuda:1", "mps".
+    **of_engine
+        What an engine hands on to `language.one_by_one`.
 
     Returns
     -------
     list of dict or TrainingError, one per cell
         `loss` and `tuned_loss`, from a schedule to nats by context, before and after the short
         fine-tuning, and what `language.fit` returns of the first training.
+
+    Raises
+    ------
+    ValueError
+        If an encoding or a schedule is unknown, or a size does not fit it.
+
+    Examples
+    --------
+    >>> few = {"steps": 2, "tuning_steps": 1, "n_windows": 2, "contexts": (64, 128)}
+    >>> found, = train([cell("none", 0, **few)])
+    >>> found["steps"], list(found["loss"]["as trained"])
+    (2, ['64', '128'])
     """
     return language.one_by_one(_one, cells, device, **of_engine)
 
@@ -201,7 +315,30 @@ def _one(cell: TextSettings, device: torch.device) -> dict[str, object]:
 
 
 def model(cell: TextSettings, schedule: str = AS_TRAINED) -> LanguageModel:
-    """Return the model of a cell with a schedule, for the longest context."""
+    """Return the model of a cell with a schedule, for the longest context.
+
+    Parameters
+    ----------
+    cell : TextSettings
+    schedule : str
+        As for `options`.
+
+    Returns
+    -------
+    posenc.models.LanguageModel
+        With the initial weights of the cell's seed.
+
+    Raises
+    ------
+    ValueError
+        If the encoding or the schedule is unknown, or a size does not fit it.
+
+    Examples
+    --------
+    >>> net = model(cell("rotary", 0), "yarn")
+    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape[-1] == len(topics.read().symbols)
+    True
+    """
     asked = {**cell.encoding_options, **options(cell, schedule)}
     longest = max(cell.trained, *cell.contexts)
     n_symbols = len(topics.read().symbols)
@@ -233,7 +370,30 @@ def _batches(cell: TextSettings, text: np.ndarray, device: torch.device):
 
 
 def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
-    """Return the places of a text at which is read, evenly spread: (n_windows, longest + 1)."""
+    """Return the places of a text at which is read, evenly spread.
+
+    Parameters
+    ----------
+    cell : TextSettings
+        Its `n_windows` and longest context count.
+    text : int64 array of one axis
+        Characters as numbers.
+
+    Returns
+    -------
+    int64 Tensor of shape (n_windows, longest context + 1)
+
+    Raises
+    ------
+    ValueError
+        If the text is too short for one window.
+
+    Examples
+    --------
+    >>> few = cell("none", 0, contexts=(3,), asked=2, n_windows=2)
+    >>> windows(few, np.arange(10)).tolist()
+    [[0, 1, 2, 3], [6, 7, 8, 9]]
+    """
     longest = max(cell.contexts)
     if len(text) <= longest:
         raise ValueError(f"text must have more than {longest} characters, got {len(text)}")
@@ -245,9 +405,41 @@ def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
 def read(
     cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Clock
 ) -> dict[str, float]:
-    """Return the mean loss in nats of the last `asked` characters, by context as text.
+    """Return what a model loses on the last characters of each window, by context.
 
     The same characters are predicted with every context; a longer one begins earlier.
+
+    Parameters
+    ----------
+    cell : TextSettings
+        Its contexts, `n_windows` and `asked` count.
+    net : posenc.models.LanguageModel
+        Left in evaluation mode.
+    text : int64 array of one axis
+        Characters as numbers.
+    clock : Clock
+        What limits the time.
+
+    Returns
+    -------
+    dict of str to float
+        From a context as text to the mean cross-entropy of the last `asked` characters, in nats.
+
+    Raises
+    ------
+    TrainingError
+        If the time is over.
+    ValueError
+        If the text is too short for one window.
+
+    Examples
+    --------
+    Before any training all characters are about as likely:
+
+    >>> few = cell("none", 0, contexts=(64,), n_windows=2)
+    >>> found = read(few, model(few), topics.read().test, Clock(60.0))
+    >>> bool(abs(found["64"] - np.log(len(topics.read().symbols))) < 1)
+    True
     """
     net.eval()
     whole, device = windows(cell, text), next(net.parameters()).device

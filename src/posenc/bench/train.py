@@ -24,7 +24,15 @@ Probe = Callable[[Settings, nn.Module], dict[str, object]]
 
 
 class TrainingError(RuntimeError):
-    """A training came to nothing, such as by a loss that is not finite."""
+    """A training came to nothing, such as by a loss that is not finite.
+
+    Examples
+    --------
+    >>> options = {"dataset_options": {"n": 40}, "learning_rate": 1e30}
+    >>> error, = train([Settings("none", "patch", "range_probe", **options)])
+    >>> print(error)
+    the training loss became nan in epoch 2
+    """
 
 
 def train(
@@ -61,6 +69,13 @@ def train(
     ------
     ValueError
         If the cells differ in more than their seed, or a name or size is wrong.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
+    >>> scores, = train([cell])
+    >>> scores["epochs"], scores["parameters"], 0 <= scores["accuracy"] <= 1
+    (2, 76610, True)
     """
     first = _alike(cells)
     where = torch.device(device)
@@ -93,10 +108,37 @@ def train(
 
 
 class Training:
-    """The state of a training, with a leading seed axis everywhere.
+    """The state of a training, with a leading seed axis everywhere; `train` drives it.
 
     A seed that has stopped leaves the stack, so that the others' steps do not carry it along.
     `running` holds the numbers of those that are left; `seconds` are those of one seed.
+
+    Parameters
+    ----------
+    cells : sequence of Settings
+        Differing in their seed, split and resample only.
+    group : Ensemble
+        Their models, in the same order.
+    data : Parts
+        What they are trained on.
+    device : torch.device
+        Where models and data are.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if the precision is none of the device's.
+
+    Examples
+    --------
+    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
+    >>> cpu = torch.device("cpu")
+    >>> data = parts.load(cell, cpu)
+    >>> models = [build.model(cell, data.n_channels, data.n_classes, data.length)]
+    >>> run = Training([cell], ensemble.make(models), data, cpu)
+    >>> run.fit()
+    >>> run.step
+    2
     """
 
     def __init__(
@@ -134,14 +176,31 @@ class Training:
                 tensor.copy_(self.kept[name])
 
     def test(self) -> list[dict[str, float]]:
-        """Return the scores of every seed on the test part."""
+        """Return the scores of every seed on the test part.
+
+        Returns
+        -------
+        list of dict
+            As `metrics.score` returns them.
+        """
         predicted = self._logits(self.data.test).argmax(-1).cpu().numpy()
         y = self.data.test.y.expand(self.group.n_seeds, -1).cpu().numpy()
         pairs = zip(y, predicted, strict=True)
         return [metrics.score(true, one, self.data.n_classes) for true, one in pairs]
 
     def steps(self, best: Best) -> dict[str, int]:
-        """Return the steps and epochs of one seed."""
+        """Return the steps and epochs of one seed.
+
+        Parameters
+        ----------
+        best : Best
+            What that seed has reached.
+
+        Returns
+        -------
+        dict of str to int
+            `steps` and `epochs`.
+        """
         steps = len(best.losses) * self.course.round_steps
         return {"steps": steps, "epochs": steps // self.n_batches}
 
@@ -178,7 +237,13 @@ class Training:
         return losses
 
     def take_step(self) -> Tensor:
-        """Take one optimisation step, and return each seed's loss."""
+        """Take one optimisation step.
+
+        Returns
+        -------
+        Tensor of shape (n_seeds,)
+            Each seed's loss in nats.
+        """
         x, y, mask = self.data.train.take(next(self.batches))
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.step, self.course.most_steps, self.settings)

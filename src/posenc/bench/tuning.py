@@ -26,7 +26,19 @@ _OTHER_SCALE = {"dft": "loud", "learnable": "loud"}
 
 @dataclass(frozen=True)
 class Cells:
-    """A grid that lists its groups of cells."""
+    """A grid that lists its groups of cells.
+
+    Parameters
+    ----------
+    listed : sequence of sequences of Settings
+        Groups that may be trained together.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "patch", "Libras")
+    >>> len(Cells([[cell, cell.with_seed(1)], [cell.with_seed(2)]]))
+    3
+    """
 
     listed: Sequence[Sequence[Settings]]
 
@@ -39,14 +51,55 @@ class Cells:
 
 
 def first_trials(cell: Settings) -> list[Settings]:
-    """Return the three trials of a cell: on its first resample, at three learning rates."""
+    """Return the three trials of a cell: on its first resample, at three learning rates.
+
+    Parameters
+    ----------
+    cell : Settings
+        What is to be tuned.
+
+    Returns
+    -------
+    list of Settings
+        Of 500 steps each.
+
+    Examples
+    --------
+    >>> trials = first_trials(Settings("rotary", "patch", "Libras", seed=4))
+    >>> [(trial.learning_rate, trial.seed) for trial in trials]
+    [(0.0003, 0), (0.001, 0), (0.003, 0)]
+    """
     return [_trial(cell, learning_rate=rate) for rate in RATES]
 
 
 def last_trial(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     """Return the fourth trial, or None if the first three have all failed.
 
-    `records` maps keys of cells to finished records.
+    Parameters
+    ----------
+    cell : Settings
+        What is to be tuned.
+    records : mapping of str to dict
+        From keys of cells to finished records; those of the first trials count.
+
+    Returns
+    -------
+    Settings or None
+
+    Raises
+    ------
+    ValueError
+        If the encoding is unknown.
+
+    Examples
+    --------
+    The highest rate did best, so one beyond it is tried:
+
+    >>> cell = Settings("rotary", "patch", "Libras")
+    >>> scores = [{"validation_accuracy": a, "validation_loss": 1.0} for a in (0.5, 0.6, 0.7)]
+    >>> found = {t.key: {"metrics": s} for t, s in zip(first_trials(cell), scores)}
+    >>> last_trial(cell, found).learning_rate
+    0.009
     """
     ranked = sorted(_finished(first_trials(cell), records), key=_worth, reverse=True)
     if not ranked:
@@ -59,7 +112,35 @@ def last_trial(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
 
 
 def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
-    """Return the cell with the learning rate and scale of its best trial; None without any."""
+    """Return the cell with the learning rate and scale of its best trial; None without any.
+
+    The best trial has the highest validation accuracy, and of equal ones the lowest loss.
+
+    Parameters
+    ----------
+    cell : Settings
+        What is to be tuned.
+    records : mapping of str to dict
+        From keys of cells to finished records of its trials.
+
+    Returns
+    -------
+    Settings or None
+
+    Raises
+    ------
+    ValueError
+        If the encoding is unknown.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "patch", "Libras")
+    >>> scores = [{"validation_accuracy": a, "validation_loss": 1.0} for a in (0.5, 0.7, 0.6)]
+    >>> found = {t.key: {"metrics": s} for t, s in zip(first_trials(cell), scores)}
+    >>> best = tuned(cell, found)
+    >>> best.learning_rate, best.tuned
+    (0.001, '4 trials of 500 steps')
+    """
     last = last_trial(cell, records)
     if last is None:
         return None

@@ -27,6 +27,7 @@ from posenc.data.protocols import (
     split_validation,
     standardise,
 )
+from posenc.data.registry import Printed
 from posenc.data.resamples import official_only, resample
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "FileFormatError",
     "MissingDataError",
     "Prepared",
+    "Printed",
     "UnknownDatasetError",
     "channel_statistics",
     "facts",

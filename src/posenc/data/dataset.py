@@ -15,15 +15,38 @@ MOST_PADDED, MOST_GROWTH = 1 << 26, 100  # values after padding, and how many ti
 class Dataset:
     """Labelled series of equal, possibly padded, length.
 
-    x           float32 (n, length, n_channels); 0 at every step that is not real
-    y           int64 (n,), indices into `classes`
-    classes     names of the classes, in the order of the file's header
-    name        name of the data set
-    provenance  where the bytes come from, how windows and splits were made; says "synthetic" if so
-    mask        bool (n, length), True = real step, False = padding or a step with a missing value;
-                None = every step of every series is real
-    groups      int64 (n,): the subject, machine or time block of each window; None = independent
-                series. A group must never be divided between two parts.
+    Parameters
+    ----------
+    x : float32 array of shape (n, length, n_channels)
+        The series, in the units of their source; 0 at every step that is not real.
+    y : int64 array of shape (n,)
+        Indices into `classes`.
+    classes : tuple of str
+        Names of the classes, in the order of the file's header.
+    name : str
+        Name of the data set.
+    provenance : str
+        Where the bytes come from, how windows and splits were made; says "synthetic" if so.
+    mask : bool array of shape (n, length), optional
+        True = real step, False = padding or a step with a missing value; None = every step of every
+        series is real.
+    groups : int64 array of shape (n,), optional
+        The subject, machine or time block of each window; None = independent series. A group must
+        never be divided between two parts.
+
+    Raises
+    ------
+    ValueError
+        If an array has another type or shape than said, or `y` does not index `classes`.
+
+    Examples
+    --------
+    >>> x = np.zeros((3, 50, 2), np.float32)
+    >>> rides = Dataset(x, np.array([0, 1, 1]), ("up", "down"), "rides", "synthetic: zeros")
+    >>> rides
+    Dataset('rides', n=3, length=50, n_channels=2, n_classes=2)
+    >>> len(rides.take([0, 2]))
+    2
     """
 
     x: NDArray[np.float32]
@@ -58,18 +81,36 @@ class Dataset:
 
     @property
     def length(self) -> int:
+        """Steps of a series, padding included."""
         return self.x.shape[1]
 
     @property
     def n_channels(self) -> int:
+        """Numbers in a step."""
         return self.x.shape[2]
 
     @property
     def n_classes(self) -> int:
+        """How many classes there are, also those that no series here has."""
         return len(self.classes)
 
     def take(self, rows: NDArray | Sequence[int]) -> "Dataset":
-        """Return the series numbered `rows`, everything else unchanged."""
+        """Return the series numbered `rows`, everything else unchanged.
+
+        Parameters
+        ----------
+        rows : array or sequence of int
+            Numbers of series in the order wanted, or a bool array of shape (n,).
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        IndexError
+            If there is no series of such a number.
+        """
         return replace(
             self,
             x=self.x[rows],

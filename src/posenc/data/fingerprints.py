@@ -12,10 +12,34 @@ DIGITS = 16
 
 
 def fingerprint(name: str, **options) -> str:
-    """Return 16 hexadecimal digits of the content of data set `name`, both parts.
+    """Return 16 hexadecimal digits of the content of a data set, both parts.
 
     Series, labels, classes, masks and groups count; the place and the packing of the files, terms
-    and notes do not. `options` are those of `load`, which it raises the errors of.
+    and notes do not.
+
+    Parameters
+    ----------
+    name : str
+        A data set, see `names`.
+    **options
+        Those of `load`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        As `load` does: for an unknown name or option, or a set that is not on this machine and
+        cannot be downloaded.
+
+    Examples
+    --------
+    Another seed makes other series:
+
+    >>> fingerprint("range_probe", n=4) == fingerprint("range_probe", n=4, seed=1)
+    False
     """
     digest = hashlib.sha256()
     for split in SPLITS:

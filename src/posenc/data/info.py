@@ -14,7 +14,57 @@ from posenc.data.synthetic import FAMILIES
 
 @dataclass(frozen=True)
 class Facts:
-    """Counts of one data set; `printed` is the survey's row, None for sets it does not have."""
+    """Counts of one data set, beside what the survey printed about it.
+
+    `facts` makes it; `print` shows it as a table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    train, test : int
+        Series of either part.
+    length : int
+        Steps of a series, padding included.
+    n_classes, n_channels : int
+        Classes of the header, and numbers in a step.
+    class_counts : dict of str to (int, int)
+        Series of each class: of the training part and of the test part.
+    masked_steps : (int, int)
+        Steps that are not real: of the training part and of the test part.
+    repeats : (int, int, int)
+        Series that repeat another one: inside the training part, inside the test part, and test
+        series that also stand in the training part.
+    printed : Printed or None
+        The survey's row, None for sets it does not have.
+    provenance : str
+        That of the training part.
+    notes : tuple of str
+        What this book found out about the set.
+    lengths : ((int, int), (int, int)), optional
+        Shortest and longest series: of the training part, of the test part.
+    missing_steps : (int, int), optional
+        Of the masked steps those that are no padding.
+
+    Examples
+    --------
+    >>> counts = {"up": (4, 2), "down": (4, 2)}
+    >>> rides = Facts("rides", 8, 4, 50, 2, 1, counts, (0, 0), (0, 0, 0), None, "made here", ())
+    >>> print(rides)
+    rides
+                    survey      here  agree
+    train                -         8  -
+    test                 -         4  -
+    length               -        50  -
+    n_classes            -         2  -
+    n_channels           -         1  -
+    classes (train + test):
+      up: 4 + 2
+      down: 4 + 2
+    masked steps (train + test): 0 + 0
+    repeated series (train + test, of train in test): 0 + 0, 0
+    provenance: made here
+    """
 
     name: str
     train: int
@@ -32,7 +82,13 @@ class Facts:
     missing_steps: tuple[int, int] | None = None  # of the masked steps those that are no padding
 
     def table(self) -> list[tuple[str, int | None, int, bool | None]]:
-        """Return rows (quantity, printed, counted here, agree?); None where nothing is printed."""
+        """Return what is printed beside what was counted.
+
+        Returns
+        -------
+        list of (str, int or None, int, bool or None)
+            Quantity, printed, counted here, and whether both agree; None where nothing is printed.
+        """
         rows = []
         for quantity in ("train", "test", "length", "n_classes", "n_channels"):
             counted = getattr(self, quantity)
@@ -64,7 +120,28 @@ class Facts:
 
 
 def facts(name: str) -> Facts:
-    """Count the data set `name`; raises what `load` raises."""
+    """Count a data set.
+
+    Parameters
+    ----------
+    name : str
+        A data set, see `names`.
+
+    Returns
+    -------
+    Facts
+
+    Raises
+    ------
+    ValueError
+        As `load` does: for an unknown name, or a set that is not on this machine and cannot be
+        downloaded.
+
+    Examples
+    --------
+    >>> facts("range_probe").class_counts
+    {'A first': (256, 256), 'B first': (256, 256)}
+    """
     train, test = load(name, "train"), load(name, "test")
     counts = (np.bincount(part.y, minlength=part.n_classes).tolist() for part in (train, test))
     entry = None if name in FAMILIES else ENTRIES.get(name)

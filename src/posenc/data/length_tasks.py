@@ -35,9 +35,9 @@ SHIFTS = tuple(f"{step:+d}" for step in range(-FARTHEST, FARTHEST + 1))
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of one task and one length.
+    """Sequences of one task and one length; `draw` makes them.
 
-    Attributes
+    Parameters
     ----------
     tokens : int64 array of shape (n, n_tokens)
         Numbers of the task's symbols.
@@ -46,6 +46,12 @@ class Sequences:
         where they stand at the same places in all sequences.
     symbols : tuple of str
         The vocabulary.
+
+    Examples
+    --------
+    >>> drawn = draw("sort", n=2, length=4)
+    >>> drawn.tokens.shape, int(drawn.answers.sum())
+    ((2, 10), 4)
     """
 
     tokens: Rows
@@ -53,25 +59,46 @@ class Sequences:
     symbols: tuple[str, ...]
 
     def words(self, row: int) -> str:
-        """Return one sequence in its symbols."""
+        """Return one sequence in its symbols.
+
+        Parameters
+        ----------
+        row : int
+            Which sequence.
+
+        Returns
+        -------
+        str
+            Symbols with spaces between them.
+        """
         return " ".join(self.symbols[token] for token in self.tokens[row])
 
 
 @dataclass(frozen=True)
 class Task:
-    """A rule that makes sequences of any length.
+    """A rule that makes sequences of any length; those of the book stand in `TASKS`.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Its name in `TASKS`.
     symbols : tuple of str
         The vocabulary.
     source : str
         Who measured length generalisation with it, and what differs here.
     make : callable
-        From a random generator, n and a length to tokens and answers.
+        From a random generator, n and a length to tokens and answers, as `Sequences` has them.
     least : int
         Smallest length for which the rule says something.
+
+    Examples
+    --------
+    A task of one's own, to write as many dots as asked:
+
+    >>> def dots(rng, n, length):
+    ...     return np.zeros((n, length), np.int64), np.arange(length) > 0
+    >>> Task("dots", (".",), "made here", dots).draw(np.random.default_rng(0), 1, 3).words(0)
+    '. . .'
     """
 
     name: str
@@ -81,7 +108,19 @@ class Task:
     least: int = 1
 
     def draw(self, rng: np.random.Generator, n: int, length: int) -> Sequences:
-        """Return `n` random sequences.
+        """Return random sequences.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        n : int
+            How many, at least 1.
+        length : int
+            Of what the task is about, at least `least`.
+
+        Returns
+        -------
+        Sequences
 
         Raises
         ------
@@ -93,7 +132,22 @@ class Task:
         return Sequences(tokens, answers, self.symbols)
 
     def n_tokens(self, length: int) -> int:
-        """Return how many tokens a sequence of this length has."""
+        """Return how many tokens a sequence of this length has.
+
+        Parameters
+        ----------
+        length : int
+            Of what the task is about, such as the letters to copy.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the length is too small for the task.
+        """
         return self.draw(np.random.default_rng(0), 1, length).tokens.shape[1]
 
 
@@ -128,12 +182,54 @@ def draw(name: str, *, n: int, length: int, seed: int = 0, split: str = "train")
 
 
 def task(name: str) -> Task:
-    """Return a task by its name, or raise ValueError that lists all."""
+    """Return a task by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `TASKS`.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists all.
+
+    Examples
+    --------
+    >>> task("addition").symbols
+    ('^', '=', '0', '1', '+')
+    >>> task("addition").n_tokens(3)  # a start, 3 digits, a plus, 3 digits, an end, 4 digits
+    13
+    """
     return TASKS[_checks.choice("task", name, TASKS)]
 
 
 def fingerprint(name: str) -> str:
-    """Return 16 hexadecimal digits of what a task draws: a changed rule gets others."""
+    """Return 16 hexadecimal digits of what a task draws: a changed rule gets others.
+
+    Parameters
+    ----------
+    name : str
+        One of `TASKS`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
+    >>> fingerprint("copy") == fingerprint("reverse")
+    False
+    """
     digest = hashlib.sha256()
     found = task(name)
     for length in (found.least, 5, 20):

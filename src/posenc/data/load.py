@@ -19,6 +19,7 @@ from posenc.data.sets import archive
 from posenc.data.synthetic import FAMILIES
 
 SPLITS = ("train", "test")
+"""The official parts of every data set, as `load` takes them."""
 LOSSES = ("lost", "clock", "seed")
 # what a set is here for, in the order of `names`: the roles of the registry and two more
 GROUPS = ROLES | {
@@ -45,13 +46,31 @@ class Found:
 def names(group: str | None = None) -> list[str]:
     """Return the names of the registered, bundled and synthetic data sets, group after group.
 
-    `group` is one of `GROUPS` (survey, anomaly, stand-in, archive, bundled, synthetic), None means
-    all of them. Sets of a group are in alphabetical order. Beyond these, `load` takes the name of
-    any set of the UCR and UEA archives.
+    Beyond these, `load` takes the name of any set of the UCR and UEA archives.
+
+    Parameters
+    ----------
+    group : {"survey", "anomaly", "stand-in", "archive", "bundled", "synthetic"}, optional
+        What the sets are here for: those of the survey and of the anomaly paper, sets in the place
+        of survey sets that could not be had, further sets of the archives, those that come with
+        aeon, and simulators. None means all groups.
+
+    Returns
+    -------
+    list of str
+        Sets of a group in alphabetical order.
 
     Raises
     ------
-    ValueError for an unknown group.
+    ValueError
+        For an unknown group.
+
+    Examples
+    --------
+    >>> names("synthetic")
+    ['elevator', 'range_probe']
+    >>> names("anomaly")
+    ['MSL', 'SMD']
     """
     if group is None:
         return [name for one in GROUPS for name in names(one)]
@@ -66,18 +85,42 @@ def names(group: str | None = None) -> list[str]:
 
 
 def load(name: str, split: str, **options) -> Dataset:
-    """Return one split, "train" or "test", of a data set.
+    """Return one split of a data set.
 
     Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
     cache folder), then among the sets that come with aeon, and then downloaded, unless
-    POSENC_OFFLINE is set. `options` are the parameters of a synthetic family, see
-    `posenc.data.synthetic`. From a real set they take steps away: `lost`, and with it `clock` and
-    `seed`, see `posenc.data.lost_samples`.
+    POSENC_OFFLINE is set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`, or a set of the UCR and UEA archives.
+    split : {"train", "test"}
+        Which of the official parts.
+    **options
+        Parameters of a synthetic family, see `posenc.data.synthetic`. From a real set they take
+        steps away: `lost`, and with it `clock` and `seed`, see `posenc.data.lost_samples`.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
-    UnknownDatasetError, MissingDataError or FileFormatError, all of them ValueErrors; ValueError
-    for options that the set does not take.
+    UnknownDatasetError
+        If no data set has this name.
+    MissingDataError
+        If the files are not on this machine and cannot be downloaded; the message says what to do.
+    FileFormatError
+        If a file is damaged.
+    ValueError
+        For another split, and for options that the set does not take. The errors above are
+        ValueErrors, too.
+
+    Examples
+    --------
+    >>> load("range_probe", "train", n=100, length=32)
+    Dataset('range_probe', n=100, length=32, n_channels=2, n_classes=2)
     """
     if split not in SPLITS:
         raise ValueError(f'split must be "train" or "test", got {split!r}')
@@ -109,7 +152,27 @@ def _load_recordings(entry: Entry, split: str) -> Dataset:
 
 
 def is_here(name: str) -> bool:
-    """Return whether `load` would answer for `name` without a download."""
+    """Return whether `load` would answer without a download.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DataError
+        If no data set has this name, or half of its files are missing.
+
+    Examples
+    --------
+    >>> is_here("elevator")  # made on the spot
+    True
+    """
     return _is_simulated(name) or find(find_entry(name)) is not None
 
 

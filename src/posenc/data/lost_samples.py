@@ -26,6 +26,7 @@ def lose_samples(
     Parameters
     ----------
     data : Dataset
+        One split of a data set.
     split : {"train", "test"}
         Other splits of the same seed lose other steps.
     lost : float
@@ -35,10 +36,25 @@ def lose_samples(
     seed : int
         Equal seeds lose equal steps, whatever the clock.
 
+    Returns
+    -------
+    Dataset
+        With "times" as long as before and masked where steps were lost; with "indices" as long as
+        the longest of the series that are left.
+
     Raises
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> x = np.arange(1, 7, dtype=np.float32).reshape(1, 6, 1)
+    >>> whole = Dataset(x, np.array([0]), ("one",), "mine", "made here")
+    >>> lose_samples(whole, "train", lost=0.5).x[0, :, 0].tolist()
+    [0.0, 2.0, 3.0, 4.0, 0.0, 0.0]
+    >>> lose_samples(whole, "train", lost=0.5, clock="indices").x[0, :, 0].tolist()
+    [2.0, 3.0, 4.0]
     """
     if isinstance(lost, bool) or not isinstance(lost, numbers.Real) or not 0 <= lost < 1:
         raise ValueError(f"lost must be a share, at least 0 and below 1, got {lost!r}")

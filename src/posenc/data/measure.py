@@ -46,16 +46,51 @@ TIME_SHARE, TIME_BLOCK = 0.6, 500
 
 @cache
 def recorded() -> dict:
-    """Return the content of `measured.json`: versions, sets, absent, raw, leakage and twins."""
+    """Return what was counted and measured in the real sets, the content of `measured.json`.
+
+    Returns
+    -------
+    dict
+        `versions`; `sets`, the counts of each set by name; `absent`, the names of those that were
+        not at hand; `raw`, what two sets held before they were cut into windows; `leakage`, scores
+        of honest and of random splits; and `twins`, scores where test series stand in training,
+        too.
+
+    Examples
+    --------
+    What a random split of the windows adds to the balanced accuracy of a random forest:
+
+    >>> scores = recorded()["leakage"]["scores"]["MSL"]
+    >>> [round(a - b, 2) for a, b in zip(scores["random"], scores["protocol"])]
+    [0.13, 0.12, 0.17]
+    """
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
 def recorded_facts(name: str) -> Facts:
     """Return the facts of a real set as counted for the record, without the set.
 
+    Parameters
+    ----------
+    name : str
+        A data set of real recordings.
+
+    Returns
+    -------
+    Facts
+        Without `lengths` and `missing_steps`, which are younger than the record.
+
     Raises
     ------
-    MissingDataError if the set was not at hand when the record was made.
+    MissingDataError
+        If the set was not at hand when the record was made, or lacks half of its files.
+    UnknownDatasetError
+        If no data set has this name.
+
+    Examples
+    --------
+    >>> recorded_facts("RacketSports").table()[0]  # printed, counted, whether they agree
+    ('train', 151, 151, True)
     """
     entry, sets = find_entry(name), recorded()["sets"]
     if name not in sets:

@@ -18,7 +18,21 @@ from posenc.data.load import load
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Training, validation and test part; `mean` and `deviation` are (n_channels,), of training."""
+    """The three parts of a data set that an experiment uses; `prepare` makes it.
+
+    Parameters
+    ----------
+    train, validation, test : Dataset
+        The parts, normalised alike.
+    mean, deviation : float64 arrays of shape (n_channels,)
+        By which they were normalised, in the units of the series: those of the training part.
+
+    Examples
+    --------
+    >>> ready = prepare("range_probe", n=40)
+    >>> len(ready.train), len(ready.validation), len(ready.test), ready.mean.shape
+    (32, 8, 40, (2,))
+    """
 
     train: Dataset
     validation: Dataset
@@ -36,11 +50,41 @@ def prepare(
     normalise: bool = True,
     **options,
 ) -> Prepared:
-    """Return data set `name`, split and normalised for an experiment.
+    """Return a data set, split and normalised for an experiment.
 
-    `resample` is 0 for the official split, see `posenc.data.resample` for others. `validation` is
-    the share of the training part that is set aside (see `split_validation`), `options` go to a
-    synthetic family. Without `normalise` mean is 0 and deviation 1.
+    Parameters
+    ----------
+    name : str
+        A data set, see `names`.
+    seed : int
+        Seeds the choice of the validation part.
+    resample : int
+        0 for the official split, see `posenc.data.resample` for others.
+    validation : float
+        Share of the training part that is set aside, between 0 and 1, see `split_validation`.
+    normalise : bool
+        Whether channels get mean 0 and deviation 1 in the training part; else `mean` is 0 and
+        `deviation` 1.
+    **options
+        Those of `load`.
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, the set is too small for a validation part, or it cannot be
+        had, as in `load`.
+
+    Examples
+    --------
+    >>> ready = prepare("range_probe", n=100, length=16, validation=0.25)
+    >>> ready.train
+    Dataset('range_probe', n=76, length=16, n_channels=2, n_classes=2)
+    >>> bool(abs(ready.train.x.mean()) < 1e-6)
+    True
     """
     parts = load(name, "train", **options), load(name, "test", **options)
     train, test = resamples.resample(*parts, resample)
@@ -58,9 +102,31 @@ def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[
     Where the set has groups, whole groups go to one side, so that the validation part is about as
     far from the training part as the test part is; classes then agree as well as groups allow.
 
+    Parameters
+    ----------
+    data : Dataset
+        A training part.
+    share : float
+        Of the series that are held out, above 0 and below 1.
+    seed : int
+        Equal seeds choose equal series.
+
+    Returns
+    -------
+    tuple of (Dataset, Dataset)
+
     Raises
     ------
-    ValueError if `share` is not between 0 and 1, or the set is too small to give both parts.
+    ValueError
+        If `share` is not between 0 and 1, `seed` no integer of at least 0, or the set too small to
+        give both parts.
+
+    Examples
+    --------
+    >>> from posenc import data
+    >>> train, held_out = split_validation(data.load("range_probe", "train", n=40), 0.25)
+    >>> np.bincount(train.y).tolist(), np.bincount(held_out.y).tolist()
+    ([15, 15], [5, 5])
     """
     if not isinstance(share, numbers.Real) or isinstance(share, bool) or not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share!r}")
@@ -105,9 +171,30 @@ def _choose_groups(data: Dataset, share: float, rng: np.random.Generator) -> NDA
 
 
 def channel_statistics(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of each channel over all real steps, (n_channels,) each.
+    """Return mean and standard deviation of each channel over all real steps.
 
     A channel that never changes gets deviation 1, so that it becomes 0 and not NaN.
+
+    Parameters
+    ----------
+    data : Dataset
+
+    Returns
+    -------
+    tuple of float64 arrays of shape (n_channels,)
+        In the units of the series.
+
+    Raises
+    ------
+    ValueError
+        If no step of `data` is real.
+
+    Examples
+    --------
+    >>> x = np.array([[[1.0, 5.0], [3.0, 5.0]]], np.float32)
+    >>> mean, deviation = channel_statistics(Dataset(x, np.array([0]), ("one",), "mine", ""))
+    >>> mean.tolist(), deviation.tolist()
+    ([2.0, 5.0], [1.0, 1.0])
     """
     steps = data.x.reshape(-1, data.n_channels) if data.mask is None else data.x[data.mask]
     mean = steps.mean(axis=0, dtype=np.float64)
@@ -117,7 +204,30 @@ def channel_statistics(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def standardise(data: Dataset, mean: NDArray, deviation: NDArray) -> Dataset:
-    """Return the set with (x - mean) / deviation; steps that are not real stay 0."""
+    """Return the set with (x - mean) / deviation; steps that are not real stay 0.
+
+    Parameters
+    ----------
+    data : Dataset
+    mean, deviation : arrays of shape (n_channels,)
+        As `channel_statistics` returns them, of the training part.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If `mean` or `deviation` cannot be broadcast against the channels.
+
+    Examples
+    --------
+    >>> x = np.array([[[1.0], [3.0]]], np.float32)
+    >>> small = Dataset(x, np.array([0]), ("one",), "mine", "")
+    >>> standardise(small, *channel_statistics(small)).x[0, :, 0].tolist()
+    [-1.0, 1.0]
+    """
     x = ((data.x - mean) / deviation).astype(np.float32)
     if data.mask is not None:
         x[~data.mask] = 0

@@ -25,17 +25,38 @@ def range_probe(
     noise: float = 0.1,
     seed: int = 0,
 ) -> Dataset:
-    """Return `n` series (length, 2), half of them in each class; equal arguments, equal bytes.
+    """Return series whose class is the order of two events; equal arguments, equal bytes.
 
     Parameters
     ----------
-    distance: steps between the two events, at least 1 and less than length / 2
-    noise: standard deviation of the noise on every value; a pulse has height 1
-    seed: "train" and "test" draw different series from the same seed
+    split : {"train", "test"}
+        Which part; they draw different series from the same seed.
+    distance : int
+        Steps between the two events, at least 1 and less than length / 2.
+    length : int
+        Steps of a series, at least 3.
+    n : int
+        Series, at least 2, half of them in each class.
+    noise : float
+        Standard deviation of the noise on every value, at least 0; a pulse has height 1.
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    Dataset
+        `x` (n, length, 2), without unit.
 
     Raises
     ------
-    ValueError if an argument is out of range.
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> probe = range_probe("train", distance=2, length=8, n=2, noise=0)
+    >>> probe.x[0].argmax(0).tolist(), probe.classes[probe.y[0]]  # steps of A and B
+    ([5, 7], 'A first')
     """
     length = _checks.count("length", length, minimum=3)
     if not 1 <= _checks.count("distance", distance) < length / 2:

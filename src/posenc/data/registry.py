@@ -20,7 +20,24 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Printed:
-    """One row of Table 3 of the survey (Irani et al., arXiv 2502.12370), as printed."""
+    """One row of the survey's table of data sets, as printed.
+
+    Parameters
+    ----------
+    train, test : int
+        Series of either part.
+    length : int
+        Steps of a series.
+    n_classes, n_channels : int
+
+    Source: Table 3 of Irani et al. (2025), arXiv 2502.12370.
+
+    Examples
+    --------
+    >>> from posenc import data
+    >>> data.recorded_facts("LSST").printed
+    Printed(train=2459, test=2466, length=36, n_classes=14, n_channels=6)
+    """
 
     train: int
     test: int

@@ -27,7 +27,24 @@ ATTEMPTS = 1000
 
 
 def official_only(name: str) -> str | None:
-    """Return why data set `name` has only its official split, or None if it can be resampled."""
+    """Return why a data set has only its official split, or None if it can be resampled.
+
+    Parameters
+    ----------
+    name : str
+        A data set; one that is not registered can be resampled.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> official_only("elevator")
+    'its series are made by a simulator, and another seed makes others'
+    >>> official_only("Libras") is None
+    True
+    """
     if name in FAMILIES:
         return "its series are made by a simulator, and another seed makes others"
     entry = ENTRIES.get(name)
@@ -46,12 +63,27 @@ def resample(train: Dataset, test: Dataset, r: int, *, seed: int = 0) -> tuple[D
     seed : int
         Another seed gives another series of resamples.
 
+    Returns
+    -------
+    tuple of (Dataset, Dataset)
+        Of the official sizes and class counts; where there are groups, of about these.
+
     Raises
     ------
     ValueError
         If `r` or `seed` is negative or no integer, if the parts do not belong together, if the set
         has only its official split (`official_only` says why), or if no draw keeps identical
         series together and every class in both parts.
+
+    Source: Bagnall et al. (2017), "The great time series classification bake off".
+
+    Examples
+    --------
+    >>> x = np.arange(8, dtype=np.float32).reshape(8, 1, 1)
+    >>> mine = Dataset(x, np.array([0, 0, 0, 0, 1, 1, 1, 1]), ("low", "high"), "mine", "made here")
+    >>> train, test = resample(mine.take([0, 1, 4, 5]), mine.take([2, 3, 6, 7]), 2)
+    >>> train.x[:, 0, 0].tolist(), train.y.tolist()
+    ([0.0, 5.0, 2.0, 6.0], [0, 1, 0, 1])
     """
     r, seed = _checks.count("r", r), _checks.count("seed", seed)
     _check_parts(train, test)

@@ -21,17 +21,25 @@ EVERY, FIRST = 5, 2  # of the topics in alphabetical order, which ones are the t
 
 @dataclass(frozen=True)
 class Text:
-    """A text in two parts.
+    r"""A text in two parts; `read` and `of` make it.
 
-    Attributes
+    Parameters
     ----------
-    train, test : int64 arrays
+    train, test : int64 arrays of one axis
         Characters as numbers, whole topics in alphabetical order: every fifth one, from the third
         on, belongs to the test part.
     symbols : tuple of str
         The characters of the whole text, sorted.
     python : str
         The version of Python whose text this is.
+
+    Examples
+    --------
+    >>> text = of({"a": "one", "b": "two", "c": "three"}, "3.11")
+    >>> text.symbols
+    ('\n', 'e', 'h', 'n', 'o', 'r', 't', 'w')
+    >>> "".join(text.symbols[i] for i in text.test).strip()
+    'three'
     """
 
     train: NDArray[np.int64]
@@ -52,10 +60,20 @@ class Text:
 def read() -> Text:
     """Return the text of this Python.
 
+    Returns
+    -------
+    Text
+
     Raises
     ------
     ValueError
         If this Python came without its help topics, as some small builds do.
+
+    Examples
+    --------
+    >>> text = read()
+    >>> "".join(text.symbols[i] for i in text.train[:22])
+    'The "assert" statement'
     """
     try:
         from pydoc_data.topics import topics
@@ -68,7 +86,25 @@ def read() -> Text:
 
 
 def of(topics: dict[str, str], python: str) -> Text:
-    """Return the two parts of some topics, in their order."""
+    """Return the two parts of some topics, in their order.
+
+    Parameters
+    ----------
+    topics : dict of str to str
+        Texts by name.
+    python : str
+        Where they are from: a version of Python.
+
+    Returns
+    -------
+    Text
+
+    Examples
+    --------
+    >>> text = of({"a": "one", "b": "two", "c": "three"}, "3.11")
+    >>> len(text.train), len(text.test)  # two line feeds end each topic
+    (10, 7)
+    """
     symbols = tuple(sorted(set("".join(topics.values())) | {"\n"}))
     number = {symbol: i for i, symbol in enumerate(symbols)}
     parts: tuple[list[int], list[int]] = ([], [])

@@ -11,7 +11,11 @@ OnePosition = str | Position | Callable[[int, int, int], Position]
 """A registered name, a finished encoding, or what makes one from (d_model, n_heads, max_length)."""
 
 PositionLike = OnePosition | Sequence[OnePosition]
-"""One for all layers, or a list with one for each."""
+"""What a model takes as `position`: one encoding for all layers, or a list with one for each.
+
+An encoding is given by its registered name, as a finished `Position`, or by what makes one from
+(d_model, n_heads, max_length), such as its class.
+"""
 
 
 def for_layers(

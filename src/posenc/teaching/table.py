@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Table:
     """A table with named rows and columns, shown by notebooks.
 
-    Attributes
+    Parameters
     ----------
     rows : mapping from a row's name to a mapping from a column's heading to an entry
         Headings hold the unit, such as "wavelength (positions)". Every row has the same columns.
@@ -25,6 +25,13 @@ class Table:
     ------
     ValueError
         If there is no row, or two rows differ in their columns.
+
+    Examples
+    --------
+    >>> print(Table({"fast": {"turns": 651.9}, "slow": {"turns": 0.6519}}, head="pair"))
+    pair  turns
+    fast    652
+    slow  0.652
     """
 
     rows: Mapping[object, Mapping[str, object]]

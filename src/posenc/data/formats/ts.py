@@ -36,14 +36,40 @@ class Header:
 
 
 def read_ts(path: Path | str) -> Dataset:
-    """Return the series of a classification file in .ts or .ts.gz format.
+    r"""Return the series of a classification file in .ts or .ts.gz format.
 
     Unequal lengths are padded and masked, missing values (`?` or `NaN`) masked.
 
+    Parameters
+    ----------
+    path : path
+        The file; its lines before `@data` must name the classes.
+
+    Returns
+    -------
+    Dataset
+
     Raises
     ------
-    FileFormatError (a ValueError): names the file and the line of whatever is wrong.
-    ValueError if `path` cannot be one.
+    FileFormatError
+        A ValueError that names the file and the line of whatever is wrong.
+    ValueError
+        If `path` cannot be one.
+    OSError
+        If the file cannot be opened.
+
+    Source: The format of the UCR and UEA archives, https://timeseriesclassification.com.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lines = ["@univariate true", "@classLabel true up down", "@data", "1,2,3:up", "3,2,?:down"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rides.ts"
+    ...     _ = path.write_text("\n".join(["@missing true", *lines]))
+    ...     rides = read_ts(path)
+    >>> rides.x[:, :, 0].tolist(), rides.mask.tolist()
+    ([[1.0, 2.0, 3.0], [3.0, 2.0, 0.0]], [[True, True, True], [True, True, False]])
     """
     path = text.readable(path)
     series, labels, header = read_series(path)
