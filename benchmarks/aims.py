@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import unquote
@@ -64,6 +65,9 @@ less the longer the input is.
   outside of the band go to it 128 queries at a time, as the band moves along, and with as few
   queries in a call the kernel takes 1.32 and 1.72 by itself.
 """
+
+DECODED = "none", "sinusoidal", "learnable", "rotary", "t5", "alibi", "xpos", "cope", "pope"
+"""Encodings of which another library has a layer that decodes one token at a time."""
 
 AIM_OF_NONE = 0.75
 """Largest time of `none` in units of PyTorch's own encoder where inputs are long."""
@@ -113,6 +117,15 @@ AIMS = [
     *(
         Aim(f"attention-{name}", "attention", f"a step of `{name}`, next to `none`", f"{most:g}")
         for name, most in ATTENTION.items()
+    ),
+    *(
+        Aim(
+            f"decoding-{name}",
+            "decoding",
+            f"one token with a cache, `{name}`, next to the quickest layer elsewhere",
+            "1",
+        )
+        for name in DECODED
     ),
 ]
 
@@ -226,8 +239,30 @@ def attention() -> dict[str, float]:
     return worst
 
 
+def decoding() -> dict[str, float]:
+    """Measure one token at a time beside `transformers` and `x-transformers`, and store the times.
+
+    Of several lengths, and of a layer alone and one of many, the worst counts. Where one of the two
+    is not installed, nothing is measured.
+    """
+    if not all(map(find_spec, ("transformers", "x_transformers"))):
+        return {}
+    import decoding as layers
+
+    out = ROOT / "results" / "decoding.json"
+    command = [sys.executable, str(ROOT / "benchmarks" / "decoding.py"), "--out", str(out)]
+    subprocess.run([*command, "--encodings", *DECODED], check=True)
+    times = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    worst: dict[str, float] = {}
+    for column in ("alone", "of many"):
+        for (_, name), (ratio, _) in layers.ratios(times, column).items():
+            worst[f"decoding-{name}"] = max(worst.get(f"decoding-{name}", 0.0), ratio)
+    return worst
+
+
 MEASURES: dict[str, Callable[[], dict[str, float]]] = {
-    one.__name__: one for one in (pages, figures, redraws, build, engine, steps, attention)
+    one.__name__: one
+    for one in (pages, figures, redraws, build, engine, steps, attention, decoding)
 }
 
 

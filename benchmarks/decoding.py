@@ -1,225 +1,190 @@
 """One token at a time with a cache: time of an attention layer, beside two other libraries.
 
 Every layer has the same width and heads, reads a prompt in one go, and then decodes tokens, one a
-call, with its own cache; whatever it computes per call (angles, biases) counts. The layers take
-turns, call by call, each round in the order of the last one reversed, so that all see the same
-state of the machine, and the quickest call of each is compared: other programs can only add to it.
-Beside that stands the ratio of the lower quartiles; where the two differ much, the machine was too
-busy, and `--rounds` gives it longer.
+call, with its own cache. Two times are kept: that of a layer alone, whatever it computes in a call
+included (angles, biases, vectors that are added), and that of one layer of many, without what a
+model computes one time for all of them. The layers take turns, call by call, each round in the
+order of the last one reversed, so that all see the same state of the machine. The quickest call of
+each is compared: other programs can only add to it. Beside that stands the ratio of the lower
+quartiles; where the two differ much, the machine was too busy, and `--rounds` gives it longer.
 
-References are the rotary attention of `transformers` (Llama, GPT-NeoX, their `DynamicCache` and the
-fused kernel) and that of `x-transformers`, plain, with rotary angles, with ALiBi and with T5's
-biases. They are no dependencies: pip install -c requirements.txt -r peers/requirements.txt. Those
-that are absent are left out.
+An encoding is compared with the quickest layer of its own kind in `transformers` and in
+`x-transformers`: GPT-2, XGLM, Llama, GPT-NeoX, GPT-J, T5, MPT and BLOOM, and the second's own
+attention with each of its kinds of position. Where neither library has it in a layer that decodes,
+the table shows our times alone. SPE is left out unless named, as it draws codes anew at every call.
 
-Run `OMP_NUM_THREADS=1 python benchmarks/decoding.py --out report.md`, or with `--quick`.
+The references are no dependencies: pip install -c requirements.txt -r peers/requirements.txt.
+Those that are absent are left out.
+
+Run `OMP_NUM_THREADS=1 python benchmarks/decoding.py --out decoding.json`, or with `--quick`.
 """
 
 import argparse
+import datetime
+import json
+import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from importlib import metadata
 from pathlib import Path
 
+import decoders
 import torch
+from decoders import D_MODEL, N_HEADS, REFERENCES, VARIANTS
 from timing import markdown
-from torch import Tensor
 
 from posenc import encodings
-from posenc.attention import Cache, SelfAttention
 
-D_MODEL, N_HEADS, N_TOKENS = 256, 8, 32
+N_TOKENS = 32
 PROMPTS = (64, 512)
-COMPARED = {
-    "rotary": "transformers Llama",
-    "alibi": "x-transformers ALiBi",
-    "t5": "x-transformers T5",
-}
-"""Encoding -> the reference of the same kind; others are compared with the fastest of all."""
+DRAWN = ("sine_spe", "conv_spe")
+"""Encodings that are measured only if named."""
 
-Decode = Callable[[Tensor], object]
-Start = Callable[[Tensor, int], Decode]
-"""From a prompt (1, length, d_model) and all tokens to come to what decodes the next one."""
+Key = tuple[str, str]
+"""Kind, and whose: "posenc", one of `VARIANTS`, or a name in `REFERENCES`."""
 
 
-def posenc(name: str, prompt: Tensor, n_all: int) -> Decode:
-    """Return our layer with an encoding."""
-    position = encodings.make(name, D_MODEL, N_HEADS, n_all)
-    layer = SelfAttention(D_MODEL, N_HEADS, position, causal=True).eval()
-    cache = Cache()
-    layer(prompt, cache=cache)
-    return lambda x: layer(x, cache=cache)
-
-
-def llama(prompt: Tensor, n_all: int) -> Decode:
-    """Return the layer of `transformers`, whose angles its model computes at every call."""
-    from transformers import DynamicCache, LlamaConfig
-    from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
-
-    config = LlamaConfig(
-        hidden_size=D_MODEL,
-        num_attention_heads=N_HEADS,
-        attention_bias=True,
-        attn_implementation="sdpa",
-    )
-    layer, angles = LlamaAttention(config, 0).eval(), LlamaRotaryEmbedding(config)
-    return of_transformers(layer, angles, DynamicCache(), "past_key_values", prompt, n_all)
-
-
-def neox(prompt: Tensor, n_all: int) -> Decode:
-    """Return the other layer of `transformers`, with one map for queries, keys and values."""
-    from transformers import DynamicCache, GPTNeoXConfig
-    from transformers.models.gpt_neox import modeling_gpt_neox as m
-
-    rope = {"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 1.0}
-    config = GPTNeoXConfig(
-        hidden_size=D_MODEL,
-        num_attention_heads=N_HEADS,
-        rope_parameters=rope,
-        attn_implementation="sdpa",
-    )
-    layer, angles = m.GPTNeoXAttention(config, 0).eval(), m.GPTNeoXRotaryEmbedding(config)
-    return of_transformers(layer, angles, DynamicCache(), "layer_past", prompt, n_all)
-
-
-def of_transformers(
-    layer: torch.nn.Module,
-    angles: torch.nn.Module,
-    cache: object,
-    name: str,
-    prompt: Tensor,
-    n_all: int,
-) -> Decode:
-    """Return what decodes with a layer and a cache of `transformers`."""
-    del n_all
-
-    def decode(x: Tensor) -> Tensor:
-        first = cache.get_seq_length()
-        t = torch.arange(first, first + x.shape[1])[None]
-        return layer(x, attention_mask=None, position_embeddings=angles(x, t), **{name: cache})[0]
-
-    decode(prompt)
-    return decode
-
-
-def x_transformers(kind: str, prompt: Tensor, n_all: int) -> Decode:
-    """Return the attention of `x-transformers`, with the cache that it hands back."""
-    del n_all
-    from x_transformers import x_transformers as m
-
-    layer = m.Attention(
-        D_MODEL, dim_head=D_MODEL // N_HEADS, heads=N_HEADS, causal=True, flash=kind != "T5"
-    ).eval()
-    rotary = m.RotaryEmbedding(D_MODEL // N_HEADS)
-    relative = {
-        "ALiBi": lambda: m.AlibiPositionalBias(heads=N_HEADS, total_heads=N_HEADS),
-        "T5": lambda: m.RelativePositionBias((D_MODEL // N_HEADS) ** 0.5, True, heads=N_HEADS),
-    }.get(kind, lambda: None)()
-    kept = None
-    length = 0
-
-    def decode(x: Tensor) -> Tensor:
-        nonlocal kept, length
-        length += x.shape[1]
-        more = {}
-        if kind == "rotary":
-            more["rotary_pos_emb"] = rotary.forward_from_seq_len(length)
-        out, kept = layer(x, rel_pos=relative, cache=kept, return_intermediates=True, **more)
-        return out
-
-    decode(prompt)
-    return decode
-
-
-REFERENCES: dict[str, Start] = {
-    "transformers Llama": llama,
-    "transformers GPT-NeoX": neox,
-    **{
-        f"x-transformers {k}": partial(x_transformers, k)
-        for k in ("plain", "rotary", "ALiBi", "T5")
-    },
-}
-
-
-def starts(names: list[str]) -> Iterator[tuple[str, Start]]:
-    """Return our layers and the references that are installed."""
+def starts(names: list[str]) -> dict[Key, decoders.Start]:
+    """Return our layers and the references of the same kinds that are installed."""
+    found: dict[Key, decoders.Start] = {}
     for name in names:
-        yield name, partial(posenc, name)
-    for name, start in REFERENCES.items():
-        try:
-            start(torch.zeros(1, 4, D_MODEL), 8)
-        except ImportError as missing:
-            print(f"{name} is left out: {missing}")
-        else:
-            yield name, start
+        found[name, "posenc"] = lambda n_all, name=name: decoders.ours(name, n_all)
+        for variant, (kind, options) in VARIANTS.items():
+            if kind == name:
+                found[name, f"posenc, {variant}"] = lambda n_all, k=kind, o=options: decoders.ours(
+                    k, n_all, **o
+                )
+        for whose, start in REFERENCES.get(name, {}).items():
+            try:
+                start(8)
+            except ImportError as missing:
+                print(f"{whose} is left out: {missing}")
+            else:
+                found[name, whose] = start
+    return found
 
 
 @torch.inference_mode()
-def measure(names: list[str], prompt: int, rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each call of each layer."""
-    layers = dict(starts(names))
-    seconds: dict[str, list[float]] = {name: [] for name in layers}
+def measure(names: list[str], prompt: int, rounds: int) -> dict[Key, list[tuple[float, float]]]:
+    """Return for each layer the seconds of each call: what is done once, and by each layer."""
+    layers = starts(names)
+    seconds: dict[Key, list[tuple[float, float]]] = {key: [] for key in layers}
     order = list(layers)
+    clock = time.perf_counter
     for round_number in range(rounds + 1):
         generator = torch.Generator().manual_seed(round_number)
         x = torch.randn(1, prompt + N_TOKENS, D_MODEL, generator=generator)
-        decode = {name: start(x[:, :prompt], prompt + N_TOKENS) for name, start in layers.items()}
+        ready = {key: start(prompt + N_TOKENS) for key, start in layers.items()}
+        for once, each in ready.values():
+            each(x[:, :prompt], once(x[:, :prompt]))
         for t in range(prompt, prompt + N_TOKENS):
-            for name in order:
-                begin = time.perf_counter()
-                decode[name](x[:, t : t + 1])
+            token = x[:, t : t + 1]
+            for key in order:
+                once, each = ready[key]
+                begin = clock()
+                known = once(token)
+                between = clock()
+                each(token, known)
+                end = clock()
                 if round_number:  # the first is to warm up
-                    seconds[name].append(time.perf_counter() - begin)
+                    seconds[key].append((between - begin, end - between))
         order.reverse()
     return seconds
 
 
-def report(seconds: dict[str, list[float]], prompt: int) -> str:
-    """Return a table: the quickest call, and ratios with the reference of the same kind."""
-    theirs = [name for name in seconds if name in REFERENCES]
+def summary(seconds: dict[Key, list[tuple[float, float]]], prompt: int) -> list[dict]:
+    """Return a row for each layer: quickest calls and lower quartiles, in microseconds."""
     rows = []
-    for name, found in seconds.items():
-        best = min(found)
-        row = [name, f"{1e6 * best:.0f}", f"{1e6 * quartile(found):.0f}"]
-        if name not in REFERENCES and theirs:
-            other = COMPARED.get(name)
-            other = other if other in theirs else min(theirs, key=lambda one: min(seconds[one]))
-            ratio, of_quartiles = (
-                best / min(seconds[other]),
-                quartile(found) / quartile(seconds[other]),
-            )
-            row += [other, f"{ratio:.2f}", f"{of_quartiles:.2f}"]
-        rows.append(row + [""] * (6 - len(row)))
-    head = [f"{prompt} tokens kept", "quickest, µs", "quartile, µs", "compared with", "ratio"]
-    head.append("of quartiles")
-    return markdown(head, rows)
+    for (kind, whose), calls in seconds.items():
+        times = {"alone": [sum(call) for call in calls], "of many": [call[1] for call in calls]}
+        row = {"prompt": prompt, "kind": kind, "whose": whose}
+        for name, found in times.items():
+            quartile = statistics.quantiles(found, n=4)[0]
+            row |= {name: 1e6 * min(found), f"{name}, quartile": 1e6 * quartile}
+        rows.append(row)
+    return rows
 
 
-def quartile(values: list[float]) -> float:
-    """Return the lower quartile."""
-    return statistics.quantiles(values, n=4)[0]
+def ratios(rows: list[dict], column: str) -> dict[tuple[int, str], tuple[float, str]]:
+    """Return (prompt, kind) -> our time over that of the quickest reference, and which that is.
+
+    Kinds without a reference have none. Of our variants the quickest counts, as it does of theirs.
+    """
+    found = {}
+    for prompt, kind in dict.fromkeys((row["prompt"], row["kind"]) for row in rows):
+        alike = [row for row in rows if (row["prompt"], row["kind"]) == (prompt, kind)]
+        mine = [row for row in alike if row["whose"].startswith("posenc")]
+        theirs = [row for row in alike if row not in mine]
+        if mine and theirs:
+            best = min(theirs, key=lambda row: row[column])
+            ours = min(row[column] for row in mine)
+            found[prompt, kind] = ours / best[column], best["whose"]
+    return found
+
+
+def report(rows: list[dict], prompt: int) -> str:
+    """Return two tables: ratios for each kind, and the times of every layer."""
+    rows = [row for row in rows if row["prompt"] == prompt]
+    columns = "alone", "alone, quartile", "of many", "of many, quartile"
+    compared = {column: ratios(rows, column) for column in columns}
+    lines = []
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        if (prompt, kind) in compared["alone"]:
+            cells = [f"{compared[column][prompt, kind][0]:.2f}" for column in columns]
+            whose = [compared[column][prompt, kind][1] for column in ("alone", "of many")]
+            lines.append([kind, *cells, " / ".join(dict.fromkeys(whose))])
+    head = [f"ours over theirs, {prompt} tokens kept", *columns, "quickest of theirs"]
+    times = [
+        [row["kind"], row["whose"], *(f"{row[column]:.0f}" for column in columns)] for row in rows
+    ]
+    parts = [markdown(head, lines)] if lines else []
+    return "\n\n".join([*parts, markdown(["kind, µs", "whose", *columns], times)])
+
+
+def described(rows: list[dict], *, busy: bool) -> dict:
+    """Return what is stored: rows with one decimal, and where they come from."""
+    versions = {"torch": torch.__version__}
+    for package in ("transformers", "x-transformers"):
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "absent"
+    return {
+        "when": datetime.date.today().isoformat(),
+        "machine": platform.machine(),
+        "busy": busy,
+        "versions": versions,
+        "sizes": {"d_model": D_MODEL, "n_heads": N_HEADS, "batch": 1, "threads": 1},
+        "unit": "microseconds a call",
+        "rows": [
+            {k: round(v, 1) if isinstance(v, float) else v for k, v in row.items()} for row in rows
+        ],
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one length")
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS)
     known = [n for n in encodings.names("all") if n not in encodings.names("signal")]
-    parser.add_argument("--encodings", nargs="+", choices=known, default=known)
-    parser.add_argument("--out", type=Path)
+    usual = [name for name in known if name not in DRAWN]
+    parser.add_argument("--encodings", nargs="+", choices=known, default=usual)
+    parser.add_argument("--out", type=Path, help="file for the times, as JSON")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    busy = os.getloadavg()[0] > 0.2  # before this program adds to it
     rounds, prompts = (2, (64,)) if options.quick else (options.rounds, options.prompts)
+    rows: list[dict] = []
+    for prompt in prompts:
+        rows += summary(measure(options.encodings, prompt, rounds), prompt)
     sizes = f"d_model = {D_MODEL}, {N_HEADS} heads, batch of 1"
-    parts = [f"{platform.machine()}, 1 thread, torch {torch.__version__}, {sizes}"]
-    parts += [report(measure(options.encodings, n, rounds), n) for n in prompts]
-    text = "\n\n".join(parts) + "\n"
-    print(text)
+    print(f"{platform.machine()}, 1 thread, torch {torch.__version__}, {sizes}\n")
+    print("\n\n".join(report(rows, prompt) for prompt in prompts))
     if options.out:
-        options.out.write_text(text, encoding="utf-8")
+        text = json.dumps(described(rows, busy=busy), indent=1, ensure_ascii=False)
+        options.out.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Queries and keys that turn, in both pairings."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from peers.compare import Numbers, case
@@ -14,6 +17,7 @@ HALF = "Pairs (i, i + d_head / 2)."
 IN_TURN = "Pairs (2i, 2i + 1)."
 FLOAT32_ANGLES = "The reference computes frequencies and angles in float32."
 FAR = 4096
+PYTHIA_HEAD = 64
 TRAINED = 10  # tokens of a training sequence, a quarter of LENGTH
 LISTS = {
     "short_factor": [1.0, 1.0, 1.1, 1.2],
@@ -37,6 +41,65 @@ SCALED = {  # transformers' name, posenc's options
     },
     "proportional": {"keep": 0.5},
 }
+WITH_ORIGINAL = "yarn", "llama3", "longrope"
+"""Those that transformers tells the length of training by a name of its own."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A model's published settings, in transformers' words, and the length of its input."""
+
+    settings: Mapping[str, object]
+    trained: int = 4096
+    length: int = 4096
+    d_head: int = 128
+    base: float = 10_000.0
+    share: float = 1.0
+
+    @property
+    def omega(self) -> NDArray[np.float64]:
+        """Frequencies of training, radians per position."""
+        turning = int(self.share * self.d_head)
+        return self.base ** (-np.arange(0, turning, 2) / turning)
+
+
+def _searched(n_pairs: int) -> dict[str, list[float]]:
+    """Return two lists that rise as published ones do: from 1, and from 1 to 64."""
+    rise = np.linspace(0, 1, n_pairs)
+    return {"short_factor": (1 + rise / 2).tolist(), "long_factor": (64**rise).tolist()}
+
+
+_LLAMA = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SCHEDULES = {
+    "linear": [Schedule({"factor": 4.0}), Schedule({"factor": 8.0})],
+    "dynamic": [
+        Schedule({"factor": 4.0}),
+        Schedule({"factor": 4.0}, length=8192),
+        Schedule({"factor": 8.0}, length=32_768),
+    ],
+    "yarn": [
+        Schedule({"factor": 4.0}),
+        Schedule({"factor": 8.0}),
+        Schedule({"factor": 8.0, "beta_fast": 16.0, "beta_slow": 2.0}, share=0.5),
+        Schedule({"factor": 4.0}, trained=32_768, base=1e6),
+        Schedule({"factor": 32.0, "truncate": False}, d_head=64, base=150_000.0),
+    ],
+    "llama3": [
+        Schedule({"factor": 4.0, **_LLAMA}),
+        Schedule({"factor": 8.0, **_LLAMA}, trained=8192, base=500_000.0),
+        Schedule({"factor": 32.0, **_LLAMA}, trained=8192, base=500_000.0, d_head=64),
+    ],
+    "longrope": [
+        Schedule({"factor": 4.0, **_searched(64)}),
+        Schedule({"factor": 32.0, **_searched(48)}, length=8192, d_head=96),
+        Schedule({"factor": 32.0, **_searched(48)}, length=8192, share=0.75),
+    ],
+    "proportional": [
+        Schedule({"partial_rotary_factor": 0.25}),
+        Schedule({"partial_rotary_factor": 0.5}, base=1e6, d_head=256),
+    ],
+}
+"""Sizes of models in use: Llama 3.1 and 3.2, Qwen 2.5, gpt-oss, Phi-3 and Phi-4 among them."""
 
 
 def rotary(pairing: str, length: int = LENGTH) -> Rotary:
@@ -48,9 +111,9 @@ def queries_and_keys(numbers: Numbers, length: int = LENGTH) -> tuple[Tensor, Te
     return numbers("queries", *shape), numbers("keys", *shape)
 
 
-def angles() -> Tensor:
-    """Return t omega_i, (1, length, d_head / 2), computed in float64."""
-    omega = 10_000.0 ** (-np.arange(0, D_HEAD, 2) / D_HEAD)
+def angles(turning: int = D_HEAD) -> Tensor:
+    """Return t omega_i, (1, length, turning / 2), computed in float64."""
+    omega = 10_000.0 ** (-np.arange(0, turning, 2) / turning)
     return torch.as_tensor(np.outer(np.arange(LENGTH), omega))[None]
 
 
@@ -130,14 +193,8 @@ def llama_far(numbers: Numbers):
     return torch.stack(rotary("half", FAR).rotate(q, k)), torch.stack(theirs)
 
 
-@case(
-    "rotary",
-    "transformers",
-    "GPTNeoXAttention",
-    note=f"{HALF} {FLOAT32_ANGLES} One map holds q, k and v head by head.",
-    precision="float32",
-)
-def neox_attention(numbers: Numbers):
+def neox(share: float, numbers: Numbers):
+    """Return attention in which so much of every head turns, by posenc and by transformers."""
     from transformers import GPTNeoXConfig
     from transformers.models.gpt_neox import modeling_gpt_neox as m
 
@@ -147,7 +204,7 @@ def neox_attention(numbers: Numbers):
         rope_parameters={
             "rope_type": "default",
             "rope_theta": 10_000.0,
-            "partial_rotary_factor": 1.0,
+            "partial_rotary_factor": share,
         },
         attn_implementation="sdpa",
     )
@@ -164,7 +221,38 @@ def neox_attention(numbers: Numbers):
     theirs, _ = call(
         attention, parameters, x, attention_mask=seen(numbers), position_embeddings=tables
     )
-    return attended(rotary("half"), maps, x), theirs
+    ours = Rotary(D_MODEL, N_HEADS, LENGTH, pairing="half", share=share)
+    return attended(ours, maps, x), theirs
+
+
+def neox_turned(share: float, numbers: Numbers):
+    """Return queries and keys of wide heads, of which so much turns by angles from NumPy."""
+    from transformers.models.gpt_neox.modeling_gpt_neox import apply_rotary_pos_emb
+
+    d_model = N_HEADS * PYTHIA_HEAD
+    q, k = (numbers(name, BATCH, N_HEADS, LENGTH, PYTHIA_HEAD) for name in ("queries", "keys"))
+    both = torch.cat((angles(int(share * PYTHIA_HEAD)),) * 2, -1)
+    theirs = apply_rotary_pos_emb(q, k, both.cos().to(q.dtype), both.sin().to(q.dtype))
+    ours = Rotary(d_model, N_HEADS, LENGTH, pairing="half", share=share)
+    return torch.stack(ours.rotate(q, k)), torch.stack(theirs)
+
+
+for _share in (1.0, 0.5, 0.25):
+    case(
+        "rotary",
+        "transformers",
+        "GPTNeoXAttention" + f", partial_rotary_factor {_share}" * (_share < 1),
+        note=f"{HALF} {FLOAT32_ANGLES} One map holds q, k and v head by head.",
+        precision="float32",
+    )(partial(neox, _share))
+
+for _share in (0.5, 0.25):
+    case(
+        "rotary",
+        "transformers",
+        f"GPT-NeoX apply_rotary_pos_emb, partial_rotary_factor {_share}, angles handed over",
+        note=f"{HALF} Heads of {PYTHIA_HEAD}, as in Pythia. The angles are computed in float64.",
+    )(partial(neox_turned, _share))
 
 
 @case(
@@ -282,7 +370,7 @@ def scaled(kind: str, numbers: Numbers):
         wanted["partial_rotary_factor"] = options["keep"]
     else:
         wanted["factor"] = options["factor"]
-    if kind in ("yarn", "llama3", "longrope"):
+    if kind in WITH_ORIGINAL:
         wanted["original_max_position_embeddings"] = TRAINED
     config = LlamaConfig(
         hidden_size=D_MODEL,
@@ -305,3 +393,86 @@ for _kind in SCALED:
         note=f"{HALF} {FLOAT32_ANGLES}",
         precision="float32",
     )(partial(scaled, _kind))
+
+
+def our_schedule(kind: str, one: Schedule) -> Rotary:
+    """Return posenc's encoding of the same settings."""
+    d_model = one.d_head
+    if kind == "proportional":
+        keep = one.settings["partial_rotary_factor"]
+        return Rotary(d_model, 1, one.length, base=one.base, keep=keep)
+    options = {name: value for name, value in one.settings.items() if name != "factor"}
+    return Rotary(
+        d_model,
+        1,
+        one.length,
+        base=one.base,
+        share=one.share,
+        scaling=SCALED[kind]["scaling"],
+        factor=one.settings["factor"],
+        original_length=one.trained,
+        scaling_options=options,
+    )
+
+
+def their_schedule(kind: str, one: Schedule) -> tuple[Tensor, float]:
+    """Return transformers' frequencies and attention factor."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    wanted = {
+        "rope_type": kind,
+        "rope_theta": one.base,
+        "partial_rotary_factor": one.share,
+        **one.settings,
+    }
+    longest = one.trained
+    if kind in WITH_ORIGINAL:
+        wanted["original_max_position_embeddings"] = one.trained
+        longest *= int(one.settings["factor"])
+    config = LlamaConfig(
+        hidden_size=one.d_head,
+        num_attention_heads=1,
+        max_position_embeddings=longest,
+        rope_parameters=wanted,
+    )
+    return ROPE_INIT_FUNCTIONS[kind](config, seq_len=one.length)
+
+
+def schedules(kind: str, numbers: Numbers):
+    """Return frequencies as shares of those in training, which shows slow ones as well as fast.
+
+    Behind those of each model stands its attention factor.
+    """
+    ours, theirs = [], []
+    for one in SCHEDULES[kind]:
+        made = our_schedule(kind, one)
+        omega, factor = their_schedule(kind, one)
+        ours += [*(made.omega / one.omega), made.attention_factor]
+        theirs += [*(omega.double().numpy() / one.omega), factor]
+    return tuple(torch.tensor(values, dtype=numbers.dtype) for values in (ours, theirs))
+
+
+def _said(one: Schedule) -> str:
+    """Return the sizes of a schedule in words."""
+    settings = [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in one.settings.items()
+        if not isinstance(value, list) and name not in _LLAMA
+    ]
+    sizes = [f"d_head {one.d_head}", f"base {one.base:g}", f"trained to {one.trained}"]
+    more = [f"input of {one.length}"] * (one.length > one.trained)
+    return ", ".join([*settings, *sizes, *more, *[f"share {one.share}"] * (one.share < 1)])
+
+
+for _kind, _models in SCHEDULES.items():
+    case(
+        "rotary",
+        "transformers",
+        f"ROPE_INIT_FUNCTIONS, {_kind}",
+        note=(
+            "Frequencies as shares of those in training, and the attention factor. The reference "
+            f"computes in float32. Sizes: {'; '.join(map(_said, _models))}."
+        ),
+        precision="float32",
+    )(partial(schedules, _kind))

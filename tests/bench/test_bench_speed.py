@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from posenc.bench.local import SerialEngine
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 # Stands for a checkout of the survey's code: the same names, and one encoding that crashes.
 ENCODER = """
@@ -32,6 +34,8 @@ def engine(monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "available_cores", lambda: 1)
+    # workers have tests of their own, and to start them takes longer than all else
+    monkeypatch.setattr(module, "LocalEngine", lambda workers=None: SerialEngine())
     return module
 
 

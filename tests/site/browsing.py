@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, Request
 
 from chromium import FLAGS, chromium
 
-__all__ = ["DESKTOP", "FLAGS", "PATIENCE", "PHONE", "Opened", "chromium", "darken"]
+__all__ = ["DESKTOP", "FLAGS", "PATIENCE", "PHONE", "Opened", "chromium", "darken", "switch"]
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
@@ -54,12 +54,17 @@ class Opened:
 
 
 def darken(page: Page) -> None:
-    """Switch to the dark theme by the page's own button, and end what fades from one to another."""
+    """Switch to the dark theme."""
+    switch(page, "dark")
+
+
+def switch(page: Page, theme: str) -> None:
+    """Switch the theme by the page's own button, and end what fades from one to another."""
     for _ in range(3):
-        if page.locator("html").get_attribute("data-theme") == "dark":
+        if page.locator("html").get_attribute("data-theme") == theme:
             break
         page.locator("button.theme-switch-button").first.dispatch_event("click")
-    assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert page.locator("html").get_attribute("data-theme") == theme
     page.evaluate(
         """() => document.getAnimations().forEach((one) => {
             if (one.effect.getComputedTiming().endTime < Infinity) one.finish();

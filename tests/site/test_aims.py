@@ -1,5 +1,6 @@
 """What the book asks of itself: the table says what is met, missed and not measured."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -73,14 +74,31 @@ def test_the_table_names_every_aim():
     assert "make bench" in (ROOT / "book" / "running-benchmarks.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
-def test_every_benchmark_starts(script):
-    if "ArgumentParser" not in script.read_text(encoding="utf-8"):
-        pytest.skip("no script")
-    run = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
-    if "benchmarks/requirements.txt" in run.stderr:
-        pytest.skip("compares with packages that are not installed")
-    assert run.returncode == 0, run.stderr
+# All in one process, as each would take seconds to import the same.
+HELP = """
+import contextlib, io, json, runpy, sys
+found = {}
+for script in sys.argv[1:]:
+    sys.argv, sys.path[0] = [script, "--help"], script.rpartition("/")[0]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except BaseException as error:
+            found[script] = [f"{type(error).__name__}: {error}", said.getvalue()]
+print(json.dumps(found))
+"""
+
+
+def test_every_benchmark_starts():
+    paths = sorted((ROOT / "benchmarks").glob("*.py"))
+    scripts = [p.as_posix() for p in paths if "ArgumentParser" in p.read_text(encoding="utf-8")]
+    run = subprocess.run([sys.executable, "-c", HELP, *scripts], capture_output=True, text=True)
+    found = json.loads(run.stdout)
+    assert list(found) == scripts
+    for script, (ended, said) in found.items():
+        if "benchmarks/requirements.txt" not in ended:  # compares with packages that are not here
+            assert ended == "SystemExit: 0", script
+            assert said.startswith("usage: "), script
 
 
 def test_a_step_is_measured_at_every_length():
@@ -89,6 +107,47 @@ def test_a_step_is_measured_at_every_length():
 
     for length in steps.LENGTHS:
         assert steps.training("none", length, 4).data.length == length
+
+
+def test_decoding_is_compared_with_the_quickest_layer_of_its_kind():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import decoders
+    import decoding
+
+    assert tuple(decoders.REFERENCES) == aims.DECODED
+    times = {"posenc": 30, "posenc, rotary, halves": 20, "transformers X": 50, "x-transformers": 40}
+    rows = [
+        {"prompt": prompt, "kind": "rotary", "whose": whose, "alone": prompt + time}
+        for prompt in (0, 20)
+        for whose, time in times.items()
+    ]
+    rows.append({"prompt": 0, "kind": "fire", "whose": "posenc", "alone": 9})
+    found = decoding.ratios(rows, "alone")
+    assert found == {
+        (0, "rotary"): (0.5, "x-transformers"),
+        (20, "rotary"): (40 / 60, "x-transformers"),
+    }
+
+
+def test_decoding_is_not_measured_without_the_other_libraries(monkeypatch):
+    monkeypatch.setattr(aims, "find_spec", lambda name: None if name == "x_transformers" else name)
+    assert aims.decoding() == {}
+
+
+def test_our_layer_decodes_in_two_steps_what_the_whole_gives():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import decoders
+    import torch
+
+    whole, steps = [], []
+    x = torch.randn(1, 12, decoders.D_MODEL)
+    for outputs, cuts in ((whole, (0, 12)), (steps, (0, 4, *range(5, 13)))):
+        torch.manual_seed(0)
+        once, each = decoders.ours("learnable", 12)
+        for start, stop in itertools.pairwise(cuts):
+            new = x[:, start:stop]
+            outputs.append(each(new, once(new)))
+    torch.testing.assert_close(torch.cat(steps, 1), torch.cat(whole, 1), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -1,8 +1,10 @@
 """Every page in a real browser, with the network down."""
 
+import functools
+
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browsing import PHONE, darken
+from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
+from browsing import DESKTOP, PHONE
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
@@ -12,11 +14,10 @@ import ledger_html
 
 pytestmark = pytest.mark.browser
 
-# Findings of axe that no style sheet or template of ours can mend: {rule: reason}.
-KNOWN_FINDINGS: dict[str, str] = {}
-# Its rules that ask for colours: all that a theme can change.
-COLOURS = ("color-contrast", "link-in-text-block")
 CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+# Of every kind of page one is walked through with Tab from its first control to its last. Header,
+# table of contents and footer are made by one template, so on all others the article is enough.
+WALKED = ("book/intro", "book/rotations", "book/audit/survey", "book/api/data", "book/glossary")
 
 
 def source(name: str) -> str:
@@ -39,16 +40,16 @@ def test_page(opened, page_name):
     if chapter in heights.chapters():
         tall = heights.height(page)
         assert tall <= heights.budget(chapter), f"{page_name} is {tall:,} px tall at 1280 px"
-    keyboard_reaches_every_control(page)
+    keyboard_reaches_every_control(page, "body" if page_name in WALKED else "article")
     if ":class: dropdown" in source(page_name):
         keyboard_opens_every_solution(page)
     assert opened.refused == [], "a request left the machine"
     assert opened.messages == [], "the console is not silent"
-    axe_finds_nothing(page)  # from here on, as it speaks to the console itself
-    darken(page)
-    axe_finds_nothing(page, COLOURS)
-    narrow(page)
+    axe_finds_nothing(page, but=COLOURS)  # from here on, as it speaks to the console itself
+    resize(page, PHONE)
     nothing_scrolls_sideways(page)
+    resize(page, DESKTOP)
+    colours_can_be_read(page)  # last, as it takes the page apart
 
 
 # Pages whose scripts measure what they find are opened on a phone, too, not only made narrow.
@@ -59,27 +60,44 @@ def test_a_page_opened_on_a_phone_has_no_sideways_scroll(opened, page_name):
 
 def test_a_visit_finds_what_is_planted(opened):
     page = opened.goto("book/api")
-    plant(page, "<button tabindex='-1'>Nobody comes here</button>")
-    with pytest.raises(AssertionError, match="Nobody comes here"):
-        keyboard_reaches_every_control(page)
+    for where in ("body", "article"):
+        plant(page, "<button tabindex='-1'>Nobody comes here</button>")
+        with pytest.raises(AssertionError, match="Nobody comes here"):
+            keyboard_reaches_every_control(page, where)
     plant(page, "<img src='https://example.org/a.png' alt='from afar'>")
     with pytest.raises(AssertionError):
         figures_are_drawn(page)
     assert opened.refused or opened.messages
     plant(page, "<button></button>")
     with pytest.raises(AssertionError, match="button-name"):
-        axe_finds_nothing(page)
-    plant(page, "<p style='color: #222'>Dark words</p>")
-    axe_finds_nothing(page, COLOURS)
-    darken(page)
-    with pytest.raises(AssertionError, match="color-contrast"):
-        axe_finds_nothing(page, COLOURS)
+        axe_finds_nothing(page, but=COLOURS)
     plant(page, "<div style='width: 600px'>Wide</div>")
-    narrow(page)
+    resize(page, PHONE)
     with pytest.raises(AssertionError):
         nothing_scrolls_sideways(page)
     plant(page, "")
     nothing_scrolls_sideways(page)
+
+
+@pytest.mark.parametrize(
+    ("html", "rule"),
+    [
+        ("<p><b style='color: #222'>Dark words</b></p>", "color-contrast"),
+        ("<p><b style='color: #eee'>Light words</b></p>", "color-contrast"),
+        ("<pre><span style='background: #777; color: #888'>x = 1</span></pre>", "color-contrast"),
+        (
+            "<p>Words around <a href='#' style='color: #bbb; text-decoration: none'>one</a></p>",
+            "link-in-text-block",
+        ),
+    ],
+)
+def test_colours_that_cannot_be_read_are_found(opened, html, rule):
+    """In one theme or in both, at the end of a page with much text that can be read."""
+    page = opened.goto("book/api/attention")
+    plant(page, html)
+    page.evaluate("document.querySelector('article').append(document.getElementById('planted'))")
+    with pytest.raises(AssertionError, match=rule):
+        colours_can_be_read(page)
 
 
 def plant(page: Page, html: str) -> None:
@@ -96,17 +114,20 @@ def plant(page: Page, html: str) -> None:
     )
 
 
-def narrow(page: Page) -> None:
-    """Make the window as narrow as a phone's, and wait until the page is laid out anew."""
-    page.set_viewport_size(PHONE)
-    page.wait_for_function(f"innerWidth === {PHONE['width']}")
+def resize(page: Page, size: dict) -> None:
+    """Make the window as wide as a phone's or a desk's, and wait until all is laid out anew."""
+    page.set_viewport_size(size)
+    page.wait_for_function(f"innerWidth === {size['width']}")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def nothing_scrolls_sideways(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    """Nor does it when all that is folded is open; it is folded again afterwards."""
+    folded = page.locator("details:not([open])").element_handles()
+    page.evaluate("all => all.forEach(d => { d.open = true; })", folded)
     page.evaluate("window.scrollTo(10000, 0)")
     assert page.evaluate("[window.scrollX, document.documentElement.scrollWidth]") == [0, 375]
+    page.evaluate("all => all.forEach(d => { d.open = false; })", folded)
 
 
 def equations_are_typeset(page: Page) -> None:
@@ -133,45 +154,37 @@ def figures_are_drawn(page: Page) -> None:
     assert empty == []
 
 
-def axe_finds_nothing(page: Page, rules: tuple[str, ...] = ()) -> None:
-    """Run axe: all its rules, or those named."""
-    options: dict = {"resultTypes": ["violations"]}  # what is in order need not be described
-    if rules:
-        options["runOnly"] = {"type": "rule", "values": rules}
-    findings = Axe().run(page, options=options).response["violations"]
-    told = [
-        f"{v['id']}: {node['target']} {node['failureSummary']}"
-        for v in findings
-        if v["id"] not in KNOWN_FINDINGS
-        for node in v["nodes"]
-    ]
-    assert told == []
-
-
-def keyboard_reaches_every_control(page: Page) -> None:
+def keyboard_reaches_every_control(page: Page, inside: str) -> None:
+    """Press Tab, from the first control of a part of the page on, until each of them had focus."""
     visible = page.evaluate(
-        """selector => {
+        """([selector, inside]) => {
             const shown = e => e.checkVisibility({visibilityProperty: true})
                 && !e.closest('dialog:not([open])') && !e.disabled;
             // Tab leads to one radio button of a group, arrows to the others
             const first = e => e.type !== 'radio'
                 || document.querySelector(`input[name="${e.name}"]`) === e;
-            const all = [...document.querySelectorAll(selector)].filter(shown).filter(first);
+            document.querySelectorAll('[data-control]').forEach(e => delete e.dataset.control);
+            const part = document.querySelector(inside);
+            const all = [...part.querySelectorAll(selector)].filter(shown).filter(first);
             all.forEach((e, i) => e.dataset.control = i);
             window.reached = new Set();
             document.addEventListener('focusin', e => window.reached.add(e.target.dataset.control));
+            part.tabIndex = -1;  // the place where Tab sets out from
+            part.focus({ preventScroll: true });
+            part.removeAttribute('tabindex');
             return all.map(e => e.outerHTML.slice(0, 120));
         }""",
-        CONTROLS,
+        [CONTROLS, inside],
     )
     reached: set[int] = set()
     for number in range(3 * len(visible) + 100):
-        page.keyboard.press("Tab")
+        page.keyboard.down("Tab")  # as one who holds the key: to let it go each time takes as long
         if number % 20 == 0 or number > len(visible):  # asking takes as long as pressing
             found = page.evaluate("[...window.reached].filter(n => n !== undefined).map(Number)")
             reached = set(found)
         if len(reached) == len(visible):
             break
+    page.keyboard.up("Tab")
     assert [visible[i] for i in range(len(visible)) if i not in reached] == []
 
 
@@ -222,19 +235,24 @@ def test_figures_read_well_in_both_themes(opened, theme):
 
 
 ROWS = "table.posenc-ledger tbody tr:visible"
+claims = functools.cache(ledger.read)
 
 
 def expected(**wanted: str) -> list[str]:
     """Return the ids of the claims whose fields are as wanted."""
-    rows = [{**c, "source": ledger_html.group(c)} for c in ledger.read()]
+    rows = [{**c, "source": ledger_html.group(c)} for c in claims()]
     return [c["id"] for c in rows if wanted.items() <= c.items()]
 
 
 def shown(page: Page) -> list[str]:
     """Return the ids of the visible rows, once the reader was told their number."""
-    ids = page.locator(f"{ROWS} th").all_inner_texts()
+    ids = page.eval_on_selector_all(
+        "table.posenc-ledger tbody tr",
+        """rows => rows.filter(row => row.checkVisibility({visibilityProperty: true}))
+            .map(row => row.querySelector('th').innerText)""",
+    )
     told = page.locator(".posenc-filter [role=status]").inner_text()
-    assert told == f"{len(ids)} of {len(ledger.read())} claims shown"
+    assert told == f"{len(ids)} of {len(claims())} claims shown"
     return ids
 
 
@@ -252,12 +270,12 @@ def test_ledger_filters_by_every_control(opened):
     assert shown(page) == [i for i in in_chapter if i in expected(verdict="refuted")]
     page.get_by_role("button", name="Show all").click()
     told = page.locator(".posenc-filter [role=status]")
-    told.filter(has_text=f"{len(ledger.read())} of ").wait_for()
+    told.filter(has_text=f"{len(claims())} of ").wait_for()
     assert shown(page) == expected()
 
 
 def anchors() -> set[str]:
-    return {claim["anchor"] for claim in ledger.read()}
+    return {claim["anchor"] for claim in claims()}
 
 
 def test_ledger_finds_words_by_keyboard_on_a_phone(opened):

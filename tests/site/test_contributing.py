@@ -1,7 +1,8 @@
 """Whoever follows CONTRIBUTING gets what it promises: its blocks are followed in a copy.
 
 The blocks are taken from the page as they stand there. Notebooks that the steps run whole are run
-for their new cells only, and the atlas is made without being run, unless POSENC_WHOLE is set.
+for their new cells only, the atlas is made without being run, and trainings run without workers,
+unless POSENC_WHOLE is set.
 """
 
 import json
@@ -185,6 +186,8 @@ class Copy:
             return self.python(NEW_CELLS, str(path))
         if not WHOLE and line == "python tools/atlas.py":
             return self.python(ATLAS)
+        if not WHOLE and line.startswith("python -m posenc.bench run "):
+            line += " --engine serial"
         return self.run("bash", "-c", line)
 
 
@@ -228,6 +231,7 @@ def test_every_block_of_the_page_says_what_to_do_with_it():
     assert all(len(steps(title)) >= 3 for title in titles)
 
 
+@pytest.mark.slow
 def test_an_encoding(tmp_path):
     copy = Copy(tmp_path)
     copy.follow("Add an encoding")
@@ -265,6 +269,7 @@ def coffee(folder: Path) -> None:
         (folder / "Coffee" / f"Coffee_{part}.ts").write_text(f"{head}@data\n{cases}")
 
 
+@pytest.mark.slow
 def test_a_data_set(tmp_path):
     coffee(tmp_path / "data")
     places = {"POSENC_DATA": str(tmp_path / "data"), "POSENC_CACHE": str(tmp_path / "cache")}
@@ -285,6 +290,7 @@ def test_a_data_set(tmp_path):
     assert copy.tests(*(f"tests/data/{name}" for name in files), "-k", chosen) >= 5
 
 
+@pytest.mark.slow
 def test_a_chapter(tmp_path):
     copy = Copy(tmp_path)
     *_, shapes, _ = copy.follow("Add a chapter")
@@ -300,6 +306,7 @@ def test_a_chapter(tmp_path):
         copy.run(sys.executable, "tools/chapter.py", "Two_Clocks", "Again")
 
 
+@pytest.mark.slow
 def test_an_explorable(tmp_path, request):
     copy = Copy(tmp_path)
     copy.follow("Add an explorable")
@@ -325,6 +332,7 @@ def in_browser(browser, scripts: Path, function: str, argument: float) -> list[f
     return found
 
 
+@pytest.mark.slow
 def test_a_claim_and_its_contest(tmp_path):
     copy = Copy(tmp_path)
     copy.follow("Add a claim")

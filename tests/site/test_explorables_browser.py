@@ -13,7 +13,7 @@ from posenc.study import explorables, friedman
 from posenc.study.explorables import benchmark, kernels
 from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
 GALLERY = "book/explorables"
 

@@ -1,11 +1,10 @@
 """Every address of the first edition leads somewhere: page, section, figure, theorem, exercise."""
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
+from parsing import by_id
 from sitefiles import SITE
 
 import ledger_page
@@ -15,13 +14,15 @@ import moved_anchors
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
 
 
-@cache
+html = pytest.mark.xdist_group("html")  # where the pages are parsed for other tests, too
+
+
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page of the built site."""
-    text = (SITE / "book" / f"{page}.html").read_text(encoding="utf-8")
-    return {element["id"] for element in BeautifulSoup(text, "html.parser").select("[id]")}
+    return set(by_id(SITE / "book" / f"{page}.html"))
 
 
+@html
 @pytest.mark.parametrize("page", FIRST)
 def test_every_anchor_of_the_first_edition_leads_somewhere(site, page):
     assert site == SITE
@@ -30,6 +31,7 @@ def test_every_anchor_of_the_first_edition_leads_somewhere(site, page):
     assert [one for one in moved if one in here] == [], "it stands on its page"
 
 
+@html
 def test_what_has_moved_is_there(site):
     gone = []
     for old in moved_anchors.targets().values():

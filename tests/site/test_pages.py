@@ -4,13 +4,13 @@ import json
 import posixpath
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from parsing import by_id, parsed, prose
 from pygments.token import STANDARD_TYPES
 from sitefiles import ROOT, notebook_paths, toc_files
 
@@ -20,6 +20,8 @@ import ledger
 import ledger_page
 import repository
 from posenc.audit.claims import SHOWN_MIME
+
+pytestmark = pytest.mark.xdist_group("html")  # in one process: each page is parsed once
 
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
@@ -45,11 +47,6 @@ NOTEBOOKS = [p.relative_to(ROOT / "book").with_suffix("").as_posix() for p in no
 
 every_page = pytest.mark.parametrize("page", toc_files())
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
-
-
-@cache
-def parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 def remote(address: str) -> bool:
@@ -151,7 +148,7 @@ def test_internal_links_and_anchors_exist(site, page):
         relative = posixpath.join(posixpath.dirname(page), unquote(target.path))
         path = site / (relative if target.path else f"{page}.html")
         anchor = unquote(target.fragment)
-        if not path.is_file() or (anchor and not parsed(path).find(id=anchor)):
+        if not path.is_file() or (anchor and anchor not in by_id(path)):
             broken.append(link["href"])
     assert broken == []
 
@@ -171,10 +168,7 @@ def test_ids_are_unique(site, page):
 
 @every_page
 def test_no_markup_is_left_unrendered(site, page):
-    text = BeautifulSoup(str(article(site, page)), "html.parser")
-    for element in text.select("pre, code, script, style"):
-        element.decompose()
-    assert MARKUP.findall(text.get_text()) == []
+    assert MARKUP.findall("".join(prose(article(site, page)))) == []
 
 
 def test_marks_that_are_left_out_of_code_have_the_colour_of_plain_text(site):
@@ -195,7 +189,7 @@ def plain(text: str) -> str:
 def test_every_verdict_stands_below_the_words_of_its_claim(site):
     for claim in ledger.read():
         chapter, anchor = claim["anchor"].split(".ipynb#")
-        box = article(site, f"book/{chapter}").find(id=anchor)
+        box = by_id(site / "book" / f"{chapter}.html")[anchor]
         words, badge = box.find(class_="posenc-words"), box.find(class_="posenc-badge")
         assert (
             plain(words.get_text())
@@ -262,7 +256,7 @@ def test_ledger_shows_every_claim_and_leads_to_its_cell(site):
     assert [row.th.get_text() for row in rows] == claims
     for claim_id, row in zip(claims, rows, strict=True):
         page, anchor = row.a["href"].split("#")
-        cell = parsed(site / "book" / page).find(id=anchor)
+        cell = by_id(site / "book" / page)[anchor]
         assert cell.select_one(".posenc-badge strong").get_text() == claim_id
         assert f"{claim_id} {row['data-verdict']} " in cell.get_text()
 
@@ -300,7 +294,7 @@ def test_old_anchors_of_claims_are_known_to_the_script(site):
     where = json.loads(text.removeprefix("window.posencClaims = ").rstrip().rstrip(";"))
     assert where.keys() == {claim["id"] for claim in ledger.read()}
     for claim_id, page in where.items():
-        assert parsed(site / page).find(id=f"claim-{claim_id}")
+        assert f"claim-{claim_id}" in by_id(site / page)
 
 
 def test_every_mark_leads_to_its_cell_and_has_a_card(site):

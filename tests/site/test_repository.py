@@ -117,3 +117,20 @@ def test_workflows_run_targets_that_exist(path):
     steps = [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
     called = re.findall(r"\bmake ([a-z-]+)", "\n".join(step.get("run", "") for step in steps))
     assert set(called) <= targets
+
+
+def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week():
+    mark = re.compile(r"pytest\.mark\.slow\b")
+    marked = {
+        path.name
+        for folder in ("tests", "course/tests")
+        for path in (ROOT / folder).rglob("test_*.py")
+        if mark.search(path.read_text(encoding="utf-8"))
+    }
+    table = (
+        read(".github/CONTRIBUTING.md").split("left out of `make test`:")[1].split("And these")[0]
+    )
+    assert set(re.findall(r"^\| `(test_\w+\.py)`: ", table, re.M)) == marked
+    weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))
+    steps = [step.get("run", "") for job in weekly["jobs"].values() for step in job["steps"]]
+    assert "make test-all" in steps

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 import yaml
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import COLOURS, axe_finds_nothing
 from browsing import DESKTOP, PATIENCE, PHONE, darken
 from sitefiles import ROOT
 
@@ -157,15 +157,11 @@ def stored(page_name):
     return [cell.outputs for cell in shown]
 
 
-def axe_finds_nothing(page):
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], n["target"], n["failureSummary"]) for v in found for n in v["nodes"]] == []
-
-
 def test_the_folder_holds_what_pages_are_told_to_expect(python_folder):
     assert pyodide_folder.described(python_folder) == pyodide_folder.pins()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [page for page in PAGES if page != FIRST])
 def test_every_cell_runs_and_gives_the_stored_output(window, name):
     click(window, name)
@@ -223,7 +219,7 @@ def test_a_visit(window):
     needs_what_it_loads(page, FIRST)
     axe_finds_nothing(page)
     darken(page)
-    axe_finds_nothing(page)
+    axe_finds_nothing(page, COLOURS)
     a_phone_has_no_sideways_scroll(page)
     the_keyboard_edits_and_runs(page)
     an_error_is_told(page)

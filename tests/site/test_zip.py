@@ -7,6 +7,7 @@ from browsing import DESKTOP, Opened
 
 import site_zip
 
+pytestmark = pytest.mark.xdist_group("zip")  # one archive for all
 PAGES = ("book/rotary", "book/audit/first-principles", "book/choosing")
 
 
@@ -15,11 +16,12 @@ def archive(site, tmp_path_factory):
     return site_zip.pack(site, tmp_path_factory.mktemp("zip") / "site.zip")
 
 
-@pytest.fixture
-def unpacked(archive, tmp_path):
+@pytest.fixture(scope="module")
+def unpacked(archive, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unpacked")
     with zipfile.ZipFile(archive) as opened:
-        opened.extractall(tmp_path)
-    return tmp_path / site_zip.FOLDER
+        opened.extractall(folder)
+    return folder / site_zip.FOLDER
 
 
 def test_the_same_site_gives_the_same_bytes(site, archive, tmp_path):

@@ -1,5 +1,6 @@
 """The guide: it says what the first page says, and its numbers are those of the results."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from posenc.study.explorables.chooser import Chooser
 from posenc.study.found import TOKENS
 from posenc.teaching.figures import choosing as figures
 
+lines = functools.cache(guide.lines)  # reads all results, which takes seconds
 BOOK = Path(__file__).parents[2] / "book"
 CELLS = json.loads((BOOK / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
 RULES = [
@@ -63,18 +65,18 @@ def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
 )
 def test_the_guide_recommends_what_the_chooser_does(question, answers):
     figure = Chooser()
-    assert guide.lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
+    assert lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
 
 
 def test_for_patches_the_guide_adds_a_control_to_what_the_chooser_says():
     figure = Chooser()
     advice = figure.advice(**{**figure.first(), "last": "patch"})
-    assert guide.lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
+    assert lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
     assert "two seeds without any encoding" in advice.why
 
 
 def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
-    for line in guide.lines().values():
+    for line in lines().values():
         assert line.sure.split()[0].rstrip(":") in {"sure", "fair", "weak", "open"}
         assert any(letter.isdigit() for letter in line.number)
 
@@ -102,7 +104,7 @@ def test_the_evidence_is_that_of_the_second_edition():
 
 def test_the_row_on_patches_says_what_the_frozen_analysis_says():
     gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
-    line = guide.lines()["Patches as tokens"]
+    line = lines()["Patches as tokens"]
     assert f"{100 * gains['sinusoidal'].effect.mean:+.1f} points" in line.number
     assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number
     assert ("none is shown" in line.sure) == all(g.answer == "open" for g in gains.values())

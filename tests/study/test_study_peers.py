@@ -8,11 +8,12 @@ from datetime import date
 import pytest
 import torch
 from peers import __main__ as suite
-from peers import compare, modules, references
+from peers import compare, modules, references, rotary
 
 from posenc import encodings
 from posenc.attention import SelfAttention
 from posenc.encodings import NoPosition
+from posenc.encodings.stretching import SCALINGS
 from posenc.study import peers, results
 
 STORED = peers.load()
@@ -101,6 +102,46 @@ def test_the_table_is_that_of_the_suite():
         if one.reference not in skipped
     ]
     assert STORED["repositories"].items() <= references.CHECKOUTS.items()
+
+
+def of_rotary(part):
+    """Return the comparisons of rotary encoding with transformers of which a part is named so."""
+    wanted = "rotary", "transformers"
+    return [
+        one
+        for one in COMPARISONS
+        if (one["encoding"], one["reference"]) == wanted and part in one["part"]
+    ]
+
+
+def test_frequencies_of_every_schedule_are_those_of_transformers_to_a_millionth():
+    shared = {options.get("scaling") for options in rotary.SCALED.values()} - {None}
+    assert shared == {*SCALINGS} - {"none", "ntk"}  # transformers has no fixed NTK
+    assert rotary.SCHEDULES.keys() == rotary.SCALED.keys()
+    rows = of_rotary("ROPE_INIT_FUNCTIONS")
+    assert [one["part"].split(", ")[1] for one in rows] == [*rotary.SCHEDULES]
+    for one in rows:
+        assert all(row["difference"] < 1e-6 for row in one["measured"])
+
+
+@pytest.mark.parametrize("kind", rotary.SCHEDULES)
+def test_compared_schedules_slow_pairs_down_beyond_the_trained_length(kind):
+    slowed = []
+    for one in rotary.SCHEDULES[kind]:
+        kept = rotary.our_schedule(kind, one).omega / one.omega
+        assert ((kept >= 0) & (kept <= 1 + 1e-12)).all()
+        slowed.append(kept.min() < 0.6)
+    # up to the trained length, these two leave frequencies nearly as they are
+    assert slowed.count(False) == (kind in ("dynamic", "longrope"))
+
+
+def test_partial_rotation_is_compared_in_a_layer_and_exactly():
+    for share in (0.25, 0.5):
+        layer, turned = of_rotary(f"partial_rotary_factor {share}")
+        assert "gradient" in {row["quantity"] for row in layer["measured"]}
+        assert turned["precision"] == "own"
+        exact = [row for row in turned["measured"] if row["dtype"] == "float64"]
+        assert all(row["difference"] < 1e-14 for row in exact)
 
 
 def test_results_of_trainings_are_read_as_before():

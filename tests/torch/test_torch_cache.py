@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import Cache, Position, SelfAttention, cache, position
+from posenc.attention import Cache, Places, Position, SelfAttention, cache, position
+from posenc.attention.core import embedded
+from posenc.attention.places import Steps
 from posenc.models import LanguageModel
 from posenc.models.transfer import transfer
 
@@ -155,6 +157,42 @@ def test_tables_are_made_once_for_a_cache_and_anew_for_gradients(monkeypatch):
         assert len(made) == 4
     attention(x[:, [9]], cache=kept)
     assert len(made) == 6
+
+
+@pytest.mark.parametrize("name", ["t5", "alibi", "kerple"])
+@pytest.mark.parametrize("max_length", [LENGTH, 7])
+def test_scores_by_offset_are_made_for_few_tokens(name, max_length, monkeypatch):
+    attention = layer(name, torch.float64, length=max_length)
+    made = []
+    form, call = type(attention.position).bias.form, type(attention.position).bias.form.call
+
+    def counted(position, offset, **more):
+        made.append(offset.shape[0])
+        return call(position, offset, **more)
+
+    monkeypatch.setattr(form, "call", counted)
+    x = tokens(dtype=torch.float64)
+    with torch.no_grad():
+        parts = in_parts(attention, x, range(1, LENGTH))
+        steps = made.copy()
+        torch.testing.assert_close(parts, attention(x), rtol=0, atol=1e-12)
+    # room for twice as many, up to the most; beyond that a line for each
+    assert steps == ([2, 6, 14, 20] if max_length == LENGTH else [2, 6, *range(7, LENGTH + 1)])
+    made.clear()
+    in_parts(attention, x, range(1, LENGTH))  # with gradients, every token makes its own
+    assert made == [*range(1, LENGTH + 1)]
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "dft", "tape"])
+@pytest.mark.parametrize("scale", ["paper", "unit"])
+def test_counted_tokens_get_the_rows_of_the_table(name, scale):
+    position = encodings.make(name, D_MODEL, N_HEADS, LENGTH, scale=scale)
+    x = torch.zeros(1, LENGTH, D_MODEL)
+    one_by_one = [
+        embedded(position, x[:, [t]], Places(*2 * (Steps(1, x.device, t),), cached=True))
+        for t in range(LENGTH)
+    ]
+    assert torch.equal(torch.cat(one_by_one, 1), position.embed(x))
 
 
 def test_no_new_tokens_change_nothing():

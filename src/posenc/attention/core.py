@@ -47,7 +47,7 @@ class Attention(nn.Module):
         `seen` is that of `who_sees_whom`, and `limited` says whether it holds more than padding. A
         `bias` that was computed before takes the place of the encoding's own.
         """
-        k, v = (self._for_all_heads(a) for a in (k, v))
+        k, v = self._for_all_heads(k), self._for_all_heads(v)
         if bias is None:
             bias = self.position.term("bias", places, x, q, k)
         elif isinstance(bias, Tensor):
@@ -86,6 +86,8 @@ class Attention(nn.Module):
         return softmax_weights(q, self._for_all_heads(k), bias, seen, self.scale)
 
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+        if self.position.is_closed("rotate"):
+            return q, k
         turned = self.position.through("rotate", places, q, k)
         if not (
             isinstance(turned, tuple)

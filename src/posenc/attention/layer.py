@@ -147,7 +147,8 @@ class SelfAttention(Attention):
             places = places.with_memory(cache.memory)
         padding, pairs = self._sorted(x, mask, cache)
         q, k, v = self._project(x, places)
-        x, k, v = (without_padding(a, padding) for a in (x, k, v))
+        if padding is not None:
+            x, k, v = (without_padding(a, padding) for a in (x, k, v))
         limited = pairs is not None or self.causal or self.window is not None
         if cache is None:
             places.tokens = x

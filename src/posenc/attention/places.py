@@ -241,13 +241,18 @@ class Places:
         """Whether there is one query, and tokens are counted, as in decoding."""
         return self.counted and not exporting() and self.of_queries.length == 1
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a memory, and nothing that is kept there may want a gradient."""
+        return not (self.memory is None or torch.is_grad_enabled() or torch.compiler.is_compiling())
+
     def once(self, name: str, make: Callable[[], Tensor]) -> Tensor:
         """Return what `make` makes of the encoding's parameters, once for all calls with a cache.
 
         Without a cache, and where gradients may be wanted, it is made at every call. Nothing of it
         may depend on tokens or on where they stand.
         """
-        if self.memory is None or torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if not self.keeps:
             return make()
         if name not in self.memory:
             self.memory[name] = make()

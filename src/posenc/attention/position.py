@@ -207,6 +207,8 @@ class Position(nn.Module):
 
         A plain door is called at once, one that was declared when a kernel asks.
         """
+        if self.is_closed(door):
+            return None
         form, name = self.form(door), f"{type(self).__name__}.{door}"
         if form is None or not (places.plain or form.anywhere):
             added = self.through(door, places, *inputs)
@@ -221,6 +223,10 @@ class Position(nn.Module):
             lambda: form.short(self, places, q),
         )
 
+    def is_closed(self, door: str) -> bool:
+        """Return whether nothing enters by a door: neither the class nor anybody else set it."""
+        return door not in self.__dict__ and getattr(type(self), door) is getattr(Position, door)
+
     def through(self, door: str, places: Places, *inputs: Tensor) -> Tensor | tuple | Mix | None:
         """Return what a door makes of its inputs, with `places` if it takes them.
 
@@ -233,7 +239,7 @@ class Position(nn.Module):
         always = None if own else self._informed.get(door)
         if always or (always is not None and (places.causal or not places.plain)):
             return function(*inputs, places=places)
-        if places.plain or not (own or getattr(type(self), door) is not getattr(Position, door)):
+        if places.plain or self.is_closed(door):
             return function(*inputs)
         arguments = ", ".join(("self", *inspect.signature(function).parameters, "places"))
         raise ValueError(

@@ -196,6 +196,8 @@ class _ByOffset(Form):
             return values.unflatten(-1, offset.shape[:3]).movedim(0, 1)
         queries, keys = places.of_queries, places.of_keys
         first = keys.first - queries.first
+        if places.keeps and places.is_step and first == 1 - keys.length and self._goes_on:
+            return self._kept(position, places)[:, None]
         line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
         return toeplitz(self._line(position, line, places), queries.length)
 
@@ -205,6 +207,24 @@ class _ByOffset(Form):
         if self.reach is not None:
             reach = min(reach, getattr(position, self.reach))
         return self._line(position, offsets(reach + 1, steps.device), places)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a number follows from its offset alone, and longer lines may be asked for."""
+        return self.reach is not None or not self.takes_places
+
+    def _kept(self, position: "Position", places: Places) -> Tensor:
+        """Return what the last of n tokens gets for offsets 1 - n to 0, (heads or 1, n).
+
+        It is the end of a longer line, which a cache keeps, so that few tokens compute one.
+        """
+        n, name = places.of_keys.length, f"{self.function.__name__} by offset"
+        line = places.memory.get(name)
+        if line is None or line.shape[-1] < n:
+            longest = max(n, min(2 * n, position.max_length))
+            offset = torch.arange(1 - longest, 1, device=places.of_keys.device)
+            line = places.memory[name] = self._line(position, offset, places)
+        return line[:, line.shape[-1] - n :]
 
     def _line(self, position: "Position", offset: Tensor, places: Places) -> Tensor:
         """Return one number per head and offset, (heads or 1, n), or raise ValueError."""

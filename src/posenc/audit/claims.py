@@ -33,7 +33,7 @@ LOOK = {
 class Verdict:
     """A verdict on one claim, shown by notebooks as a line with a badge.
 
-    Attributes
+    Parameters
     ----------
     id : str
         The claim's identifier in the ledger, such as "B6".
@@ -43,6 +43,11 @@ class Verdict:
         What was measured, in words and numbers; mathematics stands between dollar signs.
     condition : str
         The condition, the corrected form or the reason; empty for a plain confirmation.
+
+    Examples
+    --------
+    >>> print(Verdict("B2", "confirmed", "The sum is [3.1, 2.8, 3.3]"))
+    ✓ B2 confirmed. The sum is [3.1, 2.8, 3.3].
     """
 
     id: str
@@ -67,12 +72,20 @@ class Verdict:
 class Shown:
     """A verdict that the ledger holds, shown away from the cell that gave it.
 
-    Attributes
+    Parameters
     ----------
     row : dict of str to str
         The claim's row in the ledger.
     book : str
         The address of the published book, for the link to the Audit.
+
+    Examples
+    --------
+    >>> shown = show("B15")
+    >>> shown.row["source"], shown.verdict.id
+    ('B', 'B15')
+    >>> shown.address.startswith(shown.book + "book/audit/")
+    True
     """
 
     row: dict
@@ -149,6 +162,12 @@ def claim(
     ValueError
         If `id` or `measured` is empty, `holds` is no truth value, a claim that holds has a slip,
         or `rule` stands beside what it replaces.
+
+    Examples
+    --------
+    >>> found = [round(x + 3, 1) for x in (0.1, -0.2, 0.3)]
+    >>> print(claim("B2", holds=found == [3.1, 2.8, 3.3], measured=f"The sum is {found}"))
+    ✓ B2 confirmed. The sum is [3.1, 2.8, 3.3].
     """
     _check_id(id)
     if rule is not None:
@@ -179,10 +198,19 @@ def untestable(id: str, *, reason: str) -> Verdict:
     reason : str
         What is missing.
 
+    Returns
+    -------
+    Verdict
+
     Raises
     ------
     ValueError
         If `id` or `reason` is empty.
+
+    Examples
+    --------
+    >>> print(untestable("S53", reason="Needed: the same models as forecasters"))
+    ○ S53 not testable here. Needed: the same models as forecasters.
     """
     _check_id(id)
     if not isinstance(reason, str) or not reason.strip():
@@ -198,17 +226,46 @@ def show(id: str) -> Shown:
     id : str
         The claim's identifier, such as "B15".
 
+    Returns
+    -------
+    Shown
+
     Raises
     ------
     ValueError
         If the ledger holds no such claim, or no verdict on it yet.
+
+    Examples
+    --------
+    >>> print(show("B15").verdict.verdict)
+    confirmed with a condition
     """
     _check_id(id)
     return Shown(ledger.row(id), ledger.book())
 
 
 def words(row: dict) -> str:
-    """Return a claim and its place as a paragraph of HTML, with a note where it is ours."""
+    """Return a claim and its place as a paragraph of HTML, with a note where it is ours.
+
+    Parameters
+    ----------
+    row : dict of str to str
+        Of the ledger, with its claim, source and place.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    KeyError
+        If the row lacks one of them.
+
+    Examples
+    --------
+    >>> words({"claim": "0 < 1", "source": "B", "place": "Section 2"})
+    '<p class="posenc-words">0 &lt; 1 <small>First principles, Section 2</small></p>'
+    """
     note = '<span class="posenc-ours">A statement of ours.</span> ' if row.get("ours") else ""
     text, place = html.escape(row["claim"]), html.escape(ledger.place(row))
     return f'<p class="posenc-words">{note}{text} <small>{place}</small></p>'

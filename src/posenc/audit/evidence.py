@@ -23,7 +23,18 @@ from posenc.study.friedman import holm
 
 
 class Direction(StrEnum):
-    """What a source says of a difference."""
+    """What a source says of a difference.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of the four.
+
+    Examples
+    --------
+    >>> [direction.value for direction in Direction]
+    ['greater', 'less', 'equal', 'none']
+    """
 
     GREATER = "greater"
     LESS = "less"
@@ -35,7 +46,7 @@ class Direction(StrEnum):
 class Claim:
     """An empirical statement about a difference.
 
-    Attributes
+    Parameters
     ----------
     direction : Direction
         Of the difference: above 0, below 0, none worth the name, or some without a direction.
@@ -44,6 +55,17 @@ class Claim:
         was named: then nothing can be shown to be equal.
     printed : Bounds, optional
         The difference that the source prints, from `printed`.
+
+    Raises
+    ------
+    ValueError
+        If `direction` is none of the four, or `margin` is negative or not finite.
+
+    Examples
+    --------
+    >>> claim = Claim("greater", margin=0.01)
+    >>> claim.mirrored().direction is Direction.LESS
+    True
     """
 
     direction: Direction
@@ -69,14 +91,25 @@ class Claim:
 class Units:
     """What was counted, and whether the counts are independent.
 
-    Attributes
+    Parameters
     ----------
     name : str
         In the plural: "data sets", "seeds".
     count : int
+        At least 1.
     independent : bool
         Seeds of one data set are independent for a statement about that set, not for one about
         data sets; windows of one series are not.
+
+    Raises
+    ------
+    ValueError
+        If `name` is empty, `count` is below 1, or `independent` is no truth value.
+
+    Examples
+    --------
+    >>> Units("data sets", 14, independent=True)
+    Units(name='data sets', count=14, independent=True)
     """
 
     name: str
@@ -94,13 +127,24 @@ class Units:
 class Corrected:
     """A p-value after the correction for its family of tests.
 
-    Attributes
+    Parameters
     ----------
     value : float
+        In [0, 1].
     family : str
         Which tests belong together, named beforehand.
     size : int
         How many they are.
+
+    Raises
+    ------
+    ValueError
+        If `value` is no probability, `family` is empty, or `size` is below 1.
+
+    Examples
+    --------
+    >>> correct("gains over no encoding", {"rotary": 0.01, "dft": 0.04})["rotary"]
+    Corrected(value=0.02, family='gains over no encoding', size=2)
     """
 
     value: float
@@ -125,11 +169,24 @@ def correct(family: str, p_values: Mapping[str, float]) -> dict[str, Corrected]:
     family : str
         What the tests decide together, such as "gains over no encoding, patch model".
     p_values : mapping of str to float
+        By the tests' names.
+
+    Returns
+    -------
+    dict of str to Corrected
 
     Raises
     ------
     ValueError
         If there is no test, or a value is no probability.
+
+    Source: Holm (1979).
+
+    Examples
+    --------
+    >>> found = correct("gains over no encoding", {"rotary": 0.01, "dft": 0.04})
+    >>> {name: p.value for name, p in found.items()}
+    {'rotary': 0.02, 'dft': 0.04}
     """
     if not p_values:
         raise ValueError(f"p_values must hold at least one test of {family!r}, got none")
@@ -144,13 +201,14 @@ def correct(family: str, p_values: Mapping[str, float]) -> dict[str, Corrected]:
 class Evidence:
     """What was measured about a difference; above 0 means greater.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high : float
         The difference and its interval, over the units.
     difference : Corrected
         Two-sided p-value that there is no difference.
     units : Units
+        What was counted.
     conditions : str
         Under which the measurement was made.
     reproduced : bool
@@ -164,6 +222,19 @@ class Evidence:
         The size of the difference for which that power holds.
     level : float
         Coverage of the interval.
+
+    Raises
+    ------
+    ValueError
+        If `low`, `estimate` and `high` do not rise or are not finite, `conditions` is empty,
+        `reproduced` is no truth value, or `power`, `power_for` or `level` is out of its range.
+
+    Examples
+    --------
+    >>> sets, test = Units("data sets", 14, independent=True), Corrected(0.001, "gains", size=10)
+    >>> gain = Evidence(0.03, 0.01, 0.05, test, sets, "Patch model.", reproduced=False)
+    >>> gain.mirrored().estimate
+    -0.03
     """
 
     estimate: float
@@ -198,7 +269,7 @@ class Evidence:
 class Shown:
     """What evidence shows, before any claim is looked at.
 
-    Attributes
+    Parameters
     ----------
     side : int
         1 above 0, -1 below 0, 0 where no difference is shown.
@@ -206,6 +277,11 @@ class Shown:
         Whether the difference is shown to lie within the margin.
     beyond : bool
         Whether it is shown to lie beyond the margin.
+
+    Examples
+    --------
+    >>> Shown(side=1, equal=False, beyond=True)
+    Shown(side=1, equal=False, beyond=True)
     """
 
     side: int
@@ -224,13 +300,28 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
     ----------
     evidence : Evidence
     margin : float
+        Differences up to this size count as none.
     alpha : float
         Level of the family of tests.
+
+    Returns
+    -------
+    Shown
 
     Raises
     ------
     ValueError
-        If the interval covers less than the tests ask for, 1 - 2 alpha.
+        If the interval covers less than the tests ask for, 1 - 2 alpha, or `alpha` is no
+        probability below 1.
+
+    Source: Schuirmann (1987) and Lakens (2017) for equivalence.
+
+    Examples
+    --------
+    >>> sets, test = Units("data sets", 14, independent=True), Corrected(0.001, "gains", size=10)
+    >>> gain = Evidence(0.03, 0.01, 0.05, test, sets, "Patch model.", reproduced=False)
+    >>> shows(gain, margin=0.005)
+    Shown(side=1, equal=False, beyond=True)
     """
     alpha = _checks.probability("alpha", alpha)
     if evidence.level < 1 - 2 * alpha - 1e-9:
@@ -254,12 +345,18 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
 class SignTest:
     """A sign test over independent units.
 
-    Attributes
+    Parameters
     ----------
     wins, losses, ties : int
         Ties are left out of the test.
     p_value, smallest_p : float
         Two-sided; and the smallest that so many wins and losses could have shown.
+
+    Examples
+    --------
+    >>> test = sign_test(9, 1, Units("data sets", 11, independent=True))
+    >>> test.ties, round(test.p_value, 4), round(test.smallest_p, 4)
+    (1, 0.0215, 0.002)
     """
 
     wins: int
@@ -275,13 +372,26 @@ def sign_test(wins: int, losses: int, units: Units) -> SignTest:
     Parameters
     ----------
     wins, losses : int
+        At least 0.
     units : Units
         What won and lost; the rest of the units are ties.
+
+    Returns
+    -------
+    SignTest
 
     Raises
     ------
     ValueError
-        If the units are not declared independent, or are fewer than wins and losses.
+        If the units are not declared independent, or are fewer than wins and losses, or a number is
+        negative.
+
+    Examples
+    --------
+    >>> round(sign_test(9, 1, Units("data sets", 11, independent=True)).p_value, 4)
+    0.0215
+    >>> sign_test(3, 0, Units("data sets", 3, independent=True)).p_value  # three can never show it
+    0.25
     """
     if not units.independent:
         raise ValueError(
@@ -302,10 +412,25 @@ def sign_test(wins: int, losses: int, units: Units) -> SignTest:
 def sentence(name: str, text: str) -> str:
     """Return a text that is not empty, with a full stop at its end.
 
+    Parameters
+    ----------
+    name : str
+        What the message calls the text.
+    text : str
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ValueError
         If there is no text.
+
+    Examples
+    --------
+    >>> sentence("found", "All rows differ")
+    'All rows differ.'
     """
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"{name} must say something, got {text!r}")
@@ -313,5 +438,26 @@ def sentence(name: str, text: str) -> str:
 
 
 def number(name: str, value: float) -> float:
-    """Return a value as a float, or raise ValueError unless it is one finite real number."""
+    """Return a value as a float, and refuse all but one finite real number.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls the value.
+    value : float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If `value` is not one finite real number.
+
+    Examples
+    --------
+    >>> number("low", 1)
+    1.0
+    """
     return float(_checks.finite_array(name, value, ndim=0))

@@ -8,7 +8,20 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The six verdicts."""
+    """The six verdicts.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of the six.
+
+    Examples
+    --------
+    >>> print(", ".join(Outcome))
+    confirmed, confirmed with a condition, slip, not reproduced, refuted, not testable here
+    >>> Outcome("refuted") is Outcome.REFUTED
+    True
+    """
 
     CONFIRMED = "confirmed"
     CONDITION = "confirmed with a condition"

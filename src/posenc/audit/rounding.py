@@ -27,10 +27,24 @@ class Bounds:
     (interval arithmetic). A figure that is used twice in a formula counts as two, so that results
     may be wider than need be, never narrower.
 
-    Attributes
+    Parameters
     ----------
     low, high : Fraction
         Other numbers are taken as they print: 0.1 is a tenth.
+
+    Raises
+    ------
+    ValueError
+        If an end is not finite, or `low` exceeds `high`; also of a division by bounds that hold 0.
+
+    Source: Moore (1966), Interval Analysis.
+
+    Examples
+    --------
+    >>> print(Bounds(0.1, 0.2) + 1)
+    1.1 to 1.2
+    >>> print(printed("0.83") - printed("0.81"))  # 0.02, give or take a hundredth
+    0.01 to 0.03
     """
 
     low: Fraction
@@ -101,6 +115,10 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
     unit : str, optional
         The unit of the last digit that counts, where trailing zeros do not: "1000" for "63,000".
 
+    Returns
+    -------
+    Bounds
+
     Raises
     ------
     ValueError
@@ -110,6 +128,10 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
     --------
     >>> print(printed("0.83"))
     0.825 to 0.835
+    >>> print(printed("41 %"))
+    0.405 to 0.415
+    >>> print(printed("63,000", unit="1000"))
+    62500 to 63500
     """
     _checks.choice("rounding", rounding, ROUNDINGS)
     number, percent = _decimal("text", text)
@@ -129,7 +151,26 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
 
 
 def as_bounds(value: Bounds | float) -> Bounds:
-    """Return a number as an interval of one point; bounds stay as they are."""
+    """Return a number as an interval of one point; bounds stay as they are.
+
+    Parameters
+    ----------
+    value : Bounds or float
+
+    Returns
+    -------
+    Bounds
+
+    Raises
+    ------
+    ValueError
+        If `value` is neither bounds nor one finite number.
+
+    Examples
+    --------
+    >>> as_bounds(0.1).low
+    Fraction(1, 10)
+    """
     if isinstance(value, Bounds):
         return value
     return Bounds(_fraction("value", value), _fraction("value", value))
@@ -138,10 +179,23 @@ def as_bounds(value: Bounds | float) -> Bounds:
 def mean(values: Sequence[Bounds | float]) -> Bounds:
     """Return the bounds of the mean of several figures.
 
+    Parameters
+    ----------
+    values : sequence of Bounds or float
+
+    Returns
+    -------
+    Bounds
+
     Raises
     ------
     ValueError
-        If there is no figure.
+        If there is no figure, or one is not finite.
+
+    Examples
+    --------
+    >>> print(mean([printed("0.83"), printed("0.81")]))
+    0.815 to 0.825
     """
     if not len(values):
         raise ValueError("values must hold at least one figure, got none")
@@ -152,6 +206,24 @@ def ranks(values: Sequence[Bounds | float]) -> list[Bounds]:
     """Return the bounds of the rank of each figure among all; the largest has rank 1.
 
     Figures whose rounding overlaps may stand either way; exact figures that tie share their rank.
+
+    Parameters
+    ----------
+    values : sequence of Bounds or float
+
+    Returns
+    -------
+    list of Bounds, in the order of the values.
+
+    Raises
+    ------
+    ValueError
+        If a figure is not finite.
+
+    Examples
+    --------
+    >>> print(*ranks([printed("0.9"), printed("0.83"), printed("0.83")]), sep=", ")
+    1, 2 to 3, 2 to 3
     """
     figures = [as_bounds(v) for v in values]
     found = []
@@ -164,7 +236,20 @@ def ranks(values: Sequence[Bounds | float]) -> list[Bounds]:
 
 
 class Truth(Enum):
-    """Whether a comparison of printed figures holds, whatever their rounding."""
+    """Whether a comparison of printed figures holds, whatever their rounding.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of the three.
+
+    Source: Kleene (1938) for logic with three values.
+
+    Examples
+    --------
+    >>> ~Truth.ALWAYS is Truth.NEVER, ~Truth.OPEN is Truth.OPEN
+    (True, True)
+    """
 
     ALWAYS = "holds whatever the rounding"
     NEVER = "fails whatever the rounding"
@@ -185,10 +270,28 @@ def compare(left: Bounds | float, relation: str, right: Bounds | float) -> Truth
     the relation changes nothing. Rounded figures whose intervals only touch are in order: 0.84 is
     more than 0.83, since rounding by one rule never swaps two values.
 
+    Parameters
+    ----------
+    left, right : Bounds or float
+    relation : "<", "<=", ">", ">=" or "=="
+
+    Returns
+    -------
+    Truth
+
     Raises
     ------
     ValueError
-        If the relation is unknown.
+        If `relation` is unknown, or a figure is not finite.
+
+    Examples
+    --------
+    >>> compare(printed("0.84"), ">", printed("0.83")).name
+    'ALWAYS'
+    >>> compare(printed("0.83"), ">", printed("0.83")).name
+    'OPEN'
+    >>> compare(printed("5 %"), ">", 0.05).name
+    'OPEN'
     """
     _checks.choice("relation", relation, RELATIONS)
     left, right = as_bounds(left), as_bounds(right)
@@ -205,23 +308,84 @@ def compare(left: Bounds | float, relation: str, right: Bounds | float) -> Truth
 
 
 def within(value: Bounds | float, low: Bounds | float, high: Bounds | float) -> Truth:
-    """Return whether a figure lies between two others, ends included, as in "5 to 6 %"."""
+    """Return whether a figure lies between two others, ends included, as in "5 to 6 %".
+
+    Parameters
+    ----------
+    value, low, high : Bounds or float
+
+    Returns
+    -------
+    Truth
+
+    Raises
+    ------
+    ValueError
+        If a figure is not finite.
+
+    Examples
+    --------
+    >>> within(printed("5.8 %"), 0.05, 0.06).name, within(printed("6.0 %"), 0.05, 0.06).name
+    ('ALWAYS', 'OPEN')
+    """
     return every([compare(value, ">=", low), compare(value, "<=", high)])
 
 
 def every(truths: Iterable[Truth]) -> Truth:
-    """Return whether all hold: one that never holds decides, then one that is open."""
+    """Return whether all hold: one that never holds decides, then one that is open.
+
+    Parameters
+    ----------
+    truths : iterable of Truth
+
+    Returns
+    -------
+    Truth
+
+    Examples
+    --------
+    >>> every([Truth.ALWAYS, Truth.OPEN]).name, every([Truth.NEVER, Truth.OPEN]).name
+    ('OPEN', 'NEVER')
+    """
     truths = list(truths)
     return _truth(all(t is Truth.ALWAYS for t in truths), Truth.NEVER not in truths)
 
 
 def some(truths: Iterable[Truth]) -> Truth:
-    """Return whether at least one holds; the mirror of `every`."""
+    """Return whether at least one holds; the mirror of `every`.
+
+    Parameters
+    ----------
+    truths : iterable of Truth
+
+    Returns
+    -------
+    Truth
+
+    Examples
+    --------
+    >>> some([Truth.ALWAYS, Truth.OPEN]).name, some([Truth.NEVER, Truth.OPEN]).name
+    ('ALWAYS', 'OPEN')
+    """
     return ~every(~t for t in truths)
 
 
 def how_many(truths: Iterable[Truth]) -> Bounds:
-    """Return in how many cases a comparison holds, at least and at most."""
+    """Return in how many cases a comparison holds, at least and at most.
+
+    Parameters
+    ----------
+    truths : iterable of Truth
+
+    Returns
+    -------
+    Bounds
+
+    Examples
+    --------
+    >>> print(how_many([Truth.ALWAYS, Truth.OPEN, Truth.NEVER]))
+    1 to 2
+    """
     truths = list(truths)
     return Bounds(truths.count(Truth.ALWAYS), len(truths) - truths.count(Truth.NEVER))
 

@@ -48,13 +48,18 @@ __all__ = [
 class Decision:
     """A verdict and what it rests on.
 
-    Attributes
+    Parameters
     ----------
     outcome : Outcome
     reason : str
         Why, in whole sentences.
     numbers : mapping of str to float
         The figures that decided, by name.
+
+    Examples
+    --------
+    >>> print(Decision(Outcome.CONFIRMED, "All 100 rows differ."))
+    confirmed: All 100 rows differ.
     """
 
     outcome: Outcome
@@ -71,6 +76,22 @@ def tally(outcomes: Iterable[Outcome | Decision]) -> dict[Outcome, int]:
     Parameters
     ----------
     outcomes : verdicts, or decisions with one
+
+    Returns
+    -------
+    dict of Outcome to int
+        All six, in their order.
+
+    Raises
+    ------
+    ValueError
+        If one is none of the six verdicts.
+
+    Examples
+    --------
+    >>> found = tally(["confirmed", "slip", exact(True, "All rows differ.")])
+    >>> found[Outcome.CONFIRMED], found[Outcome.SLIP], found[Outcome.REFUTED]
+    (2, 1, 0)
     """
     given = [o.outcome if isinstance(o, Decision) else Outcome(o) for o in outcomes]
     return {outcome: given.count(outcome) for outcome in Outcome}
@@ -80,7 +101,18 @@ def tally(outcomes: Iterable[Outcome | Decision]) -> dict[Outcome, int]:
 
 
 class SlipKind(StrEnum):
-    """What may be wrong without the meaning being lost."""
+    """What may be wrong without the meaning being lost.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of the four.
+
+    Examples
+    --------
+    >>> [kind.value for kind in SlipKind]
+    ['an index', 'a count', 'a boundary case', 'a choice of words']
+    """
 
     INDEX = "an index"
     COUNT = "a count"
@@ -92,11 +124,22 @@ class SlipKind(StrEnum):
 class Slip:
     """A slip and its correction.
 
-    Attributes
+    Parameters
     ----------
     kind : SlipKind
+        Or its value.
     corrected : str
         The statement as it holds.
+
+    Raises
+    ------
+    ValueError
+        If `kind` is none of the four, or `corrected` is empty.
+
+    Examples
+    --------
+    >>> print(Slip("a count", "there are 63 others"))
+    This is a slip in a count; corrected: there are 63 others.
     """
 
     kind: SlipKind
@@ -126,10 +169,22 @@ def exact(holds: bool, found: str, *, slip: Slip | None = None, condition: str =
     condition : str
         Under which condition alone the statement holds.
 
+    Returns
+    -------
+    Decision
+
     Raises
     ------
     ValueError
         If `holds` is no truth value, `found` is empty, or a statement that holds has a slip.
+
+    Examples
+    --------
+    >>> print(exact(len({0.0, 0.5}) == 2, "The two rows differ."))
+    confirmed: The two rows differ.
+    >>> slip = Slip(SlipKind.INDEX, "k runs from 0.")
+    >>> print(exact(False, "The sum from 1 misses the mean.", slip=slip))
+    slip: The sum from 1 misses the mean. This is a slip in an index; corrected: k runs from 0.
     """
     holds, found = _checks.flag("holds", holds), sentence("found", found)
     if holds and slip is not None:
@@ -149,10 +204,24 @@ def exact(holds: bool, found: str, *, slip: Slip | None = None, condition: str =
 def untestable(missing: str) -> Decision:
     """Return the verdict "not testable here" with what would be needed.
 
+    Parameters
+    ----------
+    missing : str
+        What would be needed.
+
+    Returns
+    -------
+    Decision
+
     Raises
     ------
     ValueError
         If `missing` is empty.
+
+    Examples
+    --------
+    >>> print(untestable("The survey does not name its seeds"))
+    not testable here: The survey does not name its seeds.
     """
     return Decision(Outcome.UNTESTABLE, sentence("missing", missing))
 
@@ -162,6 +231,10 @@ def untestable(missing: str) -> Decision:
 
 def words(readings: Truth | Mapping[str, Truth], found: str, *, scope: str = "overall") -> Decision:
     """Return the verdict on a source's words, by the figures that it prints itself.
+
+    All readings hold: confirmed. All fail: refuted. With "overall", a reading that holds beside
+    others that do not: confirmed with that condition. Where no reading holds and the printed
+    digits leave one open: not testable here.
 
     Parameters
     ----------
@@ -174,14 +247,22 @@ def words(readings: Truth | Mapping[str, Truth], found: str, *, scope: str = "ov
         that fails decides. "overall" where they claim the whole: readings that disagree make a
         condition.
 
-    All readings hold: confirmed. All fail: refuted. With "overall", a reading that holds beside
-    others that do not: confirmed with that condition. Where no reading holds and the printed
-    digits leave one open: not testable here.
+    Returns
+    -------
+    Decision
 
     Raises
     ------
     ValueError
-        If there is no reading, or the scope is unknown.
+        If there is no reading, `found` is empty, or `scope` is unknown.
+
+    Examples
+    --------
+    >>> readings = {"Table 4": Truth.ALWAYS, "Table 5": Truth.NEVER}
+    >>> print(words(readings, "0.88 and 0.75.").outcome)
+    confirmed with a condition
+    >>> print(words(readings, "0.88 and 0.75.", scope="every").outcome)
+    refuted
     """
     _checks.choice("scope", scope, ("overall", "every"))
     if isinstance(readings, Truth):
@@ -212,6 +293,8 @@ def figure(
 ) -> Decision:
     """Return the verdict on a printed figure that can be computed anew, exactly or from figures.
 
+    A figure of our own measurement goes to `measured_figure`: it has noise.
+
     Parameters
     ----------
     source : Bounds
@@ -223,12 +306,22 @@ def figure(
     slip : Slip, optional
         Where they differ but the meaning survives.
 
-    A figure of our own measurement goes to `measured_figure`: it has noise.
+    Returns
+    -------
+    Decision
 
     Raises
     ------
     ValueError
-        If the figures agree and a slip is given.
+        If the figures agree and a slip is given, or `found` is empty.
+
+    Examples
+    --------
+    >>> from posenc.audit.rounding import printed
+    >>> print(figure(printed("0.67"), 2 / 3, found="0.67 is printed, 2/3 computed."))
+    confirmed: 0.67 is printed, 2/3 computed. They agree within rounding.
+    >>> print(figure(printed("0.66"), 2 / 3, found="0.66 is printed, 2/3 computed.").outcome)
+    refuted
     """
     ours, found = as_bounds(ours), sentence("found", found)
     numbers = _both(source, ours)
@@ -253,6 +346,8 @@ def measured_figure(
 ) -> Decision:
     """Return the verdict on a printed figure by a measurement of ours.
 
+    The figure never comes out refuted: another measurement cannot make it wrong.
+
     Parameters
     ----------
     source : Bounds
@@ -267,12 +362,24 @@ def measured_figure(
     reproduced : bool
         Whether they are the source's.
 
-    The figure never comes out refuted: another measurement cannot make it wrong.
+    Returns
+    -------
+    Decision
 
     Raises
     ------
     ValueError
-        If the interval is upside down or not finite, or the tolerance is not above 0.
+        If the interval is upside down or not finite, `tolerance` is not above 0, or `conditions`
+        is empty.
+
+    Examples
+    --------
+    >>> from posenc.audit.rounding import printed
+    >>> ours = {"tolerance": 0.02, "conditions": "Five seeds.", "reproduced": False}
+    >>> print(measured_figure(printed("0.74"), 0.73, 0.76, **ours).outcome)
+    confirmed with a condition
+    >>> print(measured_figure(printed("0.81"), 0.73, 0.76, **ours).outcome)
+    not reproduced
     """
     ours = Bounds(number("low", low), number("high", high))
     tolerance = _checks.positive("tolerance", tolerance)
@@ -313,7 +420,9 @@ def decide(
     Parameters
     ----------
     claim : Claim
+        What the source says of a difference.
     evidence : Evidence
+        What was measured of it.
     alpha : float
         Level of the family of tests, for differences and for equivalence.
     least_power : float
@@ -322,6 +431,22 @@ def decide(
     Returns
     -------
     Decision with the figures that decided.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` or `least_power` is no probability below 1, or the interval covers less than
+        1 - 2 alpha.
+
+    Examples
+    --------
+    >>> from posenc.audit.evidence import Corrected, Units
+    >>> sets = Units("data sets", 14, independent=True)
+    >>> test = Corrected(0.001, "gains over none", size=10)
+    >>> power = {"power": 0.9, "power_for": 0.01}
+    >>> gain = Evidence(0.03, 0.01, 0.05, test, sets, "Patch model.", reproduced=True, **power)
+    >>> [str(decide(Claim(side, margin=0.01), gain).outcome) for side in ("greater", "less")]
+    ['confirmed', 'refuted']
     """
     least_power = _checks.probability("least_power", least_power)
     shown = shows(evidence, claim.margin, alpha=alpha)

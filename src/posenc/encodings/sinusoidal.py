@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import _checks, frequencies, tables
-from posenc.attention.places import can_look, constants, refuse
+from posenc.attention.places import Steps, can_look, constants, refuse
 from posenc.encodings.added import Added
 
 
@@ -21,6 +21,12 @@ class _Fixed(Added):
     def table(self, length: int) -> Tensor:
         self.check_length(length)
         return self.fixed[:length]
+
+    def _anywhere(self, steps: Steps) -> Tensor:
+        end = steps.first + steps.length
+        if steps.given is None and end <= self.max_length:  # there already, as in decoding
+            return self.table(end)[steps.first :]
+        return super()._anywhere(steps)
 
 
 class Sinusoidal(_Fixed):

@@ -37,7 +37,18 @@ from posenc.study.friedman import set_means, wilcoxon
 
 @dataclass(frozen=True)
 class Probabilities:
-    """How probable it is that the first method is worse, practically equal, better; sum 1."""
+    """How probable it is that the first method is worse, practically equal, better; sum 1.
+
+    Parameters
+    ----------
+    worse, equal, better : float
+        Each in [0, 1].
+
+    Examples
+    --------
+    >>> print(Probabilities(0.05, 0.15, 0.8))
+    worse 0.05, equal 0.15, better 0.80
+    """
 
     worse: float
     equal: float
@@ -71,10 +82,24 @@ def signed_rank(
     n_draws, seed : int
         Of the posterior.
 
+    Returns
+    -------
+    Probabilities
+
     Raises
     ------
     ValueError
-        If there is no set, a difference is not finite, or rope or prior is not above 0.
+        If there is no set, a difference is not finite, `rope` or `prior` is not above 0, or
+        `n_draws` is below 1.
+
+    Source: Benavoli et al. (2017), Time for a change.
+
+    Examples
+    --------
+    >>> print(signed_rank([0.03, 0.05, 0.02, 0.04, 0.03], rope=0.01))
+    worse 0.00, equal 0.00, better 1.00
+    >>> print(signed_rank([0.001, -0.002, 0.0, 0.003, -0.001], rope=0.01))
+    worse 0.00, equal 1.00, better 0.00
     """
     rope, prior = _checks.positive("rope", rope), _checks.positive("prior", prior)
     seed = _checks.count("seed", seed)
@@ -93,12 +118,18 @@ def signed_rank(
 class CorrelatedT:
     """The difference on one data set.
 
-    Attributes
+    Parameters
     ----------
     probabilities : Probabilities
         Of the mean difference on this set.
     mean, low, high : float
-        Posterior mean and interval.
+        Posterior mean and interval, in the unit of the scores.
+
+    Examples
+    --------
+    >>> found = correlated_t([0.02, 0.03, 0.01, 0.03, 0.02], rope=0.01, test_share=0.2)
+    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
+    (0.022, 0.006, 0.038)
     """
 
     probabilities: Probabilities
@@ -119,16 +150,32 @@ def correlated_t(
     ----------
     differences : array of shape (n_resamples >= 2,)
     rope : float
+        Differences up to this size count as equal.
     test_share : float
         Test cases over all cases of the set; 1/k for k-fold cross-validation. 0 takes the
         resamples for independent.
     level : float
         Of the interval.
 
+    Returns
+    -------
+    CorrelatedT
+
     Raises
     ------
     ValueError
-        If there are fewer than two resamples, or `test_share` is no share below 1.
+        If there are fewer than two resamples, one is not finite, `rope` is not above 0,
+        `test_share` is no share below 1, or `level` no probability below 1.
+
+    Source: Corani and Benavoli (2015); Nadeau and Bengio (2003) for the correlation.
+
+    Examples
+    --------
+    >>> differences = [0.02, 0.03, 0.01, 0.03, 0.02]
+    >>> print(correlated_t(differences, rope=0.01, test_share=0.0).probabilities)
+    worse 0.00, equal 0.02, better 0.98
+    >>> print(correlated_t(differences, rope=0.01, test_share=0.5).probabilities)
+    worse 0.01, equal 0.12, better 0.87
     """
     rope = _checks.positive("rope", rope)
     level = _checks.probability("level", level)
@@ -148,7 +195,7 @@ def correlated_t(
 class Hierarchical:
     """The differences over data sets, from resamples of each.
 
-    Attributes
+    Parameters
     ----------
     probabilities : Probabilities
         That on a further data set worse, equal or better is the likeliest (what Corani et al.
@@ -161,6 +208,13 @@ class Hierarchical:
         The average difference over data sets, and its interval.
     between : float
         By how much data sets differ: the posterior mean of the scale of Student's distribution.
+
+    Examples
+    --------
+    >>> cells = [[0.03, 0.05], [0.04, 0.02], [0.05, 0.04]]
+    >>> found = hierarchical(cells, rope=0.01, test_share=0.5, fineness=2)
+    >>> round(found.mean, 3), found.further_set.better < found.probabilities.better
+    (0.03, True)
     """
 
     probabilities: Probabilities
@@ -192,6 +246,7 @@ def hierarchical(
     ----------
     differences : array of shape (n_sets >= 3, n_resamples >= 2)
     rope : float
+        Differences up to this size count as equal.
     test_share : float or array of shape (n_sets,)
         Test cases over all cases of each set; see `correlated_t`.
     level : float
@@ -199,10 +254,23 @@ def hierarchical(
     fineness : int
         Cells of the grid to half the rope's width, at least. Spreads below a cell are not resolved.
 
+    Returns
+    -------
+    Hierarchical
+
     Raises
     ------
     ValueError
         If there are fewer than three sets or two resamples, or a value is out of its range.
+
+    Source: Corani et al. (2017), Statistical comparison of classifiers through Bayesian
+    hierarchical modelling.
+
+    Examples
+    --------
+    >>> cells = [[0.03, 0.05], [0.04, 0.02], [0.05, 0.04], [0.02, 0.03]]
+    >>> print(hierarchical(cells, rope=0.01, test_share=0.5, fineness=2).average)
+    worse 0.02, equal 0.04, better 0.94
     """
     rope = _checks.positive("rope", rope)
     level = _checks.probability("level", level)
@@ -242,7 +310,7 @@ def hierarchical(
 class Equivalence:
     """Two one-sided tests.
 
-    Attributes
+    Parameters
     ----------
     p_value : float
         That the difference lies beyond the margin: small where equivalence is shown.
@@ -252,8 +320,15 @@ class Equivalence:
         The mean difference and the interval at level 1 - 2 alpha; by Student's t, equivalence is
         shown at level alpha just if it lies within the margin.
     margin : float
+        In the unit of the scores.
     n : int
         Sets, or resamples of one set.
+
+    Examples
+    --------
+    >>> found = tost([0.002, -0.001, 0.003, 0.0, 0.001], margin=0.01)
+    >>> found.p_value < 0.05, round(found.low, 4), round(found.high, 4)
+    (True, -0.0005, 0.0025)
     """
 
     p_value: float
@@ -290,10 +365,25 @@ def tost(
     alpha : float
         Level of the interval.
 
+    Returns
+    -------
+    Equivalence
+
     Raises
     ------
     ValueError
-        If there are fewer than two differences, or signed ranks are asked of resamples.
+        If there are fewer than two differences, signed ranks are asked of resamples, `margin` is
+        not above 0, `test` is unknown, or a share is out of its range.
+
+    Source: Schuirmann (1987).
+
+    Examples
+    --------
+    >>> differences = [0.002, -0.001, 0.003, 0.0, 0.001]
+    >>> round(tost(differences, margin=0.01).p_value, 4)
+    0.0001
+    >>> round(tost(differences, margin=0.002).p_value, 2)
+    0.12
     """
     margin = _checks.positive("margin", margin)
     alpha = _checks.probability("alpha", alpha)

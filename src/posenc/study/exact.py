@@ -17,11 +17,29 @@ from posenc.study import statistics
 def concordance(scores: ArrayLike) -> float:
     """Return Kendall's W: 1 if all data sets order the methods alike, about 1/n by chance.
 
+    It is Friedman's statistic divided by n_datasets (n_methods - 1).
+
     Parameters
     ----------
-    scores : array of shape (n_datasets, n_methods)
+    scores : array of shape (n_datasets >= 2, n_methods >= 3)
 
-    It is Friedman's statistic divided by n_datasets (n_methods - 1).
+    Returns
+    -------
+    float in [0, 1]
+
+    Raises
+    ------
+    ValueError
+        If `scores` has fewer than three methods or two data sets, or one is not finite.
+
+    Source: Kendall and Babington Smith (1939), The problem of m rankings.
+
+    Examples
+    --------
+    >>> round(concordance([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]]), 6)
+    1.0
+    >>> round(concordance([[0.9, 0.8, 0.7], [0.4, 0.5, 0.6]]), 6)
+    0.0
     """
     n_datasets, n_methods = np.shape(scores)
     return statistics.friedman(scores).statistic / (n_datasets * (n_methods - 1))
@@ -36,10 +54,22 @@ def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float,
     n_shuffles : int
         Random orders, drawn with a fixed seed.
 
+    Returns
+    -------
+    two floats: the correlation in [-1, 1], and its p-value.
+
     Raises
     ------
     ValueError
         If the shapes differ, or all values of `x` or of `y` are equal.
+
+    Source: Spearman (1904).
+
+    Examples
+    --------
+    >>> rho, p_value = spearman([24, 45, 100, 144, 300, 500], [0.1, 0.2, 0.2, 0.4, 0.3, 0.6])
+    >>> round(rho, 2), p_value < 0.05
+    (0.93, True)
     """
     x = _checks.finite_array("x", x, ndim=1)
     y = _checks.finite_array("y", y, ndim=1)
@@ -52,12 +82,43 @@ def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float,
 
 
 def higher_mean(members: NDArray, others: NDArray) -> float:
-    """Return by how much the mean of the members exceeds that of the others."""
+    """Return by how much the mean of the members exceeds that of the others: for `group_test`.
+
+    Parameters
+    ----------
+    members, others : arrays of shape (n,) and (m,)
+
+    Returns
+    -------
+    float
+        In the unit of the values.
+
+    Examples
+    --------
+    >>> higher_mean(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
+    2.5
+    """
     return float(members.mean() - others.mean())
 
 
 def smaller_spread(members: NDArray, others: NDArray) -> float:
-    """Return by how much the standard deviation of the members falls below that of the others."""
+    """Return by how much the members' standard deviation falls below the others': for `group_test`.
+
+    Parameters
+    ----------
+    members, others : arrays of shape (n,) and (m,)
+        At least two of each.
+
+    Returns
+    -------
+    float
+        In the unit of the values.
+
+    Examples
+    --------
+    >>> round(smaller_spread(np.array([3.0, 3.5]), np.array([1.0, 2.0, 9.0])), 2)
+    4.01
+    """
     return float(others.std(ddof=1) - members.std(ddof=1))
 
 
@@ -76,11 +137,23 @@ def group_test(
     members : bool array of shape (n,)
         The group.
     statistic : callable (members' values, others' values) -> float
+        Large where the group is what it is said to be; `higher_mean` or `smaller_spread`, say.
+
+    Returns
+    -------
+    two floats: the statistic, and the share of groups of that size that reach it.
 
     Raises
     ------
     ValueError
-        If the group or the rest is empty.
+        If the group or the rest is empty, or a value is not finite.
+
+    Examples
+    --------
+    >>> gains, long = [0.1, 0.3, 0.2, 1.1, 1.4], [False, False, False, True, True]
+    >>> difference, p_value = group_test(gains, long)
+    >>> round(difference, 2), p_value
+    (1.05, 0.1)
     """
     values = _checks.finite_array("values", values, ndim=1)
     members = np.asarray(members, dtype=bool)
@@ -97,15 +170,30 @@ def group_test(
 def components(cells: ArrayLike) -> tuple[float, float]:
     """Return the standard deviation between seeds, and that between encodings without their luck.
 
-    Parameters
-    ----------
-    cells : array of shape (n_encodings, n_seeds)
-        Scores on one data set; a seed is the same for all encodings.
-
     What a seed does to all encodings alike (the order of the batches is common to them) moves all
     means together. Only the rest of the seeds' variance blurs the differences: 1/n of it is
     subtracted from the variance of the means of n seeds. A negative difference counts as 0 (two-way
     random effects without replication).
+
+    Parameters
+    ----------
+    cells : array of shape (n_encodings, n_seeds)
+        Scores on one data set, at least two of each; a seed is the same for all encodings.
+
+    Returns
+    -------
+    two floats, in the unit of the scores.
+
+    Raises
+    ------
+    ValueError
+        If `cells` is no finite array of two axes.
+
+    Examples
+    --------
+    >>> seeds, encodings = components([[0.70, 0.74], [0.71, 0.73], [0.80, 0.84]])
+    >>> round(seeds, 3), round(encodings, 3)
+    (0.024, 0.057)
     """
     cells = _checks.finite_array("cells", cells, ndim=2)
     rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()

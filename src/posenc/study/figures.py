@@ -22,6 +22,26 @@ def heatmap(scores: Scores, *, centred: bool = False, values: bool = True) -> Fi
         clipped. The numbers are the scores either way.
     values : bool
         Whether to write the scores into the cells.
+
+    Returns
+    -------
+    matplotlib figure
+
+    Raises
+    ------
+    TypeError or ValueError
+        If `scores` has no data set.
+
+    Source: Irani and Metsis (2025), Fig. 6, for the kind of figure.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure = heatmap(printed.scores("patch"), centred=True)
+    >>> figure.axes[0].get_title("left")
+    'Mean accuracy (%), patch model'
+    >>> plt.close(figure)
     """
     figure, ax = plots.new(height=1.6 + 0.32 * len(scores.datasets))
     draw_heatmap(ax, scores, centred=centred, values=values)
@@ -29,7 +49,34 @@ def heatmap(scores: Scores, *, centred: bool = False, values: bool = True) -> Fi
 
 
 def draw_heatmap(ax: Axes, scores: Scores, *, centred: bool = False, values: bool = True) -> None:
-    """Draw `heatmap` into given axes."""
+    """Draw `heatmap` into given axes.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    scores, centred, values
+        As for `heatmap`.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    TypeError or ValueError
+        If `scores` has no data set.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure, (left, right) = plt.subplots(1, 2)
+    >>> for ax, model in ((left, "time_series"), (right, "patch")):
+    ...     draw_heatmap(ax, printed.scores(model), values=False)
+    >>> [tick.get_text() for tick in left.get_yticklabels()[:2]]
+    ['Sleep', 'ElectricDevices']
+    >>> plt.close(figure)
+    """
     means = 100 * scores.mean()
     label = f"{scores.metric.replace('_', ' ')} (%)"
     colours, meaning = means, label
@@ -46,14 +93,66 @@ def draw_heatmap(ax: Axes, scores: Scores, *, centred: bool = False, values: boo
 
 
 def rank_bars(scores: Scores) -> Figure:
-    """Return bars of average ranks, the best on top (survey, Fig. 5)."""
+    """Return bars of average ranks, the best on top (survey, Fig. 5).
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two encodings, and a data set on which all of them finished.
+
+    Returns
+    -------
+    matplotlib figure
+
+    Raises
+    ------
+    ValueError
+        If there are fewer.
+
+    Source: Irani and Metsis (2025), Fig. 5, for the kind of figure.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure = rank_bars(printed.scores("patch"))
+    >>> figure.axes[0].get_yticklabels()[-1].get_text()  # the best on top
+    'SPE'
+    >>> plt.close(figure)
+    """
     figure, ax = plots.new(height=0.9 + 0.26 * len(scores.encodings))
     draw_rank_bars(ax, scores)
     return figure
 
 
 def draw_rank_bars(ax: Axes, scores: Scores) -> None:
-    """Draw bars of average ranks over the complete data sets into given axes."""
+    """Draw bars of average ranks over the complete data sets into given axes.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    scores : Scores
+        As for `rank_bars`.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        As for `rank_bars`.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure, ax = plt.subplots()
+    >>> draw_rank_bars(ax, printed.scores("patch"))
+    >>> ax.get_xlabel()
+    'average rank over 11 data sets (1 is best)'
+    >>> plt.close(figure)
+    """
     complete = scores.complete()
     means = statistics.average_ranks(complete.mean())
     order = np.argsort(-means, kind="stable")
@@ -72,8 +171,29 @@ def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
     Parameters
     ----------
     scores : Scores
+        At least two encodings, and a data set on which all of them finished.
     alpha : float
         Level of Nemenyi's test.
+
+    Returns
+    -------
+    matplotlib figure
+
+    Raises
+    ------
+    ValueError
+        If there are fewer, or `alpha` is out of (0, 1).
+
+    Source: Demšar (2006), section 3.2, for the diagram.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure = critical_differences(printed.scores("patch"))
+    >>> figure.axes[0].get_xlabel()
+    'average rank over 11 data sets, bars: 3.17 wide'
+    >>> plt.close(figure)
     """
     figure, ax = plots.new(height=1.0 + 0.26 * len(scores.encodings))
     draw_critical_differences(ax, scores, alpha)
@@ -85,6 +205,31 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
 
     Two encodings differ by Nemenyi's test if and only if their bars do not overlap: each reaches
     half the critical difference to both sides. Bars that touch the best one's are dark.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    scores, alpha
+        As for `critical_differences`.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        As for `critical_differences`.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from posenc.audit import printed
+    >>> figure, ax = plt.subplots()
+    >>> draw_critical_differences(ax, printed.scores("patch"), alpha=0.1)
+    >>> ax.get_xlabel()
+    'average rank over 11 data sets, bars: 2.90 wide'
+    >>> plt.close(figure)
     """
     complete = scores.complete()
     n_datasets, n_encodings = len(complete.datasets), len(complete.encodings)

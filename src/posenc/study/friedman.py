@@ -37,7 +37,7 @@ DECIMALS = 9
 class Friedman:
     """Friedman's test that all methods rank alike.
 
-    Attributes
+    Parameters
     ----------
     statistic : float
         Friedman's chi-square, corrected for ties.
@@ -50,6 +50,12 @@ class Friedman:
         The smallest p-value that data with these ties could have shown by this method.
     exact : bool
         Whether the orders were counted (True) or drawn (False).
+
+    Examples
+    --------
+    >>> test = friedman([[0.9, 0.8, 0.7]] * 3)
+    >>> round(test.p_value, 4), round(test.smallest_p, 4), test.exact
+    (0.0278, 0.0278, True)
     """
 
     statistic: float
@@ -73,10 +79,23 @@ def friedman(scores: ArrayLike, *, n_draws: int = 20_000, seed: int = 0) -> Frie
     seed : int
         Of the random orders.
 
+    Returns
+    -------
+    Friedman
+
     Raises
     ------
     ValueError
-        If there are too few sets or methods, or a score is not finite.
+        If `scores` has fewer than two sets or methods or one is not finite, or, where orders are
+        drawn, `n_draws` is below 1.
+
+    Source: Friedman (1937); Demšar (2006), section 3.2.
+
+    Examples
+    --------
+    >>> test = friedman([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.9, 0.7, 0.8], [0.8, 0.9, 0.7]])
+    >>> round(test.statistic, 3), round(test.p_value, 3), round(test.p_chi_square, 4)
+    (4.5, 0.125, 0.1054)
     """
     doubled = _doubled_ranks(scores)
     n_sets, n_methods = doubled.shape
@@ -104,7 +123,7 @@ def friedman(scores: ArrayLike, *, n_draws: int = 20_000, seed: int = 0) -> Frie
 class SignedRank:
     """Wilcoxon's signed-rank test that differences are as often above 0 as below, rank by rank.
 
-    Attributes
+    Parameters
     ----------
     p_value : float
     smallest_p : float
@@ -113,6 +132,12 @@ class SignedRank:
         Effect size in [-1, 1]: the balance of the signed ranks (Kerby 2014).
     n : int
         Differences that are not 0.
+
+    Examples
+    --------
+    >>> test = wilcoxon([0.03, 0.01, 0.02, -0.01])
+    >>> test.n, test.p_value, test.smallest_p
+    (4, 0.375, 0.125)
     """
 
     p_value: float
@@ -135,10 +160,21 @@ def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> Signe
         With resamples, the mean of each set counts: resamples of a set are not independent.
     alternative : "two-sided" or "greater"
 
+    Returns
+    -------
+    SignedRank
+
     Raises
     ------
     ValueError
         If there is no difference, one is not finite, or the alternative is unknown.
+
+    Source: Wilcoxon (1945); Pratt (1959) for zeros.
+
+    Examples
+    --------
+    >>> wilcoxon([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
+    SignedRank(p_value=0.03125, smallest_p=0.03125, rank_biserial=1.0, n=6)
     """
     _checks.choice("alternative", alternative, ("two-sided", "greater"))
     means = set_means(differences).round(DECIMALS)
@@ -171,6 +207,18 @@ def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least two sets and two methods.
+
+    Source: Benavoli, Corani and Mangili (2016), for this in place of Nemenyi's test.
+
+    Examples
+    --------
+    >>> wilcoxon_holm([[0.9, 0.8, 0.7]] * 6).round(3).tolist()
+    [[1.0, 0.094, 0.094], [0.094, 1.0, 0.094], [0.094, 0.094, 1.0]]
     """
     table = _table(scores)
     pairs = list(combinations(range(table.shape[1]), 2))
@@ -191,10 +239,21 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     ----------
     p_values : array of shape (n_tests,)
 
+    Returns
+    -------
+    array of shape (n_tests,)
+
     Raises
     ------
     ValueError
         If a value is no probability.
+
+    Source: Holm (1979).
+
+    Examples
+    --------
+    >>> holm([0.04, 0.01, 0.03]).tolist()
+    [0.06, 0.03, 0.06]
     """
     p_values = _checks.finite_array("p_values", p_values, ndim=1).astype(float)
     if ((p_values < 0) | (p_values > 1)).any():
@@ -207,7 +266,26 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each method over the sets, 1 is best, ties share; (n_methods,)."""
+    """Return the mean rank of each method over the sets; 1 is best, and ties share.
+
+    Parameters
+    ----------
+    scores : array of shape (n_sets, n_methods)
+
+    Returns
+    -------
+    array of shape (n_methods,)
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least two sets and two methods.
+
+    Examples
+    --------
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.6, 0.7]]).tolist()
+    [2.0, 2.25, 1.75]
+    """
     return _doubled_ranks(scores).mean(axis=0) / 2
 
 
@@ -226,6 +304,20 @@ def cliques(scores: ArrayLike, *, alpha: float = 0.05) -> list[tuple[int, ...]]:
     Returns
     -------
     list of tuples of method numbers, best first; groups of one are left out.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least two sets and two methods, or `alpha` is no
+        probability below 1.
+
+    Source: Demšar (2006), section 3.2, for the diagram.
+
+    Examples
+    --------
+    >>> best_apart = [[0.9, 0.7, 0.7]] * 5 + [[0.9, 0.6, 0.7], [0.8, 0.7, 0.6]]
+    >>> cliques(best_apart)
+    [(1, 2)]
     """
     alpha = _checks.probability("alpha", alpha)
     order = np.argsort(average_ranks(scores), kind="stable")
@@ -245,12 +337,18 @@ def cliques(scores: ArrayLike, *, alpha: float = 0.05) -> list[tuple[int, ...]]:
 class Effect:
     """A mean difference over sets and its interval.
 
-    Attributes
+    Parameters
     ----------
     mean, low, high : float
+        In the unit of the scores.
     level : float
         Coverage asked for.
     n_sets, n_resamples : int
+
+    Examples
+    --------
+    >>> print(Effect(0.02, 0.01, 0.03, level=0.95, n_sets=14, n_resamples=5))
+    +0.020 [+0.010, +0.030]
     """
 
     mean: float
@@ -288,10 +386,23 @@ def effect(
     n_draws, seed : int
         Of the bootstrap.
 
+    Returns
+    -------
+    Effect
+
     Raises
     ------
     ValueError
-        If there are fewer than two sets, or a difference is not finite.
+        If there are fewer than two sets, a difference is not finite, `level` is no probability
+        below 1, or `method` is unknown.
+
+    Examples
+    --------
+    >>> differences = [[0.03, 0.02], [0.01, 0.02], [0.04, 0.03]]
+    >>> print(effect(differences))
+    +0.025 [+0.000, +0.050]
+    >>> print(effect(differences, method="bootstrap"))
+    +0.025 [+0.015, +0.035]
     """
     _checks.choice("method", method, ("t", "bootstrap"))
     level = _checks.probability("level", level)
@@ -319,6 +430,16 @@ def set_means(differences: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     array of shape (n_sets,)
+
+    Raises
+    ------
+    ValueError
+        If `differences` is empty, not finite, or has more than two axes.
+
+    Examples
+    --------
+    >>> set_means([[0.03, 0.01], [0.04, 0.06]]).round(3).tolist()
+    [0.02, 0.05]
     """
     return _cells(differences).mean(axis=1)
 
@@ -393,6 +514,12 @@ def rank_balances(weights: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     ------
     ValueError
         If a weight is no integer of at least 0.
+
+    Examples
+    --------
+    >>> balances, chances = rank_balances(np.array([1, 2]))
+    >>> balances.tolist(), chances.tolist()
+    ([-3, -1, 1, 3], [0.25, 0.25, 0.25, 0.25])
     """
     weights = _checks.finite_array("weights", weights, ndim=1)
     if weights.dtype.kind not in "iu" or (weights < 0).any():

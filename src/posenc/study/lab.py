@@ -28,7 +28,20 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean, lowest and highest of the seeds of one cell of a table, each from 0 to 1."""
+    """Mean, lowest and highest of the seeds of one cell of a table.
+
+    Parameters
+    ----------
+    mean, low, high : float
+        Each from 0 to 1.
+    n : int
+        Seeds.
+
+    Examples
+    --------
+    >>> print(Spread(0.82, 0.75, 0.9, n=5))
+    82% (75 to 90)
+    """
 
     mean: float
     low: float
@@ -45,12 +58,21 @@ class Spread:
 class Lab:
     """What a results file holds of the lab's protocol.
 
-    Attributes
+    Parameters
     ----------
     runs : dict of (task, encoding) to a dict from seed to metrics
         Finished trainings, with encodings by their labels, such as "rotary, random places".
     failed : dict of (task, encoding, seed) to a reason
         Unfinished trainings among them: their reason begins with "unfinished".
+
+    Examples
+    --------
+    >>> seeds = {seed: {"token": {"20": share}} for seed, share in enumerate((0.96, 1.0))}
+    >>> lab = Lab({("copy", "rotary"): seeds}, failed={})
+    >>> print(lab.spread("copy", "rotary", 20, "token"))
+    98% (96 to 100)
+    >>> lab.learned("copy")
+    True
     """
 
     runs: dict[tuple[str, str], dict[int, dict]]
@@ -116,12 +138,43 @@ class Lab:
 
 
 def planned(tier: int) -> int:
-    """Return the number of trainings of a tier."""
+    """Return the number of trainings of a tier.
+
+    Parameters
+    ----------
+    tier : int
+        1, 2 or 3.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there is no such tier.
+
+    Examples
+    --------
+    >>> planned(1)  # 3 tasks, 8 encodings, 5 seeds
+    120
+    """
     return len(bench.tier_cells(tier))
 
 
 def tiers() -> dict[str, dict[str, object]]:
-    """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are."""
+    """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are.
+
+    Returns
+    -------
+    dict of dict
+        By the tier's number as text, with the columns of a table.
+
+    Examples
+    --------
+    >>> tiers()["1"]["tasks"], tiers()["1"]["trainings"]
+    ('copy, parity, addition', 120)
+    """
     return {
         str(number): {
             "tasks": ", ".join(tier.tasks),
@@ -134,9 +187,28 @@ def tiers() -> dict[str, dict[str, object]]:
 
 
 def load(records: Iterable[dict] | None = None) -> Lab:
-    """Return what is stored of the present protocol; by default of the file `results/lab.jsonl`.
+    """Return what is stored of the present protocol.
 
     Records of another protocol are left out, and no file is an empty lab.
+
+    Parameters
+    ----------
+    records : iterable of dict, optional
+        By default those of the file `results/lab.jsonl`.
+
+    Returns
+    -------
+    Lab
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, or a line of the file is no record.
+
+    Examples
+    --------
+    >>> load().missing(tier=1)  # the book has trained the first tier
+    []
     """
     if records is None:
         path = results.folder() / "lab.jsonl"
@@ -159,6 +231,34 @@ def rows(
     """Return a table of one task: a row an encoding, best first, and a column a length.
 
     Encodings of the first tier without a finished training stand last, and say so.
+
+    Parameters
+    ----------
+    lab : Lab
+    task : str
+    lengths : sequence of int
+        Symbols of a test sequence, of those of the protocol.
+    score : "exact" or "token"
+
+    Returns
+    -------
+    dict of dict of str
+        By encoding, then by the heading of a column.
+
+    Raises
+    ------
+    ValueError
+        If `score` is unknown.
+
+    Examples
+    --------
+    >>> scores = {"exact": {"20": 0.9, "100": 0.05}, "token": {"20": 1.0, "100": 0.4}}
+    >>> lab = Lab({("copy", "rotary"): {0: scores}}, failed={})
+    >>> found = rows(lab, "copy", [20, 100])
+    >>> found["rotary"]
+    {'length 20': '90% (1 seed)', 'length 100': '5% (1 seed)'}
+    >>> found["alibi"]
+    {'length 20': 'not run', 'length 100': 'not run'}
     """
     ranked = lab.order(task)
     ranked += [name for name in lab.encodings(task) if name not in ranked]
@@ -177,6 +277,25 @@ def curves(
     """Return the mean token accuracy of tasks and the first tier's encodings at each length.
 
     What has no finished training, or refuses, is NaN.
+
+    Parameters
+    ----------
+    lab : Lab
+    tasks : sequence of str
+    lengths : sequence of int
+        Symbols of a test sequence, of those of the protocol.
+
+    Returns
+    -------
+    dict of dict of list
+        By task, then by encoding: a share for each length.
+
+    Examples
+    --------
+    >>> lab = Lab({("copy", "rotary"): {0: {"token": {"20": 1.0, "100": 0.4}}}}, failed={})
+    >>> found = curves(lab, ["copy"], [20, 100])["copy"]
+    >>> found["rotary"], found["alibi"]
+    ([1.0, 0.4], [nan, nan])
     """
     return {
         task: {
@@ -194,11 +313,17 @@ def curves(
 class Published:
     """An order that a paper states: one encoding travels farther than another.
 
-    Attributes
+    Parameters
     ----------
     source : str
+        Authors and year.
     ahead, behind : str
         Encodings by their labels.
+
+    Examples
+    --------
+    >>> PUBLISHED[0]
+    Published(source='Kazemnejad et al. (2023)', ahead='none', behind='t5')
     """
 
     source: str
@@ -222,6 +347,23 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
 
     Seeds that finished with both encodings count, by the mean token accuracy at longer sequences,
     on tasks that some encoding has learned.
+
+    Parameters
+    ----------
+    lab : Lab
+
+    Returns
+    -------
+    dict of dict of str
+        By the published order. Numbers are points of token accuracy by which "ahead" is ahead.
+
+    Examples
+    --------
+    >>> lengths = [str(n) for n in PROTOCOL["tested"]]
+    >>> good, poor = ({0: {"token": dict.fromkeys(lengths, share)}} for share in (0.95, 0.6))
+    >>> lab = Lab({("copy", "rotary"): good, ("copy", "none"): poor}, failed={})
+    >>> compared(lab)["none ahead of rotary"]["ours does not"]
+    'copy (-35)'
     """
     found = {}
     for one in PUBLISHED:
@@ -251,7 +393,18 @@ def _gain(lab: Lab, task: str, one: Published) -> float:
 
 
 def text() -> str:
-    """Return both protocols for people, in Markdown."""
+    """Return both protocols for people, in Markdown.
+
+    Returns
+    -------
+    str
+        The page `results/lengths-protocol.md`, a test compares.
+
+    Examples
+    --------
+    >>> print(text().splitlines()[0])
+    # The protocols of the trainings beyond a length
+    """
     return "\n".join([_HEAD, _lab(), _characters()])
 
 
@@ -383,7 +536,7 @@ def _names(encodings: Iterable[bench.Encoding]) -> str:
     return ", ".join(f"`{one.name}`" + " at random places" * one.random for one in encodings)
 
 
-def main() -> int:
+def _main() -> int:
     """Write the page, and say where."""
     path = Path(results.folder()) / PAGE
     path.write_text(text(), encoding="utf-8")
@@ -392,4 +545,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

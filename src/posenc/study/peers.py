@@ -43,10 +43,20 @@ KEY = ["encoding", "reference", "version"]
 def load() -> dict[str, Any]:
     """Return the stored table as it is: `comparisons`, `skipped`, `not_compared`, `repositories`.
 
+    Returns
+    -------
+    dict
+        As `results/peers.json` holds it.
+
     Raises
     ------
     ValueError
         If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> sorted(load())
+    ['comparisons', 'not_compared', 'repositories', 'skipped']
     """
     path = results.folder() / "peers.json"
     if not path.is_file():
@@ -71,10 +81,20 @@ def tolerance(dtype: str, size: float, precision: str = "own", unit: str = "abso
     unit : {"absolute", "standard errors"}
         With "standard errors", where no rounding decides, the limit is `STANDARD_ERRORS`.
 
+    Returns
+    -------
+    float
+        In the units of the quantity, or in standard errors.
+
     Raises
     ------
     ValueError
         If `dtype`, `precision` or `unit` is none of these.
+
+    Examples
+    --------
+    >>> tolerance("float32", 5.0)
+    3.814697265625e-05
     """
     if dtype not in EPSILON or precision not in ("own", "float32") or unit not in UNITS:
         raise ValueError(
@@ -92,6 +112,23 @@ def measured() -> "pd.DataFrame":
     `difference`, `size` (largest number of the reference), `tolerance` and, in float32,
     `posenc_error` and `reference_error` (distances from posenc's result in float64) are in the
     row's `unit`.
+
+    Returns
+    -------
+    DataFrame
+        With `caption` and `units` in `attrs`.
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> found = measured()
+    >>> agree = found[found["explanation"] == ""]
+    >>> bool((agree["difference"] <= agree["tolerance"]).all())
+    True
     """
     import pandas as pd
 
@@ -107,6 +144,21 @@ def table() -> "pd.DataFrame":
 
     `attrs` holds `caption` and `units`. Comparisons that rounding does not explain are in
     `explained`, those of samples in `sampled`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by encoding and reference.
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> table().columns[1:5].tolist()
+    ['output, float32', 'output, float64', 'gradient, float32', 'gradient, float64']
     """
     found = _expected(measured())
     found["column"] = found["quantity"] + ", " + found["dtype"]
@@ -118,7 +170,23 @@ def table() -> "pd.DataFrame":
 
 
 def exactness() -> "pd.DataFrame":
-    """Return how far outputs in float32 are from posenc's in float64, largest of all parts."""
+    """Return how far outputs in float32 are from posenc's in float64, largest of all parts.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by encoding and reference, with `posenc_error` and `reference_error`.
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> bool(exactness()["posenc_error"].max() < 1e-4)
+    True
+    """
     found = _expected(measured())
     found = found[(found["dtype"] == "float32") & (found["quantity"] == "output")]
     errors = found.groupby(KEY[:2], sort=False)[["posenc_error", "reference_error"]].max()
@@ -126,7 +194,24 @@ def exactness() -> "pd.DataFrame":
 
 
 def sampled() -> "pd.DataFrame":
-    """Return the comparisons of random codes, in standard errors, one row each."""
+    """Return the comparisons of random codes, in standard errors, one row each.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> sorted(set(sampled()["encoding"]))
+    ['conv_spe', 'sine_spe']
+    >>> bool((sampled()["difference"] < STANDARD_ERRORS).all())
+    True
+    """
     found = measured()
     found = found[(found["unit"] == "standard errors") & (found["dtype"] == "float64")]
     columns = ["encoding", "reference", "part", "note", "entries", "difference", "version"]
@@ -134,7 +219,22 @@ def sampled() -> "pd.DataFrame":
 
 
 def explained() -> "pd.DataFrame":
-    """Return the outputs that differ by more than rounding, in float32, each with the reason."""
+    """Return the outputs that differ by more than rounding, in float32, each with the reason.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> "sinusoidal" in set(explained()["encoding"])  # tensor2tensor's grid ends elsewhere
+    True
+    """
     found = measured()
     found = found[(found["explanation"] != "") & (found["quantity"] == "output")]
     columns = ["encoding", "reference", "part", "difference", "size", "explanation", "version"]
@@ -153,7 +253,27 @@ def _described(found: "pd.DataFrame", caption: str, unit: str = "absolute") -> "
 
 
 def shown(found: "pd.DataFrame") -> Table:
-    """Return one of the tables for a page: numbers with one digit, versions shortened."""
+    """Return one of the tables for a page: numbers with one digit, versions shortened.
+
+    Parameters
+    ----------
+    found : DataFrame
+        What `table`, `exactness`, `sampled` or `explained` returns.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        If `found` has no row.
+
+    Examples
+    --------
+    >>> shown(exactness()).columns
+    ['encoding', 'reference', 'error of posenc', 'error of reference']
+    """
     rows = {}
     flat = found.reset_index(drop=found.index.names == [None])
     for number, row in enumerate(flat.to_dict("records"), 1):
@@ -162,7 +282,22 @@ def shown(found: "pd.DataFrame") -> Table:
 
 
 def reasons() -> str:
-    """Return the differences that rounding does not explain as a list in Markdown."""
+    """Return the differences that rounding does not explain as a list in Markdown.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no `peers.json`.
+
+    Examples
+    --------
+    >>> reasons().startswith("- **sinusoidal** and Whisper sinusoids of transformers differ by ")
+    True
+    """
     rows = explained().to_dict("records")
     return "\n".join(
         f"- **{one['encoding']}** and {one['part']} of {one['reference']} differ by "

@@ -31,9 +31,10 @@ STEPS = 25  # of the bisection: far below the Monte Carlo error
 class Design:
     """A comparison of two methods over data sets.
 
-    Attributes
+    Parameters
     ----------
     n_sets, n_resamples : int
+        At least 2 and 1.
     between : float
         Standard deviation of the sets' true differences.
     within : float
@@ -42,6 +43,16 @@ class Design:
     tail : float
         Degrees of freedom of the Student distribution of the sets' differences, above 2: few make
         outlying sets. Infinity is the normal distribution.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small, a deviation is negative, both are 0, or `tail` is not above 2.
+
+    Examples
+    --------
+    >>> Design(n_sets=14, n_resamples=5, between=0.02, within=0.015)
+    Design(n_sets=14, n_resamples=5, between=0.02, within=0.015, tail=inf)
     """
 
     n_sets: int
@@ -71,10 +82,22 @@ def estimated_design(differences: ArrayLike) -> Design:
     differences : array of shape (n_sets >= 2, n_resamples >= 2)
         Their mean does not matter. A negative estimate of the variance between sets counts as 0.
 
+    Returns
+    -------
+    Design
+
     Raises
     ------
     ValueError
         If there are too few sets or resamples, or none of the differences differ.
+
+    Source: One-way analysis of variance, with the estimate by moments.
+
+    Examples
+    --------
+    >>> design = estimated_design([[0.03, 0.01], [0.05, 0.06], [-0.01, 0.01]])
+    >>> round(design.between, 3), round(design.within, 3)
+    (0.026, 0.012)
     """
     cells = _checks.finite_array("differences", differences, ndim=2).astype(float)
     if min(cells.shape) < 2:
@@ -90,7 +113,7 @@ def estimated_design(differences: ArrayLike) -> Design:
 class Power:
     """How often a test shows what is there.
 
-    Attributes
+    Parameters
     ----------
     value : float
         Share of simulated studies in which it does; of a difference, to the right side.
@@ -99,6 +122,12 @@ class Power:
     effect : float
         The true mean difference over data sets.
     n_runs : int
+        Simulated studies.
+
+    Examples
+    --------
+    >>> print(Power(0.81, 0.004, effect=0.02, n_runs=10_000))
+    0.81 ± 0.004 for a difference of 0.02
     """
 
     value: float
@@ -128,6 +157,7 @@ def power(
     effect : float
         True mean difference; for equivalence, one that counts as none.
     design : Design
+        How many sets and resamples there are, and by how much they vary.
     test : "wilcoxon", "t" or "equivalence"
         Two-sided signed ranks (counted) or Student's t of the sets' means; or two one-sided t
         tests.
@@ -141,10 +171,23 @@ def power(
     n_runs, seed : int
         Of the simulation.
 
+    Returns
+    -------
+    Power
+
     Raises
     ------
     ValueError
-        If the test is unknown, or equivalence has no margin.
+        If `test` is unknown, equivalence has no `margin`, `effect` is not finite, `alpha` is no
+        probability below 1, or `n_tests` or `n_runs` is below 1.
+
+    Examples
+    --------
+    >>> few, more = Design(6, 5, 0.02, 0.02), Design(20, 5, 0.02, 0.02)
+    >>> round(power(0.015, few, n_runs=2000).value, 1)
+    0.2
+    >>> round(power(0.015, more, n_runs=2000).value, 1)
+    0.8
     """
     effect = float(_checks.finite_array("effect", effect, ndim=0))
     shown = _shown(test, margin, _level(alpha, n_tests), design.n_sets)
@@ -175,6 +218,19 @@ def detectable_effect(
     Returns
     -------
     float; infinity where so few sets can never reach the level, whatever the difference.
+
+    Raises
+    ------
+    ValueError
+        If `test` is unknown or a number is out of its range, see `power`.
+
+    Examples
+    --------
+    >>> design = Design(n_sets=14, n_resamples=5, between=0.02, within=0.02)
+    >>> round(detectable_effect(design, test="t", n_runs=500), 3)
+    0.018
+    >>> detectable_effect(Design(5, 5, 0.02, 0.02), n_runs=500)
+    inf
     """
     _checks.choice("test", test, ("wilcoxon", "t"))
     shown = _shown(test, 0.0, _level(alpha, n_tests), design.n_sets)
@@ -205,6 +261,22 @@ def provable_margin(
         True mean difference.
     least : float
         Power asked for.
+
+    Returns
+    -------
+    float
+        In the unit of the score.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, see `power`.
+
+    Examples
+    --------
+    >>> design = Design(n_sets=14, n_resamples=5, between=0.02, within=0.02)
+    >>> round(provable_margin(design, n_runs=500), 3)
+    0.018
     """
     effect = float(_checks.finite_array("effect", effect, ndim=0))
     level, draws = _level(alpha, n_tests), _draws(design, n_runs, seed)
@@ -216,7 +288,28 @@ def provable_margin(
 
 
 def with_sets(design: Design, n_sets: int) -> Design:
-    """Return the same design with another number of data sets."""
+    """Return the same design with another number of data sets.
+
+    Parameters
+    ----------
+    design : Design
+    n_sets : int
+        At least 2.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    ValueError
+        If `n_sets` is below 2.
+
+    Examples
+    --------
+    >>> with_sets(Design(14, 5, 0.02, 0.02), 30).n_sets
+    30
+    """
     return replace(design, n_sets=n_sets)
 
 

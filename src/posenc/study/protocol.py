@@ -49,7 +49,18 @@ HASH = hashed(ANALYSIS)
 
 
 def text() -> str:
-    """Return the protocol for people, in Markdown."""
+    """Return the protocol for people, in Markdown.
+
+    Returns
+    -------
+    str
+        The page `results/protocol.md`, a test compares.
+
+    Examples
+    --------
+    >>> print(text().splitlines()[0])
+    # The protocol of the second edition
+    """
     return "\n\n".join([_HEAD, _training(), _analysis(), _APPENDIX]) + "\n"
 
 
@@ -207,7 +218,7 @@ with Holm over all pairs.
 length, channels, training size, norm and tokens."""
 
 
-def main() -> int:
+def _main() -> int:
     """Write the page into the folder of results."""
     path = results.folder() / "protocol.md"
     path.write_text(text(), encoding="utf-8")
@@ -216,4 +227,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

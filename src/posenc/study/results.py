@@ -16,10 +16,19 @@ _PACKAGE = Path(posenc.__file__).resolve().parent
 def folder() -> Path:
     """Return the folder of results: $POSENC_RESULTS, the checkout's, or the package's own.
 
+    Returns
+    -------
+    pathlib.Path
+
     Raises
     ------
     ValueError
         If $POSENC_RESULTS names no folder, or there is none.
+
+    Examples
+    --------
+    >>> (folder() / "README.md").is_file()
+    True
     """
     named = os.environ.get("POSENC_RESULTS")
     if named:
@@ -36,7 +45,22 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Return the names of the results files, without folder and ending, in order."""
+    """Return the names of the results files, without folder and ending, in order.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, see `folder`.
+
+    Examples
+    --------
+    >>> "laptop-LSST" in names()
+    True
+    """
     return sorted(path.stem for path in folder().glob("*.jsonl"))
 
 
@@ -48,10 +72,21 @@ def load(pattern: str) -> list[dict]:
     pattern : str
         A name such as "laptop-LSST", or several such as "laptop-*".
 
+    Returns
+    -------
+    list of dict
+        Records in the form of `posenc.bench.records`.
+
     Raises
     ------
     ValueError
-        If no file fits.
+        If no file fits, or a line of one is no record.
+
+    Examples
+    --------
+    >>> records = load("laptop-LSST")
+    >>> {record["dataset"] for record in records}
+    {'LSST'}
     """
     paths = sorted(folder().glob(f"{pattern}.jsonl"))
     if not paths:
@@ -62,7 +97,23 @@ def load(pattern: str) -> list[dict]:
 
 
 def baselines() -> list[dict]:
-    """Return the records of the baselines, from the folder `baselines`; [] where there are none."""
+    """Return the records of the baselines, from the folder `baselines`; [] where there are none.
+
+    Returns
+    -------
+    list of dict
+        Records of `posenc.bench.baselines`, accuracies as shares of 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, or a line of a file is no record.
+
+    Examples
+    --------
+    >>> sorted({record["baseline"] for record in baselines()})
+    ['largest_class', 'minirocket', 'nearest']
+    """
     from posenc.bench.baselines import read
 
     paths = sorted((folder() / "baselines").glob("*.jsonl"))

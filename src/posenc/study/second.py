@@ -27,14 +27,25 @@ _FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets
 class Grid:
     """Scores of one model.
 
-    Attributes
+    Parameters
     ----------
     model : str
     datasets, encodings : tuple of str
         Encodings begin with "none".
     scores : array of shape (n_datasets, n_encodings, n_resamples)
+        Shares of 1.
     largest_class : array of shape (n_datasets, n_resamples)
         Accuracy of always naming the largest class of the training part.
+
+    Examples
+    --------
+    >>> scores = np.array([[[0.7, 0.7], [0.8, 0.7]], [[0.5, 0.6], [0.6, 0.6]]])
+    >>> sets = ("Chinatown", "MelbournePedestrian")
+    >>> grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((2, 2), 0.4))
+    >>> grid.gains("rotary").round(3).tolist()
+    [[0.1, 0.0], [0.1, 0.0]]
+    >>> grid.units().datasets  # the same pedestrians are in both
+    ('Pedestrians',)
     """
 
     model: str
@@ -65,7 +76,21 @@ class Grid:
 
 
 def unit_of(dataset: str) -> str:
-    """Return the independent unit of a data set: its family, or itself."""
+    """Return the independent unit of a data set: its family, or itself.
+
+    Parameters
+    ----------
+    dataset : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> unit_of("Chinatown"), unit_of("Libras")
+    ('Pedestrians', 'Libras')
+    """
     return _FAMILY_OF.get(dataset, dataset)
 
 
@@ -97,10 +122,21 @@ def load(
         Lines of `second-*.jsonl` and of `baselines/`; by default the book's. Given records have no
         edition: all complete data sets are taken in.
 
+    Returns
+    -------
+    Grid
+
     Raises
     ------
     ValueError
-        If no data set is complete, or one of the edition is not.
+        If no data set is complete, or one of the edition is not, or its largest class is not
+        stored.
+
+    Examples
+    --------
+    >>> grid = load("patch")  # of the book's results
+    >>> grid.encodings[:3], grid.scores.shape[1:]
+    (('none', 'sinusoidal', 'learnable'), (11, 5))
     """
     frozen = records is None and not every
     records = edition.stored(variant) if records is None else records
@@ -127,7 +163,31 @@ def load(
 
 
 def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) -> dict[str, int]:
-    """Return how many cells of a tier are lacking, by data set; complete sets are left out."""
+    """Return how many cells of a tier are lacking, by data set; complete sets are left out.
+
+    Parameters
+    ----------
+    model : str
+        "patch" or "time_series".
+    tier : int
+        Of `posenc.bench.protocols`.
+    records : iterable of dict, optional
+        Lines of `second-*.jsonl`; by default the book's.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    ValueError
+        If there is no such model or tier.
+
+    Examples
+    --------
+    >>> missing("patch", tier=1, records=[])["Libras"]  # 11 encodings, 5 resamples
+    55
+    """
     n = int(protocols.TRAINING["resamples"])
     found: dict[str, dict] = {}
     lacking: Counter[str] = Counter()
@@ -145,10 +205,16 @@ def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) ->
 class Decides:
     """Whether a data set decides rankings.
 
-    Attributes
+    Parameters
     ----------
+    dataset : str
     p_above_largest_class, p_above_none : float
         By sign flips of whole resamples.
+
+    Examples
+    --------
+    >>> Decides("FingerMovements", p_above_largest_class=0.5, p_above_none=0.03).reason
+    'nothing is above the largest class by more than luck'
     """
 
     dataset: str
@@ -174,7 +240,25 @@ class Decides:
 
 
 def decides(grid: Grid) -> list[Decides]:
-    """Return for each data set whether it decides rankings."""
+    """Return for each data set whether it decides rankings.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    list of Decides, in the order of the grid.
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.75, 0.71], [0.41, 0.40, 0.39]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> names = ("none", "rotary", "dft")
+    >>> grid = Grid("patch", ("Libras", "FingerMovements"), names, scores, np.full((2, 5), 0.45))
+    >>> [(one.dataset, one.yes) for one in decides(grid)]
+    [('Libras', True), ('FingerMovements', False)]
+    """
     found = []
     for name, scores, floor in zip(grid.datasets, grid.scores, grid.largest_class, strict=True):
         above_floor = (scores - floor).mean(0, keepdims=True)
@@ -184,12 +268,50 @@ def decides(grid: Grid) -> list[Decides]:
 
 
 def learned(grid: Grid) -> Grid:
-    """Return the units on which something is learned: what gains over `none` are judged on."""
+    """Return the units on which something is learned: what gains over `none` are judged on.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets.
+
+    Returns
+    -------
+    Grid of units
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.70, 0.70], [0.41, 0.40, 0.39]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> names = ("none", "rotary", "dft")
+    >>> grid = Grid("patch", ("Libras", "FingerMovements"), names, scores, np.full((2, 5), 0.45))
+    >>> learned(grid).datasets
+    ('Libras',)
+    """
     return grid.only(one.dataset for one in decides(grid) if one.learned).units()
 
 
 def deciding(grid: Grid) -> Grid:
-    """Return the units that decide rankings: deciding sets, those that share series made one."""
+    """Return the units that decide rankings: deciding sets, those that share series made one.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets.
+
+    Returns
+    -------
+    Grid of units
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.75, 0.71], [0.70, 0.70, 0.70]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> names = ("none", "rotary", "dft")
+    >>> grid = Grid("patch", ("Chinatown", "Libras"), names, scores, np.full((2, 5), 0.45))
+    >>> deciding(grid).datasets
+    ('Pedestrians',)
+    """
     return grid.only(one.dataset for one in decides(grid) if one.yes).units()
 
 
@@ -201,6 +323,18 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
     differences : array of shape (n_methods, n_resamples)
         All methods of one resample are flipped together, so that the largest of several
         differences is compared with the largest of several.
+
+    Returns
+    -------
+    float
+        At least 1 / 2**n_resamples: 0.031 with five.
+
+    Examples
+    --------
+    >>> sign_flips(np.array([[0.03, 0.02, 0.04, 0.01, 0.03]]))
+    0.03125
+    >>> sign_flips(np.array([[0.03, -0.02, 0.04, 0.01, 0.03]]))
+    0.09375
     """
     n = differences.shape[1]
     flips = np.array(list(product((1, -1), repeat=n)))
@@ -212,8 +346,9 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
 class Gain:
     """What an encoding adds to `none` over units.
 
-    Attributes
+    Parameters
     ----------
+    encoding : str
     effect : Effect
         Mean gain with its 95 % interval.
     p_value : float
@@ -225,6 +360,14 @@ class Gain:
     wins, losses : int
         Units with a mean gain above and below 0.
     n_units : int
+
+    Examples
+    --------
+    >>> found = friedman.effect([0.001, -0.002, 0.002])
+    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
+    >>> gain = Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3)
+    >>> gain.shown, gain.answer
+    (False, 'no difference')
     """
 
     encoding: str
@@ -252,10 +395,28 @@ class Gain:
 def gains(grid: Grid) -> list[Gain]:
     """Return the gain of each encoding over the rows of a grid of units, largest first.
 
+    Parameters
+    ----------
+    grid : Grid
+        Of units, such as `learned` gives.
+
+    Returns
+    -------
+    list of Gain
+
     Raises
     ------
     ValueError
         If there are fewer than two units.
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.75, 0.69], [0.60, 0.66, 0.62], [0.80, 0.82, 0.79]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> sets, names = ("Libras", "NATOPS", "PenDigits"), ("none", "rotary", "dft")
+    >>> found = gains(Grid("patch", sets, names, scores, np.full((3, 5), 0.4)))
+    >>> [(one.encoding, str(one.effect), one.answer) for one in found]
+    [('rotary', '+0.043 [-0.008, +0.095]', 'open'), ('dft', '+0.000 [-0.043, +0.043]', 'open')]
     """
     names = grid.encodings[1:]
     cells = [grid.gains(name) for name in names]
@@ -281,15 +442,23 @@ def gains(grid: Grid) -> list[Gain]:
 class Ranking:
     """How encodings, without `none`, rank over data sets.
 
-    Attributes
+    Parameters
     ----------
     encodings : tuple of str
         Best first.
     ranks : tuple of float
         Average ranks; 1 is best.
     test : Friedman
+        That all rank alike.
     groups : list of tuples of str
         Encodings that no pair tells apart, by Wilcoxon and Holm.
+
+    Examples
+    --------
+    >>> means = np.array([[0.9, 0.8, 0.7]] * 3)
+    >>> found = Ranking(("rotary", "dft", "tape"), (1.0, 2.0, 3.0), friedman.friedman(means), [])
+    >>> found.encodings[0], round(found.test.p_value, 3)
+    ('rotary', 0.028)
     """
 
     encodings: tuple[str, ...]
@@ -299,7 +468,31 @@ class Ranking:
 
 
 def ranking(grid: Grid) -> Ranking:
-    """Return average ranks, Friedman's test, and the groups that are not told apart."""
+    """Return average ranks, Friedman's test, and the groups that are not told apart.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of units, such as `deciding` gives.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units or two encodings beside `none`.
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.75, 0.69], [0.60, 0.66, 0.62], [0.80, 0.82, 0.79]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> sets, names = ("Libras", "NATOPS", "PenDigits"), ("none", "rotary", "dft")
+    >>> found = ranking(Grid("patch", sets, names, scores, np.full((3, 5), 0.4)))
+    >>> found.encodings, found.ranks, found.groups
+    (('rotary', 'dft'), (1.0, 2.0), [('rotary', 'dft')])
+    """
     names, means = grid.encodings[1:], grid.scores[:, 1:].mean(2)
     ranks = friedman.average_ranks(means)
     order = np.argsort(ranks, kind="stable")
@@ -313,7 +506,33 @@ def ranking(grid: Grid) -> Ranking:
 
 
 def powers(grid: Grid, effect: float) -> dict[str, power.Power]:
-    """Return for each encoding how often its test would show a mean gain of this size."""
+    """Return for each encoding how often its test would show a mean gain of this size.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of units, with gains as the pilot.
+    effect : float
+        Mean gain, a share of 1.
+
+    Returns
+    -------
+    dict of str to Power
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units or resamples, or the gains of an encoding are all equal.
+
+    Examples
+    --------
+    >>> means = np.array([[0.70, 0.75], [0.60, 0.66], [0.80, 0.82], [0.5, 0.54], [0.6, 0.63]])
+    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
+    >>> sets = ("Libras", "NATOPS", "PenDigits", "LSST", "RacketSports")
+    >>> grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((5, 5), 0.2))
+    >>> powers(grid, 0.1)["rotary"].value  # five signs alone never reach a level of 0.05
+    0.0
+    """
     names = grid.encodings[1:]
     designs = {name: power.estimated_design(grid.gains(name)) for name in names}
     return {

@@ -21,7 +21,20 @@ MOST_EXACT = 18
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over seeds and its interval."""
+    """A mean over seeds and its interval.
+
+    Parameters
+    ----------
+    mean, low, high : float
+        In the unit of the scores.
+    n : int
+        Seeds.
+
+    Examples
+    --------
+    >>> print(Interval(0.8, 0.75, 0.85, n=5))
+    0.800 [0.750, 0.850]
+    """
 
     mean: float
     low: float
@@ -44,10 +57,20 @@ def interval(scores: ArrayLike, *, level: float = 0.95, n_resamples: int = 5000)
     n_resamples : int
         Resamples, drawn with a fixed seed.
 
+    Returns
+    -------
+    Interval
+
     Raises
     ------
     ValueError
-        If there is no score, or one is not finite.
+        If there is no score, one is not finite, `level` is no probability below 1, or `n_resamples`
+        is below 1.
+
+    Examples
+    --------
+    >>> print(interval([0.71, 0.74, 0.72, 0.78, 0.75]))
+    0.740 [0.720, 0.762]
     """
     scores = _checks.finite_array("scores", scores, ndim=1)
     if not scores.size:
@@ -74,10 +97,19 @@ def t_interval(scores: ArrayLike, *, level: float = 0.95) -> Interval:
     level : float
         Coverage.
 
+    Returns
+    -------
+    Interval
+
     Raises
     ------
     ValueError
-        If there are fewer than two scores, or one is not finite.
+        If there are fewer than two scores, one is not finite, or `level` is no probability below 1.
+
+    Examples
+    --------
+    >>> print(t_interval([0.71, 0.74, 0.72, 0.78, 0.75]))
+    0.740 [0.706, 0.774]
     """
     scores = _checks.finite_array("scores", scores, ndim=1)
     if scores.size < 2:
@@ -98,18 +130,61 @@ def ranks(scores: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     array of shape (n_datasets, n_methods); each row sums to n_methods (n_methods + 1) / 2.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least one data set and two methods.
+
+    Examples
+    --------
+    >>> ranks([[0.9, 0.8, 0.8], [0.5, 0.6, 0.7]]).tolist()
+    [[1.0, 2.5, 2.5], [3.0, 2.0, 1.0]]
     """
     return stats.rankdata(-_table(scores), axis=1)
 
 
 def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each method over the data sets, shape (n_methods,)."""
+    """Return the mean rank of each method over the data sets; 1 is best.
+
+    Parameters
+    ----------
+    scores : array of shape (n_datasets, n_methods)
+
+    Returns
+    -------
+    array of shape (n_methods,)
+
+    Raises
+    ------
+    ValueError
+        As for `ranks`.
+
+    Examples
+    --------
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.6, 0.7]]).tolist()
+    [2.0, 2.25, 1.75]
+    """
     return ranks(scores).mean(axis=0)
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Friedman's test that all methods rank alike; `p_value` is of the chi-square form."""
+    """Friedman's test that all methods rank alike.
+
+    Parameters
+    ----------
+    statistic : float
+        Friedman's chi-square, corrected for ties.
+    p_value : float
+        Of its chi-square approximation; `posenc.study.friedman` counts instead.
+
+    Examples
+    --------
+    >>> test = friedman([[0.9, 0.8, 0.7]] * 4)
+    >>> round(test.statistic, 6), round(test.p_value, 4)
+    (8.0, 0.0183)
+    """
 
     statistic: float
     p_value: float
@@ -118,10 +193,26 @@ class Friedman:
 def friedman(scores: ArrayLike) -> Friedman:
     """Return Friedman's test over the data sets, corrected for ties.
 
+    Parameters
+    ----------
+    scores : array of shape (n_datasets >= 2, n_methods >= 3)
+
+    Returns
+    -------
+    Friedman
+
     Raises
     ------
     ValueError
-        With fewer than three methods or two data sets.
+        If `scores` has fewer than three methods or two data sets, or one is not finite.
+
+    Source: Demšar (2006), section 3.2.
+
+    Examples
+    --------
+    >>> test = friedman([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.7, 0.9]])
+    >>> round(test.statistic, 6), round(test.p_value, 4)
+    (2.0, 0.3679)
     """
     table = _table(scores)
     if table.shape[0] < 2 or table.shape[1] < 3:
@@ -136,7 +227,28 @@ def friedman(scores: ArrayLike) -> Friedman:
 
 
 def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return Nemenyi's p-values for every pair of methods, shape (n_methods, n_methods)."""
+    """Return Nemenyi's p-values for every pair of methods.
+
+    Parameters
+    ----------
+    scores : array of shape (n_datasets, n_methods)
+
+    Returns
+    -------
+    array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least one data set and two methods.
+
+    Source: Demšar (2006), section 3.2.
+
+    Examples
+    --------
+    >>> nemenyi([[0.9, 0.8, 0.7]] * 6).round(3).tolist()
+    [[1.0, 0.193, 0.002], [0.193, 1.0, 0.193], [0.002, 0.193, 1.0]]
+    """
     table = _table(scores)
     means = average_ranks(table)
     distance = np.abs(means[:, None] - means) / _rank_error(*table.shape)
@@ -146,7 +258,34 @@ def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def critical_difference(n_datasets: int, n_methods: int, alpha: float = 0.05) -> float:
-    """Return the difference of average ranks above which Nemenyi's test rejects."""
+    """Return the difference of average ranks above which Nemenyi's test rejects.
+
+    Parameters
+    ----------
+    n_datasets : int
+        At least 1.
+    n_methods : int
+        At least 2.
+    alpha : float
+        Level of the test, above 0 and below 1.
+
+    Returns
+    -------
+    float
+        In ranks.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small or `alpha` is out of its range.
+
+    Source: Demšar (2006), section 3.2.
+
+    Examples
+    --------
+    >>> round(critical_difference(14, 4), 2)
+    1.25
+    """
     n_datasets = _checks.count("n_datasets", n_datasets, minimum=1)
     n_methods = _checks.count("n_methods", n_methods, minimum=2)
     alpha = _checks.positive("alpha", _checks.probability("alpha", alpha))
@@ -157,9 +296,25 @@ def critical_difference(n_datasets: int, n_methods: int, alpha: float = 0.05) ->
 def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
     """Return two-sided Wilcoxon signed-rank p-values of all pairs, adjusted by Holm.
 
+    Parameters
+    ----------
+    scores : array of shape (n_datasets, n_methods)
+
     Returns
     -------
     array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is no finite array of at least one data set and two methods.
+
+    Source: Benavoli, Corani and Mangili (2016), for this in place of Nemenyi's test.
+
+    Examples
+    --------
+    >>> wilcoxon_holm([[0.9, 0.8, 0.7]] * 6).round(3).tolist()
+    [[1.0, 0.094, 0.094], [0.094, 1.0, 0.094], [0.094, 0.094, 1.0]]
     """
     table = _table(scores)
     n_methods = table.shape[1]
@@ -182,10 +337,21 @@ def signed_rank_p(differences: ArrayLike) -> float:
     ----------
     differences : array of shape (n_datasets,)
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     ValueError
         If there is no difference, or one is not finite.
+
+    Source: Wilcoxon (1945); Pratt (1959) for zeros.
+
+    Examples
+    --------
+    >>> signed_rank_p([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
+    0.03125
     """
     differences = _checks.finite_array("differences", differences, ndim=1).round(9)
     if not differences.size:
@@ -202,7 +368,28 @@ def signed_rank_p(differences: ArrayLike) -> float:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return p-values adjusted by Holm's step-down method, in the given order."""
+    """Return p-values adjusted by Holm's step-down method, in the given order.
+
+    Parameters
+    ----------
+    p_values : array of shape (n_tests,)
+
+    Returns
+    -------
+    array of shape (n_tests,)
+
+    Raises
+    ------
+    ValueError
+        If `p_values` is no finite array of one axis.
+
+    Source: Holm (1979).
+
+    Examples
+    --------
+    >>> holm([0.04, 0.01, 0.03]).tolist()
+    [0.06, 0.03, 0.06]
+    """
     p_values = _checks.finite_array("p_values", p_values, ndim=1).astype(float)
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(p_values.size, 0, -1)
@@ -215,7 +402,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 class Comparison:
     """One method against another over the data sets.
 
-    Attributes
+    Parameters
     ----------
     difference : float
         Mean score of the first minus that of the second.
@@ -225,6 +412,12 @@ class Comparison:
         Matched-pairs effect size in [-1, 1]: the signed ranks' balance.
     better, equal, worse : float
         Posterior probabilities that the first is better, practically equal, worse.
+
+    Examples
+    --------
+    >>> found = compare([0.9, 0.8, 0.7, 0.8], [0.8, 0.7, 0.7, 0.6])
+    >>> found.wins, found.ties, found.losses
+    (3, 1, 0)
     """
 
     difference: float
@@ -246,10 +439,22 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
     rope : float
         Differences up to this size count as practically equal.
 
+    Returns
+    -------
+    Comparison
+        Of the first against the second.
+
     Raises
     ------
     ValueError
-        If the shapes differ, or there is no data set.
+        If the shapes of `first` and `second` differ, there is no data set, a score is not finite,
+        or `rope` is negative.
+
+    Examples
+    --------
+    >>> found = compare([0.9, 0.8, 0.7, 0.8], [0.8, 0.7, 0.7, 0.6], rope=0.01)
+    >>> round(found.difference, 3), found.rank_biserial, found.better > found.equal
+    (0.1, 1.0, True)
     """
     first = _checks.finite_array("first", first, ndim=1)
     second = _checks.finite_array("second", second, ndim=1)
@@ -270,7 +475,28 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
 
 
 def rank_biserial(differences: ArrayLike) -> float:
-    """Return the matched-pairs rank-biserial correlation; 0 where all differences are 0."""
+    """Return the matched-pairs rank-biserial correlation; 0 where all differences are 0.
+
+    Parameters
+    ----------
+    differences : array of shape (n_datasets,)
+
+    Returns
+    -------
+    float in [-1, 1]: the share of the signed ranks in favour minus that against.
+
+    Raises
+    ------
+    ValueError
+        If `differences` is no finite array of one axis.
+
+    Source: Kerby (2014).
+
+    Examples
+    --------
+    >>> round(rank_biserial([0.03, 0.02, -0.01]), 3)
+    0.667
+    """
     differences = _checks.finite_array("differences", differences, ndim=1).astype(float)
     differences = differences[differences != 0]
     if not differences.size:
@@ -295,7 +521,22 @@ def bayesian_signed_rank(
     n_samples : int
         Posterior draws, made with a fixed seed.
 
+    Returns
+    -------
+    three floats that sum to 1: worse, practically equal, better.
+
+    Raises
+    ------
+    ValueError
+        If a difference is not finite, `rope` is negative, or `n_samples` is below 1.
+
     Source: Benavoli et al. (2017), Time for a change, section 4.3.
+
+    Examples
+    --------
+    >>> worse, equal, better = bayesian_signed_rank([0.03, 0.05, 0.02, 0.04, 0.03])
+    >>> worse, better > 0.99
+    (0.0, True)
     """
     rope = _checks.non_negative("rope", rope)
     n_samples = _checks.count("n_samples", n_samples, minimum=1)

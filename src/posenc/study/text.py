@@ -30,12 +30,20 @@ KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 class Losses:
     """What a results file holds of the protocol, on one text.
 
-    Attributes
+    Parameters
     ----------
     python : str
         The version of Python whose text it is; "" without any training.
     runs : dict of (encoding, seed) to metrics
+        Mean losses in nats a character, by schedule and context.
     failed : dict of (encoding, seed) to a reason
+
+    Examples
+    --------
+    >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
+    >>> losses = Losses("3.13", {("none", 0): {"loss": read}}, failed={})
+    >>> losses.loss("none", "as trained", 512, "as trained")
+    [1.5]
     """
 
     python: str
@@ -71,9 +79,28 @@ class Losses:
 
 
 def load(records: Iterable[dict] | None = None) -> Losses:
-    """Return what is stored of the present protocol; by default of the file `results/text.jsonl`.
+    """Return what is stored of the present protocol.
 
     Where records are of several texts, the one with most of them counts. No file has no trainings.
+
+    Parameters
+    ----------
+    records : iterable of dict, optional
+        By default those of the file `results/text.jsonl`.
+
+    Returns
+    -------
+    Losses
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, or a line of the file is no record.
+
+    Examples
+    --------
+    >>> len(load().runs)  # three encodings, three seeds
+    9
     """
     if records is None:
         path = results.folder() / "text.jsonl"
@@ -103,6 +130,26 @@ def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict
     losses : Losses
     contexts : sequence of int
         Of those of the protocol.
+
+    Returns
+    -------
+    dict of dict of str
+        By encoding and schedule, then by the heading of a column: the mean over seeds, and the
+        lowest and highest.
+
+    Raises
+    ------
+    KeyError
+        If a context is none of those that were read.
+
+    Examples
+    --------
+    >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
+    >>> losses = Losses("3.13", {("none", 0): {"loss": read, "tuned_loss": read}}, failed={})
+    >>> rows(losses, [512])["none"]
+    {'512, as trained': '1.50', '512, fine-tuned': '1.50'}
+    >>> rows(losses, [512])["alibi"]
+    {'512, as trained': 'not run', '512, fine-tuned': 'not run'}
     """
     return {
         encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}": {

@@ -65,6 +65,22 @@ def new(
         on the screen of a phone.
     **options
         Handed to `matplotlib.pyplot.subplots`, such as `sharex=True`.
+
+    Returns
+    -------
+    matplotlib figure, and its axes: an array of them where the grid has several.
+
+    Raises
+    ------
+    ValueError
+        If `n_rows` or `n_columns` is below 1.
+
+    Examples
+    --------
+    >>> figure, (left, right) = new(1, 2, height=2.5, sharey=True)
+    >>> figure.get_size_inches().tolist()
+    [7.2, 2.5]
+    >>> plt.close(figure)
     """
     plt.rcParams.update(STYLE)
     size = (width, height)
@@ -86,6 +102,23 @@ def heatmap(
         Labels of columns and rows.
     **options
         Handed to `Axes.imshow`, such as `vmin`.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    TypeError
+        If `values` is no matrix of numbers.
+
+    Examples
+    --------
+    >>> figure, ax = new()
+    >>> heatmap(ax, np.eye(3), label="weight", x="key", y="query")
+    >>> ax.get_xlabel(), figure.axes[1].get_ylabel()
+    ('key', 'weight')
+    >>> plt.close(figure)
     """
     image = ax.imshow(values, **{"aspect": "auto", **options})
     ax.grid(False)
@@ -108,10 +141,24 @@ def show(figure: Figure, *, name: str, caption: str, alt: str, n_colours: int = 
     n_colours : int
         Most colours of the stored picture, 2 to 256; fewer make it smaller, for pages of many.
 
+    Returns
+    -------
+    None
+
     Raises
     ------
     ValueError
         If `name`, `caption` or `alt` is empty, or `name` does not start with "fig-".
+
+    Examples
+    --------
+    >>> figure, ax = new(height=2)
+    >>> _ = ax.plot([0, 1, 4])
+    >>> show(figure, name="fig-square", caption="Squares.", alt="")  # not without alt text
+    Traceback (most recent call last):
+        ...
+    ValueError: alt must be a sentence for figure 'fig-square', got ''
+    >>> plt.close(figure)
     """
     for argument, value in {"name": name, "caption": caption, "alt": alt}.items():
         if not isinstance(value, str) or not value.strip():

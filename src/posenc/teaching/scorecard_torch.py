@@ -73,6 +73,12 @@ def measure(
     ------
     ValueError
         If the name, an option or a size is wrong.
+
+    Examples
+    --------
+    >>> card = measure("rotary", d_model=16, n_heads=2, n_positions=24)
+    >>> card.wishes
+    {'scale': True, 'unique': True, 'relative': True, 'extendable': True, 'smooth': True}
     """
     _checks.count("n_positions", n_positions, minimum=2 * max(OFFSETS) + 1)
 
@@ -103,6 +109,24 @@ def order_distance(position: Position, seed: int = 0) -> float:
         In double precision and evaluation mode.
     seed : int
         Of the layer's weights and of the tokens.
+
+    Returns
+    -------
+    float
+        At least 0, without unit.
+
+    Raises
+    ------
+    IndexError
+        If the encoding is made for fewer than three positions.
+
+    Examples
+    --------
+    >>> from posenc import encodings
+    >>> order_distance(encodings.make("none", 16, 2, 24).double().eval()) < 1e-12
+    True
+    >>> order_distance(encodings.make("rotary", 16, 2, 24).double().eval()) > 0.01
+    True
     """
     length, d_model = position.max_length, position.d_model
     with torch.random.fork_rng(devices=[]):
@@ -125,7 +149,9 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
     Parameters
     ----------
     position : Position
+        In evaluation mode.
     length : int
+        Tokens.
     contents : (n, d_model)
         Tokens; each in turn stands at every place. They are queries and keys as they are, cut
         into heads.
@@ -133,9 +159,23 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
     Returns
     -------
     Tensor (n or 1, n_heads or 1, length, length), rows are queries.
+
+    Raises
+    ------
+    ValueError
+        If the encoding does not serve that length.
+
+    Examples
+    --------
+    >>> from posenc import encodings
+    >>> added = contribution(encodings.make("alibi", 16, 2, 24), 3, torch.ones(1, 16))
+    >>> added[0, 0]
+    tensor([[ 0.0000, -0.0625, -0.1250],
+            [-0.0625,  0.0000, -0.0625],
+            [-0.1250, -0.0625,  0.0000]])
     """
     x = contents[:, None].expand(-1, length, -1)
-    if acts_on_weights(position):
+    if _acts_on_weights(position):
         return position.mix(x)[None]
     q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
     line = _line(position, length)
@@ -146,7 +186,7 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
     return added if bias is None else added + bias
 
 
-def acts_on_weights(position: Position) -> bool:
+def _acts_on_weights(position: Position) -> bool:
     """Return whether an encoding adds a table of its own to the weights, behind the softmax."""
     return isinstance(position.mix(torch.zeros(1, 1, position.d_model)), Tensor)
 
@@ -179,8 +219,8 @@ def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:
         change = float(np.abs(longer[..., :length, :length] - c).max())
     except ValueError:
         change = np.inf
-    centred = c if acts_on_weights(position) else c - c.mean(-1, keepdims=True)
-    sizes = np.abs(c).sum(-1) if acts_on_weights(position) else np.abs(centred)
+    centred = c if _acts_on_weights(position) else c - c.mean(-1, keepdims=True)
+    sizes = np.abs(c).sum(-1) if _acts_on_weights(position) else np.abs(centred)
     return Scorecard(
         largest_value=float(sizes.max()),
         mean_value=float(centred.mean()),
