@@ -22,11 +22,11 @@ COMPLETE = (
     "attention",
     "encodings",
     "models",
+    "data",
+    "bench",
     "study",
     "audit",
     "teaching",
-    "data",
-    "bench",
 )
 PASSED_ON = {"BatchNorm", "LayerNorm", "NoNorm"}  # their arguments are those of torch's
 # modules whose bytes stored results are keyed by, so that their words cannot change either
