@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import api_more
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "book" / "api"
 
@@ -285,7 +287,7 @@ def _member(path: str, name: str, value: object) -> str:
         shown = textwrap.shorten(f"{name} = {value.value}", 92, placeholder=" ...")
         return "\n\n".join([heading, _code(shown), _text(value.says)])
     parts = [heading, _code(f"{name}{_signature(value)}")]
-    parts.append(_documented(inspect.getdoc(value) or ""))
+    parts.append(_documented(docstring(path, name, value)))
     if inspect.isclass(value):
         for method, function in methods(value).items():
             parts.append(_method(method, function, _doc(value, method)))
@@ -311,6 +313,12 @@ def _signature(value: object, *, method: bool = False) -> str:
         parameters = parameters[1:]
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", str(plain))
+
+
+def docstring(path: str, name: str, value: object) -> str:
+    """Return what a page says of a name: its docstring, and what that may not say itself."""
+    more = api_more.MORE.get(name, "") if path in api_more.MODULES else ""
+    return "\n\n".join(filter(None, [inspect.getdoc(value) or "", more.strip("\n")]))
 
 
 def _documented(doc: str) -> str:
