@@ -140,3 +140,10 @@ def test_the_books_edition_names_whole_sets_of_the_present_protocol():
         assert not more, "say here how the further kinds are loaded"
         assert second.load(model).datasets == names
         assert set(names) <= set(second.load(model, every=True).datasets)
+
+
+@pytest.mark.parametrize("change", [{}, {"norm": "layer"}, {"d_model": 128}])
+def test_variants_and_controls_are_no_plain_trainings(change):
+    settings = {**protocols.TRAINING["settings"], **change}
+    assert edition.is_plain({"settings": settings}) == (not change)
+    assert not edition.is_plain({"settings": {**settings, "input_statistics": "winstat"}})

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import posenc
 from posenc.bench import build, protocols
+from posenc.bench.settings import complete
 from posenc.study import results, tables
 from posenc.study.protocol import HASH as ANALYSIS_HASH
 
@@ -56,13 +57,13 @@ class Edition:
         planned = [block.dataset for block in protocols.blocks(1, model)]
         return f"{len(set(self.sets.get(model, ())) & set(planned))} of {len(planned)}"
 
-    def named(self, label: str, complete: Sequence[str]) -> tuple[str, ...]:
+    def named(self, label: str, there: Sequence[str]) -> tuple[str, ...]:
         """Return the data sets of a kind of training (see `kind`), all of which must be whole.
 
         Parameters
         ----------
         label : str
-        complete : sequence of str
+        there : sequence of str
             The data sets that are whole in the folder.
 
         Raises
@@ -71,7 +72,7 @@ class Edition:
             If the edition names a set that is not whole.
         """
         names = self.sets.get(label, ())
-        lacking = [name for name in names if name not in complete]
+        lacking = [name for name in names if name not in there]
         if lacking:
             raise ValueError(
                 f"edition {self.name} must hold whole data sets, but trainings of "
@@ -138,16 +139,37 @@ def datasets(
     ValueError
         If the edition names a set that is not whole.
     """
-    complete, edition = whole(found, encodings), read()
+    there, edition = whole(found, encodings), read()
     if edition is None:
-        return complete
-    return edition.named(kind(model, variant, encodings), complete)
+        return there
+    return edition.named(kind(model, variant, encodings), there)
 
 
 def stored(variant: str = "") -> list[dict]:
     """Return the folder's records of the models of tier 1, or of a variant; [] without any."""
     pattern = f"variant-{variant}-*" if variant else "second-*"
     return results.load(pattern) if fnmatch.filter(results.names(), pattern) else []
+
+
+def is_plain(record: Mapping) -> bool:
+    """Return whether a training or a trial is one of tier 1's models: no variant and no control.
+
+    The trials of all of them stand in one file a data set.
+
+    Parameters
+    ----------
+    record : mapping
+        A line of results, with its `settings`.
+
+    Examples
+    --------
+    >>> is_plain({"settings": {**protocols.TRAINING["settings"], "input_statistics": "winstat"}})
+    False
+    """
+    changes = [c for models in protocols.VARIANTS.values() for c in models.values()]
+    had = complete(record["settings"])
+    wanted = {name: protocols.TRAINING["settings"][name] for change in changes for name in change}
+    return all(had[name] == value for name, value in (wanted | {"input_statistics": ""}).items())
 
 
 def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], dict]:
@@ -203,7 +225,7 @@ def make(name: str, date: str) -> Edition:
     for variant, model in product(protocols.CONTROLS, build.MODELS):
         plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
         sets[kind(model, variant)] = controlled(plain, richer, variant)
-    kept = {label: complete for label, complete in sets.items() if complete}
+    kept = {label: there for label, there in sets.items() if there}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks, data
 from posenc.bench import protocols
-from posenc.study import equality, power, results, sanity, tables
+from posenc.study import edition, equality, power, results, sanity, tables
 from posenc.study.protocol import ANALYSIS
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -294,6 +294,7 @@ def _records(name: str, model: str) -> list[dict]:
         if record["model"] == model
         and record.get("protocol") == protocols.HASH
         and record["encoding"] in protocols.ENCODINGS
+        and edition.is_plain(record)
     ]
 
 

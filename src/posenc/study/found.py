@@ -56,6 +56,7 @@ def _records(names: Sequence[str], model: str) -> list[dict]:
         if file in known
         for record in tables.finished(results.load(file))
         if record["model"] == model and record["encoding"] in protocols.ENCODINGS
+        if edition.is_plain(record)
     ]
 
 
