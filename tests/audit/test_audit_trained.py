@@ -53,7 +53,7 @@ def test_orders_of_chance_decide_nothing_or_show_no_agreement():
     assert outcome in (Outcome.UNTESTABLE, Outcome.NOT_REPRODUCED)
 
 
-@pytest.mark.parametrize(
+judged = pytest.mark.parametrize(
     ("gain", "noise", "outcome"),
     [
         (0.03, 0.002, Outcome.CONDITION),
@@ -62,11 +62,22 @@ def test_orders_of_chance_decide_nothing_or_show_no_agreement():
         (0.0, 0.2, Outcome.UNTESTABLE),
     ],
 )
+
+
+@judged
 def test_more_accurate_is_judged_against_fixed_and_learned(gain, noise, outcome):
     def effect(i, name):
         return nothing(i, name) + gain * (name in ("tupe", "sine_spe"))
 
     assert trained.accuracy(grids(effect, noise=noise)).outcome is outcome
+
+
+@judged
+def test_the_fourier_encoding_is_judged_against_the_original_one(gain, noise, outcome):
+    def effect(i, name):
+        return nothing(i, name) + gain * (name == "dft")
+
+    assert trained.fourier(grids(effect, noise=noise)).outcome is outcome
 
 
 def test_one_architecture_is_not_both():
