@@ -279,10 +279,9 @@ def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]
     for block in found:
         place = block.model, block.dataset, block.variant
         own = [name for name in names if name in block.encodings]
-        chosen = own if place in seen else [*own, *later]
+        takes_later = place not in seen and block.variant not in CONTROLS
+        chosen = [*own, *later] if takes_later else own
         seen.add(place)
-        if block.variant in CONTROLS:
-            chosen = own
         if chosen:
             kept.append(replace(block, encodings=tuple(chosen)))
     return kept

@@ -30,6 +30,10 @@ from posenc.study.protocol import HASH as ANALYSIS_HASH
 FILE = "edition.json"
 COMMAND = "python -m posenc.study.edition"
 READER = "posenc.study.edition"  # what imports this, directly or not, may show an edition
+_SETTINGS = protocols.TRAINING["settings"]
+_CHANGED = [changes for models in protocols.VARIANTS.values() for changes in models.values()]
+_PLAIN = {name: _SETTINGS[name] for changes in _CHANGED for name in changes}
+_PLAIN |= {"input_statistics": ""}
 
 
 @dataclass(frozen=True)
@@ -166,10 +170,32 @@ def is_plain(record: Mapping) -> bool:
     >>> is_plain({"settings": {**protocols.TRAINING["settings"], "input_statistics": "winstat"}})
     False
     """
-    changes = [c for models in protocols.VARIANTS.values() for c in models.values()]
-    had = complete(record["settings"])
-    wanted = {name: protocols.TRAINING["settings"][name] for change in changes for name in change}
-    return all(had[name] == value for name, value in (wanted | {"input_statistics": ""}).items())
+    settings = complete(record["settings"])
+    return all(settings[name] == value for name, value in _PLAIN.items())
+
+
+def plain(records: Iterable[dict], model: str) -> list[dict]:
+    """Return the finished trainings or trials of one model of tier 1, with its encodings.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Lines of `second-*.jsonl` or `tuning-*.jsonl`.
+    model : str
+
+    Examples
+    --------
+    >>> plain([], "patch")
+    []
+    """
+    return [
+        record
+        for record in tables.finished(records)
+        if record["model"] == model
+        and record.get("protocol") == protocols.HASH
+        and record["encoding"] in protocols.ENCODINGS
+        and is_plain(record)
+    ]
 
 
 def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], dict]:

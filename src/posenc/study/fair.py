@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks, data
 from posenc.bench import protocols
-from posenc.study import edition, equality, power, results, sanity, tables
+from posenc.study import edition, equality, power, results, sanity
 from posenc.study.protocol import ANALYSIS
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -288,14 +288,7 @@ def n_units() -> int:
 def _records(name: str, model: str) -> list[dict]:
     """Return the finished records of this protocol, of one model and of the encodings of tier 1."""
     _checks.choice("model", model, ("patch", "time_series"))
-    return [
-        record
-        for record in tables.finished(results.load(name))
-        if record["model"] == model
-        and record.get("protocol") == protocols.HASH
-        and record["encoding"] in protocols.ENCODINGS
-        and edition.is_plain(record)
-    ]
+    return edition.plain(results.load(name), model)
 
 
 def _is_default(settings: Mapping[str, object]) -> bool:

@@ -50,14 +50,8 @@ def _records(names: Sequence[str], model: str) -> list[dict]:
     """Return trainings and trials of one model on some data sets."""
     files = [f"{kind}-{name}" for name in names for kind in ("second", "tuning")]
     known = set(results.names())
-    return [
-        record
-        for file in files
-        if file in known
-        for record in tables.finished(results.load(file))
-        if record["model"] == model and record["encoding"] in protocols.ENCODINGS
-        if edition.is_plain(record)
-    ]
+    found = (edition.plain(results.load(file), model) for file in files if file in known)
+    return [record for records in found for record in records]
 
 
 def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
