@@ -3,6 +3,22 @@
 import os
 import shutil
 
+# The pop-ups of the address bar are pages, too, which each window loads anew: a second of work.
+# Of several such flags the last one counts, so what Playwright turns off stands here again.
+_OFF = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -11,6 +27,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_OFF)}",
 ]
 
 

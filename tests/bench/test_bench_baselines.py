@@ -66,7 +66,7 @@ def test_largest_class_is_the_training_parts():
     assert record["metrics"]["balanced_accuracy"] == 0.5
 
 
-@pytest.mark.parametrize("name", ["GunPoint", "BasicMotions"])
+@pytest.mark.parametrize("name", ["GunPoint", pytest.param("BasicMotions", marks=pytest.mark.slow)])
 def test_minirocket_is_its_transform_and_a_ridge(name):
     from aeon.transformations.collection.convolution_based import MiniRocket
     from sklearn.linear_model import RidgeClassifierCV

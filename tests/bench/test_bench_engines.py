@@ -204,6 +204,7 @@ def test_a_job_whose_worker_dies_once_is_done_by_the_next(drive, out, mine):
     assert len(lines(out)) == 2
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_its_workers_is_given_up_and_the_rest_goes_on(drive, out, mine):
     summary = drive(["mine:Deadly", "none"], LocalEngine(1), seeds=1, train=mine.train)
     assert (summary.trained, summary.failed) == (2, 1)
@@ -264,6 +265,7 @@ def test_a_resumed_run_gives_what_an_unbroken_one_gives(call, out, tmp_path):
     assert results(lines(out)) == results(lines(whole))
 
 
+@pytest.mark.slow
 def test_two_drivers_share_the_work_and_do_nothing_twice(command, out):
     arguments = ["run", *TINY, "--encodings", "mine:Met", "--seeds", 6, "--out", out]
     drivers = [command(*arguments, "--workers", 1) for _ in range(2)]
@@ -275,6 +277,7 @@ def test_two_drivers_share_the_work_and_do_nothing_twice(command, out):
     assert min(trained) > 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_run_and_loses_nothing(command, call, out):
     arguments = ["run", *TINY, "--encodings", "none", "--seeds", 8, "--engine", "serial"]
 
@@ -299,6 +302,7 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(command, call, out):
     assert lines(out)[: len(before)] == before
 
 
+@pytest.mark.slow
 def test_interrupting_a_run_stops_its_workers(command, out):
     arguments = ["run", *TINY, "--encodings", "mine:Slow", "--seeds", 8, "--out", out]
 
@@ -331,6 +335,7 @@ def test_workers_have_one_thread_that_does_not_spin(tmp_path):
     assert dict(os.environ) == before
 
 
+@pytest.mark.slow
 def test_drivers_memory_does_not_grow_with_the_grid(tmp_path):
     """What a driver keeps of 600 cells more must be less than 200 bytes a cell."""
     import tracemalloc
@@ -393,6 +398,7 @@ def scheduler(cluster, monkeypatch):
     return cluster
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of the cluster's own shutdown
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_dask_gives_the_same_results_in_the_same_store(drive, out, scheduler):
@@ -409,6 +415,7 @@ def test_dask_gives_the_same_results_in_the_same_store(drive, out, scheduler):
     assert again.trained == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler, mine):

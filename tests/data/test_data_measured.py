@@ -152,6 +152,7 @@ def test_measuring_into_a_folder_that_is_not_there_counts_nothing(tmp_path, monk
     assert "cannot read or write the record" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("real_sets")
 def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(measure, "LEAKAGE_SETS", ("MSL", "RoomOccupancy"))
@@ -171,6 +172,7 @@ def test_measuring_writes_the_same_record(tmp_path, monkeypatch, capsys):
             assert abs(runs[0] - old[0]) <= TOLERANCE, (name, split)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("real_sets")
 @pytest.mark.parametrize("name", ["EMGGestures", "SMD"])
 def test_leakage_in_the_large_sets(name):

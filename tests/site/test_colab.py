@@ -91,6 +91,7 @@ for cell in json.load(open(sys.argv[1]))["cells"]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_TORCH[1:])
 def test_a_chapter_on_the_mathematics_runs_to_its_end_without_torch(name, tmp_path):
     """Without a kernel, which takes half of the time; the workflow runs them in one."""

@@ -361,6 +361,17 @@ def compiled(net, **options):
 
 
 @pytest.mark.parametrize("name", DETERMINISTIC)
+def test_models_are_traced_without_a_graph_break(name):
+    torch.compiler.reset()
+    net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
+    traced = torch.compile(net.double(), backend="eager", fullgraph=True)
+    torch.testing.assert_close(traced(series().double()), net(series().double()))
+
+
+# One of each kind of term, with and without parameters of its own.
+@pytest.mark.parametrize(
+    "name", ["none", "learnable", "rotary", "alibi", "t5", "relative", "tupe", "erpe", "cope"]
+)
 def test_compiled_training_gives_the_same_without_a_graph_break(name):
     net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
     twin = copy.deepcopy(net.double())
@@ -414,11 +425,12 @@ class Layer(torch.nn.Module):
 
 
 # DyWPE apart: its lengths halve from scale to scale, and whether they are odd decides what is done
-EXPORTED = [name for name in encodings.names("all") if name != "dywpe"]
+EXPORTED = [(name, True) for name in encodings.names("all") if name != "dywpe"]
+# One of each kind of term, as without a mask other kernels serve long inputs.
+EXPORTED += [(name, False) for name in ("none", "t5", "relative", "tupe", "conv_spe")]
 
 
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize(("name", "masked"), EXPORTED)
 def test_attention_is_exported_for_every_length(name, masked):
     torch.manual_seed(0)
     attention = SelfAttention(16, 2, encodings.make(name, 16, 2, 400)).eval()
