@@ -29,7 +29,15 @@ def source(name: str) -> str:
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
-@pytest.mark.parametrize("page_name", toc_files())
+# One tool makes the pages of reference from one template: in `make test` one stands for all.
+REFERENCE = [name for name in toc_files() if name.startswith("book/api/")]
+VISITED = [
+    pytest.param(name, marks=pytest.mark.slow) if name in REFERENCE and name not in WALKED else name
+    for name in toc_files()
+]
+
+
+@pytest.mark.parametrize("page_name", VISITED)
 def test_page(opened, page_name):
     """All that is asked of every page, in one visit: most of the time goes into opening it."""
     page = opened.goto(page_name)
@@ -411,7 +419,7 @@ def test_a_mark_opens_its_cell(opened):
 )
 def test_old_addresses_lead_to_the_audit(opened, site, old, new):
     opened.page.goto((site / "book").as_uri() + f"/{old}")
-    opened.page.wait_for_url(f"**/{new}")
+    opened.page.wait_for_url(f"**/{new}", wait_until="commit")
 
 
 def test_an_old_page_leads_on_without_scripts(browser, site):

@@ -64,4 +64,4 @@ def test_the_list_names_what_the_first_edition_had():
 def test_a_browser_follows(opened, old, new):
     page, anchor = old.split("#")
     opened.page.goto((opened.site / "book" / page).as_uri() + f"#{anchor}")
-    opened.page.wait_for_url(f"**/book/{new}*")
+    opened.page.wait_for_url(f"**/book/{new}*", wait_until="commit")
