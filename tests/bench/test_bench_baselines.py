@@ -66,7 +66,8 @@ def test_largest_class_is_the_training_parts():
     assert record["metrics"]["balanced_accuracy"] == 0.5
 
 
-@pytest.mark.parametrize("name", ["GunPoint", pytest.param("BasicMotions", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["GunPoint", "BasicMotions"])
 def test_minirocket_is_its_transform_and_a_ridge(name):
     from aeon.transformations.collection.convolution_based import MiniRocket
     from sklearn.linear_model import RidgeClassifierCV
@@ -87,6 +88,7 @@ def test_minirocket_is_its_transform_and_a_ridge(name):
     assert (expected == test.y).mean() > 0.95  # two easy sets
 
 
+@pytest.mark.slow
 def test_minirocket_takes_series_that_are_shorter_than_its_kernels():
     train, test = made(40, 8, 2, seed=0), made(40, 8, 2, seed=1)
     assert baselines.minirocket_settings(train)["length"] == 9

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
-from browsing import DESKTOP, PHONE
+from browsing import PHONE
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
@@ -29,17 +29,24 @@ def source(name: str) -> str:
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
+# Pages with controls of their own.
+WIDGETS = ("book/atlas", "book/choosing", "book/claims", "book/explorables", "book/part-quizzes")
+
+
+def weekly(names: list[str], *, but: tuple[str, ...]) -> list:
+    """Return pages of which `make test` visits some only."""
+    return [n if n in but else pytest.param(n, marks=pytest.mark.slow) for n in names]
+
+
 # One tool makes the pages of reference from one template: in `make test` one stands for all.
 REFERENCE = [name for name in toc_files() if name.startswith("book/api/")]
-VISITED = [
-    pytest.param(name, marks=pytest.mark.slow) if name in REFERENCE and name not in WALKED else name
-    for name in toc_files()
-]
+OTHERS = [name for name in toc_files() if name not in REFERENCE]
+VISITED = [*OTHERS, *weekly(REFERENCE, but=WALKED)]
 
 
 @pytest.mark.parametrize("page_name", VISITED)
 def test_page(opened, page_name):
-    """All that is asked of every page, in one visit: most of the time goes into opening it."""
+    """What words, formulas and figures can spoil, in one visit: to open a page takes longest."""
     page = opened.goto(page_name)
     assert page.locator("html").get_attribute("data-theme") == "light"
     equations_are_typeset(page)
@@ -55,10 +62,15 @@ def test_page(opened, page_name):
         keyboard_opens_every_solution(page)
     assert opened.refused == [], "a request left the machine"
     assert opened.messages == [], "the console is not silent"
-    axe_finds_nothing(page, but=COLOURS)  # from here on, as it speaks to the console itself
     resize(page, PHONE)
     nothing_scrolls_sideways(page)
-    resize(page, DESKTOP)
+
+
+# What axe faults comes with templates, style sheets and scripts, and hardly ever with words.
+@pytest.mark.parametrize("page_name", weekly(toc_files(), but=(*WALKED, *WIDGETS)))
+def test_everybody_can_use_and_read_it(opened, page_name):
+    page = opened.goto(page_name)
+    axe_finds_nothing(page, but=COLOURS)
     colours_can_be_read(page)  # last, as it takes the page apart
 
 

@@ -208,8 +208,7 @@ def a_cell_of_ones_own(page):
     return page.get_by_label(f"Code of cell {number + 1}", exact=True), number + 1
 
 
-def test_a_visit(window):
-    """One page from the first look to the last: what is asked of the button and of the cells."""
+def test_the_first_page_runs_and_gives_the_stored_output(window):
     page = window
     page.goto(f"{page.address}/{FIRST}.html")
     nothing_is_loaded_before_the_click(page)
@@ -217,6 +216,15 @@ def test_a_visit(window):
     rest(page)
     every_output_is_the_stored_one(page, FIRST)
     needs_what_it_loads(page, FIRST)
+    an_error_is_told(page)
+
+
+@pytest.mark.slow
+def test_a_visit(window):
+    """One page from the first look to the last: what is asked of the button and of the cells."""
+    page = window
+    click(page, FIRST)
+    run_all(page)
     axe_finds_nothing(page)
     darken(page)
     axe_finds_nothing(page, COLOURS)
