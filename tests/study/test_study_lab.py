@@ -71,6 +71,23 @@ def test_unfinished_and_missing_trainings_are_named(stored):
     assert len(lab.load([]).missing(3)) == lab.planned(3) == 1120
 
 
+def test_a_tier_that_is_not_whole_is_left_out(monkeypatch):
+    encodings = (bench.Encoding("rotary"), bench.Encoding("none"))
+    monkeypatch.setattr(
+        bench,
+        "TIERS",
+        {1: bench.Tier(("copy",), encodings, 1), 2: bench.Tier(("sort",), encodings, 1)},
+    )
+    first = [record("copy", ROTARY, 0), record("copy", bench.Encoding("none"), 0, error="it broke")]
+    begun = [record("sort", ROTARY, 0)]
+    found = lab.load([*first, *begun]).whole()
+    assert found.tasks == ["copy"]
+    assert list(found.failed) == [("copy", "none", 0)]
+    assert lab.load([*first[:1], *begun]).whole().tasks == []
+    ended = record("sort", bench.Encoding("none"), 0)
+    assert lab.load([*first, *begun, ended]).whole().tasks == ["copy", "sort"]
+
+
 def test_records_of_another_protocol_are_left_out(stored):
     found = lab.load([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
     assert list(found.runs) == [("copy", "none")]

@@ -124,17 +124,32 @@ class Lab:
 
     def missing(self, tier: int) -> list[str]:
         """Return the trainings of a tier that are neither finished nor failed, by name."""
-        cells = [cell for group in bench.tier_cells(tier).groups() for cell in group]
-        named = [
-            (cell.dataset, language.label(cell.encoding, cell.random_positions), cell.seed)
-            for cell in cells
-        ]
         return [
             f"{task}, {encoding}, seed {seed}"
-            for task, encoding, seed in named
+            for task, encoding, seed in _cells(tier)
             if seed not in self.runs.get((task, encoding), {})
             and (task, encoding, seed) not in self.failed
         ]
+
+    def whole(self) -> "Lab":
+        """Return the lab without trainings that belong to no tier of which all is trained."""
+        tiers = (tier for tier in bench.TIERS if not self.missing(tier))
+        kept = {cell for tier in tiers for cell in _cells(tier)}
+        runs = {
+            key: {seed: found for seed, found in seeds.items() if (*key, seed) in kept}
+            for key, seeds in self.runs.items()
+        }
+        failed = {cell: why for cell, why in self.failed.items() if cell in kept}
+        return Lab({key: seeds for key, seeds in runs.items() if seeds}, failed)
+
+
+def _cells(tier: int) -> list[tuple[str, str, int]]:
+    """Return the task, encoding and seed of each training of a tier."""
+    return [
+        (cell.dataset, language.label(cell.encoding, cell.random_positions), cell.seed)
+        for group in bench.tier_cells(tier).groups()
+        for cell in group
+    ]
 
 
 def planned(tier: int) -> int:
@@ -194,7 +209,8 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     Parameters
     ----------
     records : iterable of dict, optional
-        By default those of the file `results/lab.jsonl`.
+        By default those of the file `results/lab.jsonl`, as far as their tiers are whole: a tier
+        that is still being trained changes no page.
 
     Returns
     -------
@@ -212,7 +228,7 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     """
     if records is None:
         path = results.folder() / "lab.jsonl"
-        records = store.Store(path) if path.is_file() else []
+        return load(store.Store(path) if path.is_file() else []).whole()
     runs, failed = defaultdict(dict), {}
     for record in store.unique(iter(records)):
         if record.get("protocol") != bench.HASH:
