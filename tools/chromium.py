@@ -6,14 +6,19 @@ import shutil
 # The pop-ups of the address bar are pages, too, which each window loads anew: a second of work.
 # Of several such flags the last one counts, so what Playwright turns off stands here again.
 _OFF = (
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
     "HttpsFirstBalancedModeAutoEnable",
     "HttpsUpgrades",
     "LensOverlay",
     "MediaRouter",
+    "NetworkTimeServiceQuerying",
     "OptimizationHints",
     "PaintHolding",
     "PreconnectToSearch",
+    "TcpPortRandomizationWin",
     "ThirdPartyStoragePartitioning",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",

@@ -351,20 +351,19 @@ def test_stochastic_codes_are_new_in_training_and_fixed_in_evaluation(name):
 # -- compilation -----------------------------------------------------------------------------------
 
 
-def compiled(net, **options):
+def compiled(net, backend="aot_eager", **options):
     """Return the model compiled by tracer and autograd, without a code generator.
 
     That is the part which our code can break, and it needs no C++ compiler.
     """
     torch.compiler.reset()
-    return torch.compile(net, backend="aot_eager", **options)
+    return torch.compile(net, backend=backend, **options)
 
 
 @pytest.mark.parametrize("name", DETERMINISTIC)
 def test_models_are_traced_without_a_graph_break(name):
-    torch.compiler.reset()
     net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
-    traced = torch.compile(net.double(), backend="eager", fullgraph=True)
+    traced = compiled(net.double(), backend="eager", fullgraph=True)
     torch.testing.assert_close(traced(series().double()), net(series().double()))
 
 
