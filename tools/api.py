@@ -87,6 +87,7 @@ ROOMS = {
             "bench.language",
             "bench.lab",
             "bench.text",
+            "bench.probes",
             "bench.fingerprints",
         ),
     ),

@@ -81,6 +81,16 @@ def test_nothing_stops_before_the_least_number_of_steps():
     assert stopped == [False, False, False, True, True, True]
 
 
+def test_who_has_all_right_need_not_take_the_least_number_of_steps():
+    cell = settings(**STEPS | {"least_steps": 500})
+    best, course = Best(cell), plan(cell, 1)
+    stopped = []
+    for n in range(1, 5):
+        best.check(n, 1.0, 1.0, 0.1)
+        stopped.append(best.done(course))
+    assert stopped == [False, False, True, True]  # the first check was progress
+
+
 def test_a_loss_that_is_not_finite_ends_a_training_with_its_place():
     best = Best(settings(**STEPS))
     best.check(3, math.nan, 0.5, 1.0)

@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     _add_baselines(commands.add_parser("baselines", help="score sets without a transformer"))
     _add_lab(commands.add_parser("lab", help="train a tier of the length-generalisation lab"))
     _add_text(commands.add_parser("text", help="train the model of characters, and read farther"))
+    _add_probes(commands.add_parser("probes", help="train on the range probe, and read longer"))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -132,7 +133,7 @@ def _add_lab(lab: argparse.ArgumentParser) -> None:
 
 
 def _add_course(command: argparse.ArgumentParser, out: str) -> None:
-    """Add what every command takes that trains language models."""
+    """Add what every command takes that trains cells one by one."""
     command.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     command.add_argument("--out", type=Path, default=Path(out), metavar="FILE")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
@@ -147,6 +148,21 @@ def _add_text(text: argparse.ArgumentParser) -> None:
     text.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
     _add_course(text, "results/text.jsonl")
     text.set_defaults(command=_text)
+
+
+def _add_probes(probes: argparse.ArgumentParser) -> None:
+    probes.add_argument("--encodings", nargs="+", metavar="NAME", help="these only: 'dft (loud)'")
+    probes.add_argument("--distances", nargs="+", type=int, metavar="STEPS", help="these only")
+    probes.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
+    _add_course(probes, "results/probes.jsonl")
+    probes.set_defaults(command=_probes)
+
+
+def _probes(options: argparse.Namespace) -> int:
+    from posenc.bench import language, probes
+
+    cells = probes.protocol_cells(options.encodings, options.distances, options.seeds)
+    return 1 if language.run(cells, options, probes.trained).failed else 0
 
 
 def _text(options: argparse.Namespace) -> int:
@@ -217,7 +233,7 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-_TO_A_FILE = (_run, _baselines, _merge, _lab, _text)
+_TO_A_FILE = (_run, _baselines, _merge, _lab, _text, _probes)
 
 
 def _fits(record: dict, conditions: Sequence[str]) -> bool:

@@ -151,7 +151,7 @@ class Best:
     error: str = ""
 
     def done(self, course: Course) -> bool:
-        """Return whether further checks cannot change this seed's result.
+        """Return whether to stop: patience is over, and the fewest steps are done or all is right.
 
         Parameters
         ----------
@@ -163,7 +163,8 @@ class Best:
         """
         if self.error:
             return True
-        return self.waiting >= course.patience and len(self.losses) >= course.least_rounds
+        enough = len(self.losses) >= course.least_rounds or self.score[0] == 1
+        return enough and self.waiting >= course.patience
 
     def check(self, number: int, train_loss: float, accuracy: float, loss: float) -> bool:
         """Note a check; return whether it is the best so far.

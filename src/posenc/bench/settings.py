@@ -86,8 +86,9 @@ class Settings:
         Most optimisation steps; above 0 it takes the place of `epochs` and `patience`, and small
         sets are trained as long as large ones. 0 counts in epochs.
     least_steps, patience_steps, check_every : int
-        In a course of steps: fewest steps, steps without progress before stopping, and steps
-        between two looks at the validation part; see `posenc.bench.course`.
+        In a course of steps: fewest steps unless all of the validation part is right, steps
+        without progress before stopping, and steps between two looks at the validation part; see
+        `posenc.bench.course`.
     schedule : str
         After the rise, "cosine" falls to 0 over the most steps, "constant" stays.
     resample : int

@@ -1,0 +1,315 @@
+"""The range probe, trained to the end, and what its models do beyond their length.
+
+    python -m posenc.bench probes
+
+In `range_probe` a class is a relation of two positions, a number of steps apart. Small models learn
+it at several distances, with encodings of several sizes, and each is then tested on series that are
+longer, and at places that come later, than those of its training. `PROTOCOL` holds all that decides
+a result, and its hash stands in every record.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from posenc import _checks, data
+from posenc.bench import build, extrapolation, train
+from posenc.bench.extrapolation import LengthSettings
+from posenc.bench.protocols import hashed
+from posenc.bench.train import TrainingError
+
+PROFILE = "probe"
+TASK = "range_probe"
+MODEL = "time_series"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An encoding of the probe: its name, the size of its rows, and its options.
+
+    Parameters
+    ----------
+    encoding : str
+        One of `posenc.encodings.names("all")`, or "module:Class".
+    scale : str
+        As in `posenc.bench.settings.Settings`.
+    options : tuple of (str, object)
+        Those of the encoding, in pairs.
+
+    Examples
+    --------
+    >>> Variant("dft", "loud", (("overflow", "alias"),)).label
+    'dft (loud, alias)'
+    """
+
+    encoding: str
+    scale: str = "paper"
+    options: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name as tables show it."""
+        return label(self.encoding, self.scale, dict(self.options))
+
+
+def label(encoding: str, scale: str, options: dict[str, object]) -> str:
+    """Return the name of a variant: its encoding, and what differs from its authors' choice.
+
+    Parameters
+    ----------
+    encoding, scale : str
+    options : dict of str to object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label("sinusoidal", "unit", {}), label("rotary", "paper", {})
+    ('sinusoidal (unit)', 'rotary')
+    """
+    changes = [*([scale] if scale != "paper" else []), *map(str, options.values())]
+    return f"{encoding} ({', '.join(changes)})" if changes else encoding
+
+
+ONE_HOT = "posenc.audit.one_hot:OneHot"
+# Size and shape apart, at every distance ...
+SIZED = (
+    Variant("none"),
+    Variant("sinusoidal"),
+    Variant("sinusoidal", "unit"),
+    Variant("dft"),
+    Variant("dft", "loud"),
+    Variant(ONE_HOT, "loud"),
+)
+# ... and all others at one of them, for the tests beyond the trained length.
+OTHERS = (
+    *map(
+        Variant,
+        (
+            "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe", "rotary",
+            "learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe",
+        ),
+    ),
+    Variant("dft", "loud", (("overflow", "alias"),)),
+)  # fmt: skip
+DISTANCES = (1, 2, 4, 8, 15)
+TESTED_AT = 4
+
+PROTOCOL: dict[str, object] = {
+    "edition": 2,
+    "task": {"length": 32, "n": 4000, "noise": 0.02},
+    "distances": DISTANCES,
+    "sized": [[one.encoding, one.scale, one.options] for one in SIZED],
+    "others": [[one.encoding, one.scale, one.options] for one in OTHERS],
+    "others_at": TESTED_AT,
+    "tested": (32, 64, 128),
+    "n_test": 1000,
+    "seeds": 10,
+    "settings": {
+        "d_model": 64,
+        "n_heads": 4,
+        "n_layers": 2,
+        "d_ff": 128,
+        "dropout": 0.0,
+        "optimizer": "adamw",
+        "learning_rate": 1e-3,
+        "weight_decay": 0.01,
+        "schedule": "constant",
+        "warmup": 0.0125,
+        "batch_size": 32,
+        "validation": 0.25,
+        "max_cases": 0,
+        "steps": 8000,
+        "least_steps": 4000,  # what is found late is not found by those who stop on a plateau
+        "patience_steps": 500,
+        "check_every": 50,
+    },
+    "found": 0.9,
+}
+
+HASH = hashed(PROTOCOL)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of the protocol, seed by seed, so that a run that stops early has some of all.
+
+    Parameters
+    ----------
+    places : sequence of (Variant, int)
+        Encodings, and the distances at which they are trained.
+    seeds : sequence of int
+
+    Examples
+    --------
+    >>> cells = Cells([(Variant("none"), 1), (Variant("rotary"), 4)], [0, 1])
+    >>> len(cells), [(one.encoding, one.seed) for one, in cells.groups()]
+    (4, [('none', 0), ('rotary', 0), ('none', 1), ('rotary', 1)])
+    """
+
+    places: Sequence[tuple[Variant, int]]
+    seeds: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.places) * len(self.seeds)
+
+    def groups(self) -> Iterator[list[LengthSettings]]:
+        """Yield the cells one by one.
+
+        Yields
+        ------
+        list of LengthSettings
+            Of one cell.
+        """
+        for seed in self.seeds:
+            for variant, distance in self.places:
+                yield [cell(variant, distance, seed)]
+
+
+def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Parameters
+    ----------
+    variant : Variant
+    distance : int
+        Steps between the two pulses.
+    seed : int
+        At least 0; series, their split, and initial weights come from it.
+    **changes
+        Settings that take the place of the protocol's; its hash is left out then.
+
+    Returns
+    -------
+    posenc.bench.extrapolation.LengthSettings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a value out of range.
+
+    Examples
+    --------
+    >>> one = cell(Variant("rotary"), 4, 3)
+    >>> one.protocol == HASH, one.dataset_options["seed"], one.test_lengths
+    (True, 3, (32, 64, 128))
+    """
+    task = {**PROTOCOL["task"], "distance": distance, "seed": seed}
+    common = {**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes}
+    return LengthSettings(
+        variant.encoding,
+        MODEL,
+        TASK,
+        seed,
+        profile=PROFILE,
+        split_seed=seed,
+        scale=variant.scale,
+        encoding_options=dict(variant.options),
+        encoding_source=build.fingerprint(variant.encoding),
+        dataset_options=task,
+        dataset_source=data.fingerprint(TASK, **task),
+        test_lengths=PROTOCOL["tested"],
+        n_test=PROTOCOL["n_test"],
+        **common,
+    )
+
+
+def places() -> list[tuple[Variant, int]]:
+    """Return the encodings of the protocol with the distances at which they are trained.
+
+    Returns
+    -------
+    list of (Variant, int)
+
+    Examples
+    --------
+    >>> len(places()), sum(distance == TESTED_AT for _, distance in places())
+    (44, 20)
+    """
+    at_all = [(variant, distance) for distance in DISTANCES for variant in SIZED]
+    return at_all + [(variant, TESTED_AT) for variant in OTHERS]
+
+
+def protocol_cells(
+    encodings: Sequence[str] | None = None,
+    distances: Sequence[int] | None = None,
+    seeds: int | None = None,
+) -> Cells:
+    """Return the cells of the protocol, or some of them.
+
+    Parameters
+    ----------
+    encodings : sequence of str, optional
+        Labels, such as "rotary" or "dft (loud)"; by default all.
+    distances : sequence of int, optional
+        By default all.
+    seeds : int, optional
+        How many of the seeds; by default all.
+
+    Returns
+    -------
+    Cells
+
+    Raises
+    ------
+    ValueError
+        If a label, distance or number is none of the protocol's.
+
+    Examples
+    --------
+    >>> len(protocol_cells()), len(protocol_cells(["none", "rotary"], [4], seeds=2))
+    (440, 4)
+    """
+    known = {variant.label for variant in SIZED + OTHERS}
+    for name in encodings or ():
+        _checks.choice("encoding", name, known)
+    for distance in distances or ():
+        _checks.choice("distance", str(distance), map(str, DISTANCES))
+    most = PROTOCOL["seeds"]
+    n = most if seeds is None else _checks.count("seeds", seeds, minimum=1)
+    if n > most:
+        raise ValueError(f"seeds must be at most {most}, got {n}")
+    kept = [
+        (variant, distance)
+        for variant, distance in places()
+        if variant.label in (encodings or known) and distance in (distances or DISTANCES)
+    ]
+    return Cells(kept, range(n))
+
+
+def trained(
+    cells: Sequence[LengthSettings],
+    device: str = "cpu",
+    *,
+    compile: bool = False,
+    probe: object = None,  # noqa: ARG001 - the engine hands it on
+) -> list[dict[str, object] | TrainingError]:
+    """Train cells, and test each fitted model at every length of its settings.
+
+    Parameters
+    ----------
+    cells : sequence of LengthSettings
+    device : str
+        "cpu", "cuda", "cuda:1", "mps".
+    compile, probe
+        What an engine hands on.
+
+    Returns
+    -------
+    list of dict or TrainingError, one per cell
+        What `train.train` and `extrapolation.probe` return.
+
+    Raises
+    ------
+    ValueError
+        If a name or size is wrong.
+
+    Examples
+    --------
+    >>> few = {"steps": 2, "least_steps": 0}
+    >>> scores, = trained([cell(Variant("none"), 1, 0, **few)])
+    >>> scores["steps"], "longer_128" in scores
+    (50, True)
+    """
+    return train.train(cells, device, compile=compile, probe=extrapolation.probe)
