@@ -7,8 +7,9 @@ equal width, depth, heads, batch size, epochs and data:
     torch's default number of threads;
 (b) the survey's published code, if `--reference PATH` names a checkout of the repository
     imics-lab/positional-encoding-benchmark. Its model is imported from there, never copied;
-(c) the training loop of tsai with its transformer `TST`, if tsai is installed
-    (`benchmarks/requirements.txt`).
+(c) the training loop of tsai with its transformer `TST`, if tsai is installed, which wants an
+    environment of its own (`benchmarks/requirements-tsai.txt`). `--out results/engine.json`
+    stores what this comparison found.
 
 Throughput is trainings per second with warm workers: importing torch, once per worker and run, is
 left out. The last table is what the store and the driver cost per cell.
@@ -16,12 +17,14 @@ left out. The last table is what the store and the driver cost per cell.
 
 import argparse
 import importlib
+import json
 import os
 import platform
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -46,10 +49,9 @@ LENGTHS = (30, 100, 896)
 def main() -> None:
     options = arguments()
     print(f"{platform.machine()}, {available_cores()} cores, torch {torch.__version__}\n")
-    print(against_plain(options), end="\n\n")
-    print(against_reference(options), end="\n\n")
-    print(against_tsai(options), end="\n\n")
-    print(overhead(options))
+    for part in (against_plain, against_reference, against_tsai, overhead):
+        if options.only in (None, part.__name__.removeprefix("against_")):
+            print(part(options), end="\n\n")
 
 
 def arguments() -> argparse.Namespace:
@@ -58,6 +60,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="full", help="size of the model: laptop or full")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--only", choices=("plain", "reference", "tsai", "overhead"))
+    parser.add_argument("--out", type=Path, help="file for what is found beside tsai")
     parser.add_argument("--reference", type=Path, help="a checkout of the survey's code")
     options = parser.parse_args()
     # three quarters are trained on: a whole number of batches, the same for all contestants
@@ -202,24 +206,40 @@ def time_engine(todo: list[Settings], device: str) -> float:
 
 def against_tsai(options: argparse.Namespace) -> str:
     try:
-        from tsai.all import TST, Learner, TSDatasets, accuracy, get_ts_dls
-    except ImportError:
-        return "(c) skipped: pip install -r benchmarks/requirements.txt brings tsai."
-    rows = []
+        from tsai.all import TST, Learner, TSClassification, accuracy, get_ts_dls
+    except ImportError as error:
+        return f"(c) skipped ({error}): see benchmarks/requirements-tsai.txt."
+    rows, found = [], []
     for length in options.lengths:
         todo = cells(options, length)
-        theirs = [_time_tsai(todo, TST, Learner, TSDatasets, get_ts_dls, accuracy)]
-        ours = [time_engine(todo, options.device)]
-        hourly = [f"{3600 * len(todo) / median(seconds):.0f}" for seconds in (theirs, ours)]
-        rows.append([str(length), *hourly, f"{median(theirs) / median(ours):.2f}×"])
+        theirs, ours = [], []
+        for _ in range(options.rounds):
+            theirs.append(_time_tsai(todo, TST, Learner, TSClassification, get_ts_dls, accuracy))
+            ours.append(time_engine(todo, options.device))
+        ratio = median(a / b for a, b in zip(theirs, ours, strict=True))
+        hourly = [round(3600 * len(todo) / median(seconds)) for seconds in (theirs, ours)]
+        rows.append([str(length), *map(str, hourly), f"{ratio:.2f}×"])
+        names = ("length", "tsai_an_hour", "ours_an_hour", "ratio")
+        found.append(dict(zip(names, (length, *hourly, round(ratio, 4)), strict=True)))
+    if options.out:
+        _store(found, options)
     return markdown(["(c) L", "tsai, trainings an hour", "posenc.bench", "ratio"], rows)
+
+
+def _store(found: list[dict[str, float]], options: argparse.Namespace) -> None:
+    """Write what was found beside tsai, by the profile's name; other profiles stay."""
+    stored = json.loads(options.out.read_text()) if options.out.is_file() else {}
+    stored["machine"] = f"{platform.machine()}, {available_cores()} cores"
+    stored["versions"] = {name: version(name) for name in ("torch", "tsai")}
+    stored[options.profile] = found
+    options.out.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
 
 
 def _time_tsai(
     todo: list[Settings],
     make: type,
     learner: type,
-    datasets: type,
+    classes: type,
     loaders: Callable,
     accuracy: Callable,
 ) -> float:
@@ -234,8 +254,10 @@ def _time_tsai(
     start = time.perf_counter()
     for cell in todo:
         torch.manual_seed(cell.seed)
-        sets = datasets(x.transpose(1, 2).numpy(), y.numpy(), splits=split)
-        fed = loaders(sets.train, sets.valid, bs=cell.batch_size, num_workers=0)
+        fed = loaders(
+            x.transpose(1, 2).numpy(), y.numpy(), splits=split, tfms=[None, classes()],
+            bs=cell.batch_size, num_workers=0,
+        )  # fmt: skip
         sizes = {"n_layers": cell.n_layers, "d_model": cell.d_model, "n_heads": cell.n_heads}
         model = make(
             data.n_channels, data.n_classes, data.length, d_ff=cell.d_ff,

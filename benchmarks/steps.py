@@ -1,20 +1,28 @@
 """How close a training step comes to the machine's limit, and where the rest of its time goes.
 
 Run `python benchmarks/steps.py` (`--quick` for fewer rounds) on an idle machine, one thread. For
-each number of tokens, in one run: the rate of large matrix products on this core, the rate that the
-step's own products reach (its linear maps; torch counts their operations), and what share of the
-step goes into products, attention, dropout, the optimiser and all else.
+each number of tokens, in one run: the rate of large matrix products on this core, and the rate that
+the step's own products reach (its linear maps; torch counts their operations). Beside it, the rate
+of products of the same shapes by themselves: on operands that stay in the core's cache, and on
+operands and results that lie outside it, as in a step, where each was written long before. Then
+the share of the step that goes into products, attention, dropout, the optimiser and all else, and
+how long a compiled step takes beside it.
 """
 
 import argparse
+import json
 import platform
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import torch
 from aims import LINEAR as AIM
+from aims import busy
 from timing import markdown
+from torch.autograd.profiler_util import FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from posenc.bench import build, ensemble, parts
@@ -22,6 +30,8 @@ from posenc.bench.settings import Settings
 from posenc.bench.train import Training
 
 LENGTHS = (8, 30, 100, 300)
+Product = tuple[int, int, int]  # (m, k) times (k, n)
+OUTSIDE = 2**26  # bytes; more than a core's own cache holds
 
 # Parts of a step by the names of torch's operators, the first that fits.
 PARTS = {
@@ -38,29 +48,46 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--encoding", default="none")
+    parser.add_argument("--out", type=Path, help="file to store the shares in")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{platform.machine()}, 1 thread, torch {torch.__version__}, {options.encoding}\n")
-    print(table(options))
+    head = f"{platform.machine()}, 1 thread, torch {torch.__version__}, {options.encoding}"
+    found = [shares(length, options) for length in options.lengths]
+    print(f"{head}\n\n{table(found)}")
+    if options.out:
+        stored = {"machine": head, "busy": busy(), "batch_size": options.batch_size, "rows": found}
+        options.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
-def table(options: argparse.Namespace) -> str:
-    """Return a Markdown table, a row a number of tokens."""
+def shares(length: int, options: argparse.Namespace) -> dict[str, float]:
+    """Return the limit, what the products reach of it, and what share of a step each part takes."""
     rounds = 20 if options.quick else 100
+    step = training(options.encoding, length, options.batch_size).take_step
+    limit = peak_rate(rounds)
+    found = measure(step, rounds)
+    rates = {
+        "linear maps reach": found.flops / found.seconds["linear maps"],
+        "alone, in cache": rate_alone(found.products, rounds, size=0),
+        "alone, outside": rate_alone(found.products, rounds, size=OUTSIDE),
+    }
+    parts = {name: found.seconds[name] / found.total for name in (*PARTS, "all else")}
+    at = {"tokens": length, "ms a step": 1e3 * found.step, "limit, GFLOP/s": limit / 1e9}
+    compiled = training(options.encoding, length, options.batch_size, compile=True).take_step
+    quicker = {"compiled takes": fastest(compiled, rounds) / found.step}
+    return at | {name: rate / limit for name, rate in rates.items()} | parts | quicker
+
+
+def table(found: list[dict[str, float]]) -> str:
+    """Return a Markdown table, a row a number of tokens."""
     rows = []
-    for length in options.lengths:
-        step = training(options.encoding, length, options.batch_size).take_step
-        limit = peak_rate(rounds)
-        found = measure(step, rounds)
-        linear = found.flops / found.seconds["linear maps"]
-        shares = [f"{found.seconds[name] / found.total:.0%}" for name in (*PARTS, "all else")]
-        rate = f"{linear / limit:.0%} (aim {AIM:.0%})"
-        rows.append([str(length), f"{1e3 * found.step:.2f}", f"{limit / 1e9:.0f}", rate, *shares])
-    head = ["tokens", "ms a step", "limit, GFLOP/s", "linear maps reach", *PARTS, "all else"]
-    return markdown(head, rows)
+    for row in found:
+        length, step, limit, reached, *others = row.values()
+        at = [str(length), f"{step:.2f}", f"{limit:.0f}", f"{reached:.0%} (aim {AIM:.0%})"]
+        rows.append([*at, *(f"{share:.0%}" for share in others)])
+    return markdown(list(found[0]), rows)
 
 
-def training(encoding: str, length: int, batch_size: int) -> Training:
+def training(encoding: str, length: int, batch_size: int, *, compile: bool = False) -> Training:
     """Return a training of the laptop's model on series of so many tokens."""
     cell = Settings(
         encoding,
@@ -73,7 +100,7 @@ def training(encoding: str, length: int, batch_size: int) -> Training:
     device = torch.device("cpu")
     data = parts.load(cell, device)
     model = build.model(cell, data.n_channels, data.n_classes, data.length)
-    made = Training([cell], ensemble.make([model]), data, device)
+    made = Training([cell], ensemble.make([model], compile=compile), data, device)
     draw = made._masks
 
     def seen() -> list[torch.Tensor]:
@@ -92,12 +119,39 @@ def peak_rate(rounds: int, size: int = 1024) -> float:
     return 2 * size**3 / best
 
 
+def rate_alone(products: dict[Product, float], rounds: int, size: int) -> float:
+    """Return the operations per second of a step's products, each repeated by itself.
+
+    With a `size` above 0, copies that hold so many bytes together take turns.
+    """
+    flops = seconds = 0.0
+    for (m, k, n), count in products.items():
+        copies = 1 + size // (4 * (m * k + k * n + m * n))
+        operands = [_operands(m, k, n) for _ in range(copies)]
+        best = min(_seconds(partial(_multiply, operands)) for _ in range(max(3, rounds // copies)))
+        flops += count * 2 * m * k * n
+        seconds += count * best / copies
+    return flops / seconds
+
+
+def _operands(m: int, k: int, n: int) -> tuple[torch.Tensor, ...]:
+    # as in a layer: the gradient of its weights sums over tokens, rows of the first operand
+    first = torch.randn(k, m).t() if k > max(m, n) else torch.randn(m, k)
+    return first, torch.randn(k, n), torch.empty(m, n)
+
+
+def _multiply(operands: list[tuple[torch.Tensor, ...]]) -> None:
+    for first, second, result in operands:
+        torch.mm(first, second, out=result)
+
+
 class Measured:
     """Seconds of one step by part, operations of its linear maps, and the step's wall time."""
 
     def __init__(self, rounds: int, step: float) -> None:
         self.rounds, self.step = rounds, step
         self.seconds: dict[str, float] = defaultdict(float)
+        self.products: dict[Product, float] = defaultdict(float)
         self.flops = 0.0
 
     @property
@@ -105,26 +159,34 @@ class Measured:
         """Seconds of all parts together, as the profiler saw them."""
         return sum(self.seconds.values())
 
-    def add(self, name: str, microseconds: float, flops: float) -> None:
-        """Count an operator."""
-        part = next((p for p, keys in PARTS.items() if _fits(name, keys)), "all else")
-        self.seconds[part] += microseconds / 1e6 / self.rounds
+    def add(self, event: FunctionEventAvg) -> None:
+        """Count an operator, or all of its calls with inputs of the same shapes."""
+        part = next((p for p, keys in PARTS.items() if _fits(event.key, keys)), "all else")
+        self.seconds[part] += event.self_cpu_time_total / 1e6 / self.rounds
         if part == "linear maps":
-            self.flops += flops / self.rounds
+            self.flops += event.flops / self.rounds
+            (m, k), (_, n) = [shape for shape in event.input_shapes if len(shape) == 2][:2]
+            self.products[m, k, n] += event.count / self.rounds
 
 
 def measure(step: Callable, rounds: int) -> Measured:
     """Return where the time of a step goes."""
+    found = Measured(rounds, fastest(step, rounds))
+    # one step each: what the profiler notes lies between a step's tensors and scatters later ones
+    for _ in range(rounds):
+        kinds = [ProfilerActivity.CPU]
+        with profile(activities=kinds, with_flops=True, record_shapes=True) as seen:
+            step()
+        for event in seen.key_averages(group_by_input_shape=True):
+            found.add(event)
+    return found
+
+
+def fastest(step: Callable, rounds: int) -> float:
+    """Return the seconds of the fastest of many steps, after some to warm up."""
     for _ in range(5):
         step()
-    wall = min(_seconds(step) for _ in range(rounds))
-    with profile(activities=[ProfilerActivity.CPU], with_flops=True) as seen:
-        for _ in range(rounds):
-            step()
-    found = Measured(rounds, wall)
-    for event in seen.key_averages():
-        found.add(event.key, event.self_cpu_time_total, event.flops)
-    return found
+    return min(_seconds(step) for _ in range(rounds))
 
 
 def _fits(name: str, keys: tuple[str, ...]) -> bool:

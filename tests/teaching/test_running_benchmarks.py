@@ -1,5 +1,6 @@
 """The page on running the benchmark shows commands and a class that must work."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -127,3 +128,33 @@ def test_the_table_of_profiles_is_that_of_the_code():
         shown = [known["n_layers"], known["d_model"], known["epochs"], known["max_cases"]]
         expected = [f"{value:,}" for value in shown[:3]] + [f"{shown[3]:,}" if shown[3] else "all"]
         assert cells == expected
+
+
+def stored(name):
+    folder = Path(__file__).parents[2] / "results"
+    return json.loads((folder / name).read_text(encoding="utf-8"))
+
+
+def test_speeds_on_the_page_are_those_that_were_measured():
+    beside = stored("engine.json")
+    ratios = [row["ratio"] for name in ("laptop", "full") for row in beside[name]]
+    lengths = [row["length"] for row in beside["laptop"]]
+    assert f"{min(ratios):.1f} to {max(ratios):.1f} times as many trainings an hour" in PAGE
+    assert f"at {lengths[0]} and {lengths[1]} steps and in both profiles" in PAGE
+
+
+def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
+    steps = stored("steps.json")
+    assert not steps["busy"], "measure again on an idle machine"
+
+    def said(column):
+        shares = [round(100 * row[column]) for row in steps["rows"]]
+        return f"{min(shares)} to {max(shares)} %"
+
+    assert f"products of a step reach {said('linear maps reach')} of the rate" in PAGE
+    assert f"Products of the same shapes reach {said('alone, in cache')} as long" in PAGE
+    assert f"core's cache, and {said('alone, outside')} if these come from outside" in PAGE
+    assert f"a compiled step takes {said('compiled takes')} of the time" in PAGE
+    attention = {row["tokens"]: row["attention"] for row in steps["rows"]}
+    assert 0.05 < attention[8] < 0.15  # "a tenth"
+    assert 0.4 < attention[300] < 0.5  # "nearly a half"
