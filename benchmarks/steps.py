@@ -51,11 +51,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="file to store the shares in")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    at_work = busy()  # before this program adds to it
     head = f"{platform.machine()}, 1 thread, torch {torch.__version__}, {options.encoding}"
     found = [shares(length, options) for length in options.lengths]
     print(f"{head}\n\n{table(found)}")
     if options.out:
-        stored = {"machine": head, "busy": busy(), "batch_size": options.batch_size, "rows": found}
+        stored = {"machine": head, "busy": at_work, "batch_size": options.batch_size, "rows": found}
         options.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 

@@ -154,7 +154,35 @@ def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
     assert f"products of a step reach {said('linear maps reach')} of the rate" in PAGE
     assert f"Products of the same shapes reach {said('alone, in cache')} as long" in PAGE
     assert f"core's cache, and {said('alone, outside')} if these come from outside" in PAGE
-    assert f"a compiled step takes {said('compiled takes')} of the time" in PAGE
+    first, *_, last = (round(100 * row["compiled takes"]) for row in steps["rows"])
+    assert f"a compiled step takes {first} % of the time, at 300 tokens {last} %" in PAGE
+    assert [row["tokens"] for row in steps["rows"]][:: len(steps["rows"]) - 1] == [8, 300]
     attention = {row["tokens"]: row["attention"] for row in steps["rows"]}
     assert 0.05 < attention[8] < 0.15  # "a tenth"
     assert 0.4 < attention[300] < 0.5  # "nearly a half"
+
+
+def test_times_of_one_token_on_the_page_are_those_that_were_measured():
+    stored_times = stored("decoding.json")
+    assert not stored_times["busy"], "measure again on an idle machine"
+
+    def ratio(column, kept, kind):
+        alike = [r for r in stored_times["rows"] if (r["prompt"], r["kind"]) == (kept, kind)]
+        ours = min(r[column] for r in alike if r["whose"].startswith("posenc"))
+        return ours / min(r[column] for r in alike if not r["whose"].startswith("posenc"))
+
+    plain = [
+        ratio("of many", kept, kind)
+        for kept in (64, 512)
+        for kind in ("none", "sinusoidal", "learnable")
+    ]
+    assert f"takes {min(plain):.2f} to {max(plain):.2f} times as long as the quickest" in PAGE
+    alone = sorted(ratio("alone", kept, "rotary") for kept in (64, 512))
+    assert f"takes {100 * alone[0]:.0f} to {100 * alone[1]:.0f} % of the time" in PAGE
+    short, long = (
+        [f"{ratio('of many', kept, kind):.2f}" for kind in ("rotary", "t5", "alibi")]
+        for kept in (64, 512)
+    )
+    said = "it takes {} times as long, with T5's bias {} and with ALiBi's {}: a model"
+    assert said.format(*short) in PAGE
+    assert "these three are {}, {} and {}.".format(*long) in PAGE
