@@ -88,6 +88,7 @@ ROOMS = {
             "bench.lab",
             "bench.text",
             "bench.probes",
+            "bench.seeded",
             "bench.fingerprints",
         ),
     ),

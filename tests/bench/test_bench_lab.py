@@ -8,8 +8,9 @@ import torch
 
 from posenc.bench import jobs, lab, language, local
 from posenc.bench.driver import Driver
-from posenc.bench.lab import FIRST, MORE, PROTOCOL, Cells, Encoding, LabSettings, tier_cells
+from posenc.bench.lab import FIRST, MORE, PROTOCOL, Encoding, LabSettings, tier_cells
 from posenc.bench.language import Clock
+from posenc.bench.seeded import SeedBySeed
 from posenc.bench.store import Store
 from posenc.bench.train import TrainingError
 from posenc.data import length_tasks
@@ -90,7 +91,7 @@ def test_cells_come_seed_by_seed_and_can_be_narrowed():
         ((4,), "tier must be one of 1, 2, 3, got '4'"),
         ((1, ["reverse"]), "task must be one of copy, parity, addition, got 'reverse'"),
         ((1, None, ["cope"]), "encoding must be one of none"),
-        ((1, None, None, 6), "seeds must be at most 5 in tier 1, got 6"),
+        ((1, None, None, 6), "seeds must be at most 5, got 6"),
     ]:
         with pytest.raises(ValueError, match=message):
             tier_cells(*arguments)
@@ -225,13 +226,8 @@ def test_a_loss_that_is_not_finite_fails(monkeypatch):
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
     store = Store(tmp_path / "lab.jsonl")
 
-    class Some(Cells):
-        def groups(self):
-            for seed in self.seeds:
-                yield [tiny(seed=seed)]
-
     def run(n):
-        cells = Some(["copy"], [FIRST[2]], range(n))
+        cells = SeedBySeed(tiny, [("copy", FIRST[2])], range(n))
         return Driver(cells, store, local.SerialEngine(), device="cpu", train=lab.train).run(
             Quiet()
         )

@@ -74,6 +74,7 @@ NEVER_FAIL = {
     "Return",
     "Scorecard",
     "Scores",
+    "SeedBySeed",
     "Sequences",
     "SerialEngine",
     "Shown",

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -135,54 +136,50 @@ def stored(name):
     return json.loads((folder / name).read_text(encoding="utf-8"))
 
 
-def test_speeds_on_the_page_are_those_that_were_measured():
+def row(*cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def test_trainings_an_hour_on_the_page_are_those_that_were_measured():
     beside = stored("engine.json")
-    ratios = [row["ratio"] for name in ("laptop", "full") for row in beside[name]]
-    lengths = [row["length"] for row in beside["laptop"]]
-    assert f"{min(ratios):.1f} to {max(ratios):.1f} times as many trainings an hour" in PAGE
-    assert f"at {lengths[0]} and {lengths[1]} steps and in both profiles" in PAGE
+    ratios = [one["ratio"] for name in ("laptop", "full") for one in beside[name]]
+    assert f"ends {min(ratios):.1f} to {max(ratios):.1f} times as many trainings" in PAGE
+    for name in ("laptop", "full"):
+        for one in beside[name]:
+            hourly = (f"{one[whose]:,}" for whose in ("tsai_an_hour", "ours_an_hour"))
+            assert row(name, str(one["length"]), *hourly, f"{one['ratio']:.1f}") in PAGE
+
+
+SHARES = ("linear maps reach", "alone, in cache", "alone, outside", "attention", "compiled takes")
 
 
 def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
     steps = stored("steps.json")
     assert not steps["busy"], "measure again on an idle machine"
-
-    def said(column):
-        shares = [round(100 * row[column]) for row in steps["rows"]]
-        return f"{min(shares)} to {max(shares)} %"
-
-    assert f"products of a step reach {said('linear maps reach')} of the rate" in PAGE
-    assert f"Products of the same shapes reach {said('alone, in cache')} as long" in PAGE
-    assert f"core's cache, and {said('alone, outside')} if these come from outside" in PAGE
-    first, *_, last = (round(100 * row["compiled takes"]) for row in steps["rows"])
-    assert f"a compiled step takes {first} % of the time, at 300 tokens {last} %" in PAGE
-    assert [row["tokens"] for row in steps["rows"]][:: len(steps["rows"]) - 1] == [8, 300]
-    attention = {row["tokens"]: row["attention"] for row in steps["rows"]}
-    assert 0.05 < attention[8] < 0.15  # "a tenth"
-    assert 0.4 < attention[300] < 0.5  # "nearly a half"
+    shares = {name: [round(100 * one[name]) for one in steps["rows"]] for name in SHARES}
+    for i, one in enumerate(steps["rows"]):
+        assert row(str(one["tokens"]), *(f"{shares[name][i]} %" for name in SHARES)) in PAGE
+    reached, in_cache, outside, _, compiled = shares.values()
+    assert f"those of a step reach {min(reached)} to {max(reached)} %" in PAGE
+    assert f"come to {min(in_cache)} % and more" in PAGE
+    assert f"to {min(outside)} to {max(outside)} % if these lie outside" in PAGE
+    assert f"{compiled[0]} % of its time at 8 tokens, but {compiled[-1]} % at 300" in PAGE
 
 
 def test_times_of_one_token_on_the_page_are_those_that_were_measured():
-    stored_times = stored("decoding.json")
-    assert not stored_times["busy"], "measure again on an idle machine"
-
-    def ratio(column, kept, kind):
-        alike = [r for r in stored_times["rows"] if (r["prompt"], r["kind"]) == (kept, kind)]
-        ours = min(r[column] for r in alike if r["whose"].startswith("posenc"))
-        return ours / min(r[column] for r in alike if not r["whose"].startswith("posenc"))
-
-    plain = [
-        ratio("of many", kept, kind)
-        for kept in (64, 512)
-        for kind in ("none", "sinusoidal", "learnable")
-    ]
-    assert f"takes {min(plain):.2f} to {max(plain):.2f} times as long as the quickest" in PAGE
-    alone = sorted(ratio("alone", kept, "rotary") for kept in (64, 512))
-    assert f"takes {100 * alone[0]:.0f} to {100 * alone[1]:.0f} % of the time" in PAGE
-    short, long = (
-        [f"{ratio('of many', kept, kind):.2f}" for kind in ("rotary", "t5", "alibi")]
-        for kept in (64, 512)
-    )
-    said = "it takes {} times as long, with T5's bias {} and with ALiBi's {}: a model"
-    assert said.format(*short) in PAGE
-    assert "these three are {}, {} and {}.".format(*long) in PAGE
+    measured = stored("decoding.json")
+    assert not measured["busy"], "measure again on an idle machine"
+    found = {}
+    for kind in ("none", "sinusoidal", "learnable", "rotary", "t5", "alibi"):
+        for column, kept in product(("alone", "of many"), (64, 512)):
+            alike = [r for r in measured["rows"] if (r["prompt"], r["kind"]) == (kept, kind)]
+            ours = min(r[column] for r in alike if r["whose"].startswith("posenc"))
+            theirs = min(r[column] for r in alike if not r["whose"].startswith("posenc"))
+            found.setdefault(kind, []).append(ours / theirs)
+        assert row(f"`{kind}`", *(f"{ratio:.2f}" for ratio in found[kind])) in PAGE
+    of_many = [found[kind][2] for kind in ("rotary", "t5", "alibi")]
+    said = "RoPE takes {:.2f} times as long, T5's bias {:.2f} and ALiBi's {:.2f}:"
+    assert said.format(*of_many) in PAGE
+    assert max(found["rotary"][:2] + found["t5"][:2]) < 1  # "the quickest", by themselves
+    longest = max(found[kind][3] for kind in ("rotary", "t5", "alibi"))
+    assert f"shrinks to {longest:.2f} and less" in PAGE

@@ -8,7 +8,7 @@ record. It was frozen before any sequence of a test was looked at, but for the p
 `results/lengths-protocol.md` is made from it by `python -m posenc.study.lab`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from posenc import _checks
-from posenc.bench import build, language
+from posenc.bench import build, language, seeded
 from posenc.bench.language import Clock, LanguageSettings
 from posenc.bench.protocols import hashed
+from posenc.bench.seeded import SeedBySeed
 from posenc.bench.train import TrainingError
 from posenc.data import length_tasks
 from posenc.data.length_tasks import Sequences
@@ -192,50 +193,6 @@ class LabSettings(LanguageSettings):
             raise ValueError("tested must hold at least one length, got none")
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of a tier, seed by seed, so that a run that stops early has some of everything.
-
-    Parameters
-    ----------
-    tasks : sequence of str
-        Names of `posenc.data.length_tasks.TASKS`.
-    encodings : sequence of Encoding
-    seeds : sequence of int
-
-    Raises
-    ------
-    ValueError
-        From `groups`, if a name is unknown.
-
-    Examples
-    --------
-    >>> cells = Cells(["copy", "sort"], [Encoding("none")], [0, 1, 2])
-    >>> len(cells), [(one.dataset, one.seed) for one, in cells.groups()][:3]
-    (6, [('copy', 0), ('sort', 0), ('copy', 1)])
-    """
-
-    tasks: Sequence[str]
-    encodings: Sequence[Encoding]
-    seeds: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.tasks) * len(self.encodings) * len(self.seeds)
-
-    def groups(self) -> Iterator[list[LabSettings]]:
-        """Yield the cells one by one.
-
-        Yields
-        ------
-        list of LabSettings
-            Of one cell.
-        """
-        for seed in self.seeds:
-            for task in self.tasks:
-                for encoding in self.encodings:
-                    yield [cell(task, encoding, seed)]
-
-
 def cell(task: str, encoding: Encoding, seed: int, **changes: object) -> LabSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
 
@@ -292,7 +249,7 @@ def tier_cells(
     tasks: Sequence[str] | None = None,
     encodings: Sequence[str] | None = None,
     seeds: int | None = None,
-) -> Cells:
+) -> SeedBySeed:
     """Return the cells of a tier, or those of some of its tasks, encodings and first seeds.
 
     Parameters
@@ -308,7 +265,7 @@ def tier_cells(
 
     Returns
     -------
-    Cells
+    SeedBySeed
 
     Raises
     ------
@@ -327,14 +284,13 @@ def tier_cells(
         _checks.choice("task", name, whole.tasks)
     for name in encodings or ():
         _checks.choice("encoding", name, labels)
-    n = whole.seeds if seeds is None else _checks.count("seeds", seeds, minimum=1)
-    if n > whole.seeds:
-        raise ValueError(f"seeds must be at most {whole.seeds} in tier {tier}, got {n}")
-    return Cells(
-        [name for name in whole.tasks if name in (tasks or whole.tasks)],
-        [one for label, one in labels.items() if label in (encodings or labels)],
-        range(n),
-    )
+    places = [
+        (task, one)
+        for task in whole.tasks
+        for label, one in labels.items()
+        if task in (tasks or whole.tasks) and label in (encodings or labels)
+    ]
+    return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds))
 
 
 @cache

@@ -8,13 +8,14 @@ longer, and at places that come later, than those of its training. `PROTOCOL` ho
 a result, and its hash stands in every record.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from posenc import _checks, data
-from posenc.bench import build, extrapolation, train
+from posenc.bench import build, extrapolation, seeded, train
 from posenc.bench.extrapolation import LengthSettings
 from posenc.bench.protocols import hashed
+from posenc.bench.seeded import SeedBySeed
 from posenc.bench.train import TrainingError
 
 PROFILE = "probe"
@@ -131,42 +132,6 @@ PROTOCOL: dict[str, object] = {
 HASH = hashed(PROTOCOL)
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of the protocol, seed by seed, so that a run that stops early has some of all.
-
-    Parameters
-    ----------
-    places : sequence of (Variant, int)
-        Encodings, and the distances at which they are trained.
-    seeds : sequence of int
-
-    Examples
-    --------
-    >>> cells = Cells([(Variant("none"), 1), (Variant("rotary"), 4)], [0, 1])
-    >>> len(cells), [(one.encoding, one.seed) for one, in cells.groups()]
-    (4, [('none', 0), ('rotary', 0), ('none', 1), ('rotary', 1)])
-    """
-
-    places: Sequence[tuple[Variant, int]]
-    seeds: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.places) * len(self.seeds)
-
-    def groups(self) -> Iterator[list[LengthSettings]]:
-        """Yield the cells one by one.
-
-        Yields
-        ------
-        list of LengthSettings
-            Of one cell.
-        """
-        for seed in self.seeds:
-            for variant, distance in self.places:
-                yield [cell(variant, distance, seed)]
-
-
 def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
 
@@ -235,7 +200,7 @@ def protocol_cells(
     encodings: Sequence[str] | None = None,
     distances: Sequence[int] | None = None,
     seeds: int | None = None,
-) -> Cells:
+) -> SeedBySeed:
     """Return the cells of the protocol, or some of them.
 
     Parameters
@@ -249,7 +214,7 @@ def protocol_cells(
 
     Returns
     -------
-    Cells
+    SeedBySeed
 
     Raises
     ------
@@ -266,16 +231,12 @@ def protocol_cells(
         _checks.choice("encoding", name, known)
     for distance in distances or ():
         _checks.choice("distance", str(distance), map(str, DISTANCES))
-    most = PROTOCOL["seeds"]
-    n = most if seeds is None else _checks.count("seeds", seeds, minimum=1)
-    if n > most:
-        raise ValueError(f"seeds must be at most {most}, got {n}")
     kept = [
         (variant, distance)
         for variant, distance in places()
         if variant.label in (encodings or known) and distance in (distances or DISTANCES)
     ]
-    return Cells(kept, range(n))
+    return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
 
 
 def trained(

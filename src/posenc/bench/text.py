@@ -8,7 +8,7 @@ steps at 512 characters and read again. Models without position and with ALiBi s
 `PROTOCOL` holds all that decides a result but the text, which belongs to the version of Python.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from posenc import _checks
-from posenc.bench import build, language
+from posenc.bench import build, language, seeded
 from posenc.bench.language import Clock, LanguageSettings
 from posenc.bench.protocols import hashed
+from posenc.bench.seeded import SeedBySeed
 from posenc.bench.train import TrainingError
 from posenc.data import topics
 from posenc.data.streams import generator
@@ -113,46 +114,6 @@ class TextSettings(LanguageSettings):
             _checks.count("contexts", length, minimum=self.asked)
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of the protocol, seed by seed.
-
-    Parameters
-    ----------
-    encodings : sequence of str
-    seeds : sequence of int
-
-    Raises
-    ------
-    ValueError
-        From `groups`, if a name is unknown, or this Python came without its help topics.
-
-    Examples
-    --------
-    >>> cells = Cells(["rotary", "none"], [0, 1])
-    >>> [(one.encoding, one.seed) for one, in cells.groups()]
-    [('rotary', 0), ('none', 0), ('rotary', 1), ('none', 1)]
-    """
-
-    encodings: Sequence[str]
-    seeds: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.encodings) * len(self.seeds)
-
-    def groups(self) -> Iterator[list[TextSettings]]:
-        """Yield the cells one by one.
-
-        Yields
-        ------
-        list of TextSettings
-            Of one cell.
-        """
-        for seed in self.seeds:
-            for encoding in self.encodings:
-                yield [cell(encoding, seed)]
-
-
 def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
 
@@ -203,7 +164,7 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
     )
 
 
-def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = None) -> Cells:
+def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = None) -> SeedBySeed:
     """Return the cells of the protocol, or those of some encodings and first seeds.
 
     Parameters
@@ -215,7 +176,7 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
 
     Returns
     -------
-    Cells
+    SeedBySeed
 
     Raises
     ------
@@ -229,11 +190,9 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
     """
     for name in encodings or ():
         _checks.choice("encoding", name, PROTOCOL["encodings"])
-    n = PROTOCOL["seeds"] if seeds is None else _checks.count("seeds", seeds, minimum=1)
-    if n > PROTOCOL["seeds"]:
-        raise ValueError(f"seeds must be at most {PROTOCOL['seeds']}, got {n}")
-    kept = [name for name in PROTOCOL["encodings"] if name in (encodings or PROTOCOL["encodings"])]
-    return Cells(kept, range(n))
+    known = PROTOCOL["encodings"]
+    kept = [(name,) for name in known if name in (encodings or known)]
+    return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
 
 
 def options(cell: TextSettings, schedule: str) -> dict[str, object]:

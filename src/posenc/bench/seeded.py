@@ -1,0 +1,77 @@
+"""Cells that are trained one by one, seed by seed: the order of the small protocols."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from posenc import _checks
+from posenc.bench.settings import Settings
+
+
+@dataclass(frozen=True)
+class SeedBySeed:
+    """The cells of some places with some seeds, so that a run that stops early has some of all.
+
+    Parameters
+    ----------
+    make : callable
+        Makes a cell from what stands in a place, and the seed.
+    places : sequence of tuple
+        Such as a task and an encoding.
+    seeds : sequence of int
+
+    Examples
+    --------
+    >>> places = [(name, "patch", "Libras") for name in ("none", "dft")]
+    >>> cells = SeedBySeed(Settings, places, [0, 1])
+    >>> len(cells), [(one.encoding, one.seed) for one, in cells.groups()]
+    (4, [('none', 0), ('dft', 0), ('none', 1), ('dft', 1)])
+    """
+
+    make: Callable[..., Settings]
+    places: Sequence[tuple]
+    seeds: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.places) * len(self.seeds)
+
+    def groups(self) -> Iterator[list[Settings]]:
+        """Yield the cells one by one.
+
+        Yields
+        ------
+        list of Settings
+            Of one cell.
+        """
+        for seed in self.seeds:
+            for place in self.places:
+                yield [self.make(*place, seed)]
+
+
+def first(asked: int | None, most: int) -> range:
+    """Return the first seeds of a protocol, as many as are asked for.
+
+    Parameters
+    ----------
+    asked : int or None
+        None takes all.
+    most : int
+        Seeds of the protocol.
+
+    Returns
+    -------
+    range
+
+    Raises
+    ------
+    ValueError
+        If there are not so many.
+
+    Examples
+    --------
+    >>> first(2, most=10), first(None, most=10)
+    (range(0, 2), range(0, 10))
+    """
+    n = most if asked is None else _checks.count("seeds", asked, minimum=1)
+    if n > most:
+        raise ValueError(f"seeds must be at most {most}, got {n}")
+    return range(n)
