@@ -67,7 +67,7 @@ def shares(length: int, options: argparse.Namespace) -> dict[str, float]:
     limit = peak_rate(rounds)
     found = measure(step, rounds)
     rates = {
-        "linear maps reach": found.flops / found.seconds["linear maps"],
+        "linear maps reach": found.rate,
         "alone, in cache": rate_alone(found.products, rounds, size=0),
         "alone, outside": rate_alone(found.products, rounds, size=OUTSIDE),
     }
@@ -159,6 +159,11 @@ class Measured:
     def total(self) -> float:
         """Seconds of all parts together, as the profiler saw them."""
         return sum(self.seconds.values())
+
+    @property
+    def rate(self) -> float:
+        """Operations per second of the linear maps."""
+        return self.flops / self.seconds["linear maps"]
 
     def add(self, event: FunctionEventAvg) -> None:
         """Count an operator, or all of its calls with inputs of the same shapes."""

@@ -91,7 +91,7 @@ def test_cells_come_seed_by_seed_and_can_be_narrowed():
         ((4,), "tier must be one of 1, 2, 3, got '4'"),
         ((1, ["reverse"]), "task must be one of copy, parity, addition, got 'reverse'"),
         ((1, None, ["cope"]), "encoding must be one of none"),
-        ((1, None, None, 6), "seeds must be at most 5, got 6"),
+        ((1, None, None, 6), "seeds must be at most 5 in tier 1, got 6"),
     ]:
         with pytest.raises(ValueError, match=message):
             tier_cells(*arguments)

@@ -7,9 +7,10 @@ import pytest
 
 from posenc import data
 from posenc.audit.one_hot import OneHot
-from posenc.bench import local, probes
+from posenc.bench import extrapolation, local, probes
 from posenc.bench.probes import DISTANCES, OTHERS, PROTOCOL, SIZED, Variant, protocol_cells
 from posenc.bench.store import Store
+from posenc.bench.train import train
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16, "steps": 20, "least_steps": 0,
@@ -88,11 +89,15 @@ def test_one_hot_rows_refuse_more_positions_than_entries():
 # -- training and the command ----------------------------------------------------------------------
 
 
+def fitted(variant, distance, **changes):
+    return train([probes.cell(variant, distance, 0, **changes)], probe=extrapolation.probe)
+
+
 def test_a_fitted_model_is_tested_beyond_its_length():
-    [scores] = probes.trained([probes.cell(Variant("learnable"), 4, 0, **TINY)])
+    [scores] = fitted(Variant("learnable"), 4, **TINY)
     assert {"longer_32", "later_32", "refusals", "validation_curve"} <= scores.keys()
     assert set(scores["refusals"]) == {"64", "128"}
-    [hot] = probes.trained([probes.cell(SIZED[-1], 1, 0, **TINY | {"d_model": 64})])
+    [hot] = fitted(SIZED[-1], 1, **TINY | {"d_model": 64})
     assert "longer_64" in hot
     assert "max_length must be at most d_model = 64, got 128" in hot["refusals"]["128"]
 

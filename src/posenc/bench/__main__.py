@@ -159,10 +159,10 @@ def _add_probes(probes: argparse.ArgumentParser) -> None:
 
 
 def _probes(options: argparse.Namespace) -> int:
-    from posenc.bench import language, probes
+    from posenc.bench import extrapolation, language, probes
 
     cells = probes.protocol_cells(options.encodings, options.distances, options.seeds)
-    return 1 if language.run(cells, options, probes.trained).failed else 0
+    return 1 if language.run(cells, options, probe=extrapolation.probe).failed else 0
 
 
 def _text(options: argparse.Namespace) -> int:

@@ -290,7 +290,7 @@ def tier_cells(
         for label, one in labels.items()
         if task in (tasks or whole.tasks) and label in (encodings or labels)
     ]
-    return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds))
+    return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
 
 
 @cache

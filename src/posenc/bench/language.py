@@ -274,7 +274,13 @@ def _loss(net: nn.Module, tokens: Tensor, answers: Tensor) -> Tensor:
     return cross_entropy(net(tokens[:, :-1])[answers], tokens[:, 1:][answers])
 
 
-def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
+def run(
+    cells: Cells,
+    options: Namespace,
+    train: Callable | None = None,
+    *,
+    probe: Callable | None = None,
+) -> Summary:
     """Train what the results file lacks of some cells, one at a time in each worker.
 
     Parameters
@@ -284,8 +290,8 @@ def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
     options : argparse.Namespace
         `out`, the results file; `device`; `workers` or None; `retry_failed`; and `seconds` after
         which no training is begun, or None.
-    train : callable
-        Trains cells, see `jobs.Job`.
+    train, probe : callable, optional
+        What trains cells, and a further test of each fitted model, see `jobs.Job`.
 
     Returns
     -------
@@ -308,6 +314,7 @@ def run(cells: Cells, options: Namespace, train: Callable) -> Summary:
         device=device,
         retry_failed=options.retry_failed,
         until=until,
+        probe=probe,
         train=train,
     )
     progress = Progress(len(cells))

@@ -10,13 +10,13 @@ a result, and its hash stands in every record.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from posenc import _checks, data
-from posenc.bench import build, extrapolation, seeded, train
+from posenc.bench import build, seeded
 from posenc.bench.extrapolation import LengthSettings
 from posenc.bench.protocols import hashed
 from posenc.bench.seeded import SeedBySeed
-from posenc.bench.train import TrainingError
 
 PROFILE = "probe"
 TASK = "range_probe"
@@ -49,28 +49,9 @@ class Variant:
     @property
     def label(self) -> str:
         """The name as tables show it."""
-        return label(self.encoding, self.scale, dict(self.options))
-
-
-def label(encoding: str, scale: str, options: dict[str, object]) -> str:
-    """Return the name of a variant: its encoding, and what differs from its authors' choice.
-
-    Parameters
-    ----------
-    encoding, scale : str
-    options : dict of str to object
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> label("sinusoidal", "unit", {}), label("rotary", "paper", {})
-    ('sinusoidal (unit)', 'rotary')
-    """
-    changes = [*([scale] if scale != "paper" else []), *map(str, options.values())]
-    return f"{encoding} ({', '.join(changes)})" if changes else encoding
+        options = (str(value) for _, value in self.options)
+        changes = [*([self.scale] if self.scale != "paper" else []), *options]
+        return f"{self.encoding} ({', '.join(changes)})" if changes else self.encoding
 
 
 ONE_HOT = "posenc.audit.one_hot:OneHot"
@@ -131,6 +112,9 @@ PROTOCOL: dict[str, object] = {
 
 HASH = hashed(PROTOCOL)
 
+# every cell asks for both, and few differ
+_code, _series = cache(build.fingerprint), cache(data.fingerprint)
+
 
 def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
@@ -171,9 +155,9 @@ def cell(variant: Variant, distance: int, seed: int, **changes: object) -> Lengt
         split_seed=seed,
         scale=variant.scale,
         encoding_options=dict(variant.options),
-        encoding_source=build.fingerprint(variant.encoding),
+        encoding_source=_code(variant.encoding),
         dataset_options=task,
-        dataset_source=data.fingerprint(TASK, **task),
+        dataset_source=_series(TASK, **task),
         test_lengths=PROTOCOL["tested"],
         n_test=PROTOCOL["n_test"],
         **common,
@@ -237,40 +221,3 @@ def protocol_cells(
         if variant.label in (encodings or known) and distance in (distances or DISTANCES)
     ]
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
-
-
-def trained(
-    cells: Sequence[LengthSettings],
-    device: str = "cpu",
-    *,
-    compile: bool = False,
-    probe: object = None,  # noqa: ARG001 - the engine hands it on
-) -> list[dict[str, object] | TrainingError]:
-    """Train cells, and test each fitted model at every length of its settings.
-
-    Parameters
-    ----------
-    cells : sequence of LengthSettings
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-    compile, probe
-        What an engine hands on.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-        What `train.train` and `extrapolation.probe` return.
-
-    Raises
-    ------
-    ValueError
-        If a name or size is wrong.
-
-    Examples
-    --------
-    >>> few = {"steps": 2, "least_steps": 0}
-    >>> scores, = trained([cell(Variant("none"), 1, 0, **few)])
-    >>> scores["steps"], "longer_128" in scores
-    (50, True)
-    """
-    return train.train(cells, device, compile=compile, probe=extrapolation.probe)

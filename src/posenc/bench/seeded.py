@@ -47,7 +47,7 @@ class SeedBySeed:
                 yield [self.make(*place, seed)]
 
 
-def first(asked: int | None, most: int) -> range:
+def first(asked: int | None, most: int, where: str = "") -> range:
     """Return the first seeds of a protocol, as many as are asked for.
 
     Parameters
@@ -56,6 +56,8 @@ def first(asked: int | None, most: int) -> range:
         None takes all.
     most : int
         Seeds of the protocol.
+    where : str
+        What stands behind that number in the error, such as " in tier 1".
 
     Returns
     -------
@@ -73,5 +75,5 @@ def first(asked: int | None, most: int) -> range:
     """
     n = most if asked is None else _checks.count("seeds", asked, minimum=1)
     if n > most:
-        raise ValueError(f"seeds must be at most {most}, got {n}")
+        raise ValueError(f"seeds must be at most {most}{where}, got {n}")
     return range(n)
