@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.audit import printed
+from posenc.audit.claims import claim
 from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision
 from posenc.audit.survey import trained
@@ -91,7 +92,7 @@ def test_one_architecture_is_not_both():
 def test_trends_that_are_not_there_are_not_confirmed():
     found = trained.trends(grids(nothing))
     assert found.outcome is Outcome.NOT_REPRODUCED
-    assert "patch, length" in found.reason
+    assert "patches, length" in found.reason
 
 
 def test_a_trend_with_length_alone_is_not_all_three():
@@ -104,7 +105,15 @@ def test_a_trend_with_length_alone_is_not_all_three():
 
     found = trained.trends(grids(effect))
     assert found.outcome is not Outcome.CONFIRMED
-    assert "patch, length" in found.reason
+    assert "patches, length" in found.reason
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_was_measured_stands_beside_every_verdict(sign):
+    decision = trained.order(grids(by_rank(sign)))
+    said = trained.measured(decision, "Kendall's tau")
+    assert said.startswith(f"Kendall's tau: steps as tokens {'+' if sign > 0 else '-'}")
+    assert str(claim("S19", rule=decision, measured=said)).count("over 14 sets") == 2
 
 
 def test_several_statements_are_joined_by_the_worst():

@@ -32,6 +32,8 @@ GAIN_MARGIN = second.MARGIN
 TREND_MARGIN = 0.005  # accuracy per doubling, or between sets with two classes and others
 CONDITIONS = "small models, tuned alike and trained to the end, on the sets of the first tier"
 METHODS = columns("sine_spe")
+TOKENS = {"time_series": "steps as tokens", "patch": "patches"}
+FIGURES = ("estimate", "low", "high", "units")
 WORST_FIRST = (
     Outcome.REFUTED,
     Outcome.NOT_REPRODUCED,
@@ -106,7 +108,7 @@ def trends(grids: Mapping[str, Grid]) -> Decision:
     grids : mapping of model to Grid
     """
     slopes = {
-        f"{model}, {name}": _slope(*values)
+        f"{TOKENS[model]}, {name}": _slope(*values)
         for model, grid in grids.items()
         for name, values in _against_facts(grid).items()
     }
@@ -143,6 +145,22 @@ def both(decisions: Mapping[str, Decision]) -> Decision:
     return Decision(worst, reason, numbers)
 
 
+def measured(decision: Decision, what: str) -> str:
+    """Return the figures of a decision of `both` in a sentence, one part after the other.
+
+    Parameters
+    ----------
+    decision : Decision
+    what : str
+        The difference in words, such as "DFT rows minus sinusoids in accuracy".
+    """
+    numbers = decision.numbers
+    parts = [name.removesuffix(", estimate") for name in numbers if name.endswith("estimate")]
+    found = {part: {k: numbers[f"{part}, {k}"] for k in FIGURES} for part in parts}
+    said = "{estimate:+.3f} [{low:+.3f}, {high:+.3f}] over {units:.0f} sets".format_map
+    return f"{what}: " + "; ".join(f"{part} {said(figures)}" for part, figures in found.items())
+
+
 def _judged(cells: Mapping[str, NDArray], margin: float, family: str) -> dict[str, Decision]:
     """Judge differences (n_units, n_resamples) of each model: that they are above 0."""
     p_values = correct(family, {m: friedman.wilcoxon(c).p_value for m, c in cells.items()})
@@ -165,7 +183,7 @@ def _judged(cells: Mapping[str, NDArray], margin: float, family: str) -> dict[st
             power=known.value,
             power_for=margin,
         )
-        found[model] = decide(Claim(Direction.GREATER, margin), evidence)
+        found[TOKENS[model]] = decide(Claim(Direction.GREATER, margin), evidence)
     return found
 
 
