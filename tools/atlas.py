@@ -57,8 +57,8 @@ READING = """\
 - **Parameters** are the numbers that a model learns for the encoding, counted in a model of
   {n_layers} layers and {n_heads} heads with `d_model` = {d_model} and L = {L} tokens.
 - **Cost** is the time of a training step in steps of a model without an encoding, the median over
-  the {n_sets} data sets of our benchmark (`d_model` = 64, processor). The machine was shared, so a
-  few per cent mean nothing.
+  series of {lengths} tokens (`d_model` = 64, one core, all encodings in turn). A few per
+  cent mean nothing.
 - **Beyond the training length** has a measurement. A small model learns at 32 steps which of two
   pulses came first. Then it is asked at 128 steps (*longer*), and with 32 steps at the end of a
   frame of 128 (*later*). Trainings that had not learned the task are left out.
@@ -71,8 +71,8 @@ READING = """\
 """
 
 MEASUREMENTS = """\
-What was measured stands here in one table: the time of a step with its middle half over the
-data sets, how many trainings learned the probe, and their mean accuracy at the length of
+What was measured stands here in one table: the time of a step with its range over the
+lengths of series, how many trainings learned the probe, and their mean accuracy at the length of
 training, at four times that length, and at later places.
 """
 
@@ -124,7 +124,8 @@ doors](four-doors); the [next chapter](relative-and-hybrid) opens three of them 
 
 def cells() -> list:
     """Return the cells of the page, marks filled in, without outputs."""
-    sets = max(one.n_sets for one in measured().values())
+    *others, last = map(str, measured()["none"].tokens)
+    lengths = f"{', '.join(others)} and {last}"
     found = [
         new_markdown_cell(INTRODUCTION),
         new_code_cell(
@@ -134,7 +135,7 @@ def cells() -> list:
             "from posenc.teaching.figures import atlas"
         ),
         new_markdown_cell(f"{INDEX}\n{index()}"),
-        new_markdown_cell(READING.format(**SIZE, n_sets=sets)),
+        new_markdown_cell(READING.format(**SIZE, lengths=lengths)),
         new_markdown_cell(MEASUREMENTS),
         new_code_cell("measured.table()"),
         new_markdown_cell(PICTURE),
@@ -227,10 +228,10 @@ def cost(card: Card, one: Measured) -> str:
     """Return the time of a training step in steps of none."""
     if not card.doors:
         return "1, by definition"
-    if not one.n_sets:
+    if not one.tokens:
         return "not measured"
-    half = f"{one.low:.2f} to {one.high:.2f} in the middle half of {one.n_sets} data sets"
-    return f"{number(one.cost)} times that without an encoding ({half})"
+    spread = f"{one.low:.2f} to {one.high:.2f} with {min(one.tokens)} to {max(one.tokens)} tokens"
+    return f"{number(one.cost)} times that without an encoding ({spread})"
 
 
 def beyond(card: Card, one: Measured) -> str:

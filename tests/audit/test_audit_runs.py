@@ -65,15 +65,6 @@ def test_differences_pair_the_seeds_that_both_have():
     assert runs.scores("none", "X", "accuracy") == {}
 
 
-def test_sets_with_few_seeds_are_left_out():
-    seeds = dict.fromkeys(range(windows.LEAST_SEEDS), 0.5)
-    enough = runs_of({windows.DFT: seeds, windows.SINES: seeds})
-    assert list(enough.by_set("accuracy", "time_series")) == ["X"]
-    assert enough.by_set("accuracy", "patch") == {}
-    few = runs_of({windows.DFT: seeds, windows.SINES: {0: 0.5}})
-    assert few.by_set("accuracy", "time_series") == {}
-
-
 def test_means_of_both_splits_stand_in_rows_of_a_table():
     rows, splits = windows.split_means(), windows.splits()
     assert list(rows) == [f"{name}, {split}" for name, split in splits]

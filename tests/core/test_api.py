@@ -121,6 +121,7 @@ NEVER_FAIL = {
     "plan",
     "recorded",
     "render",
+    "said_shown",
     "sign_flips",
     "smaller_spread",
     "some",

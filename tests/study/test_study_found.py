@@ -61,11 +61,12 @@ def test_gains_by_length_are_measured_at_the_same_step():
     assert np.abs(gains[rotary]).max() == 0
 
 
-def test_whole_gains_stand_beside_the_short_ones():
-    both = found.short_and_whole("MelbournePedestrian", "patch")
-    assert list(both) == list(protocols.ENCODINGS[1:])
-    for name, row in both.items():
-        assert row["whole"] == pytest.approx(GAINS["MelbournePedestrian", "patches"][name].mean)
+def test_every_training_of_the_edition_says_when_it_was_best():
+    most, every = protocols.TRAINING["settings"]["steps"], 50
+    for model, tokens in found.TOKENS.items():
+        steps = found.best_steps()[tokens]
+        assert len(steps) == found.grids()[tokens].scores.size, model
+        assert ((steps > 0) & (steps <= most) & (steps % every == 0)).all()
 
 
 def test_costs_name_every_encoding_and_fixed_tables_add_nothing():
@@ -111,14 +112,15 @@ def test_answers_are_those_of_the_frozen_analysis():
             assert dots.mean() == pytest.approx(100 * gain.effect.mean)
 
 
-def test_the_figure_of_answers_draws_every_unit_and_cuts_long_intervals(drawn):
+def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
     answers = found.answers()
     figures.answers(answers, 1.0)
     [(figure, words)] = drawn
     for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
         dots = [line for line in ax.lines if line.get_marker() == "o"]
         assert [len(line.get_xdata()) for line in dots] == [units.shape[1]] * len(gains)
-        assert max(abs(x) for line in ax.lines for x in line.get_xdata()) <= figures.SHOWN
+        low, high = ax.get_xlim()
+        assert all(low < x < high for line in ax.lines for x in line.get_xdata())
         assert all(f"{g.encoding} {100 * g.effect.mean:+.1f}" in words["alt"] for g in gains)
 
 

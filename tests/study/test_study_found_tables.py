@@ -12,10 +12,6 @@ from posenc.study.statistics import Interval
 from posenc.teaching.table import Table
 
 CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}
-SHORT_AND_WHOLE = {
-    "dft": {"short": -1.0, "whole": 2.0},
-    "tupe": {"short": 0.5, "whole": 4.0},
-}
 
 
 def as_interval(low, high):
@@ -105,9 +101,11 @@ def test_gains_carry_their_sign():
     assert found_tables.signed({"a": {"x": 1.66, "y": -0.2}}) == {"a": {"x": "+1.7", "y": "-0.2"}}
 
 
-def test_encodings_ahead_of_none_are_counted_by_the_kind_of_training():
-    rows = found_tables.ahead_of_none(SHORT_AND_WHOLE)
-    assert [list(row.values()) for row in rows.values()] == [["1 of 2", "-0.2"], ["2 of 2", "+3.0"]]
+def test_trainings_are_told_by_the_step_of_their_best_validation(monkeypatch):
+    steps = np.array([50, 100, 1050, 2000, 3050])
+    monkeypatch.setattr(found_tables.found, "best_steps", lambda: {"steps": steps})
+    (row,) = found_tables.training().values()
+    assert list(row.values()) == [5, 100, 1050, 2000, "60%", "20%"]
 
 
 def test_costs_come_with_the_cheapest_first():

@@ -9,8 +9,8 @@ import pytest
 from posenc import data, encodings
 from posenc.bench import build, protocols, records, tuning
 from posenc.bench.build import MODELS
-from posenc.bench.settings import PROFILES, Settings
-from posenc.study import results, tables
+from posenc.bench.settings import Settings
+from posenc.study import results
 
 NAMES = results.names()
 OTHERS = ("lengths", "lab", "text")  # language models and lengths have tests of their own
@@ -18,7 +18,7 @@ TRAINED = [name for name in NAMES if not name.startswith(OTHERS)]
 
 
 def test_there_are_results():
-    assert "laptop-RacketSports" in NAMES
+    assert "published-control" in NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,24 +48,16 @@ def test_scores_are_shares_and_every_failure_says_why(name):
                 assert 1 <= metrics["best_epoch"] <= metrics["epochs"]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(tuple(PROFILES))])
-def test_a_file_of_the_grid_is_complete_for_each_model_it_holds(name):
-    found = [record for record in results.load(name) if record["settings"]["scale"] == "paper"]
-    assert {record["profile"] for record in found} == {name.split("-")[0]}
-    assert {record["dataset"] for record in found} == {name.split("-")[1]}
-    for model in {record["model"] for record in found}:
+def test_the_control_of_the_re_enactments_holds_every_encoding_as_defined():
+    found = results.load("published-control")
+    assert {record["dataset"] for record in found} == {"RacketSports"}
+    for model in MODELS:
         cells = {(r["encoding"], r["seed"]) for r in found if r["model"] == model}
         assert cells == {(e, seed) for e in encodings.names() for seed in range(5)}
 
 
-def test_the_grid_can_be_compared():
-    for model in MODELS:
-        scores = tables.scores(results.load("laptop-*"), model)
-        assert len(scores.complete().datasets) >= 3
-
-
 def test_a_folder_of_ones_own_takes_the_place_of_the_books(tmp_path, monkeypatch):
-    source = results.folder() / "laptop-RacketSports.jsonl"
+    source = results.folder() / "published-control.jsonl"
     line = source.read_text(encoding="utf-8").splitlines()[0]
     (tmp_path / "mine.jsonl").write_text(line + "\n", encoding="utf-8")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
@@ -74,7 +66,7 @@ def test_a_folder_of_ones_own_takes_the_place_of_the_books(tmp_path, monkeypatch
 
 
 def test_errors_name_what_is_there(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"laptop-RacketSports.*got 'nothing'"):
+    with pytest.raises(ValueError, match=r"published-control.*got 'nothing'"):
         results.load("nothing")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match=r"POSENC_RESULTS.*absent"):

@@ -161,15 +161,19 @@ def test_on_a_grid_a_weight_depends_on_rows_and_columns_apart():
 def test_measurements_are_those_of_the_stored_trainings():
     found = measured.measured()
     assert found["none"].low == found["none"].cost == found["none"].high == 1
-    assert all(0 < one.low <= one.cost <= one.high for one in found.values() if one.n_sets)
+    assert all(0 < one.low <= one.cost <= one.high for one in found.values() if one.tokens)
     assert found["rotary"].n_learned == found["rotary"].n_seeds == 5
     assert np.isnan(found["erpe"].longer)
     assert list(measured.table().index) == list(cards())
 
 
 def test_what_cards_say_of_prices_is_measured():
-    cost = {name: one.cost for name, one in measured.measured().items() if one.n_sets}
-    assert "dearest" in card("conv_spe").use
-    assert max(cost, key=cost.get) == "conv_spe"
+    cost = {name: one.cost for name, one in measured.measured().items() if one.tokens}
+    of_conv = measured.step_costs()["conv_spe"].values()
+    assert "about three times as long" in card("conv_spe").use
+    assert np.median(list(of_conv)) == pytest.approx(3, abs=0.5)
+    most = max(next(iter(measured.step_costs().values())))
+    assert "with many tokens the dearest" in " ".join(card("cope").use.split())
+    assert max(cost, key=lambda name: measured.step_costs()[name][most]) == "cope"
     assert "lower price" in card("sine_spe").use
     assert cost["rotary"] < cost["sine_spe"]

@@ -55,9 +55,10 @@ def position_matters() -> Finding:
         f"{others.min():.1f} to {others.max():.1f} %, whichever of {len(others)} encodings gives "
         f"them. That is {others.mean() - none:.1f} points for having one and "
         f"{others.max() - others.min():.1f} between the best and the worst; by the test that was "
-        f"fixed beforehand, {_shown(in_steps)} is shown on {len(grid.datasets)} sets. Where a "
+        f"fixed beforehand, {second.said_shown(in_steps)} on {len(grid.datasets)} sets. Where a "
         f"token is a patch of eight steps, mean gains are {min(means):+.1f} to {max(means):+.1f} "
-        f"points over {in_patches[0].n_units} independent sets, and {_shown(in_patches)} is shown.",
+        f"points over {in_patches[0].n_units} independent sets, and "
+        f"{second.said_shown(in_patches)}.",
         "benchmark.ipynb",
     )
 
@@ -67,11 +68,6 @@ def _listed(names: tuple[str, ...]) -> str:
     if len(names) > 2:
         return f"{len(names)} sets of short series"
     return " and ".join(f"{name} ({recorded_facts(name).length} steps)" for name in names)
-
-
-def _shown(gains: list[second.Gain]) -> str:
-    """Return how many gains the frozen test shows, in words."""
-    return f"{sum(one.shown for one in gains) or 'none'} of the {len(gains)} gains"
 
 
 def beyond_training() -> Finding:

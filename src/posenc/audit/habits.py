@@ -79,7 +79,7 @@ def probe_table() -> pd.DataFrame:
 
 def accuracies(model: str, encoding: str) -> NDArray[np.float64]:
     """Return the accuracies of an encoding or a re-enactment on RacketSports, by record."""
-    records = results.load("laptop-RacketSports") + results.load("published-RacketSports")
+    records = results.load("published-control") + results.load("published-RacketSports")
     found = [r for r in records if (r["model"], r["encoding"]) == (model, encoding)]
     return np.array([r["metrics"]["accuracy"] for r in found if "error" not in r])
 

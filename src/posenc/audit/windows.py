@@ -1,4 +1,4 @@
-"""Trainings on anomaly windows, on the range probe and on the short benchmark, for the Audit.
+"""Trainings on anomaly windows and on the range probe, for the Audit.
 
 Encodings are compared at two sizes of their rows: "large" means norm sqrt(d_model / 2), "small"
 means norm 1. The original papers add large sinusoids and small DFT rows.
@@ -31,7 +31,6 @@ SENSORS = {  # instruments on bodies, in a room and on a rover
     *("ArticularyWordRecognition", "BasicMotions", "EMGGestures", "Epilepsy", "FingerMovements"),
     *("MSL", "NATOPS", "RacketSports", "RoomOccupancy", "UWaveGestureLibrary"),
 }
-LEAST_SEEDS = 5
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,9 @@ class Runs:
         scores = self.scores(variant, distance, "accuracy").values()
         return f"{sum(a >= LEARNED for a in scores)} of {len(scores)}"
 
-    def by_set(self, metric: str, model: str) -> dict[str, NDArray[np.float64]]:
-        """Return DFT minus sinusoidal, at their authors' norms, for each set with enough seeds."""
-        places = {place for *_, place, m in self.cells if m == model and isinstance(place, str)}
-        found = {name: self.differences(DFT, SINES, name, metric, model) for name in sorted(places)}
-        return {name: values for name, values in found.items() if values.size >= LEAST_SEEDS}
-
 
 def load(*patterns: str) -> Runs:
-    """Return the finished trainings of stored results, such as "range-paper" or "laptop-*"."""
+    """Return the finished trainings of stored results, such as "range-paper" or "windows-*"."""
     cells: dict[tuple, dict[int, dict]] = defaultdict(dict)
     for pattern in patterns:
         for r in score_tables.finished(results.load(pattern)):

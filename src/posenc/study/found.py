@@ -17,7 +17,6 @@ from posenc.study import edition, fair, measured, results, sanity, second, stati
 from posenc.study.second import Grid
 
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
-SHORT = "laptop-*"  # the short trainings of the first benchmark
 
 
 def grids() -> dict[str, Grid]:
@@ -130,30 +129,26 @@ def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArra
     return steps, np.array([best[name] - best["none"] for name in protocols.ENCODINGS[1:]])
 
 
-def short_and_whole(dataset: str, model: str) -> dict[str, dict[str, float]]:
-    """Return the test gains of the first benchmark's short trainings and of the whole ones."""
-    short = tables.scores(results.load(SHORT), model)
-    grid = second.load(model).only([dataset])
+def best_steps() -> dict[str, NDArray[np.int64]]:
+    """Return the step of the best validation of every training of the edition, by tokens."""
+    now = edition.read()
     return {
-        name: {
-            "short": 100 * (short.cells[dataset, name] - short.cells[dataset, "none"]).mean(),
-            "whole": 100 * grid.gains(name).mean(),
-        }
-        for name in grid.encodings[1:]
+        tokens: np.array(
+            [
+                record["metrics"]["best_step"]
+                for name in now.sets[model]
+                for record in edition.plain(results.load(f"second-{name}"), model)
+            ]
+        )
+        for model, tokens in TOKENS.items()
     }
-
-
-def short_steps() -> dict[str, int]:
-    """Return the most optimisation steps of a training of the first benchmark, by data set."""
-    steps = tables.most_steps(results.load(SHORT))
-    return dict(sorted(steps.items(), key=lambda item: item[1]))
 
 
 def costs() -> dict[str, dict[str, float]]:
     """Return what each encoding costs: time of a step, none = 1, and parameters that it adds.
 
-    Times are those of the first benchmark: medians over data sets of ratios to none, of the fastest
-    run each. Parameters are medians over the edition's sets, steps as tokens.
+    Times are medians over lengths of ratios to none, parameters medians over the edition's sets,
+    both with steps as tokens.
     """
     times, added = measured.measured(), defaultdict(list)
     for name in edition.read().sets["time_series"]:

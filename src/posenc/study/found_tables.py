@@ -147,20 +147,16 @@ def signed(rows: Mapping[str, Mapping[str, float]]) -> Rows:
     return {name: {key: f"{gain:+.1f}" for key, gain in row.items()} for name, row in rows.items()}
 
 
-def ahead_of_none(both: Mapping[str, Mapping[str, float]]) -> Rows:
-    """Return how many encodings gain, and the mean gain, a row for each kind of training.
-
-    Parameters
-    ----------
-    both : mapping of an encoding to a mapping of a kind of training to its gain in points
-        That of `posenc.study.found.short_and_whole`.
-    """
+def training() -> Rows:
+    """Return how many steps trainings took to their best validation, a row for what a token is."""
     rows = {}
-    for kind in next(iter(both.values())):
-        gains = np.array([row[kind] for row in both.values()])
-        rows[kind] = {
-            "encodings ahead of none": f"{(gains > 0).sum()} of {len(gains)}",
-            "mean gain (points)": f"{gains.mean():+.1f}",
+    for tokens, steps in found.best_steps().items():
+        quarters = np.quantile(steps, [0.25, 0.5, 0.75], method="nearest")
+        rows[tokens] = {
+            "trainings": len(steps),
+            **{f"{p} of 4 by step": int(q) for p, q in zip((1, 2, 3), quarters, strict=True)},
+            "after step 1,000": f"{np.mean(steps > 1000):.0%}",
+            "after step 3,000": f"{np.mean(steps > 3000):.0%}",
         }
     return rows
 

@@ -1,17 +1,16 @@
-"""What the stored trainings say of each encoding, as the atlas quotes it."""
+"""What the stored measurements say of each encoding, as the atlas quotes it."""
 
+import json
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from posenc.study import lengths, results, tables
-from posenc.study.cost import cost_ratios
+from posenc.study import lengths, results
 from posenc.teaching.atlas import cards
 
-STEPS = "laptop-*"  # trainings whose steps are timed
-MODEL = "time_series"
+COSTS = "costs.json"  # times of a step, of `benchmarks/costs.py`
 FAR = 128  # steps of the longest test series; training has 32
 
 
@@ -22,9 +21,9 @@ class Measured:
     Attributes
     ----------
     low, cost, high : float
-        Time of a training step in steps of none: quartile, median and quartile over data sets.
-    n_sets : int
-        Data sets with a comparable time.
+        Time of a training step in steps of none: least, median and most over `tokens`.
+    tokens : tuple of int
+        The lengths at which steps were timed.
     n_learned, n_seeds : int
         Trainings that learned the task of the length probe, and all of them.
     trained, longer, later : float
@@ -35,7 +34,7 @@ class Measured:
     low: float = np.nan
     cost: float = np.nan
     high: float = np.nan
-    n_sets: int = 0
+    tokens: tuple[int, ...] = ()
     n_learned: int = 0
     n_seeds: int = 0
     trained: float = np.nan
@@ -46,21 +45,26 @@ class Measured:
 @cache
 def measured() -> dict[str, Measured]:
     """Return what the book's results say, by the name of the encoding."""
-    records = results.load(STEPS)
-    costs = cost_ratios(records, tables.scores(records, MODEL).complete(), "seconds_per_step")
-    probes = lengths.load()
+    costs, probes = step_costs(), lengths.load()
     return {
-        name: Measured(**_cost(costs.get(name, np.array([]))), **_lengths(probes, name))
+        name: Measured(**_cost(costs.get(name, {})), **_lengths(probes, name))
         for name in costs.keys() | probes.runs.keys()
     }
 
 
-def _cost(ratios: np.ndarray) -> dict[str, float]:
-    """Return the quartiles of the times of a step."""
-    if not ratios.size:
+def step_costs() -> dict[str, dict[int, float]]:
+    """Return the time of a training step in steps of none, by encoding and number of tokens."""
+    stored = json.loads((results.folder() / COSTS).read_text(encoding="utf-8"))
+    return {name: {int(n): x for n, x in one.items()} for name, one in stored["costs"].items()}
+
+
+def _cost(by_tokens: dict[int, float]) -> dict[str, object]:
+    """Return the least, the median and the most of the times of a step."""
+    if not by_tokens:
         return {}
-    low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
-    return {"low": float(low), "cost": float(middle), "high": float(high), "n_sets": ratios.size}
+    ratios = sorted(by_tokens.values())
+    middle = float(np.median(ratios))
+    return {"low": ratios[0], "cost": middle, "high": ratios[-1], "tokens": tuple(by_tokens)}
 
 
 def _lengths(probes: lengths.Longer, name: str) -> dict[str, float]:
@@ -85,7 +89,7 @@ def table() -> pd.DataFrame:
 def _row(one: Measured) -> dict[str, str]:
     return {
         "step": number(one.cost),
-        "middle half": f"{one.low:.2f} to {one.high:.2f}" if one.n_sets else "",
+        "range": f"{one.low:.2f} to {one.high:.2f}" if one.tokens else "",
         "learned": f"{one.n_learned} of {one.n_seeds}" if one.n_seeds else "",
         "as trained": number(one.trained),
         "longer": number(one.longer),

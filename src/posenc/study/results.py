@@ -58,7 +58,7 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> "laptop-LSST" in names()
+    >>> "published-control" in names()
     True
     """
     return sorted(path.stem for path in folder().glob("*.jsonl"))
@@ -70,7 +70,7 @@ def load(pattern: str) -> list[dict]:
     Parameters
     ----------
     pattern : str
-        A name such as "laptop-LSST", or several such as "laptop-*".
+        A name such as "second-Libras", or several such as "second-*".
 
     Returns
     -------
@@ -84,9 +84,9 @@ def load(pattern: str) -> list[dict]:
 
     Examples
     --------
-    >>> records = load("laptop-LSST")
+    >>> records = load("published-control")
     >>> {record["dataset"] for record in records}
-    {'LSST'}
+    {'RacketSports'}
     """
     paths = sorted(folder().glob(f"{pattern}.jsonl"))
     if not paths:

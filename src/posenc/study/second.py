@@ -438,6 +438,26 @@ def gains(grid: Grid) -> list[Gain]:
     return sorted(found, key=lambda gain: -gain.effect.mean)
 
 
+def said_shown(gains: Sequence[Gain]) -> str:
+    """Return how many gains the frozen test shows, such as "2 of 10 such gains are shown".
+
+    Parameters
+    ----------
+    gains : sequence of Gain
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> said_shown(gains(learned(load("time_series")))).endswith("shown")
+    True
+    """
+    n = sum(one.shown for one in gains)
+    return f"{n or 'none'} of {len(gains)} such gains {'is' if n < 2 else 'are'} shown"
+
+
 @dataclass(frozen=True)
 class Ranking:
     """How encodings, without `none`, rank over data sets.

@@ -103,8 +103,8 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     Examples
     --------
     >>> from posenc.study import results
-    >>> found = scores(results.load("laptop-LSST"), "patch")
-    >>> found.encodings[:3], len(found.cells["LSST", "rotary"])
+    >>> found = scores(results.load("published-control"), "patch")
+    >>> found.encodings[:3], len(found.cells["RacketSports", "rotary"])
     (('none', 'alibi', 'conv_spe'), 5)
     """
     done = [r for r in finished(records) if r["model"] == model]
@@ -211,8 +211,8 @@ def most_steps(records: Iterable[dict]) -> dict[str, int]:
     Examples
     --------
     >>> from posenc.study import results
-    >>> most_steps(results.load("laptop-LSST"))
-    {'LSST': 920}
+    >>> most_steps(results.load("published-control"))
+    {'RacketSports': 120}
     """
     steps: dict[str, int] = {}
     for r in finished(records):
@@ -240,9 +240,9 @@ def short_trainings(records: Iterable[dict]) -> str:
     Examples
     --------
     >>> from posenc.study import results
-    >>> short_trainings(results.load("laptop-BasicMotions")).split(".")[0]
-    'Trained for fewer than 200 steps: BasicMotions (40)'
-    >>> short_trainings(results.load("laptop-LSST"))
+    >>> short_trainings(results.load("published-control")).split(".")[0]
+    'Trained for fewer than 200 steps: RacketSports (120)'
+    >>> short_trainings(results.load("second-PenDigits"))
     ''
     """
     few = {d: n for d, n in most_steps(records).items() if 0 < n < FEW_STEPS}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
-SHOWN = 12.0  # points either side of zero; what lies further out is drawn at the edge
+DEEPEST = 15  # points: larger gains have the same colour, so that small ones keep theirs
 
 
 class Interval(Protocol):
@@ -39,21 +39,18 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
         Points within which a mean gain counts as none.
     """
     heights = [len(gains) for _, gains in found.values()]
-    figure, axes = plots.new(
-        len(found), 1, height=1.3 + 0.22 * sum(heights), sharex=True, height_ratios=heights
-    )
+    figure, axes = plots.new(len(found), 1, height=1.6 + 0.22 * sum(heights), height_ratios=heights)
     figure.set_figwidth(NARROW)
     for ax, (tokens, (units, gains)) in zip(np.atleast_1d(axes), found.items(), strict=True):
         _draw_answers(ax, units, gains, margin)
         ax.set_title(f"{tokens}: {units.shape[1]} independent sets")
-    axes = np.atleast_1d(axes)
-    axes[-1].set(xlim=(-SHOWN - 0.5, SHOWN + 0.5), xlabel="gain over no encoding (points)")
+        ax.set_xlabel("gain over no encoding (points)")
     plots.show(
         figure,
         name="fig-answers",
         caption="Gain over no encoding in points of test accuracy: the mean over independent data "
         f"sets with its 95 % interval, and each set as a dot. Inside the band of ±{margin:g} point "
-        "a mean gain would count as no difference. Arrows: the interval goes on.",
+        "a mean gain would count as no difference. Each panel has a scale of its own.",
         alt="Means and intervals of ten encodings. "
         + " ".join(f"{tokens}: {_told_answers(gains)}." for tokens, (_, gains) in found.items()),
     )
@@ -66,13 +63,8 @@ def _draw_answers(
     ax.axvline(0, color="#555555", linewidth=1)
     for y, (dots, gain) in enumerate(zip(units, gains, strict=True)):
         low, mean, high = (100 * v for v in (gain.effect.low, gain.effect.mean, gain.effect.high))
-        shown = np.clip(dots, -SHOWN, SHOWN)
-        ax.plot(shown, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
-        ends = np.clip([low, high], -SHOWN, SHOWN)
-        ax.plot(ends, [y, y], "-", color=plots.COLORS[0], linewidth=2)
-        for end, mark in ((low, "<"), (high, ">")):
-            if abs(end) > SHOWN:
-                ax.plot(np.clip(end, -SHOWN, SHOWN), y, mark, color=plots.COLORS[0], markersize=6)
+        ax.plot(dots, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
+        ax.plot([low, high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
         ax.plot(mean, y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
     ax.set_yticks(range(len(gains)), [gain.encoding for gain in gains])
     ax.set_ylim(len(gains) - 0.4, -0.6)
@@ -97,8 +89,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
     """
     names = list(next(iter(gains.values())))
     figure, ax = plots.new(height=0.9 + 0.22 * len(gains), width=NARROW)
-    limit = max(abs(one.mean) for by_name in gains.values() for one in by_name.values())
-    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()], limit)
+    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()])
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(gains)), [f"{name}, {tokens}" for name, tokens in gains])
     plots.show(
@@ -106,24 +97,26 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
         name="fig-gains-over-none",
         caption="Gain over no encoding in points of test accuracy, mean of five trainings, on each "
         "data set. Orange and bold is a gain, violet and bold a loss; where it is pale, the 95 % "
-        "interval holds zero. Sets stand in the order of their length.",
+        f"interval holds zero. From {DEEPEST} points on the colour stays the same. Sets stand in "
+        "the order of their length.",
         alt=f"A table of {len(gains)} data sets by {len(names)} encodings. "
         + "; ".join(_told(*column, by_name) for column, by_name in gains.items())
         + ".",
     )
 
 
-def _draw_map(ax: plots.Axes, found: list[list[Interval]], limit: float) -> None:
+def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
     """Draw gains, (n_sets, n_encodings)."""
     means = np.array([[one.mean for one in row] for row in found])
     open_ = np.array([[one.low <= 0 <= one.high for one in row] for row in found])
     ax.set_facecolor("#eef0f3")
     # half of each side of the map, so that black numbers stay readable
-    ax.imshow(np.where(open_, np.nan, means), "PuOr_r", aspect="auto", vmin=-2 * limit,
-              vmax=2 * limit)  # fmt: skip
+    ax.imshow(np.where(open_, np.nan, means.clip(-DEEPEST, DEEPEST)), "PuOr_r", aspect="auto",
+              vmin=-2 * DEEPEST, vmax=2 * DEEPEST)  # fmt: skip
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
-        shown = f"{round(mean, 1) + 0.0:+.1f}"  # no minus before a rounded zero
+        digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
+        shown = f"{round(mean, digits) + 0.0:+.{digits}f}"  # no minus before a rounded zero
         ax.text(column, row, shown, ha="center", va="center", fontsize=8, weight=weight)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
@@ -215,7 +208,7 @@ def by_tokens(rows: Sequence[tuple[str, str, int, float, float, float]]) -> None
 
 
 def by_length(
-    curves: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]], short: int
+    curves: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]], early: int
 ) -> None:
     """Show what encodings would have gained had all trainings been stopped earlier.
 
@@ -223,8 +216,8 @@ def by_length(
     ----------
     curves : mapping of a title to steps, (n_checks,), and gains, (n_encodings, n_checks)
         Gains in points of validation accuracy.
-    short : int
-        Steps of a training of the first benchmark.
+    early : int
+        A step at which trainings might have been stopped; drawn as a dashed line.
     """
     figure, axes = plots.new(len(curves), 1, height=0.6 + 2.1 * len(curves), sharex=True)
     figure.set_figwidth(NARROW)
@@ -234,9 +227,9 @@ def by_length(
         ax.fill_between(steps, gains.min(0), gains.max(0), color="#b9cfe0")
         ax.semilogx(steps, middle, "-", color=plots.COLORS[0])
         ax.axhline(0, color="#555555", linewidth=1)
-        ax.axvline(short, color=plots.COLORS[1], linestyle="--", linewidth=1.4)
+        ax.axvline(early, color=plots.COLORS[1], linestyle="--", linewidth=1.4)
         ax.set(title=title, ylabel="gain (points)")
-        told.append(f"{title}: median {middle[steps.tolist().index(short)]:+.1f} there, "
+        told.append(f"{title}: median {middle[steps.tolist().index(early)]:+.1f} there, "
                     f"{middle[-1]:+.1f} at the end")  # fmt: skip
     ticks = [50, 100, 200, 500, 1000, 2000, 4000]
     axes = np.atleast_1d(axes)
@@ -248,6 +241,6 @@ def by_length(
         name="fig-gains-by-length",
         caption="Gain over no encoding in validation accuracy if all trainings had ended at that "
         "step: the median of ten encodings, and the range from the lowest to the highest. Dashed: "
-        f"{short} steps, about the longest training of our first benchmark.",
-        alt=f"Two panels of gain against steps, with a dashed line at {short}. {'; '.join(told)}.",
+        f"{early} steps.",
+        alt=f"Two panels of gain against steps, with a dashed line at {early}. {'; '.join(told)}.",
     )

@@ -27,8 +27,8 @@ CARD = Card(
     cached=True,
     use=(
         "Use it where *the third peak* or *the last change* is the question, and the number of "
-        "steps in between is not. Its term is a matrix for every head and series, and it knows "
-        "nothing of the clock."
+        "steps in between is not. Its term is a matrix for every head and series, with "
+        "many tokens the dearest of this book to train, and it knows nothing of the clock."
     ),
     code="""\
 module = make("cope")
