@@ -1,8 +1,9 @@
 """What a training step with each encoding costs, beside one without, at the benchmark's own sizes.
 
 Run `python benchmarks/costs.py --out results/costs.json` (`--quick` for fewer rounds) on an idle
-machine, one thread. For each number of tokens all encodings take turns in every round, so that all
-see the same weather; the cost is the median over rounds of the ratio to `none`.
+machine, one thread. For each number of tokens all encodings take turns in every round, in an order
+drawn anew and with a step before that is not timed; the cost is the median over rounds of the ratio
+to `none`.
 """
 
 import argparse
@@ -46,7 +47,8 @@ def ratios(names: list[str], length: int, quick: bool) -> dict[str, float]:
     steps = {name: training(name, length).take_step for name in names}
     for step in steps.values():
         step()  # the first one also makes tables
-    seconds = interleaved(steps, rounds=5 if quick else 40)
+    rounds = 5 if quick else max(15, 2000 // length)  # short steps are noisy, and soon done
+    seconds = interleaved(steps, rounds, settled=True)
     return {name: median_ratio(seconds[name], seconds["none"]) for name in names}
 
 

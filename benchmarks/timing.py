@@ -2,16 +2,26 @@
 
 import time
 from collections.abc import Callable
+from random import Random
 from statistics import median
 
 
 def interleaved(
-    contestants: dict[str, Callable[[], object]], rounds: int
+    contestants: dict[str, Callable[[], object]], rounds: int, *, settled: bool = False
 ) -> dict[str, list[float]]:
-    """Return the seconds of every contestant in every round, after one round to warm up."""
+    """Return the seconds of every contestant in every round, after one round to warm up.
+
+    If `settled`, each call is made twice and the second one timed, in an order that is drawn anew
+    each round: what the contestant before has left in the caches is nobody's time then.
+    """
+    order, random = list(contestants.items()), Random(0)
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for round_number in range(rounds + 1):
-        for name, call in contestants.items():
+        if settled:
+            random.shuffle(order)
+        for name, call in order:
+            if settled:
+                call()
             start = time.perf_counter()
             result = call()
             elapsed = time.perf_counter() - start

@@ -45,8 +45,8 @@ one size of model. The last two columns say how often a small model is right on 
 *longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
 that it had not learned the task at all, or that it was not measured. The section below the table
 explains each column. Encodings of today, of several axes and of the signal itself joined the
-library when the benchmark had run: they have cards like all others, with *not measured* where a
-training would have to say.
+library when the probe had been trained: they have cards like all others, with *not measured* where
+a training would have to say.
 """
 
 READING = """\

@@ -64,7 +64,7 @@ def test_the_first_finding_names_its_edition_and_what_the_frozen_test_leaves_ope
     scores = grid.scores.mean((0, 2))
     assert scores[1:].mean() - scores[0] > np.ptp(scores[1:])  # what its title says
     assert edition.read().name in one.text
-    assert f"{second.said_shown(second.gains(grid))} on {len(grid.datasets)} sets" in one.text
+    assert f"beforehand, {second.said_shown(second.gains(grid))}." in one.text
 
 
 def test_few_sets_are_named_with_their_steps_and_many_counted():

@@ -18,7 +18,6 @@ from posenc.audit.evidence import (
     Units,
     correct,
     shows,
-    sign_test,
 )
 from posenc.audit.rounding import Bounds, Truth, printed
 from posenc.audit.rules import Outcome, Slip, SlipKind, decide
@@ -458,26 +457,6 @@ def test_holm_over_a_named_family():
     assert family["dft"].value == family["tape"].value == pytest.approx(0.06)
     with pytest.raises(ValueError, match="at least one test"):
         correct("none", {})
-
-
-def test_sign_tests_count_independent_units_only():
-    test = sign_test(11, 5, Units("data sets", 17, independent=True))
-    assert test.p_value == pytest.approx(stats.binomtest(5, 16).pvalue)
-    assert test.p_value == pytest.approx(0.21, abs=0.005)  # 5 against 11 shows nothing
-    assert (test.ties, test.smallest_p) == (1, 2 / 2**16)
-    assert sign_test(0, 0, SETS).p_value == 1
-    with pytest.raises(ValueError, match="independent for a sign test, got 88 cells"):
-        sign_test(50, 38, Units("cells", 88, independent=False))
-    with pytest.raises(ValueError, match="fit into 20 units, got 21"):
-        sign_test(20, 1, SETS)
-
-
-@properties
-@given(st.integers(0, 10), st.integers(0, 10))
-def test_sign_tests_are_symmetric(wins, losses):
-    one_way, other_way = sign_test(wins, losses, SETS), sign_test(losses, wins, SETS)
-    assert one_way.p_value == pytest.approx(other_way.p_value)
-    assert one_way.p_value >= one_way.smallest_p - 1e-12
 
 
 @pytest.mark.parametrize(

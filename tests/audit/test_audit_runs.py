@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from posenc.audit import habits, modules, windows
-from posenc.study import lengths, results
+from posenc.bench import probes
+from posenc.study import lengths, probe, results
 
 # --- trained at one length, tested at others
 
@@ -63,6 +64,50 @@ def test_differences_pair_the_seeds_that_both_have():
     assert runs.paired(windows.DFT, windows.SINES, "X", "accuracy").mean == pytest.approx(0)
     assert runs.found(windows.SINES, "X") == "1 of 3"
     assert runs.scores("none", "X", "accuracy") == {}
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Return made-up trainings of the whole protocol of the probe, which are read as stored."""
+    curve = {"validation_curve": [0.5, 0.6, 0.95]}
+    every = [
+        {
+            "key": cell.key,
+            "encoding": cell.encoding,
+            "model": cell.model,
+            "seed": cell.seed,
+            "protocol": cell.protocol,
+            "settings": json.loads(json.dumps(cell.stored())),
+            "metrics": curve,
+        }
+        for group in probes.protocol_cells().groups()
+        for cell in group
+    ]
+    monkeypatch.setattr(results, "load", lambda _: every)
+    probe.records.cache_clear()
+    yield every
+    probe.records.cache_clear()
+
+
+def test_a_task_is_found_at_the_first_check_with_nine_of_ten():
+    assert probe.steps_to_find({"validation_curve": [0.5, 0.89, 0.9, 0.4]}) == 150
+    assert probe.steps_to_find({"validation_curve": [0.5]}) == np.inf
+
+
+def test_the_probe_is_read_whole_or_not_at_all(trained):
+    assert len(probe.records()) == len(trained)
+    trained.pop()
+    probe.records.cache_clear()
+    with pytest.raises(ValueError, match=r"but 1 of .* at distance 4 are missing: run python"):
+        probe.records()
+
+
+def test_every_variant_of_the_probe_stands_at_every_distance(trained):
+    runs = windows.on_probe()
+    for variant, far in product(windows.VARIANTS, windows.DISTANCES):
+        steps = runs.scores(variant, far, "steps_to_find")
+        assert list(steps.values()) == [150] * int(probes.PROTOCOL["seeds"])
+    assert len(trained) > len(windows.VARIANTS) * len(windows.DISTANCES)
 
 
 def test_means_of_both_splits_stand_in_rows_of_a_table():

@@ -78,7 +78,6 @@ NEVER_FAIL = {
     "Sequences",
     "SerialEngine",
     "Shown",
-    "SignTest",
     "SignedRank",
     "Spec",
     "Spread",

@@ -54,7 +54,8 @@ def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
     assert "posenc/py.typed" in wheel
     licences = {Path(name).name for name in wheel if ".dist-info/licenses/" in name}
     assert licences == {"LICENSE", "LICENSE-text"}
-    assert "posenc/results/peers.json" in wheel
+    for name in ("costs", "edition", "peers", "published-modules"):
+        assert f"posenc/results/{name}.json" in wheel
     assert not [name for name in wheel if name.startswith("posenc/results/") and ".py" in name]
     assert not [name for name in wheel if name.startswith(("tests/", "tools/"))]
 

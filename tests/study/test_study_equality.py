@@ -305,3 +305,14 @@ def test_bad_input_is_named(call, message):
 
 def test_probabilities_read_well():
     assert str(equality.Probabilities(0.1, 0.7, 0.2)) == "worse 0.10, equal 0.70, better 0.20"
+
+
+def test_the_corrected_resampled_test_is_students_where_nothing_is_shared():
+    differences = np.random.default_rng(0).normal(0.5, 1, 5)
+    plain = stats.ttest_1samp(differences, 0)
+    assert equality.resampled_p(differences, 0.0) == pytest.approx(plain.pvalue)
+    shared = 2 * stats.t.sf(plain.statistic * np.sqrt(0.2 / (0.2 + 0.25)), 4)  # share 1/5: 1/4
+    assert equality.resampled_p(differences, 0.2) == pytest.approx(shared)
+    assert equality.resampled_p(np.zeros(5), 0.2) == 1
+    with pytest.raises(ValueError, match="at least two resamples, got 1"):
+        equality.resampled_p([0.1], 0.2)

@@ -118,7 +118,10 @@ def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
     [(figure, words)] = drawn
     for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
         dots = [line for line in ax.lines if line.get_marker() == "o"]
-        assert [len(line.get_xdata()) for line in dots] == [units.shape[1]] * len(gains)
+        np.testing.assert_array_equal([line.get_xdata() for line in dots], units)
+        whiskers = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+        ends = [[100 * g.effect.low, 100 * g.effect.high] for g in gains]
+        np.testing.assert_allclose(whiskers, ends)
         low, high = ax.get_xlim()
         assert all(low < x < high for line in ax.lines for x in line.get_xdata())
         assert all(f"{g.encoding} {100 * g.effect.mean:+.1f}" in words["alt"] for g in gains)

@@ -31,18 +31,23 @@ def test_intervals_that_leave_zero_out_are_counted_by_side():
 def test_a_rival_is_ahead_where_it_beats_every_encoding():
     level = {"encodings": np.array([80.0, 90.0]), "1-NN": 85.0, "MiniRocket": 90.5}
     rows = found_tables.ahead({("a", "steps"): level})
-    assert [list(row.values()) for row in rows.values()] == [["0 of 1 rows"], ["1 of 1 rows"]]
+    assert [list(row.values()) for row in rows.values()] == [["0 of 1 sets"], ["1 of 1 sets"]]
 
 
 def test_steps_and_patches_stand_beside_each_other():
     rows, levels = found_tables.steps_and_patches(), found.levels()
-    assert list(rows) == [n for n, t in levels if t == "steps" and (n, "patches") in levels]
-    for name, row in rows.items():
+    both = [name for name, t in levels if t == "steps" and (name, "patches") in levels]
+    assert list(rows) == [*both, "mean"]
+    *named, (_, means) = rows.items()
+    none = np.mean([float(row["steps, none"]) for _, row in named])
+    assert float(means["steps, none"]) == pytest.approx(none, abs=0.1)
+    for name, row in named:
         steps, patches = levels[name, "steps"], levels[name, "patches"]
         assert row["steps, none"] == f"{steps['none']:.1f}"
         assert row["steps, mean of ten"] == f"{steps['encodings'].mean():.1f}"
         assert row["steps, best − worst"] == f"{np.ptp(steps['encodings']):.1f}"
         assert row["patches, none"] == f"{patches['none']:.1f}"
+        assert row["patches, mean of ten"] == f"{patches['encodings'].mean():.1f}"
 
 
 def test_verdicts_are_those_of_the_frozen_analysis():
@@ -51,7 +56,7 @@ def test_verdicts_are_those_of_the_frozen_analysis():
     for tokens, (_, gains) in answers.items():
         for one in gains:
             assert rows[one.encoding][tokens].startswith(f"{100 * one.effect.mean:+.1f} [")
-            assert rows[one.encoding][f"p, {tokens}"] == f"{one.p_value:.2f}"
+            assert rows[one.encoding][f"verdict (p), {tokens}"].startswith(f"{one.answer} (")
     Table(rows)  # all rows have the same columns
 
 
@@ -78,16 +83,41 @@ def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
     scores = worth + 0.01 * rng.normal(size=(12, 4, 5))
     names = tuple(f"set {i}" for i in range(12))
     grid = Grid("patch", names, ("none", "a", "b", "c"), scores, np.full((12, 5), 0.1))
-    assert found_tables.rankings({"patches": grid})["patches"] == {
-        "sets that decide": 12,
-        "p": "0.00",
-        "pairs shown to differ": "2 of 3",
-    }
+    rows = found_tables.rankings({"patches": grid})
+    assert list(rows) == ["patches, sets that decide", "patches, all"]
+    for row in rows.values():
+        assert row | {"p": ""} == {
+            "sets": 12,
+            "p": "",
+            "pairs shown to differ": "2 of 3",
+            "least p of a pair": "0.001",
+        }
+        assert 0 < float(row["p"]) < 0.001
+
+
+def test_no_p_value_is_printed_as_zero():
+    assert [found_tables._p(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
+        "0.20",
+        "0.03",
+        "0.002",
+        "4e-07",
+    ]
+
+
+def test_the_mixed_model_says_what_gains_depend_on():
+    rows = found_tables.depends()
+    assert list(rows) == list(found_tables.EFFECTS.values())
+    assert all(row["points"][0] in "+-" and float(row["p"]) <= 1 for row in rows.values())
+    spreads = found.depends().spreads
+    assert spreads["encoding"] < spreads["set:tokens"]  # what the page says of them
 
 
 def test_no_pair_differs_where_one_group_holds_all_encodings():
-    for tokens, row in found_tables.rankings(found.grids()).items():
-        ranking = second.ranking(second.deciding(found.grids()[tokens]))
+    grids = found.grids()
+    for name, row in found_tables.rankings(grids).items():
+        tokens, kind = name.split(", ")
+        grid = grids[tokens]
+        ranking = second.ranking(grid.units() if kind == "all" else second.deciding(grid))
         one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
         assert one_group == row["pairs shown to differ"].startswith("0 of ")
 
@@ -95,10 +125,6 @@ def test_no_pair_differs_where_one_group_holds_all_encodings():
 def test_gains_are_read_at_the_step_of_the_stop():
     rows = found_tables.stopped(CURVES, at=(200, 1000))
     assert rows == {"one": {"200": "+2.0 to +4.0", "1,000": "-1.0 to +3.0"}}
-
-
-def test_gains_carry_their_sign():
-    assert found_tables.signed({"a": {"x": 1.66, "y": -0.2}}) == {"a": {"x": "+1.7", "y": "-0.2"}}
 
 
 def test_trainings_are_told_by_the_step_of_their_best_validation(monkeypatch):

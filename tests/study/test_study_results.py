@@ -51,6 +51,8 @@ def test_scores_are_shares_and_every_failure_says_why(name):
 def test_the_control_of_the_re_enactments_holds_every_encoding_as_defined():
     found = results.load("published-control")
     assert {record["dataset"] for record in found} == {"RacketSports"}
+    assert {record["settings"]["scale"] for record in found} == {"paper"}
+    assert not any(record["settings"]["encoding_options"] for record in found)
     for model in MODELS:
         cells = {(r["encoding"], r["seed"]) for r in found if r["model"] == model}
         assert cells == {(e, seed) for e in encodings.names() for seed in range(5)}

@@ -239,7 +239,7 @@ def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
     html = figure.html()
     weight = len(html.encode()) + len(bundle.script("benchmark.js").encode())
     assert weight <= FIGURE_LIMIT
-    assert f"{n_sets} of 38 sets are whole for the patch model" in html
+    assert f"{n_sets} of 38 sets planned are whole for the patch model" in html
     assert ("A ranking takes two rows" in figure.summary(figure.first())) == (n_sets == 1)
     assert html.count('data-part="set-') == len(drawn("patch", n_sets).units().datasets)
 
@@ -247,7 +247,7 @@ def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
 def test_the_benchmark_says_that_there_is_nothing_yet():
     figure = Benchmark({})
     assert figure.summary(figure.first()) == (
-        "0 of 38 sets are whole for the patch model, and there is none of this kind."
+        "0 of 38 sets planned are whole for the patch model, and there is none of this kind."
     )
     assert "<svg" in figure.html()
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Real
 
-from scipy import stats
-
 from posenc import _checks
 from posenc.audit.rounding import Bounds
 from posenc.study.friedman import holm
@@ -339,74 +337,6 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
     )
     beyond = side != 0 and (evidence.low > margin or evidence.high < -margin)
     return Shown(side, equal, beyond)
-
-
-@dataclass(frozen=True)
-class SignTest:
-    """A sign test over independent units.
-
-    Parameters
-    ----------
-    wins, losses, ties : int
-        Ties are left out of the test.
-    p_value, smallest_p : float
-        Two-sided; and the smallest that so many wins and losses could have shown.
-
-    Examples
-    --------
-    >>> test = sign_test(9, 1, Units("data sets", 11, independent=True))
-    >>> test.ties, round(test.p_value, 4), round(test.smallest_p, 4)
-    (1, 0.0215, 0.002)
-    """
-
-    wins: int
-    losses: int
-    ties: int
-    p_value: float
-    smallest_p: float
-
-
-def sign_test(wins: int, losses: int, units: Units) -> SignTest:
-    """Return whether wins and losses differ by more than a fair coin, two-sided.
-
-    Parameters
-    ----------
-    wins, losses : int
-        At least 0.
-    units : Units
-        What won and lost; the rest of the units are ties.
-
-    Returns
-    -------
-    SignTest
-
-    Raises
-    ------
-    ValueError
-        If the units are not declared independent, or are fewer than wins and losses, or a number is
-        negative.
-
-    Examples
-    --------
-    >>> round(sign_test(9, 1, Units("data sets", 11, independent=True)).p_value, 4)
-    0.0215
-    >>> sign_test(3, 0, Units("data sets", 3, independent=True)).p_value  # three can never show it
-    0.25
-    """
-    if not units.independent:
-        raise ValueError(
-            f"units must be independent for a sign test, got {units.count} {units.name} that are "
-            "not; count the units that are (such as data sets), or use a model of the dependence"
-        )
-    wins = _checks.count("wins", wins)
-    losses = _checks.count("losses", losses)
-    decided = wins + losses
-    if decided > units.count:
-        raise ValueError(f"wins and losses must fit into {units.count} units, got {decided}")
-    if not decided:
-        return SignTest(0, 0, units.count, 1.0, 1.0)
-    p_value = float(stats.binomtest(wins, decided).pvalue)
-    return SignTest(wins, losses, units.count - decided, p_value, min(1.0, 2 * 0.5**decided))
 
 
 def sentence(name: str, text: str) -> str:

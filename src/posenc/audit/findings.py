@@ -49,16 +49,15 @@ def position_matters() -> Finding:
     in_patches = second.gains(second.learned(second.load("patch")))
     means = [100 * one.effect.mean for one in in_patches]
     return Finding(
-        "On short series, to have positions mattered more than which encoding gave them.",
-        f"In {edition.said()} of the benchmark, with a token a step on {_listed(grid.datasets)}, a "
-        f"transformer without positions is right in {none:.1f} %, and with positions in "
-        f"{others.min():.1f} to {others.max():.1f} %, whichever of {len(others)} encodings gives "
-        f"them. That is {others.mean() - none:.1f} points for having one and "
-        f"{others.max() - others.min():.1f} between the best and the worst; by the test that was "
-        f"fixed beforehand, {second.said_shown(in_steps)} on {len(grid.datasets)} sets. Where a "
-        f"token is a patch of eight steps, mean gains are {min(means):+.1f} to {max(means):+.1f} "
-        f"points over {in_patches[0].n_units} independent sets, and "
-        f"{second.said_shown(in_patches)}.",
+        "With a token a step, to have positions mattered more than which encoding gave them.",
+        f"In {edition.said()} of the benchmark, on {_listed(grid.datasets)}, a transformer without "
+        f"positions is right in {none:.1f} %, and with positions in {others.min():.1f} to "
+        f"{others.max():.1f} %, whichever of {len(others)} encodings gives them: "
+        f"{others.mean() - none:.1f} points for having one, {others.max() - others.min():.1f} "
+        "between the best and the worst. By the test that was fixed beforehand, "
+        f"{second.said_shown(in_steps)}. Where a token is a patch of eight steps, the mean gain of "
+        f"an encoding is {min(means):+.1f} to {max(means):+.1f} points over "
+        f"{in_patches[0].n_units} independent sets, and {second.said_shown(in_patches)}.",
         "benchmark.ipynb",
     )
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import data
-from posenc.study import results, statistics
+from posenc.bench import probes
+from posenc.study import probe, results, statistics
 from posenc.study import tables as score_tables
 
 SINES, DFT = "sinusoidal, large", "DFT, small"
@@ -19,9 +20,13 @@ VARIANTS = {  # label -> (encoding, scale) in the stored records
     "none": ("none", "paper"),
     SINES: ("sinusoidal", "paper"),
     "sinusoidal, small": ("sinusoidal", "unit"),
-    "DFT, large": ("matched:LoudDFT", "paper"),
+    "DFT, large": ("dft", "loud"),
     DFT: ("dft", "paper"),
-    "one-hot, large": ("matched:LoudOneHot", "paper"),
+    "one-hot, large": (probes.ONE_HOT, "loud"),
+}
+MADE_LOUD = {  # older lines name a class in place of a size
+    "matched:LoudDFT": VARIANTS["DFT, large"],
+    "matched:LoudOneHot": VARIANTS["one-hot, large"],
 }
 SETS = ("SMD", "MSL")
 DISTANCES = (1, 2, 4, 8, 15)
@@ -73,8 +78,22 @@ def load(*patterns: str) -> Runs:
     for pattern in patterns:
         for r in score_tables.finished(results.load(pattern)):
             place = r["settings"]["dataset_options"].get("distance", r["dataset"])
-            key = (r["encoding"], r["settings"]["scale"], place, r["model"])
-            cells[key][r["seed"]] = r["metrics"]
+            sized = MADE_LOUD.get(r["encoding"], (r["encoding"], r["settings"]["scale"]))
+            cells[(*sized, place, r["model"])][r["seed"]] = r["metrics"]
+    return Runs(dict(cells))
+
+
+def on_probe() -> Runs:
+    """Return the trainings to the end on the range probe; places are distances.
+
+    "steps_to_find" joins the metrics: the step at which a training first had the task.
+    """
+    cells: dict[tuple, dict[int, dict]] = defaultdict(dict)
+    for r in probe.records():
+        if not r["settings"]["encoding_options"]:
+            key = (r["encoding"], r["settings"]["scale"], probe.distance(r), r["model"])
+            steps = {"steps_to_find": probe.steps_to_find(r["metrics"])}
+            cells[key][r["seed"]] = r["metrics"] | steps
     return Runs(dict(cells))
 
 

@@ -191,6 +191,41 @@ def correlated_t(
     )
 
 
+def resampled_p(differences: ArrayLike, test_share: float) -> float:
+    """Return the two-sided p-value of the corrected resampled t-test on one data set.
+
+    Parameters
+    ----------
+    differences : array of shape (n_resamples >= 2,)
+    test_share : float
+        Test cases over all cases of the set; 0 takes the resamples for independent.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two resamples, one is not finite, or `test_share` is no share
+        below 1.
+
+    Source: Nadeau and Bengio (2003), section 3.
+
+    Examples
+    --------
+    >>> differences = [0.02, 0.03, 0.01, 0.03, 0.02]
+    >>> [round(resampled_p(differences, share), 4) for share in (0.0, 0.5)]
+    [0.0042, 0.0743]
+    """
+    values = _checks.finite_array("differences", differences, ndim=1)
+    if values.size < 2:
+        raise ValueError(f"differences must hold at least two resamples, got {values.size}")
+    scale = float(_scales(values[None], _share(test_share, 1))[0])
+    distance = abs(float(values.mean()))
+    return 2 * _t_sf(distance, scale, values.size - 1) if distance else 1.0
+
+
 @dataclass(frozen=True)
 class Hierarchical:
     """The differences over data sets, from resamples of each.

@@ -11,38 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc import _checks
-from posenc.study import statistics
-
-
-def concordance(scores: ArrayLike) -> float:
-    """Return Kendall's W: 1 if all data sets order the methods alike, about 1/n by chance.
-
-    It is Friedman's statistic divided by n_datasets (n_methods - 1).
-
-    Parameters
-    ----------
-    scores : array of shape (n_datasets >= 2, n_methods >= 3)
-
-    Returns
-    -------
-    float in [0, 1]
-
-    Raises
-    ------
-    ValueError
-        If `scores` has fewer than three methods or two data sets, or one is not finite.
-
-    Source: Kendall and Babington Smith (1939), The problem of m rankings.
-
-    Examples
-    --------
-    >>> round(concordance([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]]), 6)
-    1.0
-    >>> round(concordance([[0.9, 0.8, 0.7], [0.4, 0.5, 0.6]]), 6)
-    0.0
-    """
-    n_datasets, n_methods = np.shape(scores)
-    return statistics.friedman(scores).statistic / (n_datasets * (n_methods - 1))
 
 
 def spearman(x: ArrayLike, y: ArrayLike, n_shuffles: int = 9999) -> tuple[float, float]:
@@ -165,39 +133,3 @@ def group_test(
         chosen = np.isin(np.arange(values.size), rows)
         hits.append(statistic(values[chosen], values[~chosen]) >= found - 1e-9)
     return found, float(np.mean(hits))
-
-
-def components(cells: ArrayLike) -> tuple[float, float]:
-    """Return the standard deviation between seeds, and that between encodings without their luck.
-
-    What a seed does to all encodings alike (the order of the batches is common to them) moves all
-    means together. Only the rest of the seeds' variance blurs the differences: 1/n of it is
-    subtracted from the variance of the means of n seeds. A negative difference counts as 0 (two-way
-    random effects without replication).
-
-    Parameters
-    ----------
-    cells : array of shape (n_encodings, n_seeds)
-        Scores on one data set, at least two of each; a seed is the same for all encodings.
-
-    Returns
-    -------
-    two floats, in the unit of the scores.
-
-    Raises
-    ------
-    ValueError
-        If `cells` is no finite array of two axes.
-
-    Examples
-    --------
-    >>> seeds, encodings = components([[0.70, 0.74], [0.71, 0.73], [0.80, 0.84]])
-    >>> round(seeds, 3), round(encodings, 3)
-    (0.024, 0.057)
-    """
-    cells = _checks.finite_array("cells", cells, ndim=2)
-    rest = cells - cells.mean(axis=1, keepdims=True) - cells.mean(axis=0) + cells.mean()
-    n_encodings, n_seeds = cells.shape
-    unshared = np.square(rest).sum() / ((n_encodings - 1) * (n_seeds - 1))
-    between = cells.mean(axis=1).var(ddof=1) - unshared / n_seeds
-    return float(np.sqrt(cells.var(axis=1, ddof=1).mean())), float(np.sqrt(max(0.0, between)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from posenc.bench import protocols
 from posenc.data.measure import recorded_facts
-from posenc.study import edition, fair, measured, results, sanity, second, statistics, tables
+from posenc.study import edition, fair, measured, mixed, results, sanity, second, statistics, tables
 from posenc.study.second import Grid
 
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
@@ -91,6 +91,31 @@ def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
         n = n_tokens(name, tokens)
         rows.append((name, tokens, n, float(np.mean(means)), min(means), max(means)))
     return rows
+
+
+def depends() -> mixed.MixedModel:
+    """Return the mixed model of the gain over none, in points: what it grows and falls with.
+
+    A row is the mean gain of an encoding on a set over its resamples. Norm is left out: in tier 1
+    it goes with what a token is.
+    """
+    rows = defaultdict(list)
+    for tokens, grid in grids().items():
+        for dataset in grid.datasets:
+            known, alone = recorded_facts(dataset), grid.only([dataset])
+            of_set = {
+                "set": dataset,
+                "tokens": tokens,
+                "length": known.length,
+                "channels": known.n_channels,
+                "train_size": min(known.train, int(protocols.TRAINING["settings"]["max_cases"])),
+            }
+            for name in grid.encodings[1:]:
+                row = {"encoding": name, "gain": 100 * alone.gains(name).mean(), **of_set}
+                for column, value in row.items():
+                    rows[column].append(value)
+    fixed = ("length", "channels", "train_size", "tokens")
+    return mixed.gain_model(rows, fixed=fixed, random=("set", "encoding", "set:tokens"))
 
 
 def n_tokens(dataset: str, tokens: str) -> int:

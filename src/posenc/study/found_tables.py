@@ -13,6 +13,12 @@ from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
 RIVALS = ("1-NN", "MiniRocket")
+EFFECTS = {  # of the mixed model
+    "tokens: steps - patches": "a token a step, not a patch",
+    "length, per doubling": "twice the length",
+    "channels, per doubling": "twice the channels",
+    "train_size, per doubling": "twice the training series",
+}
 
 
 def left_out(gains: Mapping[tuple[str, str], Mapping[str, statistics.Interval]]) -> Rows:
@@ -36,32 +42,36 @@ def left_out(gains: Mapping[tuple[str, str], Mapping[str, statistics.Interval]])
 
 
 def ahead(levels: Mapping[tuple[str, str], Mapping[str, object]]) -> Rows:
-    """Return on how many rows of `posenc.study.found.levels` a rival beats all encodings."""
-    rows = {}
-    for rival in RIVALS:
-        wins = sum(level[rival] > np.max(level["encodings"]) for level in levels.values())
-        rows[rival] = {"beats the best of ten on": f"{wins} of {len(levels)} rows"}
+    """Return on how many sets of `posenc.study.found.levels` a rival beats all encodings."""
+    rows: Rows = {f"{rival} beats the best of ten": {} for rival in RIVALS}
+    for tokens in dict.fromkeys(kind for _, kind in levels):
+        some = [level for (_, kind), level in levels.items() if kind == tokens]
+        for rival, row in zip(RIVALS, rows.values(), strict=True):
+            wins = sum(level[rival] > np.max(level["encodings"]) for level in some)
+            row[tokens] = f"{wins} of {len(some)} sets"
     return rows
 
 
 def steps_and_patches() -> Rows:
-    """Return accuracies in per cent, a row for each data set that is whole in both models."""
+    """Return accuracies in per cent, a row for each data set that is whole in both, and a mean."""
     grids = found.grids()
     both = [name for name in grids["steps"].datasets if name in grids["patches"].datasets]
     rows = {}
     for name in both:
         steps, patches = (100 * grids[t].only([name]).scores[0].mean(1) for t in grids)
         rows[name] = {
-            "steps, none": f"{steps[0]:.1f}",
-            "steps, mean of ten": f"{steps[1:].mean():.1f}",
-            "patches, none": f"{patches[0]:.1f}",
-            "steps, best − worst": f"{np.ptp(steps[1:]):.1f}",
+            "steps, none": steps[0],
+            "steps, mean of ten": steps[1:].mean(),
+            "patches, none": patches[0],
+            "patches, mean of ten": patches[1:].mean(),
+            "steps, best − worst": np.ptp(steps[1:]),
         }
-    return rows
+    rows["mean"] = {key: np.mean([row[key] for row in rows.values()]) for key in rows[both[0]]}
+    return {name: {key: f"{value:.1f}" for key, value in row.items()} for name, row in rows.items()}
 
 
-def verdicts(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> Rows:
-    """Return mean gains with their 95 % intervals, and p-values, a row an encoding.
+def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) -> Rows:
+    """Return mean gains with their 95 % intervals, medians, p-values and verdicts by encoding.
 
     Parameters
     ----------
@@ -69,12 +79,13 @@ def verdicts(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> Rows:
         That of `posenc.study.found.answers`.
     """
     rows: Rows = {}
-    for tokens, (_, gains) in answers.items():
-        for one in gains:
+    for tokens, (units, gains) in answers.items():
+        for one, of_sets in zip(gains, units, strict=True):
             mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
             row = rows.setdefault(one.encoding, {})
             row[tokens] = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
-            row[f"p, {tokens}"] = f"{one.p_value:.2f}"
+            row[f"median, {tokens}"] = f"{np.median(of_sets):+.1f}"
+            row[f"verdict (p), {tokens}"] = f"{one.answer} ({_p(one.p_value)})"
     return rows
 
 
@@ -111,17 +122,29 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
 
 
 def rankings(grids: Mapping[str, Grid]) -> Rows:
-    """Return Friedman's test over the sets that decide, and the pairs of encodings that differ."""
+    """Return Friedman's test and the pairs that differ, over deciding sets and over all."""
     rows = {}
     for tokens, grid in grids.items():
-        deciding = second.deciding(grid)
-        p_values = friedman.wilcoxon_holm(deciding.scores[:, 1:].mean(2))
-        pairs = p_values[np.triu_indices_from(p_values, 1)]
-        rows[tokens] = {
-            "sets that decide": len(deciding.datasets),
-            "p": f"{second.ranking(deciding).test.p_value:.2f}",
-            "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
-        }
+        for kind, some in (("sets that decide", second.deciding(grid)), ("all", grid.units())):
+            p_values = friedman.wilcoxon_holm(some.scores[:, 1:].mean(2))
+            pairs = p_values[np.triu_indices_from(p_values, 1)]
+            n_sets = len(some.datasets)
+            rows[f"{tokens}, {kind}"] = {
+                "sets": n_sets,
+                "p": _p(second.ranking(some).test.p_value),
+                "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
+                "least p of a pair": _p(min(1.0, pairs.size * 2 / 2**n_sets)),
+            }
+    return rows
+
+
+def depends() -> Rows:
+    """Return what the gain over none depends on, in points: effects of the mixed model."""
+    effects, rows = found.depends().coefficients, {}
+    for name, shown in EFFECTS.items():
+        one = effects[name]
+        points = f"{one.estimate:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+        rows[shown] = {"points": points, "p": _p(one.p_value)}
     return rows
 
 
@@ -140,11 +163,6 @@ def stopped(
         title: {f"{step:,}": _range(gains[:, steps.tolist().index(step)]) for step in at}
         for title, (steps, gains) in curves.items()
     }
-
-
-def signed(rows: Mapping[str, Mapping[str, float]]) -> Rows:
-    """Return gains as words with their sign, such as "+1.7"."""
-    return {name: {key: f"{gain:+.1f}" for key, gain in row.items()} for name, row in rows.items()}
 
 
 def training() -> Rows:
@@ -171,6 +189,11 @@ def costs() -> Rows:
         }
         for name, one in cheapest
     }
+
+
+def _p(p_value: float) -> str:
+    """Return a p-value with two digits, and never as 0."""
+    return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
 
 
 def _range(values: NDArray[np.float64]) -> str:

@@ -53,8 +53,19 @@ def measured() -> dict[str, Measured]:
 
 
 def step_costs() -> dict[str, dict[int, float]]:
-    """Return the time of a training step in steps of none, by encoding and number of tokens."""
-    stored = json.loads((results.folder() / COSTS).read_text(encoding="utf-8"))
+    """Return the time of a training step in steps of none, by encoding and number of tokens.
+
+    Raises
+    ------
+    ValueError
+        If the folder of results has no costs.
+    """
+    path = results.folder() / COSTS
+    if not path.is_file():
+        raise ValueError(
+            f"{path} is missing; write it with: python benchmarks/costs.py --out {path}"
+        )
+    stored = json.loads(path.read_text(encoding="utf-8"))
     return {name: {int(n): x for n, x in one.items()} for name, one in stored["costs"].items()}
 
 

@@ -39,7 +39,7 @@ class Benchmark(Explorable):
     name = "benchmark"
     title = "What the benchmark says"
     caption = (
-        "Top: average ranks, best on the left; a bar joins encodings that no pair of which is told "
+        "Top: average ranks, best on the left; a bar joins encodings of which no two are told "
         "apart (Wilcoxon, Holm, 5 %). Below: gains in accuracy over no encoding, one row a set or "
         "family of sets, columns by rank. Empty is less than one point, shades begin at 1, 2, 5 "
         "and 10 points, and a dash marks losses. Look whether columns differ as much as rows do."
@@ -233,9 +233,9 @@ class Benchmark(Explorable):
     def summary(self, state: State) -> str:
         """Return how much there is, who ranks first, and whether it is told apart."""
         model, sets = str(state["model"]), str(state["sets"])
-        all_sets = len(protocols.DATASETS)
+        planned = len(protocols.blocks(1, model))
         whole = len(self._grids[model].datasets) if model in self._grids else 0
-        said = f"{whole} of {all_sets} sets are whole for the {MODELS[model]}"
+        said = f"{whole} of {planned} sets planned are whole for the {MODELS[model]}"
         grid = self.chosen(model, sets, str(state["encodings"]))
         if grid is None:
             return f"{said}, and there is none of this kind."

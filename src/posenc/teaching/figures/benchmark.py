@@ -49,8 +49,8 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
         figure,
         name="fig-answers",
         caption="Gain over no encoding in points of test accuracy: the mean over independent data "
-        f"sets with its 95 % interval, and each set as a dot. Inside the band of ±{margin:g} point "
-        "a mean gain would count as no difference. Each panel has a scale of its own.",
+        "sets with its 95 % interval, and each set as a dot. A gain whose whole interval lies in "
+        f"the band of ±{margin:g} point counts as none. Each panel has a scale of its own.",
         alt="Means and intervals of ten encodings. "
         + " ".join(f"{tokens}: {_told_answers(gains)}." for tokens, (_, gains) in found.items()),
     )
