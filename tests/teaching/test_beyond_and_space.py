@@ -78,6 +78,16 @@ def test_a_map_of_the_lab_shows_each_task_and_leaves_out_what_is_not_run(drawn):
     assert "On copy most stays light, with alibi ahead." in words["alt"]
 
 
+def test_maps_of_many_tasks_fill_rows_and_leave_the_rest_empty(drawn):
+    found = {
+        task: {"none": [1.0, 0.2], "alibi": [1.0, 0.9]} for task in ("copy", "sort", "reverse")
+    }
+    beyond.lab_maps(found, [20, 30], trained=20, columns=2, name="fig-more")
+    axes = drawn["fig-more"][0].axes[:4]
+    assert [ax.get_title("left") for ax in axes] == ["copy", "sort", "reverse", ""]
+    assert [ax.axison for ax in axes] == [True, True, True, False]
+
+
 def test_the_control_stands_beside_what_it_controls(drawn):
     one = control.Beside("Libras", np.array([2.0, 4.0]), np.array([1.0, 0.0]))
     time_and_space.beside_control({"steps": [one], "patches": [one]})

@@ -149,7 +149,12 @@ def shares_beyond(
 
 
 def lab_maps(
-    found: Mapping[str, Mapping[str, Sequence[float]]], lengths: Sequence[int], trained: int
+    found: Mapping[str, Mapping[str, Sequence[float]]],
+    lengths: Sequence[int],
+    trained: int,
+    *,
+    columns: int = 3,
+    name: str = "fig-length-lab",
 ) -> None:
     """Show how many answer tokens are right at each length, a panel a task, a row an encoding.
 
@@ -161,12 +166,19 @@ def lab_maps(
         Symbols of the tested sequences.
     trained : int
         Symbols of the longest training sequence.
+    columns : int
+        Panels in a row; as many rows are drawn as the tasks fill.
+    name : str
+        The figure's label.
     """
     tasks, names = list(found), list(next(iter(found.values())))
-    height = 0.9 + 0.3 * len(names)
-    figure, axes = plots.new(1, len(tasks), height=height, sharey=True, squeeze=False)
-    for ax, task in zip(axes[0], tasks, strict=True):
-        shares = np.array([found[task][name] for name in names], dtype=float)
+    n_rows = -(-len(tasks) // columns)
+    height = n_rows * (0.9 + 0.3 * len(names))
+    figure, axes = plots.new(n_rows, columns, height=height, sharey=True, squeeze=False)
+    for ax in axes.ravel()[len(tasks) :]:
+        ax.set_axis_off()
+    for ax, task in zip(axes.ravel(), tasks, strict=False):
+        shares = np.array([found[task][one] for one in names], dtype=float)
         image = ax.imshow(shares, vmin=0, vmax=1, aspect="auto")
         ax.axvline(lengths.index(trained) + 0.5, color="white", linewidth=2.4)
         ax.grid(visible=False)
@@ -174,15 +186,15 @@ def lab_maps(
         ticks = range(0, len(lengths), 2)
         ax.set_xticks(ticks, [lengths[i] for i in ticks])
     axes[0, 0].set_yticks(range(len(names)), names)
-    bar = figure.colorbar(image, ax=axes[0].tolist(), pad=0.02)
+    bar = figure.colorbar(image, ax=axes.ravel().tolist(), pad=0.02)
     bar.set_label("right answer tokens")
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     beyond = {t: {n: np.mean(row[1:]) for n, row in rows.items()} for t, rows in found.items()}
     easiest = max(beyond, key=lambda task: np.nanmean([*beyond[task].values()]))
-    best = max(names, key=lambda name: np.nan_to_num(beyond[easiest][name]))
+    best = max(names, key=lambda one: np.nan_to_num(beyond[easiest][one]))
     plots.show(
         figure,
-        name="fig-length-lab",
+        name=name,
         caption=f"Right answer tokens of models trained on up to {trained} symbols, left of the "
         f"white line, and tested on up to {max(lengths)}: means over seeds.",
         alt=f"A map for each of {len(tasks)} tasks, encodings in rows and lengths in columns. "
