@@ -96,8 +96,8 @@ def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
 def depends() -> mixed.MixedModel:
     """Return the mixed model of the gain over none, in points: what it grows and falls with.
 
-    A row is the mean gain of an encoding on a set over its resamples. Norm is left out: in tier 1
-    it goes with what a token is.
+    A row is the mean gain of an encoding on a set over its resamples; sets that share series count
+    as several. Norm is left out: in tier 1 it goes with what a token is.
     """
     rows = defaultdict(list)
     for tokens, grid in grids().items():
