@@ -13,7 +13,7 @@ from posenc.bench.settings import Settings
 from posenc.study import results
 
 NAMES = results.names()
-OTHERS = ("lengths", "lab", "text")  # language models and lengths have tests of their own
+OTHERS = ("lengths", "probes", "lab", "text")  # lengths and language models: tests of their own
 TRAINED = [name for name in NAMES if not name.startswith(OTHERS)]
 
 
@@ -79,11 +79,12 @@ def test_encodings_outside_the_registry_are_still_those_that_were_measured(monke
     monkeypatch.syspath_prepend(results.folder())  # for `matched`, which is kept beside the results
     stored = {
         (r["encoding"], r["settings"]["encoding_source"])
-        for name in TRAINED
+        for name in (*TRAINED, "probes")
         for r in results.load(name)
         if ":" in r["encoding"]
     }
-    assert {name.partition(":")[0] for name, _ in stored} == {"matched", "posenc.published"}
+    modules = {name.partition(":")[0] for name, _ in stored}
+    assert modules == {"matched", "posenc.published", "posenc.audit.one_hot"}
     assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
 
 
