@@ -13,10 +13,11 @@ from pathlib import Path
 
 import torch
 from aims import busy
+from steps import begun
 from timing import interleaved, markdown, median_ratio
 
 from posenc import encodings
-from posenc.bench import build, ensemble, parts, protocols
+from posenc.bench import protocols
 from posenc.bench.settings import Settings
 from posenc.bench.train import Training
 
@@ -55,17 +56,8 @@ def ratios(names: list[str], length: int, quick: bool) -> dict[str, float]:
 def training(encoding: str, length: int) -> Training:
     """Return a training of the protocol's model, one token a step, on series of such a length."""
     settings = protocols.TRAINING["settings"]
-    cell = Settings(
-        encoding,
-        "time_series",
-        "range_probe",
-        dataset_options={"length": length, "n": 8 * settings["batch_size"], "distance": 3},
-        **settings,
-    )
-    device = torch.device("cpu")
-    data = parts.load(cell, device)
-    model = build.model(cell, data.n_channels, data.n_classes, data.length)
-    return Training([cell], ensemble.make([model]), data, device)
+    task = {"length": length, "n": 8 * settings["batch_size"], "distance": 3}
+    return begun(Settings(encoding, "time_series", "range_probe", dataset_options=task, **settings))
 
 
 def table(costs: dict[str, dict[str, float]]) -> str:

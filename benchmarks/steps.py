@@ -98,10 +98,7 @@ def training(encoding: str, length: int, batch_size: int, *, compile: bool = Fal
         batch_size=batch_size,
         max_cases=0,
     )
-    device = torch.device("cpu")
-    data = parts.load(cell, device)
-    model = build.model(cell, data.n_channels, data.n_classes, data.length)
-    made = Training([cell], ensemble.make([model], compile=compile), data, device)
+    made = begun(cell, compile=compile)
     draw = made._masks
 
     def seen() -> list[torch.Tensor]:
@@ -110,6 +107,14 @@ def training(encoding: str, length: int, batch_size: int, *, compile: bool = Fal
 
     made._masks = seen
     return made
+
+
+def begun(cell: Settings, *, compile: bool = False) -> Training:
+    """Return a training before its first step, on the processor."""
+    device = torch.device("cpu")
+    data = parts.load(cell, device)
+    model = build.model(cell, data.n_channels, data.n_classes, data.length)
+    return Training([cell], ensemble.make([model], compile=compile), data, device)
 
 
 def peak_rate(rounds: int, size: int = 1024) -> float:

@@ -5,6 +5,7 @@ Recommendations that the questions of the first page give, too, are taken from t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -258,9 +259,15 @@ def _counted(name: str, one: measured.Measured) -> str:
     return name if one.n_learned == one.n_seeds else f"{name} ({one.n_learned} of {one.n_seeds})"
 
 
+@cache
+def _chooser() -> Chooser:
+    """Return the figure, which gathers all its evidence at the first question."""
+    return Chooser()
+
+
 def _advice(**answers: str) -> str:
     """Return what the first page says to these answers, all others being the usual ones."""
-    figure = Chooser()
+    figure = _chooser()
     return figure.advice(**{**figure.first(), **answers}).use
 
 
