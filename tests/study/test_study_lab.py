@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from posenc.bench import lab as bench
@@ -119,6 +120,18 @@ def test_curves_hold_every_encoding_of_the_first_tier(stored):
     assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
     assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
     assert all(map(math.isnan, found["parity"]["sinusoidal"]))
+
+
+def test_what_travels_farthest_is_told_for_learned_tasks_and_stands_first(stored):
+    found = lab.load(stored)
+    rows = lab.farthest(found)
+    assert set().union(*rows.values()) == {task for task in found.tasks if found.learned(task)}
+    for task in found.tasks:
+        for name, row in rows.items():
+            if task in row:
+                assert row[task].startswith(f"{found.beyond(task, name):.0%} (")
+    means = [np.mean([found.beyond(task, name) for task in row]) for name, row in rows.items()]
+    assert means == sorted(means, reverse=True)
 
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):

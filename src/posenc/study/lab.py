@@ -23,6 +23,7 @@ from posenc.study import results
 
 PAGE = "lengths-protocol.md"
 SCORES = ("exact", "token")
+LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
 NOT_RUN = "not run"
 
 
@@ -98,8 +99,7 @@ class Lab:
 
     def beyond(self, task: str, encoding: str) -> float:
         """Return the mean token accuracy above the trained length; NaN where nothing finished."""
-        longer = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
-        spreads = [self.spread(task, encoding, length, "token") for length in longer]
+        spreads = [self.spread(task, encoding, length, "token") for length in LONGER]
         return float(np.mean([np.nan if one is None else one.mean for one in spreads]))
 
     def learned(self, task: str) -> bool:
@@ -285,6 +285,42 @@ def rows(
         spreads = {n: lab.spread(task, name, n, score) for n in lengths}
         found[name] = {f"length {n}": str(one or empty) for n, one in spreads.items()}
     return found
+
+
+def farthest(lab: Lab) -> dict[str, dict[str, str]]:
+    """Return how far each encoding travels: a row an encoding, a column a task that is learned.
+
+    A cell has the token accuracy above the trained length, and of its seeds the lowest and highest.
+    Rows are sorted by the mean over the tasks, so that what is farthest on most stands first.
+
+    Parameters
+    ----------
+    lab : Lab
+
+    Returns
+    -------
+    dict of dict of str
+        By encoding, then by task.
+
+    Examples
+    --------
+    >>> lengths = [str(n) for n in PROTOCOL["tested"]]
+    >>> seeds = {s: {"token": dict.fromkeys(lengths, 0.9 + s / 10)} for s in (0, 1)}
+    >>> farthest(Lab({("copy", "rotary"): seeds}, failed={}))
+    {'rotary': {'copy': '95% (90 to 100)'}}
+    """
+    tasks = [task for task in lab.tasks if lab.learned(task)]
+    known = lab.encodings(tasks[0]) if tasks else []
+    names = [name for name in known if all(name in lab.order(task) for task in tasks)]
+    names.sort(key=lambda name: -np.mean([lab.beyond(task, name) for task in tasks]))
+    return {name: {task: str(_beyond(lab, task, name)) for task in tasks} for name in names}
+
+
+def _beyond(lab: Lab, task: str, encoding: str) -> Spread:
+    """Return the mean token accuracy above the trained length of each seed, as a spread."""
+    seeds = lab.runs[task, encoding].values()
+    means = [np.mean([metrics["token"][str(n)] for n in LONGER]) for metrics in seeds]
+    return Spread(float(np.mean(means)), min(means), max(means), len(means))
 
 
 def curves(
