@@ -95,6 +95,7 @@ NEVER_FAIL = {
     "compared",
     "complete",
     "curves",
+    "farthest",
     "decides",
     "deciding",
     "device_name",

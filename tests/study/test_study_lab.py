@@ -8,7 +8,7 @@ import pytest
 from posenc.bench import lab as bench
 from posenc.bench import records
 from posenc.bench import text as bench_text
-from posenc.study import lab, results, text
+from posenc.study import lab, results, small_protocols, text
 
 LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
 NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]
@@ -149,8 +149,8 @@ def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(st
 
 
 def test_the_page_says_what_the_code_does():
-    page = (results.folder() / lab.PAGE).read_text(encoding="utf-8")
-    assert page == lab.text(), "run `python -m posenc.study.lab`"
+    page = (results.folder() / small_protocols.PAGE).read_text(encoding="utf-8")
+    assert page == small_protocols.text(), "run `python -m posenc.study.small_protocols`"
     assert f"`{bench.HASH}`" in page
     assert f"`{bench_text.HASH}`" in page
 

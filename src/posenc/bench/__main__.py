@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _add_lab(commands.add_parser("lab", help="train a tier of the length-generalisation lab"))
     _add_text(commands.add_parser("text", help="train the model of characters, and read farther"))
     _add_probes(commands.add_parser("probes", help="train on the range probe, and read longer"))
+    _add_gaps(commands.add_parser("gaps", help="train with and without the times of lost steps"))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -165,6 +166,21 @@ def _probes(options: argparse.Namespace) -> int:
     return 1 if language.run(cells, options, probe=extrapolation.probe).failed else 0
 
 
+def _add_gaps(gaps: argparse.ArgumentParser) -> None:
+    gaps.add_argument("--datasets", nargs="+", metavar="NAME", help="these only")
+    gaps.add_argument("--encodings", nargs="+", metavar="NAME", help="these only")
+    gaps.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
+    _add_course(gaps, "results/gaps.jsonl")
+    gaps.set_defaults(command=_gaps)
+
+
+def _gaps(options: argparse.Namespace) -> int:
+    from posenc.bench import gaps, language
+
+    cells = gaps.protocol_cells(options.datasets, options.encodings, options.seeds)
+    return 1 if language.run(cells, options).failed else 0
+
+
 def _text(options: argparse.Namespace) -> int:
     from posenc.bench import language, text
 
@@ -233,7 +249,7 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-_TO_A_FILE = (_run, _baselines, _merge, _lab, _text, _probes)
+_TO_A_FILE = (_run, _baselines, _merge, _lab, _text, _probes, _gaps)
 
 
 def _fits(record: dict, conditions: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@
 A small causal model learns one of `posenc.data.length_tasks` from sequences of 1 to 20 symbols and
 is tested on 20 to 100. `PROTOCOL` holds all that decides a result, and its hash stands in every
 record. It was frozen before any sequence of a test was looked at, but for the pilot that it names.
-`results/lengths-protocol.md` is made from it by `python -m posenc.study.lab`.
+`results/small-protocols.md` is made from it by `python -m posenc.study.small_protocols`.
 """
 
 from collections.abc import Sequence

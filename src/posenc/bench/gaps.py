@@ -1,0 +1,143 @@
+"""What true times are worth, trained to the end: series that lost half of their steps.
+
+    python -m posenc.bench gaps
+
+Each encoding is trained twice on the same values: with "times" the steps that are left stand where
+they were recorded, with "indices" they are moved together and counted. `PROTOCOL` holds all that
+decides a result, and its hash stands in every record.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from posenc import _checks, data
+from posenc.bench import build, protocols, seeded
+from posenc.bench.protocols import hashed
+from posenc.bench.seeded import SeedBySeed
+from posenc.bench.settings import Settings
+from posenc.data.lost_samples import CLOCKS
+
+PROFILE = "gaps"
+MODEL = "time_series"
+
+PROTOCOL: dict[str, object] = {
+    "edition": 2,
+    "datasets": ("ItalyPowerDemand", "MelbournePedestrian", "RacketSports"),
+    "lost": 0.5,
+    "clocks": CLOCKS,
+    "encodings": protocols.ENCODINGS,
+    "seeds": 5,
+    "settings": {**protocols.TRAINING["settings"], "learning_rate": 1e-3},
+}
+
+HASH = hashed(PROTOCOL)
+
+# every cell asks for both, and few differ
+_code, _series = cache(build.fingerprint), cache(data.fingerprint)
+
+
+def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) -> Settings:
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Parameters
+    ----------
+    dataset, encoding : str
+        Names, as in `Settings`.
+    clock : {"times", "indices"}
+        What the model is told about the steps that are left.
+    seed : int
+        At least 0; which steps are lost, the resample, its validation part and the initial weights
+        come from it, the same for every encoding and both clocks.
+    **changes
+        Settings that take the place of the protocol's; its hash is left out then.
+
+    Returns
+    -------
+    posenc.bench.settings.Settings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a value out of range, or the data set cannot be had.
+
+    Examples
+    --------
+    >>> one = cell("ItalyPowerDemand", "rotary", "times", 3)
+    >>> one.protocol == HASH, one.resample, one.dataset_options["clock"]
+    (True, 3, 'times')
+    """
+    options = {"lost": PROTOCOL["lost"], "clock": clock, "seed": seed}
+    return Settings(
+        encoding,
+        MODEL,
+        dataset,
+        seed,
+        profile=PROFILE,
+        split_seed=seed,
+        resample=0 if data.official_only(dataset) else seed,
+        encoding_source=_code(encoding),
+        dataset_options=options,
+        dataset_source=_series(dataset, **options),
+        **{**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes},
+    )
+
+
+def places() -> list[tuple[str, str, str]]:
+    """Return the data sets of the protocol with the encodings and clocks.
+
+    Returns
+    -------
+    list of (data set, encoding, clock)
+
+    Examples
+    --------
+    >>> len(places()), places()[0]
+    (66, ('ItalyPowerDemand', 'none', 'times'))
+    """
+    return [
+        (dataset, encoding, clock)
+        for dataset in PROTOCOL["datasets"]
+        for encoding in PROTOCOL["encodings"]
+        for clock in PROTOCOL["clocks"]
+    ]
+
+
+def protocol_cells(
+    datasets: Sequence[str] | None = None,
+    encodings: Sequence[str] | None = None,
+    seeds: int | None = None,
+) -> SeedBySeed:
+    """Return the cells of the protocol, or some of them.
+
+    Parameters
+    ----------
+    datasets, encodings : sequence of str, optional
+        By default all.
+    seeds : int, optional
+        How many of the seeds; by default all.
+
+    Returns
+    -------
+    SeedBySeed
+
+    Raises
+    ------
+    ValueError
+        If a name or number is none of the protocol's.
+
+    Examples
+    --------
+    >>> len(protocol_cells()), len(protocol_cells(["RacketSports"], ["rotary"], seeds=2))
+    (330, 4)
+    """
+    for name in datasets or ():
+        _checks.choice("dataset", name, PROTOCOL["datasets"])
+    for name in encodings or ():
+        _checks.choice("encoding", name, PROTOCOL["encodings"])
+    kept = [
+        place
+        for place in places()
+        if place[0] in (datasets or PROTOCOL["datasets"])
+        and place[1] in (encodings or PROTOCOL["encodings"])
+    ]
+    return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
