@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from posenc import data
-from posenc.bench import gaps, local, parts
+from posenc.bench import gaps, local, parts, protocols
 from posenc.bench.gaps import PROTOCOL, protocol_cells
 from posenc.bench.store import Store
 
@@ -28,6 +28,14 @@ def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
     sizes = (len(PROTOCOL[k]) for k in ("datasets", "encodings", "clocks"))
     assert len(found) == np.prod([*sizes, PROTOCOL["seeds"]])
     assert {cell.resample for cell in cells} == {cell.seed for cell in cells} == set(range(5))
+    for cell in cells:
+        assert cell.resample == (0 if data.official_only(cell.dataset) else cell.seed)
+
+
+def test_the_sets_are_those_of_a_rule_about_their_size():
+    facts = {name: data.recorded_facts(name) for name in protocols.UP_TO_100}
+    fit = [name for name, one in facts.items() if 15 <= one.length <= 51 and one.train <= 2000]
+    assert sorted(fit) == sorted(gaps.DATASETS)
 
 
 def test_the_hash_belongs_to_the_protocol(monkeypatch):
@@ -69,7 +77,7 @@ def test_some_of_it_is_chosen_by_name_and_seed():
         (SET, name, seed) for name in ("rotary", "none") for seed in (0, 1)
     }
     for wrong, what in (
-        ({"datasets": ["Libras"]}, "dataset must be one of .* got 'Libras'"),
+        ({"datasets": ["LSST"]}, "dataset must be one of .* got 'LSST'"),
         ({"encodings": ["alibi"]}, "encoding must be one of"),
         ({"seeds": 6}, "seeds must be at most 5, got 6"),
     ):

@@ -218,11 +218,15 @@ costs.
 **Question.** Half of the steps of a series are lost. What is it worth to a model to know when the \
 others were?
 
-**Data.** {", ".join(protocol["datasets"])}, of each series {protocol["lost"]:.0%} of the steps \
-lost at random. With the clock *times* those that are left keep their places, and a mask covers \
+**Data.** The sets of the benchmark with 15 to 51 steps and at most 2,000 series for training: \
+{", ".join(protocol["datasets"])}. Of each series {protocol["lost"]:.0%} of the steps are lost, at \
+random. With the clock *times* those that are left keep their places, and a mask covers \
 the gaps; with *indices* they are moved together and counted. The values are the same.
 
-**Encodings.** {", ".join(f"`{name}`" for name in protocol["encodings"])}.
+**Encodings.** Two that know the place of a step, {_pair("place")}, and two that know the offset \
+of two steps, {_pair("offset")}; the first of each pair is a formula in time, the second a table \
+that is learned. `{gaps.CONTROL}` is the control: it cannot tell the clocks apart, so its differences \
+are noise.
 
 **Model and course.** That of the benchmark with a token a step, `posenc.models.\
 TimeSeriesTransformer`, and its settings, but none is tuned: all have the rate \
@@ -234,14 +238,18 @@ the best validation count.
 **Seeds.** {protocol["seeds"]}: which steps are lost, the resample of the set, its validation part \
 and the initial weights come from the seed, the same for every encoding and both clocks.
 
-**Scores.** What true times are worth to an encoding is its accuracy on the test part with times \
-minus that with indices, one value a seed. Resamples of a set share series; the test that tells a \
-difference from chance counts that in.
+**Analysis**, frozen with the rest. What true times are worth to a group is {protocol["outcome"]}: \
+one number a set. The test: {protocol["test"]}. The difference of the groups, and which encoding \
+has the higher accuracy with times, are shown with lowest and highest set and not tested.
 
 ```console
 $ python -m posenc.bench gaps
 ```
 """
+
+
+def _pair(group: str) -> str:
+    return " and ".join(f"`{name}`" for name in gaps.GROUPS[group])
 
 
 def _tier(number: int) -> str:
