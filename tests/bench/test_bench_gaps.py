@@ -1,13 +1,17 @@
 """Series with gaps, trained to the end: the protocol, its cells, and the command."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
 
 from posenc import data
-from posenc.bench import gaps, local, parts, protocols
+from posenc.bench import build, gaps, local, parts, protocols
 from posenc.bench.gaps import PROTOCOL, protocol_cells
+from posenc.bench.language import named
 from posenc.bench.store import Store
+from posenc.data import repeats
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16, "steps": 20, "least_steps": 0,
@@ -23,13 +27,22 @@ def all_cells(**chosen):
 def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
     cells = all_cells()
     assert len(cells) == len(protocol_cells()) == len({cell.key for cell in cells})
-    assert {cell.protocol for cell in cells} == {gaps.HASH}
     found = {(c.dataset, c.encoding, c.dataset_options["clock"], c.seed) for c in cells}
-    sizes = (len(PROTOCOL[k]) for k in ("datasets", "encodings", "clocks"))
-    assert len(found) == np.prod([*sizes, PROTOCOL["seeds"]])
-    assert {cell.resample for cell in cells} == {cell.seed for cell in cells} == set(range(5))
-    for cell in cells:
+    names = [PROTOCOL[key] for key in ("datasets", "encodings", "clocks")]
+    assert found == set(product(*names, range(PROTOCOL["seeds"])))
+
+
+def test_a_cell_is_what_the_protocol_says():
+    for cell in all_cells():
+        assert cell.protocol == gaps.HASH
+        assert cell.model == PROTOCOL["model"]
+        assert cell.encoding_source == build.fingerprint(cell.encoding)
+        assert cell.dataset_source
+        assert cell.dataset_options["lost"] == PROTOCOL["lost"]
+        assert cell.dataset_options["seed"] == cell.split_seed == cell.seed
         assert cell.resample == (0 if data.official_only(cell.dataset) else cell.seed)
+        settings = {name: getattr(cell, name) for name in PROTOCOL["settings"]}
+        assert settings == PROTOCOL["settings"]
 
 
 def test_the_sets_are_those_of_a_rule_about_their_size():
@@ -38,21 +51,51 @@ def test_the_sets_are_those_of_a_rule_about_their_size():
     assert sorted(fit) == sorted(gaps.DATASETS)
 
 
-def test_the_hash_belongs_to_the_protocol(monkeypatch):
-    monkeypatch.setitem(PROTOCOL["settings"], "learning_rate", 0.1)
-    assert gaps.hashed(PROTOCOL) != gaps.HASH
-    assert gaps.cell(SET, "rotary", "times", 0, steps=5).protocol == ""
+@pytest.mark.parametrize("key", PROTOCOL)
+def test_the_hash_is_that_of_all_that_decides(key):
+    assert gaps.hashed({**PROTOCOL, key: "another"}) != gaps.HASH
+    assert gaps.hashed(PROTOCOL) == gaps.HASH
 
 
-def test_both_clocks_see_the_same_values_and_series_of_a_seed():
-    times, indices = (gaps.cell(SET, "none", clock, 1) for clock in PROTOCOL["clocks"])
-    one, other = (
-        data.resample(*(data.load(SET, s, **c.dataset_options) for s in ("train", "test")), 1)[0]
-        for c in (times, indices)
-    )
-    assert one.x.shape[1] == 2 * other.x.shape[1] == 24
-    assert np.array_equal(one.x[one.mask].ravel(), other.x.ravel())
-    assert np.array_equal(one.y, other.y)
+def test_a_cell_that_differs_belongs_to_no_protocol():
+    other = gaps.cell(SET, "rotary", "times", 0, steps=500, resample=3)
+    assert (other.protocol, other.steps, other.resample) == ("", 500, 3)
+
+
+def parts_of(dataset, clock, seed):
+    return parts.load(gaps.cell(dataset, "none", clock, seed), torch.device("cpu"))
+
+
+@pytest.mark.parametrize("dataset", PROTOCOL["datasets"])
+def test_both_clocks_see_the_same_values_of_the_same_series(dataset):
+    one, other = (parts_of(dataset, clock, 1) for clock in PROTOCOL["clocks"])
+    for name in ("train", "validation", "test"):
+        times, indices = getattr(one, name), getattr(other, name)
+        assert torch.equal(times.y, indices.y)
+        left = indices.mask if indices.mask is not None else torch.ones(indices.x.shape[:3]).bool()
+        assert torch.equal(times.x[times.mask], indices.x[left])
+        assert indices.x.shape[2] < times.x.shape[2]
+
+
+def test_a_seed_has_losses_a_resample_and_a_validation_part_of_its_own():
+    whole = [data.load(SET, split) for split in data.SPLITS]
+    for seed in (0, 2):
+        dealt = data.resample(*whole, seed) if seed else whole
+        kept, held_out = data.split_validation(dealt[0], 0.25, seed)
+        found = parts_of(SET, "indices", seed)
+        for part, expected in zip(
+            (found.train, found.validation, found.test), (kept, held_out, dealt[1]), strict=True
+        ):
+            assert np.array_equal(part.y.ravel(), expected.y)
+
+
+@pytest.mark.parametrize("dataset", [d for d in PROTOCOL["datasets"] if not data.official_only(d)])
+def test_no_series_stands_in_both_parts(dataset):
+    whole = data.resample(*(data.load(dataset, split) for split in data.SPLITS), 2)
+    assert repeats.count(*whole)[2] == 0
+    found = parts_of(dataset, "times", 2)
+    train = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
+    assert torch.equal(train, torch.as_tensor(whole[0].y).sort().values)
 
 
 def test_another_seed_loses_other_steps():
@@ -61,14 +104,6 @@ def test_another_seed_loses_other_steps():
         for seed in (0, 1)
     ]
     assert not np.array_equal(*masks)
-
-
-def test_training_takes_the_series_of_its_resample():
-    shapes = {
-        clock: parts.load(gaps.cell(SET, "none", clock, 2), torch.device("cpu")).train.x.shape
-        for clock in PROTOCOL["clocks"]
-    }
-    assert shapes["times"][2] == 2 * shapes["indices"][2]
 
 
 def test_some_of_it_is_chosen_by_name_and_seed():
@@ -98,6 +133,9 @@ def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkey
     records = list(Store(out))
     assert [r["settings"]["dataset_options"]["clock"] for r in records] == ["times", "indices"]
     assert all(r["protocol"] == gaps.HASH and r["profile"] == gaps.PROFILE for r in records)
+    assert [named(r) for r in records] == [
+        f"{SET}, rotary, clock {clock}, seed 0" for clock in PROTOCOL["clocks"]
+    ]
     assert main([*arguments, "--seeds", "2"]) == 0
     assert "2 cells trained, 0 of them failed or unfinished; 2 were" in capsys.readouterr().out
     assert main(["gaps", "--encodings", "nope", "--out", str(tmp_path / "other.jsonl")]) == 2

@@ -2,13 +2,12 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from posenc.bench import lab as bench
 from posenc.bench import records
 from posenc.bench import text as bench_text
-from posenc.study import lab, results, small_protocols, text
+from posenc.study import lab, results, text
 
 LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
 NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]
@@ -122,16 +121,21 @@ def test_curves_hold_every_encoding_of_the_first_tier(stored):
     assert all(map(math.isnan, found["parity"]["sinusoidal"]))
 
 
-def test_what_travels_farthest_is_told_for_learned_tasks_and_stands_first(stored):
-    found = lab.load(stored)
-    rows = lab.farthest(found)
-    assert set().union(*rows.values()) == {task for task in found.tasks if found.learned(task)}
-    for task in found.tasks:
-        for name, row in rows.items():
-            if task in row:
-                assert row[task].startswith(f"{found.beyond(task, name):.0%} (")
-    means = [np.mean([found.beyond(task, name) for task in row]) for name, row in rows.items()]
-    assert means == sorted(means, reverse=True)
+def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
+    sort = [record("sort", ROTARY, 0), record("sort", NONE, 0, 0.9)]
+    copy = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.9))]
+    short = [record("copy", DRAWN, 0, refused=("90", "100")), record("sort", DRAWN, 0)]
+    rows = lab.farthest(lab.load([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
+    share = sum(0.9**i for i in range(1, 9)) / 8
+    assert rows["rotary"] == {
+        "copy": f"{0.95 * share:.0%} ({90 * share:.0f} to {100 * share:.0f})",
+        "sort": f"{share:.0%} (1 seed)",
+    }
+    assert list(rows)[:1] == ["rotary"]
+    assert {"none", "sinusoidal, random places"} == {*list(rows)[1:]}
+    assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
+    assert rows["sinusoidal, random places"]["copy"] == "not run"
+    assert lab.farthest(lab.load([])) == {}
 
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):
@@ -146,13 +150,6 @@ def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(st
     assert drawn["source"] == "Ruoss et al. (2023)"
     assert drawn["ours agrees"].startswith("copy (+")
     assert "parity" not in str(found)
-
-
-def test_the_page_says_what_the_code_does():
-    page = (results.folder() / small_protocols.PAGE).read_text(encoding="utf-8")
-    assert page == small_protocols.text(), "run `python -m posenc.study.small_protocols`"
-    assert f"`{bench.HASH}`" in page
-    assert f"`{bench_text.HASH}`" in page
 
 
 def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():

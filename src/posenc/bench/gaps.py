@@ -8,17 +8,15 @@ decides a result, and its hash stands in every record.
 """
 
 from collections.abc import Sequence
-from functools import cache
 
-from posenc import _checks, data
-from posenc.bench import build, protocols, seeded
+from posenc import data
+from posenc.bench import protocols, seeded
 from posenc.bench.protocols import hashed
 from posenc.bench.seeded import SeedBySeed
 from posenc.bench.settings import Settings
 from posenc.data.lost_samples import CLOCKS
 
 PROFILE = "gaps"
-MODEL = "time_series"
 
 # Those of the benchmark with 15 to 51 steps and at most 2,000 series for training.
 DATASETS = (
@@ -32,6 +30,7 @@ CONTROL = "none"
 
 PROTOCOL: dict[str, object] = {
     "edition": 2,
+    "model": "time_series",
     "datasets": DATASETS,
     "lost": 0.5,
     "clocks": CLOCKS,
@@ -40,13 +39,11 @@ PROTOCOL: dict[str, object] = {
     "groups": GROUPS,
     "test": "exact Wilcoxon over data sets, Holm over the groups, level 0.05",
     "seeds": 5,
-    "settings": {**protocols.TRAINING["settings"], "learning_rate": 1e-3},
+    "seed_decides": ("lost steps", "resample", "validation", "weights"),
+    "settings": {**protocols.TRAINING["settings"], "learning_rate": 1e-3, "scale": "paper"},
 }
 
 HASH = hashed(PROTOCOL)
-
-# every cell asks for both, and few differ
-_code, _series = cache(build.fingerprint), cache(data.fingerprint)
 
 
 def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) -> Settings:
@@ -59,8 +56,9 @@ def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) 
     clock : {"times", "indices"}
         What the model is told about the steps that are left.
     seed : int
-        At least 0; which steps are lost, the resample, its validation part and the initial weights
-        come from it, the same for every encoding and both clocks.
+        At least 0; which steps are lost, the resample, its validation part and the draw of the
+        initial weights come from it. Steps are lost behind the resample, so that equal series stay
+        in one part.
     **changes
         Settings that take the place of the protocol's; its hash is left out then.
 
@@ -80,19 +78,17 @@ def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) 
     (True, 3, 'times')
     """
     options = {"lost": PROTOCOL["lost"], "clock": clock, "seed": seed}
-    return Settings(
-        encoding,
-        MODEL,
-        dataset,
-        seed,
-        profile=PROFILE,
-        split_seed=seed,
-        resample=0 if data.official_only(dataset) else seed,
-        encoding_source=_code(encoding),
-        dataset_options=options,
-        dataset_source=_series(dataset, **options),
-        **{**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes},
-    )
+    planned = {
+        "profile": PROFILE,
+        "split_seed": seed,
+        "resample": 0 if data.official_only(dataset) else seed,
+        "encoding_source": seeded.encoding_source(encoding),
+        "dataset_options": options,
+        "dataset_source": seeded.dataset_source(dataset, **options),
+        "protocol": "" if changes else HASH,
+        **PROTOCOL["settings"],
+    }
+    return Settings(encoding, PROTOCOL["model"], dataset, seed, **{**planned, **changes})
 
 
 def places() -> list[tuple[str, str, str]]:
@@ -143,14 +139,7 @@ def protocol_cells(
     >>> len(protocol_cells()), len(protocol_cells(["RacketSports"], ["rotary"], seeds=2))
     (450, 4)
     """
-    for name in datasets or ():
-        _checks.choice("dataset", name, PROTOCOL["datasets"])
-    for name in encodings or ():
-        _checks.choice("encoding", name, PROTOCOL["encodings"])
-    kept = [
-        place
-        for place in places()
-        if place[0] in (datasets or PROTOCOL["datasets"])
-        and place[1] in (encodings or PROTOCOL["encodings"])
-    ]
+    names = seeded.chosen("dataset", datasets, PROTOCOL["datasets"])
+    labels = seeded.chosen("encoding", encodings, PROTOCOL["encodings"])
+    kept = [place for place in places() if place[0] in names and place[1] in labels]
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))

@@ -280,15 +280,13 @@ def tier_cells(
     _checks.choice("tier", str(tier), map(str, TIERS))
     whole = TIERS[tier]
     labels = {one.label: one for one in whole.encodings}
-    for name in tasks or ():
-        _checks.choice("task", name, whole.tasks)
-    for name in encodings or ():
-        _checks.choice("encoding", name, labels)
+    tasks = seeded.chosen("task", tasks, whole.tasks)
+    encodings = seeded.chosen("encoding", encodings, labels)
     places = [
         (task, one)
         for task in whole.tasks
         for label, one in labels.items()
-        if task in (tasks or whole.tasks) and label in (encodings or labels)
+        if task in tasks and label in encodings
     ]
     return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
 

@@ -26,6 +26,7 @@ Batch = tuple[Tensor, Tensor]
 
 UNFINISHED = "unfinished"
 NOTED = 100  # steps whose mean loss is stored, the first ones and the last
+_PLACES = ("distance", "clock", "scale")  # what tells apart cells of one encoding and seed
 # What the classifiers of time series are trained with, and a language model is not.
 _UNUSED = (
     "patch", "epochs", "patience", "validation", "split_seed", "max_cases", "precision", "norm",
@@ -338,7 +339,7 @@ def named(record: dict) -> str:
     Parameters
     ----------
     record : dict
-        Of a training of a language model.
+        Of a training of one of the small protocols.
 
     Returns
     -------
@@ -351,7 +352,10 @@ def named(record: dict) -> str:
     >>> named(failed(cell, "too long", device="cpu", seconds=0.1))
     'copy, rotary, random places, seed 0'
     """
-    return f"{record['dataset']}, {label_of(record)}, seed {record['seed']}"
+    settings = record["settings"]
+    told = {**settings.get("dataset_options", {}), "scale": settings.get("scale", "paper")}
+    places = [f"{name} {told[name]}" for name in _PLACES if told.get(name, "paper") != "paper"]
+    return ", ".join([record["dataset"], label_of(record), *places, f"seed {record['seed']}"])
 
 
 def label_of(record: dict) -> str:

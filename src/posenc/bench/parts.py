@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from posenc import data
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
+from posenc.data.lost_samples import lose_samples
 from posenc.encodings import with_window_statistics
 
 
@@ -190,9 +191,7 @@ def _load(
     statistics: str,
     device: str,
 ) -> Parts:
-    whole, test = (data.load(name, split, **dict(options)) for split in ("train", "test"))
-    if resample:
-        whole, test = data.resample(whole, test, resample)
+    whole, test = _resampled(name, dict(options), resample)
     train, held_out = data.split_validation(_some(whole, max_cases, seed), validation, seed)
     test = _some(test, max_cases, seed)
     mean, deviation = data.channel_statistics(train)
@@ -204,6 +203,18 @@ def _load(
         tensors = [_with_statistics(part, statistics, name) for part in tensors]
     n_channels = tensors[0].x.shape[-1]
     return Parts(*tensors, train.length, n_channels, train.n_classes)
+
+
+def _resampled(name: str, options: dict[str, object], resample: int) -> tuple[Dataset, Dataset]:
+    """Return both parts of a resample; steps are lost behind it, as equal series stay together."""
+    losses = options if resample and "lost" in options else {}
+    kept = {} if losses else options
+    parts = tuple(data.load(name, split, **kept) for split in data.SPLITS)
+    if resample:
+        parts = data.resample(*parts, resample)
+    if losses:
+        parts = tuple(map(partial(lose_samples, **losses), parts, data.SPLITS))
+    return parts
 
 
 def _some(part: Dataset, most: int, seed: int) -> Dataset:

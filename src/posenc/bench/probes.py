@@ -10,10 +10,9 @@ a result, and its hash stands in every record.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from posenc import _checks, data
-from posenc.bench import build, seeded
+from posenc import _checks
+from posenc.bench import seeded
 from posenc.bench.extrapolation import LengthSettings
 from posenc.bench.protocols import hashed
 from posenc.bench.seeded import SeedBySeed
@@ -112,9 +111,6 @@ PROTOCOL: dict[str, object] = {
 
 HASH = hashed(PROTOCOL)
 
-# every cell asks for both, and few differ
-_code, _series = cache(build.fingerprint), cache(data.fingerprint)
-
 
 def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
@@ -155,9 +151,9 @@ def cell(variant: Variant, distance: int, seed: int, **changes: object) -> Lengt
         split_seed=seed,
         scale=variant.scale,
         encoding_options=dict(variant.options),
-        encoding_source=_code(variant.encoding),
+        encoding_source=seeded.encoding_source(variant.encoding),
         dataset_options=task,
-        dataset_source=_series(TASK, **task),
+        dataset_source=seeded.dataset_source(TASK, **task),
         test_lengths=PROTOCOL["tested"],
         n_test=PROTOCOL["n_test"],
         **common,
@@ -210,14 +206,12 @@ def protocol_cells(
     >>> len(protocol_cells()), len(protocol_cells(["none", "rotary"], [4], seeds=2))
     (440, 4)
     """
-    known = {variant.label for variant in SIZED + OTHERS}
-    for name in encodings or ():
-        _checks.choice("encoding", name, known)
+    labels = seeded.chosen("encoding", encodings, {one.label for one in SIZED + OTHERS})
     for distance in distances or ():
         _checks.choice("distance", str(distance), map(str, DISTANCES))
     kept = [
         (variant, distance)
         for variant, distance in places()
-        if variant.label in (encodings or known) and distance in (distances or DISTANCES)
+        if variant.label in labels and distance in (distances or DISTANCES)
     ]
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))

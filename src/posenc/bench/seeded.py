@@ -1,10 +1,15 @@
 """Cells that are trained one by one, seed by seed: the order of the small protocols."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from posenc import _checks
+from posenc import _checks, data
+from posenc.bench import build
 from posenc.bench.settings import Settings
+
+# every cell of a protocol asks for both, and few differ
+encoding_source, dataset_source = cache(build.fingerprint), cache(data.fingerprint)
 
 
 @dataclass(frozen=True)
@@ -77,3 +82,33 @@ def first(asked: int | None, most: int, where: str = "") -> range:
     if n > most:
         raise ValueError(f"seeds must be at most {most}{where}, got {n}")
     return range(n)
+
+
+def chosen(what: str, asked: Sequence[str] | None, known: Collection[str]) -> Collection[str]:
+    """Return the names that are asked for, of those of a protocol.
+
+    Parameters
+    ----------
+    what : str
+        What they name, for the error.
+    asked : sequence of str or None
+        None and nothing take all.
+    known : collection of str
+
+    Returns
+    -------
+    collection of str
+
+    Raises
+    ------
+    ValueError
+        If a name is none of the protocol's.
+
+    Examples
+    --------
+    >>> chosen("encoding", ["rotary"], ("none", "rotary")), chosen("encoding", None, ("none",))
+    (['rotary'], ('none',))
+    """
+    for name in asked or ():
+        _checks.choice(what, name, known)
+    return asked or known

@@ -188,10 +188,9 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
     >>> len(protocol_cells()), len(protocol_cells(["rotary"], seeds=2))
     (9, 2)
     """
-    for name in encodings or ():
-        _checks.choice("encoding", name, PROTOCOL["encodings"])
     known = PROTOCOL["encodings"]
-    kept = [(name,) for name in known if name in (encodings or known)]
+    names = seeded.chosen("encoding", encodings, known)
+    kept = [(name,) for name in known if name in names]
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
 
 

@@ -285,7 +285,8 @@ def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     """Return how far each encoding travels: a row an encoding, a column a task that is learned.
 
     A cell has the token accuracy above the trained length, and of its seeds the lowest and highest.
-    Rows are sorted by the mean over the tasks, so that what is farthest on most stands first.
+    Rows are sorted by the mean over the tasks, so that what is farthest on most stands first; those
+    without a task stand last and say so.
 
     Parameters
     ----------
@@ -304,17 +305,21 @@ def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     {'rotary': {'copy': '95% (90 to 100)'}}
     """
     tasks = [task for task in lab.tasks if lab.learned(task)]
-    known = lab.encodings(tasks[0]) if tasks else []
-    names = [name for name in known if all(name in lab.order(task) for task in tasks)]
-    names.sort(key=lambda name: -np.mean([lab.beyond(task, name) for task in tasks]))
-    return {name: {task: str(_beyond(lab, task, name)) for task in tasks} for name in names}
+    names = dict.fromkeys(name for task in tasks for name in lab.encodings(task))
+    found = {name: {task: _beyond(lab, task, name) for task in tasks} for name in names}
+    worth = {n: np.mean([one.mean if one else -np.inf for one in found[n].values()]) for n in found}
+    return {
+        name: {task: str(one or NOT_RUN) for task, one in found[name].items()}
+        for name in sorted(found, key=lambda name: -worth[name])
+    }
 
 
-def _beyond(lab: Lab, task: str, encoding: str) -> Spread:
-    """Return the mean token accuracy above the trained length of each seed, as a spread."""
-    seeds = lab.runs[task, encoding].values()
-    means = [np.mean([metrics["token"][str(n)] for n in LONGER]) for metrics in seeds]
-    return Spread(float(np.mean(means)), min(means), max(means), len(means))
+def _beyond(lab: Lab, task: str, encoding: str) -> Spread | None:
+    """Return the mean token accuracy above the trained length of the seeds that took them all."""
+    seeds = [metrics["token"] for metrics in lab.runs.get((task, encoding), {}).values()]
+    whole = [one for one in seeds if all(str(n) in one for n in LONGER)]
+    means = [float(np.mean([one[str(n)] for n in LONGER])) for one in whole]
+    return Spread(float(np.mean(means)), min(means), max(means), len(means)) if means else None
 
 
 def curves(

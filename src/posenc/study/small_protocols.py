@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from posenc.bench import gaps, probes
-from posenc.bench import lab as bench
+from posenc.bench import gaps, lab, probes
 from posenc.bench import text as characters
 from posenc.data import length_tasks
 from posenc.study import results
@@ -44,18 +43,18 @@ that stands in its records as `protocol`. This page is made from the code by \
 
 
 def _lab() -> str:
-    protocol = bench.PROTOCOL
+    protocol = lab.PROTOCOL
     settings = protocol["settings"]
     tasks = "\n".join(
         f"- `{name}`: {length_tasks.task(name).source} As in "
         f"`{length_tasks.draw(name, n=1, length=5, seed=9).words(0)}`."
         for name in protocol["tasks"]
     )
-    tiers = "\n".join(f"- **Tier {number}**: {_tier(number)}" for number in bench.TIERS)
+    tiers = "\n".join(f"- **Tier {number}**: {_tier(number)}" for number in lab.TIERS)
     tested = ", ".join(map(str, protocol["tested"]))
     warm = round(settings["warmup"] * settings["steps"])
     return f"""\
-## The length-generalisation lab: `{bench.HASH}`
+## The length-generalisation lab: `{lab.HASH}`
 
 It was frozen before a training of the protocol was run. Sizes, steps and the learning rate come \
 from a pilot of a few trainings with seed 1000, which is none of the protocol's: they were chosen \
@@ -77,8 +76,8 @@ each of the lengths {tested}, the same for every model.
 **Model.** `posenc.models.LanguageModel`: {settings["n_layers"]} layers, width \
 {settings["d_model"]}, {settings["n_heads"]} heads, feed-forward {settings["d_ff"]}, no dropout.
 
-**Encodings.** First {_names(bench.FIRST)}; then {_names(bench.MORE)}. Options are the library's \
-own, but FIRE's threshold starts at {dict(bench.FIRST[6].options)["threshold"]:g} places, a \
+**Encodings.** First {_names(lab.FIRST)}; then {_names(lab.MORE)}. Options are the library's \
+own, but FIRE's threshold starts at {dict(lab.FIRST[6].options)["threshold"]:g} places, a \
 quarter of the longest training input; the 512 of its authors would lie beyond every test. \
 Where it says *random places*, tokens stand in training and in tests at sorted places drawn from \
 0 to {protocol["random_positions"] - 1}, one draw a batch (Ruoss et al. 2023). Tables are made \
@@ -145,8 +144,9 @@ fallen by one per cent; not before {settings["least_steps"]:,} steps unless all 
 part is right, as a long plateau comes before the task is found; and at {settings["steps"]:,} at \
 the latest. The weights with the best validation count.
 
-**Seeds.** {protocol["seeds"]}, each with series, split and initial weights of its own, the same \
-for every encoding.
+**Seeds.** {protocol["seeds"]}, each with series and a split of its own, the same for every \
+encoding, and with a draw of the initial weights: they are equal where encodings draw as many \
+numbers.
 
 **Scores.** A training *found* the task if its validation accuracy is at least \
 {protocol["found"]:g}. Accuracy on the test part; and for {tested} steps on {protocol["n_test"]:,} \
@@ -208,35 +208,38 @@ $ python -m posenc.bench text
 def _gaps() -> str:
     protocol = gaps.PROTOCOL
     settings = protocol["settings"]
-    n_steps = (settings["patience_steps"], settings["least_steps"], settings["steps"])
+    most = f"{settings['max_cases']:,}"
     return f"""\
 ## Gaps: `{gaps.HASH}`
 
 It was frozen before a training of the protocol was run; a few of thirty steps showed what a step \
 costs.
 
-**Question.** Half of the steps of a series are lost. What is it worth to a model to know when the \
-others were?
+**Question.** Steps of a series are lost. What is it worth to a model to know when the others were?
 
-**Data.** The sets of the benchmark with 15 to 51 steps and at most 2,000 series for training: \
-{", ".join(protocol["datasets"])}. Of each series {protocol["lost"]:.0%} of the steps are lost, at \
-random. With the clock *times* those that are left keep their places, and a mask covers \
-the gaps; with *indices* they are moved together and counted. The values are the same.
+**Data.** The sets of the benchmark with 15 to 51 steps and at most {most} series for training: \
+{", ".join(protocol["datasets"])}. Of larger test parts {most} series are taken. Of the steps of \
+each series {protocol["lost"]:.0%} are lost, at random. With the clock *times* those that are left \
+keep their places, and a mask covers the gaps; with *indices* they are moved together and counted, \
+and so are those beside gaps of the recording itself. The values are the same.
 
 **Encodings.** Two that know the place of a step, {_pair("place")}, and two that know the offset \
 of two steps, {_pair("offset")}; the first of each pair is a formula in time, the second a table \
-that is learned. `{gaps.CONTROL}` is the control: it cannot tell the clocks apart, so its differences \
-are noise.
+that is learned, with a row for each place or offset, half as many with indices. \
+`{gaps.CONTROL}` is the control: it cannot tell the clocks apart.
 
-**Model and course.** That of the benchmark with a token a step, `posenc.models.\
-TimeSeriesTransformer`, and its settings, but none is tuned: all have the rate \
-{settings["learning_rate"]:g}. Of each training part {settings["validation"]:.0%} is held out and \
-looked at every {settings["check_every"]} steps; training ends when it has not improved for \
-{n_steps[0]} steps, not before {n_steps[1]} and at {n_steps[2]:,} at the latest. The weights with \
-the best validation count.
+**Model and course.** That of the benchmark with a token a step, \
+`posenc.models.TimeSeriesTransformer`, and its settings, but none is tuned: all have the rate \
+{settings["learning_rate"]:g}, and rows of the size of the paper. Of each training part \
+{settings["validation"]:.0%} is held out and looked at every {settings["check_every"]} steps; \
+training ends when for {settings["patience_steps"]} steps neither the validation accuracy has \
+risen nor the loss has fallen by one per cent, not before {settings["least_steps"]} steps and at \
+{settings["steps"]:,} at the latest. The weights with the best validation count.
 
-**Seeds.** {protocol["seeds"]}: which steps are lost, the resample of the set, its validation part \
-and the initial weights come from the seed, the same for every encoding and both clocks.
+**Seeds.** {protocol["seeds"]}: which steps are lost, the resample of the set and its validation \
+part come from the seed, the same for every encoding and both clocks. The initial weights are \
+drawn with it, and are equal where encodings draw as many numbers. Steps are lost behind the \
+resample, so that series that are equal stay in one part.
 
 **Analysis**, frozen with the rest. What true times are worth to a group is {protocol["outcome"]}: \
 one number a set. The test: {protocol["test"]}. The difference of the groups, and which encoding \
@@ -253,13 +256,13 @@ def _pair(group: str) -> str:
 
 
 def _tier(number: int) -> str:
-    tier = bench.TIERS[number]
+    tier = lab.TIERS[number]
     tasks = ", ".join(f"`{name}`" for name in tier.tasks)
-    n = len(bench.tier_cells(number))
+    n = len(lab.tier_cells(number))
     return f"{tasks}; {len(tier.encodings)} encodings, {tier.seeds} seeds: {n} trainings."
 
 
-def _names(encodings: Iterable[bench.Encoding]) -> str:
+def _names(encodings: Iterable[lab.Encoding]) -> str:
     return ", ".join(f"`{one.name}`" + " at random places" * one.random for one in encodings)
 
 
