@@ -1,0 +1,123 @@
+"""What true times are worth to a model, from trainings to the end on series that lost steps.
+
+The trainings are those of `python -m posenc.bench gaps`, read whole or not at all. With the clock
+"times" the steps that are left stand where they were recorded and a mask covers the gaps; with
+"indices" they are moved together and counted. The values are the same.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import _checks
+from posenc.bench import gaps
+from posenc.study import friedman, results, statistics, tables
+
+FILE = "gaps"
+GROUPS = {"no encoding": (gaps.CONTROL,), **gaps.GROUPS}
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What times are worth to a group of encodings, in points of accuracy.
+
+    Parameters
+    ----------
+    by_set : dict of data set to array of shape (n_seeds,)
+        Accuracy with times minus accuracy with indices, the mean of the group.
+    """
+
+    by_set: dict[str, NDArray[np.float64]]
+
+    @property
+    def mean(self) -> float:
+        """The mean over data sets of the means over seeds."""
+        return float(np.mean([seeds.mean() for seeds in self.by_set.values()]))
+
+    def test(self) -> friedman.SignedRank:
+        """Return the test of the protocol, without the correction for the other group."""
+        return friedman.wilcoxon(list(self.by_set.values()))
+
+    def said(self, dataset: str) -> str:
+        """Return the mean on a data set, with the lowest and the highest seed."""
+        seeds = self.by_set[dataset]
+        return f"{seeds.mean():+.1f} ({seeds.min():+.1f} to {seeds.max():+.1f})"
+
+
+def worth(group: str) -> Worth:
+    """Return what times are worth to a group of encodings.
+
+    Raises
+    ------
+    ValueError
+        If there is no such group, or a training is missing.
+    """
+    _checks.choice("group", group, GROUPS)
+    return Worth(
+        {
+            dataset: np.mean([_gains(dataset, name) for name in GROUPS[group]], axis=0)
+            for dataset in gaps.PROTOCOL["datasets"]
+        }
+    )
+
+
+def p_values() -> dict[str, float]:
+    """Return the p-values of the groups that know times, adjusted for one another by Holm."""
+    adjusted = statistics.holm([worth(group).test().p_value for group in gaps.GROUPS])
+    return dict(zip(gaps.GROUPS, adjusted.tolist(), strict=True))
+
+
+def table() -> dict[str, dict[str, str]]:
+    """Return the worth of times, a row a data set and a column a group."""
+    columns = {group: worth(group) for group in GROUPS}
+    return {
+        dataset: {group: one.said(dataset) for group, one in columns.items()}
+        for dataset in gaps.PROTOCOL["datasets"]
+    }
+
+
+def accuracy(encoding: str, clock: str) -> dict[str, float]:
+    """Return the mean accuracy of an encoding under a clock, in per cent by data set.
+
+    Raises
+    ------
+    ValueError
+        If the encoding or clock is none of the protocol's, or a training is missing.
+    """
+    _checks.choice("encoding", encoding, gaps.PROTOCOL["encodings"])
+    _checks.choice("clock", clock, gaps.PROTOCOL["clocks"])
+    sets = gaps.PROTOCOL["datasets"]
+    return {dataset: float(np.mean(_seeds(dataset, encoding, clock))) for dataset in sets}
+
+
+def _gains(dataset: str, encoding: str) -> NDArray[np.float64]:
+    """Return accuracy with times minus accuracy with indices by seed, in points."""
+    return np.subtract(*(_seeds(dataset, encoding, clock) for clock in ("times", "indices")))
+
+
+def _seeds(dataset: str, encoding: str, clock: str) -> list[float]:
+    n_seeds = int(gaps.PROTOCOL["seeds"])
+    return [_accuracies()[dataset, encoding, clock, seed] for seed in range(n_seeds)]
+
+
+@cache
+def _accuracies() -> dict[tuple[str, str, str, int], float]:
+    """Return (data set, encoding, clock, seed) -> accuracy in per cent, of the whole protocol."""
+    found = {}
+    for r in tables.finished(results.load(FILE)):
+        if r.get("protocol") == gaps.HASH:
+            clock = r["settings"]["dataset_options"]["clock"]
+            place = r["dataset"], r["encoding"], clock, r["seed"]
+            found[place] = 100 * r["metrics"]["accuracy"]
+    n_seeds = int(gaps.PROTOCOL["seeds"])
+    planned = [(*place, seed) for place in gaps.places() for seed in range(n_seeds)]
+    missing = [place for place in planned if place not in found]
+    if missing:
+        dataset, encoding, clock, seed = missing[0]
+        raise ValueError(
+            f"results must hold every training with gaps, but {len(missing)} are missing, such as "
+            f"{dataset}, {encoding}, {clock}, seed {seed}: run python -m posenc.bench gaps"
+        )
+    return found
