@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from posenc.bench import lab as bench
@@ -136,6 +137,15 @@ def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
     assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
     assert rows["sinusoidal, random places"]["copy"] == "not run"
     assert lab.farthest(lab.load([])) == {}
+
+
+def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
+    class Drawn:
+        tokens = np.array([[5, 1, 1, 2, 2], [5, 3, 3, 3, 3]])
+        answers = np.array([False, True, True, True, True])
+
+    monkeypatch.setattr(lab.length_tasks, "draw", lambda *_, **__: Drawn)
+    assert lab.repeated("copy") == pytest.approx((2 + 3) / 6)
 
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):

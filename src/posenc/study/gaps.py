@@ -32,13 +32,20 @@ class Worth:
     by_set: dict[str, NDArray[np.float64]]
 
     @property
+    def units(self) -> list[float]:
+        """The means over seeds of independent sets; those that share series are one."""
+        means = {dataset: float(seeds.mean()) for dataset, seeds in self.by_set.items()}
+        shared = [means.pop(dataset) for dataset in gaps.SHARED]
+        return [*means.values(), float(np.mean(shared))]
+
+    @property
     def mean(self) -> float:
-        """The mean over data sets of the means over seeds."""
-        return float(np.mean([seeds.mean() for seeds in self.by_set.values()]))
+        """The mean over the units."""
+        return float(np.mean(self.units))
 
     def test(self) -> friedman.SignedRank:
         """Return the test of the protocol, without the correction for the other group."""
-        return friedman.wilcoxon(list(self.by_set.values()))
+        return friedman.wilcoxon(self.units)
 
     def said(self, dataset: str) -> str:
         """Return the mean on a data set, with the lowest and the highest seed."""

@@ -14,6 +14,7 @@ from posenc import _checks
 from posenc.bench import lab as bench
 from posenc.bench import language, store
 from posenc.bench.lab import PROTOCOL
+from posenc.data import length_tasks
 from posenc.study import results
 
 SCORES = ("exact", "token")
@@ -320,6 +321,41 @@ def _beyond(lab: Lab, task: str, encoding: str) -> Spread | None:
     whole = [one for one in seeds if all(str(n) in one for n in LONGER)]
     means = [float(np.mean([one[str(n)] for n in LONGER])) for one in whole]
     return Spread(float(np.mean(means)), min(means), max(means), len(means)) if means else None
+
+
+def repeated(task: str) -> float:
+    """Return how many longer answers a rule without a model gets: repeat the answer before.
+
+    Parameters
+    ----------
+    task : str
+        A name of the protocol's tasks.
+
+    Returns
+    -------
+    float
+        Share of right answer tokens in the tests above the trained length, the mean over lengths.
+        First answers, before which there is none, are left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task.
+
+    Examples
+    --------
+    >>> repeated("sort") > 0.8 > 0.1 > repeated("copy")
+    True
+    """
+    return float(np.mean([_repeated(task, length) for length in LONGER]))
+
+
+def _repeated(task: str, length: int) -> float:
+    drawn = length_tasks.draw(task, n=PROTOCOL["n_test"], length=length, split="test")
+    asked = np.broadcast_to(drawn.answers, drawn.tokens.shape)
+    answers = [row[chosen] for row, chosen in zip(drawn.tokens, asked, strict=True)]
+    right = sum(int((one[1:] == one[:-1]).sum()) for one in answers)
+    return right / sum(len(one) - 1 for one in answers)
 
 
 def curves(
