@@ -59,9 +59,10 @@ READING = """\
 - **Cost** is the time of a training step in steps of a model without an encoding, the median over
   series of {lengths} tokens (`d_model` = 64, one core, all encodings in turn). A few per
   cent mean nothing.
-- **Beyond the training length** has a measurement. A small model learns at 32 steps which of two
-  pulses came first. Then it is asked at 128 steps (*longer*), and with 32 steps at the end of a
-  frame of 128 (*later*). Trainings that had not learned the task are left out.
+- **Beyond the training length** has a measurement. Ten small models, trained to the end,
+  learn at 32 steps which of two pulses came first. Then they are asked at 128 steps (*longer*), and
+  with 32 steps at the end of a frame of 128 (*later*). Those that had not learned the task are
+  left out.
 - **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
   not, the reason is the library's.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and

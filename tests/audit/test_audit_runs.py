@@ -39,8 +39,9 @@ def test_the_stored_trainings_are_read_whole():
     runs = lengths.load()
     assert runs.trained == 32
     assert runs.longer == (64, 128)
-    assert sum(map(len, runs.runs.values())) == len(results.load("lengths"))
-    assert {"sinusoidal", "dft (loud)"} <= runs.runs.keys()
+    assert {len(seeds) for seeds in runs.runs.values()} == {probes.PROTOCOL["seeds"]}
+    assert len(runs.runs) == len(probes.SIZED + probes.OTHERS)
+    assert {"sinusoidal", "dft (loud)", "one-hot (loud)"} <= runs.runs.keys()
 
 
 # --- windows, probe and benchmark
@@ -62,7 +63,6 @@ def test_differences_pair_the_seeds_that_both_have():
     found = runs.differences(windows.DFT, windows.SINES, "X", "accuracy")
     assert found == pytest.approx([0.1, -0.1])
     assert runs.paired(windows.DFT, windows.SINES, "X", "accuracy").mean == pytest.approx(0)
-    assert runs.found(windows.SINES, "X") == "1 of 3"
     assert runs.scores("none", "X", "accuracy") == {}
 
 
@@ -108,6 +108,13 @@ def test_every_variant_of_the_probe_stands_at_every_distance(trained):
         steps = runs.scores(variant, far, "steps_to_find")
         assert list(steps.values()) == [150] * int(probes.PROTOCOL["seeds"])
     assert len(trained) > len(windows.VARIANTS) * len(windows.DISTANCES)
+
+
+def test_found_counts_the_trainings_that_ever_had_the_task(trained):
+    trained[0]["metrics"] = {"validation_curve": [0.5, 0.5]}  # the first is one of none
+    runs, first = windows.on_probe(), trained[0]["settings"]["dataset_options"]["distance"]
+    assert runs.found("none", first) == "9 of 10"
+    assert sorted(runs.steps_to_find("none", first)) == [150] * 9 + [np.inf]
 
 
 def test_means_of_both_splits_stand_in_rows_of_a_table():

@@ -13,7 +13,7 @@ from posenc.bench.settings import Settings
 from posenc.study import results
 
 NAMES = results.names()
-OTHERS = ("lengths", "probes", "lab", "text")  # lengths and language models: tests of their own
+OTHERS = ("probes", "lab", "text")  # lengths and language models: tests of their own
 TRAINED = [name for name in NAMES if not name.startswith(OTHERS)]
 
 

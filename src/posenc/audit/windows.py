@@ -24,14 +24,10 @@ VARIANTS = {  # label -> (encoding, scale) in the stored records
     DFT: ("dft", "paper"),
     "one-hot, large": (probes.ONE_HOT, "loud"),
 }
-MADE_LOUD = {  # older lines name a class in place of a size
-    "matched:LoudDFT": VARIANTS["DFT, large"],
-    "matched:LoudOneHot": VARIANTS["one-hot, large"],
-}
+MADE_LOUD = {"matched:LoudDFT": VARIANTS["DFT, large"]}  # lines of windows name a class
 SETS = ("SMD", "MSL")
-DISTANCES = (1, 2, 4, 8, 15)
+DISTANCES = probes.DISTANCES
 MOST_WINDOWS = 1000  # of each part
-LEARNED = 0.9  # accuracy from which a training on the probe counts as having found the task
 SENSORS = {  # instruments on bodies, in a room and on a rover
     *("ArticularyWordRecognition", "BasicMotions", "EMGGestures", "Epilepsy", "FingerMovements"),
     *("MSL", "NATOPS", "RacketSports", "RoomOccupancy", "UWaveGestureLibrary"),
@@ -68,18 +64,32 @@ class Runs:
 
     def found(self, variant: str, distance: int) -> str:
         """Return how many trainings on the probe found the task, such as "4 of 10"."""
-        scores = self.scores(variant, distance, "accuracy").values()
-        return f"{sum(a >= LEARNED for a in scores)} of {len(scores)}"
+        steps = self.steps_to_find(variant, distance)
+        return f"{np.isfinite(steps).sum()} of {len(steps)}"
+
+    def steps_to_find(self, variant: str, distance: int) -> NDArray[np.float64]:
+        """Return the steps until each training on the probe found the task; infinity if never."""
+        return np.array(list(self.scores(variant, distance, "steps_to_find").values()))
+
+    def times_as_many(self, slow: tuple[str, int], fast: tuple[str, int]) -> statistics.Interval:
+        """Return how many times as many steps one place took to be found as another.
+
+        A place is a variant and a distance. The mean is geometric, over the seeds that found both,
+        and the interval is Student's of their logarithms.
+        """
+        first, second = (self.steps_to_find(*place) for place in (slow, fast))
+        both = np.isfinite(first) & np.isfinite(second)
+        logs = statistics.t_interval(np.log2(first[both] / second[both]))
+        return statistics.Interval(*np.exp2([logs.mean, logs.low, logs.high]), logs.n)
 
 
 def load(*patterns: str) -> Runs:
-    """Return the finished trainings of stored results, such as "range-paper" or "windows-*"."""
+    """Return the finished trainings of stored results, such as "windows-SMD" or "windows-*"."""
     cells: dict[tuple, dict[int, dict]] = defaultdict(dict)
     for pattern in patterns:
         for r in score_tables.finished(results.load(pattern)):
-            place = r["settings"]["dataset_options"].get("distance", r["dataset"])
             sized = MADE_LOUD.get(r["encoding"], (r["encoding"], r["settings"]["scale"]))
-            cells[(*sized, place, r["model"])][r["seed"]] = r["metrics"]
+            cells[(*sized, r["dataset"], r["model"])][r["seed"]] = r["metrics"]
     return Runs(dict(cells))
 
 

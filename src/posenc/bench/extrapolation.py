@@ -1,6 +1,6 @@
 """Length extrapolation: train at one length, test the same weights at longer ones.
 
-    python -m posenc.bench.extrapolation --out results/lengths.jsonl
+    python -m posenc.bench.extrapolation --out lengths.jsonl
 
 The task is `range_probe`, in which a class is a relation of two positions and so is defined at
 every length. A fitted model is tested in two ways. *Longer*: the series has more steps. *Later*:
@@ -300,7 +300,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m posenc.bench.extrapolation",
         description="Train at one length, test at longer ones.",
     )
-    parser.add_argument("--out", type=Path, default=Path("results/lengths.jsonl"))
+    parser.add_argument("--out", type=Path, default=Path("lengths.jsonl"))
     parser.add_argument("--encodings", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or these")
     parser.add_argument("--task", default=TASK, metavar="NAME:KEY=VALUE", help=TASK)
     parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS, metavar="STEPS")

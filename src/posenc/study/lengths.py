@@ -1,7 +1,7 @@
 """Trainings at one length, tested at longer ones and at later places, as pages read them.
 
-The runs are those of `python -m posenc.bench.extrapolation`: one synthetic task, in which two
-pulses stand four steps apart and the class says which came first. "Longer" series have more steps;
+The runs are those of `python -m posenc.bench probes`: one synthetic task, in which two pulses stand
+four steps apart and the class says which came first. "Longer" series have more steps;
 "later" ones have as many as in training, at the end of a longer frame whose other steps are masked.
 """
 
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posenc.study import results, tables
+from posenc.bench import probes
+from posenc.study import probe
 
-LEARNED = 0.9  # validation accuracy at the trained length from which a training counts
-SHOWN = {"matched:LoudDFT": "dft (loud)", "matched:LoudDFT:overflow=alias": "dft (loud, alias)"}
+LEARNED = float(probes.PROTOCOL["found"])  # validation accuracy from which a training counts
+SHOWN = {f"{probes.ONE_HOT} (loud)": "one-hot (loud)"}
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,20 @@ class Longer:
 
 
 def load() -> Longer:
-    """Return the stored trainings."""
-    records = tables.finished(results.load("lengths"))
-    settings = records[0]["settings"]
-    trained = settings["dataset_options"]["length"]
+    """Return the stored trainings of every encoding at one distance.
+
+    Raises
+    ------
+    ValueError
+        If one is missing.
+    """
+    trained, *longer = probes.PROTOCOL["tested"]
     runs = defaultdict(list)
-    for record in records:
-        name = tables.label(record, "encoding")
-        runs[SHOWN.get(name, name)].append(record["metrics"])
-    return Longer(trained, tuple(n for n in settings["test_lengths"] if n > trained), dict(runs))
+    for record in probe.records():
+        if probe.distance(record) == probes.TESTED_AT:
+            name = probe.variant(record).label
+            runs[SHOWN.get(name, name)].append(record["metrics"])
+    return Longer(trained, tuple(longer), dict(runs))
 
 
 def rows(runs: Longer, names: Sequence[str], tests: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
+NEVER = 12_000  # where marks stand of trainings that did not find the task in at most 8,000 steps
 
 
 class Interval(Protocol):
@@ -104,31 +106,37 @@ def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -
     )
 
 
-def range_probe(distances: Sequence[int], found: Mapping[str, Sequence[Interval]]) -> None:
-    """Show test accuracy against the distance of the pulses, a line a variant.
+def steps_to_find(distances: Sequence[int], found: Mapping[str, Sequence[ArrayLike]]) -> None:
+    """Show when trainings found the task, against the distance of the pulses.
 
     Parameters
     ----------
     distances : sequence of int
         In steps.
-    found : mapping of a variant to its mean and interval at each distance
+    found : mapping of a variant to the steps of each seed, at each distance
+        Infinity where a training never found it.
     """
-    figure, ax = plots.new(height=3.8, width=NARROW)
-    for k, (variant, rows) in enumerate(found.items()):
-        x = np.arange(len(rows)) + 0.06 * (k - len(found) / 2)
-        low, middle, high = np.array([(one.low, one.mean, one.high) for one in rows]).T
-        style = {"color": plots.COLORS[k], "linestyle": plots.DASHES[k], "marker": "os^Dv"[k]}
-        error = [middle - low, high - middle]
-        ax.errorbar(x, middle, yerr=error, capsize=2, markersize=5, label=variant, **style)
-    ax.axhline(0.5, color="#555555", linewidth=0.8)
+    figure, ax = plots.new(height=4.2, width=NARROW)
+    for k, (variant, by_distance) in enumerate(found.items()):
+        x = np.arange(len(distances)) + 0.13 * (k - (len(found) - 1) / 2)
+        steps = np.minimum(by_distance, NEVER)
+        marks = {"color": plots.COLORS[k], "marker": "os^Dv"[k]}
+        ax.plot(x, steps, linestyle="none", markersize=4, alpha=0.35, **marks)
+        middle = np.median(steps, axis=1)
+        ax.plot(x, middle, markersize=8, linestyle=plots.DASHES[k], label=variant, **marks)
+    ticks = [50, 100, 200, 500, 1000, 2000, 4000]
+    ax.set_yscale("log")
+    ax.set_yticks([*ticks, NEVER], [*(f"{n:,}" for n in ticks), "never"])
+    ax.minorticks_off()
     ax.set_xticks(range(len(distances)), distances)
-    ax.set(xlabel="distance of the pulses (steps)", ylabel="test accuracy", ylim=(0.45, 1.02))
+    ax.set(xlabel="distance of the pulses (steps)", ylabel="steps until it was found")
     figure.legend(loc="outside lower center", ncols=2)
+    middles = {v: np.median(np.array(rows, dtype=float), axis=1) for v, rows in found.items()}
+    words = {v: [f"{n:,.0f}" if n < NEVER else "never" for n in row] for v, row in middles.items()}
     plots.show(
         figure,
         name="fig-range-core",
-        caption="Range probe (synthetic): test accuracy, means over seeds with bootstrap "
-        "intervals. Guessing gives one half.",
-        alt=listed({name: [f"{one.mean:.2f}" for one in rows] for name, rows in found.items()})
-        + f", at the distances {', '.join(map(str, distances))}.",
+        caption="Range probe (synthetic): steps of training until the task was found, each of ten "
+        "seeds as a small mark and their median as a large one.",
+        alt=f"Median steps: {listed(words)}; at the distances {', '.join(map(str, distances))}.",
     )
