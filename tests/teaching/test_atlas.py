@@ -173,7 +173,7 @@ def test_measurements_are_the_stored_ones():
     found = measured.measured()
     assert found["none"].low == found["none"].cost == found["none"].high == 1
     assert all(0 < one.low <= one.cost <= one.high for one in found.values() if one.tokens)
-    assert found["rotary"].n_learned == found["rotary"].n_seeds == 5
+    assert found["rotary"].n_learned == found["rotary"].n_seeds == 10
     assert np.isnan(found["erpe"].longer)
     assert list(measured.table().index) == list(cards())
 

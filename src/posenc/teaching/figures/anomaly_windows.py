@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
-NEVER = 12_000  # where marks stand of trainings that did not find the task in at most 8,000 steps
+NOT_FOUND = 12_000  # where marks stand of trainings that ended without the task
 
 
 class Interval(Protocol):
@@ -119,20 +119,23 @@ def steps_to_find(distances: Sequence[int], found: Mapping[str, Sequence[ArrayLi
     figure, ax = plots.new(height=4.2, width=NARROW)
     for k, (variant, by_distance) in enumerate(found.items()):
         x = np.arange(len(distances)) + 0.13 * (k - (len(found) - 1) / 2)
-        steps = np.minimum(by_distance, NEVER)
+        steps = np.minimum(by_distance, NOT_FOUND)
         marks = {"color": plots.COLORS[k], "marker": "os^Dv"[k]}
         ax.plot(x, steps, linestyle="none", markersize=4, alpha=0.35, **marks)
         middle = np.median(steps, axis=1)
         ax.plot(x, middle, markersize=8, linestyle=plots.DASHES[k], label=variant, **marks)
     ticks = [50, 100, 200, 500, 1000, 2000, 4000]
     ax.set_yscale("log")
-    ax.set_yticks([*ticks, NEVER], [*(f"{n:,}" for n in ticks), "never"])
+    ax.set_yticks([*ticks, NOT_FOUND], [*(f"{n:,}" for n in ticks), "not found"])
     ax.minorticks_off()
     ax.set_xticks(range(len(distances)), distances)
     ax.set(xlabel="distance of the pulses (steps)", ylabel="steps until it was found")
     figure.legend(loc="outside lower center", ncols=2)
     middles = {v: np.median(np.array(rows, dtype=float), axis=1) for v, rows in found.items()}
-    words = {v: [f"{n:,.0f}" if n < NEVER else "never" for n in row] for v, row in middles.items()}
+    words = {
+        v: [f"{n:,.0f}" if n < NOT_FOUND else "not found" for n in row]
+        for v, row in middles.items()
+    }
     plots.show(
         figure,
         name="fig-range-core",
