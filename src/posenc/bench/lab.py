@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from posenc import _checks
-from posenc.bench import build, language, seeded
+from posenc.bench import language, seeded
 from posenc.bench.language import Clock, LanguageSettings
 from posenc.bench.protocols import hashed
 from posenc.bench.seeded import SeedBySeed
@@ -237,7 +237,7 @@ def cell(task: str, encoding: Encoding, seed: int, **changes: object) -> LabSett
         seed,
         profile=PROFILE,
         encoding_options=dict(encoding.options),
-        encoding_source=_source(encoding.name),
+        encoding_source=seeded.encoding_source(encoding.name),
         dataset_source=_task_source(task),
         random_positions=PROTOCOL["random_positions"] if encoding.random else 0,
         **common,
@@ -289,11 +289,6 @@ def tier_cells(
         if task in tasks and label in encodings
     ]
     return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
-
-
-@cache
-def _source(name: str) -> str:
-    return build.fingerprint(name)
 
 
 @cache

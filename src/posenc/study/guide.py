@@ -106,11 +106,10 @@ def longer() -> Line:
     far = f"longer_{max(found.longer)}"
     names = {"relative": "Shaw", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
     said = ", ".join(f"{title} {100 * found.accuracy(e, far):.0f} %" for e, title in names.items())
-    least = {
-        names[e]: f"{min(100 * run[far] for run in found.good(e)):.0f} %"
+    lowest = ", ".join(
+        f"{names[e]} {min(100 * run[far] for run in found.good(e)):.0f} %"
         for e in ("relative", "rotary")
-    }
-    lowest = ", ".join(f"{title} {share}" for title, share in least.items())
+    )
     n = len(found.good("rotary"))
     return Line(
         _advice(longer="yes"),
