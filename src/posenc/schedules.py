@@ -200,7 +200,8 @@ def yarn(
         Tokens of a training sequence.
     beta_fast, beta_slow : float
         Pairs with more turns than `beta_fast` in training stay, with fewer than `beta_slow` are
-        interpolated; a ramp lies between. 0 < beta_slow < beta_fast.
+        interpolated; a ramp lies between. 0 < beta_slow < beta_fast. A ramp over pairs begins at
+        the first one at the earliest, which so stays however seldom it turns.
     ramp : {"pairs", "turns"}
         Whether the ramp is linear in the number of the pair, as in the authors' code and all
         implementations that follow it, or in its turns, as in the paper's formula.
@@ -221,8 +222,8 @@ def yarn(
 
     Examples
     --------
-    >>> yarn([1.0, 0.1, 0.001], 4, original_length=1024).round(5).tolist()
-    [1.0, 0.0625, 0.00025]
+    >>> yarn([1.0, 0.1, 0.01], 4, original_length=1024).round(5).tolist()
+    [1.0, 0.075, 0.005]
     """
     omega = _several(omega, "yarn")
     slow, fast = _in_order("beta_slow", beta_slow, "beta_fast", beta_fast)

@@ -78,7 +78,6 @@ CALLS: dict[str, dict[str, object]] = {
     "statistics.t_interval": {"scores": SCORES[:, 0]},
     "statistics.signed_rank_p": {"differences": PAIRS[:, 0]},
     "statistics.rank_biserial": {"differences": PAIRS[:, 0]},
-    "statistics.bayesian_signed_rank": {"differences": PAIRS[:, 0], "rope": 0.01},
     "friedman.wilcoxon": {"differences": PAIRS[:, 0]},
     "tables.digits": {"base": 2},
     "rotation.rotate": {"frequencies": [1.0, 0.1]},

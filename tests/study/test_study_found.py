@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.bench import protocols
-from posenc.study import edition, found, friedman, second
+from posenc.study import edition, found, friedman, second, statistics
 from posenc.teaching import plots
 from posenc.teaching.figures import benchmark as figures
 
@@ -19,6 +19,32 @@ def test_gains_are_those_of_the_grids_in_points():
             differences = 100 * grid.gains(encoding)[row]
             assert one.mean == pytest.approx(differences.mean())
             assert one.low <= one.mean <= one.high
+
+
+def test_intervals_allow_for_series_that_resamples_share():
+    name, row = "Libras", second.load("patch").datasets.index("Libras")
+    gains = 100 * second.load("patch").gains("sinusoidal")[row]
+    found_width = (
+        GAINS[name, "patches"]["sinusoidal"].high - GAINS[name, "patches"]["sinusoidal"].low
+    )
+    plain = statistics.t_interval(gains)
+    assert found_width / (plain.high - plain.low) == pytest.approx(
+        (1 + 5 * 1) ** 0.5
+    )  # half tested
+    official = 100 * second.load("patch").gains("sinusoidal")[0]
+    assert GAINS["PenDigits", "patches"]["sinusoidal"].low == pytest.approx(
+        statistics.t_interval(official).low
+    )
+
+
+def test_steps_are_compared_with_patches_on_the_same_independent_sets():
+    gains = found.steps_over_patches()
+    both = {second.unit_of(n) for n, t in GAINS if t == "steps" and (n, "patches") in GAINS}
+    assert gains.shape == (len(both),)
+    libras = [
+        np.mean([one.mean for one in GAINS["Libras", t].values()]) for t in ("steps", "patches")
+    ]
+    assert np.isclose(gains, libras[0] - libras[1]).any()
 
 
 def test_every_set_of_the_edition_has_a_column_and_no_other():

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ DECIDED = [
 def test_the_questions_of_the_first_page_and_of_the_chooser_agree(answers, rule, use):
     figure = Chooser()
     assert figure.advice(**{**figure.first(), **answers}).use == use
-    text = RULES[rule - 1].replace("'", "’")
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", RULES[rule - 1]).replace("'", "’")  # links
     named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
     assert all(f"{part}" in text for part in named.split(" or "))
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from posenc import frequencies, schedules
-from posenc.study import control
+from posenc.study import control, gaps
 from posenc.teaching import last_marker
 from posenc.teaching.figures import beyond_training_length as beyond
 from posenc.teaching.figures import time_and_space
@@ -44,7 +44,7 @@ def test_attention_beyond_is_asked_of_each_penalty_and_length():
     rows = beyond.shares_beyond(share, 100)
     assert list(rows["no bias"]) == ["2 times 100", "4 times 100", "16 times 100"]
     assert rows["no bias"]["4 times 100"] == "400.0%"
-    assert rows["T5, last bucket at -3, others 0"]["4 times 100"] == "100.0%"
+    assert rows["T5, last bucket (from 113) at -3, others 0"]["4 times 100"] == "100.0%"
     assert rows["ALiBi, steepest of 8 heads"]["16 times 100"] == "-8400.0%"
 
 
@@ -97,6 +97,19 @@ def test_the_control_stands_beside_what_it_controls(drawn):
     means = [line.get_xdata() for line in figure.axes[0].lines if line.get_markersize() == 8]
     assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [3.0, 0.5] * 2
     assert "Libras, patches: +3.0 and +0.5." in words["alt"]
+
+
+def test_the_worth_of_times_stands_by_data_set_where_it_is_largest_first(drawn):
+    little, much = (
+        gaps.Worth({"Libras": np.array(v), "NATOPS": np.array(v) + 1}) for v in ([0, 2], [4, 8])
+    )
+    time_and_space.worth_of_times({"place": much, "offset": little})
+    figure, words = drawn["fig-worth-of-times"]
+    ax = figure.axes[0]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["NATOPS", "Libras"]
+    means = [line.get_xdata() for line in ax.lines if line.get_markersize() == 7]
+    assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [7, 6, 2, 1]
+    assert words["alt"].endswith("Libras: place +6.0, offset +1.0.")
 
 
 def test_a_wave_along_rows_is_blind_to_columns():

@@ -125,6 +125,19 @@ def test_training_improves_the_model_that_was_asked_for():
     assert not model.training
 
 
+def test_a_rule_without_a_model_names_the_commonest_letter():
+    x = look_back._new(length=32)
+    hits = {None: 0, 4: 0}
+    for row in x:
+        for i in range(16, 32):
+            for last, seen in ((None, row[: i + 1]), (4, row[i - 4 : i])):
+                hits[last] += int(torch.bincount(seen, minlength=16).argmax() == row[i - 3])
+    for last, n in hits.items():
+        assert look_back.by_counting(last=last) == f"{n / (64 * 16):.0%}"
+    assert look_back.by_counting(last=3, back=3) != look_back.by_counting(last=1, back=3)
+    assert look_back.by_counting(last=1, back=1) == "100%"
+
+
 def test_models_that_look_back_get_a_row_each():
     rows = rotary.right_rows({"good": [Perfect(3)], "bad": [Perfect(2)]}, (32, 64), first=9)
     assert list(rows["good"]) == ["32 letters", "64 letters", "32 letters from place 9"]

@@ -1,6 +1,7 @@
 """One training: from settings to test scores, for one seed or several at once.
 
-The checkpoint is chosen on the validation part; the test part is used once, at the end.
+The checkpoint is chosen on the validation part; the test part chooses nothing, and is scored at the
+end.
 """
 
 import math

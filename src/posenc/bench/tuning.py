@@ -2,8 +2,8 @@
 
 The first three trials differ in the learning rate. The fourth depends on them. Encodings that are
 added to the tokens try the other size of their rows at the best rate; all others try one more
-rate, beyond the best if that lies at the edge, between the best two if not. The test part is
-never looked at.
+rate, beyond the best if that lies at the edge, between the best two if not. The test part
+chooses nothing.
 """
 
 import math

@@ -19,7 +19,7 @@ class XPos(Rotary):
     Pair i of a query at s is multiplied by zeta_i**(s / scale_base), that of a key at t by
     zeta_i**(-t / scale_base), so that their product gains zeta_i**((s - t) / scale_base) beside
     RoPE's rotation. With zeta_i = (2 i / d + gamma) / (1 + gamma) below 1, products with earlier
-    keys decay, those of the fast pairs first, and scores do not swing with the distance.
+    keys decay, those of the fast pairs first, and scores swing less with the distance.
 
     The authors' attention is causal. In a layer that looks both ways, products with later keys
     *grow* by the same factors: at `scale_base` steps up to 3.5 times for gamma = 0.4. Positions

@@ -261,8 +261,9 @@ def rules() -> dict[str, dict[str, str]]:
     course, tuning = protocols.TRAINING["settings"], protocols.TRAINING["tuning"]
     n, margin = protocols.TRAINING["resamples"], 100 * float(ANALYSIS["margin"])
     words = {
-        "a leak": "identical series and whole groups stay on one side; channels are standardised "
-        "by the training part; the test part is used once, at the end",
+        "a leak": "identical series and whole groups stay on one side of a resample (not of every "
+        "official split: Libras and PowerCons have twins); channels are standardised by the "
+        "training part; the test part chooses nothing",
         "one split, one seed": f"{n} resamples; resample and seed go together and are the same for "
         "all encodings",
         "an untuned rival": f"{tuning['trials']} trials of {tuning['steps']} steps for every "
@@ -271,7 +272,7 @@ def rules() -> dict[str, dict[str, str]]:
         f"ends after {course['patience_steps']} steps without progress",
         "no baseline": f"{', '.join(sanity.NAMES.values())} and no encoding beside every score; a "
         "set where nothing is learned does not count",
-        "chance among many": f"Friedman's test counted, Wilcoxon's corrected by Holm over "
+        "chance among many": f"Friedman's test counted or drawn, Wilcoxon's corrected by Holm over "
         f"{len(protocols.ENCODINGS) - 1} encodings, level {ANALYSIS['alpha']:g}",
         "silence for equality": f"two one-sided tests within ±{margin:g} point, the probability of "
         f"equal, the power for {margin:g} and {2 * margin:g} points",

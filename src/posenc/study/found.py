@@ -13,9 +13,23 @@ from numpy.typing import NDArray
 
 from posenc.bench import protocols
 from posenc.data.measure import recorded_facts
-from posenc.study import edition, fair, measured, mixed, results, sanity, second, statistics, tables
+from posenc.data.resamples import official_only
+from posenc.study import (
+    edition,
+    equality,
+    fair,
+    measured,
+    mixed,
+    results,
+    sanity,
+    second,
+    statistics,
+    tables,
+)
 from posenc.study.second import Grid
 
+FIXED = ("length", "channels", "train_size")
+SHARED = ("set", "encoding", "set:encoding", "set:resample")
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
 
 
@@ -56,17 +70,24 @@ def _records(names: Sequence[str], model: str) -> list[dict]:
 def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
     """Return the gain of each encoding over none, by (data set, tokens), then encoding, in points.
 
-    Intervals are Student's, over the differences of five trainings. Resamples of a set share
-    series, so they are somewhat too narrow.
+    Intervals are those of the correlated t test over five trainings, which allows for the series
+    that resamples share. A set with its official split only has seeds, which share nothing by it.
     """
     return {
         (name, tokens): {
-            encoding: statistics.t_interval(100 * grid.gains(encoding)[row])
+            encoding: _over_resamples(100 * grid.gains(encoding)[row], name)
             for encoding in grid.encodings[1:]
         }
         for tokens, grid in grids().items()
         for row, name in enumerate(grid.datasets)
     }
+
+
+def _over_resamples(gains: NDArray[np.float64], dataset: str) -> statistics.Interval:
+    facts = recorded_facts(dataset)
+    share = 0.0 if official_only(dataset) else facts.test / (facts.train + facts.test)
+    one = equality.correlated_t(gains, rope=100 * second.MARGIN, test_share=share)
+    return statistics.Interval(one.mean, one.low, one.high, gains.size)
 
 
 def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
@@ -93,29 +114,67 @@ def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
     return rows
 
 
-def depends() -> mixed.MixedModel:
-    """Return the mixed model of the gain over none, in points: what it grows and falls with.
+def depends(tokens: str) -> mixed.MixedModel:
+    """Return the mixed model of the gain over none, in points, of one model.
 
-    A row is the mean gain of an encoding on a set over its resamples; sets that share series count
-    as several. Norm is left out: in tier 1 it goes with what a token is.
+    A row is a training; fixed effects are length, channels and training series. The protocol names
+    one model for both kinds of tokens, with norms: their gains scatter too differently to share
+    variances, and in tier 1 norms go with what a token is. Sets that share series count as several.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
     """
-    rows = defaultdict(list)
-    for tokens, grid in grids().items():
-        for dataset in grid.datasets:
-            known, alone = recorded_facts(dataset), grid.only([dataset])
-            of_set = {
-                "set": dataset,
-                "tokens": tokens,
-                "length": known.length,
-                "channels": known.n_channels,
-                "train_size": min(known.train, int(protocols.TRAINING["settings"]["max_cases"])),
-            }
-            for name in grid.encodings[1:]:
-                row = {"encoding": name, "gain": 100 * alone.gains(name).mean(), **of_set}
+    return mixed.gain_model(_trainings(tokens), fixed=FIXED, random=SHARED)
+
+
+def spreads(tokens: str) -> dict[str, float]:
+    """Return by how much gains differ, in points: standard deviations without fixed effects.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
+
+    Returns
+    -------
+    dict of "set", "encoding", "set:encoding" (an encoding on a set, beyond both), "set:resample"
+    and "residual" to float
+    """
+    return dict(mixed.gain_model(_trainings(tokens), fixed=(), random=SHARED).spreads)
+
+
+def _trainings(tokens: str) -> dict[str, list]:
+    """Return the gain of each training over that without encoding, and what it shares."""
+    grid, rows = grids()[tokens], defaultdict(list)
+    most = int(protocols.TRAINING["settings"]["max_cases"])
+    for place, dataset in enumerate(grid.datasets):
+        known = recorded_facts(dataset)
+        of_set = {
+            "set": dataset,
+            "length": known.length,
+            "channels": known.n_channels,
+            "train_size": min(known.train, most),
+        }
+        for name in grid.encodings[1:]:
+            for resample, gain in enumerate(100 * grid.gains(name)[place]):
+                row = {"encoding": name, "resample": resample, "gain": gain, **of_set}
                 for column, value in row.items():
                     rows[column].append(value)
-    fixed = ("length", "channels", "train_size", "tokens")
-    return mixed.gain_model(rows, fixed=fixed, random=("set", "encoding", "set:tokens"))
+    return rows
+
+
+def steps_over_patches() -> NDArray[np.float64]:
+    """Return gains with steps minus gains with patches, in points, by independent set with both.
+
+    Means over encodings and resamples, (n_units,).
+    """
+    both = grids()
+    shared = set(both["steps"].datasets) & set(both["patches"].datasets)
+    means = [
+        100 * (units.scores[:, 1:].mean((1, 2)) - units.scores[:, 0].mean(1))
+        for units in (grid.only(shared).units() for grid in both.values())
+    ]
+    return means[0] - means[1]
 
 
 def n_tokens(dataset: str, tokens: str) -> int:

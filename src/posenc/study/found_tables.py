@@ -8,13 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import data
 from posenc.study import found, friedman, power, second, statistics
 from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
 RIVALS = ("1-NN", "MiniRocket")
+SPREADS = {  # of the mixed model without fixed effects
+    "set": "from set to set",
+    "encoding": "from encoding to encoding",
+    "set:encoding": "an encoding on a set, beyond both",
+}
 EFFECTS = {  # of the mixed model
-    "tokens: steps - patches": "a token a step, not a patch",
     "length, per doubling": "twice the length",
     "channels, per doubling": "twice the channels",
     "train_size, per doubling": "twice the training series",
@@ -99,7 +104,8 @@ def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
 def chances(points: Iterable[int] = (1, 2)) -> Rows:
     """Return how likely the finished first tier shows true gains: the range over encodings.
 
-    Simulated with the scatter of the gains that are there, a row for each model.
+    Simulated with the scatter of the gains that are there, a row for each model that has left an
+    encoding open.
 
     Parameters
     ----------
@@ -110,6 +116,8 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
     rows: Rows = {}
     for model, tokens in found.TOKENS.items():
         units, planned = second.learned(second.load(model)), found.n_units(model)
+        if all(one.shown for one in second.gains(units)):
+            continue
         designs = [
             power.with_sets(power.estimated_design(units.gains(name)), planned)
             for name in units.encodings[1:]
@@ -138,14 +146,62 @@ def rankings(grids: Mapping[str, Grid]) -> Rows:
     return rows
 
 
+def spreads() -> Rows:
+    """Return by how much gains differ, in points: standard deviations, a column for each model."""
+    found_spreads = {tokens: found.spreads(tokens) for tokens in found.TOKENS.values()}
+    return {
+        shown: {tokens: f"{one[name]:.1f}" for tokens, one in found_spreads.items()}
+        for name, shown in SPREADS.items()
+    }
+
+
 def depends() -> Rows:
-    """Return what the gain over none depends on, in points: effects of the mixed model."""
-    effects, rows = found.depends().coefficients, {}
-    for name, shown in EFFECTS.items():
-        one = effects[name]
-        points = f"{one.estimate:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
-        rows[shown] = {"points": points, "p": _p(one.p_value)}
+    """Return what the gain over none depends on, in points, by model: effects and p after Holm."""
+    rows: Rows = {shown: {} for shown in EFFECTS.values()}
+    for tokens in found.TOKENS.values():
+        effects = found.depends(tokens).coefficients
+        adjusted = friedman.holm([effects[name].p_value for name in EFFECTS])
+        for name, p_value in zip(EFFECTS, adjusted, strict=True):
+            one, row = effects[name], rows[EFFECTS[name]]
+            row[tokens] = f"{one.estimate:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+            row[f"p, {tokens}"] = _p(p_value)
     return rows
+
+
+def companions(tokens: str) -> Rows:
+    """Return what the protocol sets beside the verdicts of one model, a row an encoding.
+
+    The verdict and its p-value by accuracy, as in `verdicts`; over all units, those included on
+    which nothing is learned; by balanced accuracy; over the survey's sets; and the probabilities
+    of worse, equal and better.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
+    """
+    grid = found.grids()[tokens]
+    learned = second.learned(grid)
+    balanced = second.load(grid.model, metric="balanced_accuracy")
+    kinds = {
+        "frozen": learned,
+        "all sets": grid.units(),
+        "balanced accuracy": _same_units(balanced, learned),
+        "survey's sets": _same_units(grid.only(data.names("survey")), learned),
+    }
+    rows: Rows = {one.encoding: {} for one in second.gains(learned)}
+    for kind, units in kinds.items():
+        for one in second.gains(units):
+            rows[one.encoding][f"{kind} ({one.n_units})"] = f"{one.answer} ({_p(one.p_value)})"
+    for one in second.gains(learned):
+        chances = one.probabilities
+        said = f"{chances.worse:.2f}, {chances.equal:.2f}, {chances.better:.2f}"
+        rows[one.encoding]["worse, equal, better"] = said
+    return rows
+
+
+def _same_units(grid: Grid, others: Grid) -> Grid:
+    """Return the units of a grid that are in another one, too."""
+    return grid.units().only(others.datasets)
 
 
 def stopped(

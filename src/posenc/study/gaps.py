@@ -85,6 +85,21 @@ def table() -> dict[str, dict[str, str]]:
     }
 
 
+def answer() -> dict[str, dict[str, str]]:
+    """Return the mean worth over independent sets by group, and what the test of it says."""
+    adjusted = p_values()
+    return {group: _tested(worth(group), adjusted.get(group)) for group in GROUPS}
+
+
+def _tested(one: Worth, p_value: float | None) -> dict[str, str]:
+    units = np.array(one.units)
+    return {
+        "mean (points)": f"{one.mean:+.1f}",
+        "ahead with times": f"{(units > 0).sum()} of {units.size}",
+        "p after Holm": "not tested" if p_value is None else f"{p_value:.3f}",
+    }
+
+
 def accuracy(encoding: str, clock: str) -> dict[str, float]:
     """Return the mean accuracy of an encoding under a clock, in per cent by data set.
 

@@ -16,8 +16,7 @@ from posenc.attention import Cache, SelfAttention
 from posenc.bench import protocols
 from posenc.frequencies import geometric
 from posenc.rotation import rotate
-from posenc.study import clocks as lost
-from posenc.study import edition, fair, lengths, measured, second
+from posenc.study import edition, fair, gaps, lengths, measured, second
 from posenc.study.explorables.chooser import FEW_SERIES, Chooser, gains_of, renumbered, small_sets
 from posenc.study.found import TOKENS
 from posenc.teaching.table import Table
@@ -120,14 +119,15 @@ def longer() -> Line:
 
 def times() -> Line:
     """Samples at uneven times, or lost ones."""
-    gained = lost.gained("rotary")
-    said = ", ".join(f"{value:+.1f}" for value in gained.values())
+    place, offset = (gaps.worth(group) for group in ("place", "offset"))
+    p_value = gaps.p_values()
     return Line(
         _advice(times="yes"),
         f"half of the samples lost: scores move by {renumbered()[0]:.0f} with true times, by up to "
         f"{renumbered()[1]:.1f} standard deviations if numbered anew",
-        f"sure in the scores; a hint in points: true times brought RoPE {said} on {len(gained)} "
-        "data sets, in short trainings",
+        f"sure in the scores, open in points: over {len(offset.units)} independent sets true times "
+        f"bring encodings of offsets {offset.mean:+.1f} (p {p_value['offset']:.2f}), of places "
+        f"{place.mean:+.1f} (p {p_value['place']:.2f})",
     )
 
 
@@ -229,17 +229,28 @@ def evidence() -> Table:
 
 
 def clocks() -> Table:
-    """Return what short trainings make of lost samples, under both clocks."""
-    names = {"none": "none", "sinusoidal": "sinusoid", "rotary": "RoPE", "relative": "Shaw"}
-    points = {clock: {e: lost.accuracy(e, clock) for e in names} for clock in lost.CLOCKS}
+    """Return what models make of lost samples that are given the times, and what these bring."""
+    columns = {_CLOCKED[name]: _with_times(name) for name in _CLOCKED}
     rows = {
-        f"{dataset}, {told}": {
-            title: f"{points[clock][e][dataset]:.1f}" for e, title in names.items()
-        }
-        for dataset in lost.datasets()
-        for clock, told in zip(lost.CLOCKS, ("times", "numbers"), strict=True)
+        dataset: {title: said[dataset] for title, said in columns.items()}
+        for dataset in next(iter(columns.values()))
     }
-    return Table(rows, caption="Accuracy in per cent when half of the steps are lost")
+    return Table(rows, caption="Accuracy in per cent with true times (minus that with numbers)")
+
+
+_CLOCKED = {
+    "none": "none",
+    "sinusoidal": "sinusoid",
+    "learnable": "learned",
+    "rotary": "RoPE",
+    "relative": "Shaw",
+}
+
+
+def _with_times(encoding: str) -> dict[str, str]:
+    """Return accuracy with times and its difference from that with numbers, by data set."""
+    times, numbers = (gaps.accuracy(encoding, clock) for clock in ("times", "indices"))
+    return {name: f"{times[name]:.1f} ({times[name] - numbers[name]:+.1f})" for name in times}
 
 
 def cost_and_reach() -> dict[str, tuple[float, float]]:

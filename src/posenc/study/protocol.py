@@ -121,14 +121,15 @@ a constant rate. The validation part is looked at every {settings["check_every"]
 ends when for {settings["patience_steps"]} steps neither the validation accuracy has risen nor the \
 validation loss has fallen by one per cent (an accuracy of 1 cannot rise), after at least \
 {settings["least_steps"]} and at most {settings["steps"]:,} steps. The weights with the best \
-validation accuracy are kept, of equal ones those with the lowest loss. The test part is used \
-once, at the end.
+validation accuracy are kept, of equal ones those with the lowest loss. The test part \
+chooses nothing; a training is scored on it once, at the end.
 
 **Tuning.** {trials["trials"]} trials of {trials["steps"]} steps for each encoding, model and set, \
 on the official split, chosen by validation: learning rates {rates}, then one more. An encoding \
 that is added to the tokens tries the other size of its rows at the best rate (norm 1 or \
 sqrt(d_model / 2)); every other one tries one more rate, beyond the best at the edge, between the \
-best two otherwise.
+best two otherwise. (Trials are scored on the official test part as well, and nothing reads that. \
+Their validation series can stand in the test parts of other resamples.)
 
 **Precision.** Float32 on every device.
 

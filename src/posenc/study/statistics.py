@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc import _checks
+from posenc.study import equality
 
 # Differences up to which all 2**n patterns of signs are tried.
 MOST_EXACT = 18
@@ -448,7 +449,7 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
     ------
     ValueError
         If the shapes of `first` and `second` differ, there is no data set, a score is not finite,
-        or `rope` is negative.
+        or `rope` is not above 0.
 
     Examples
     --------
@@ -461,16 +462,16 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
     if first.shape != second.shape or not first.size:
         raise ValueError(f"first and second must pair up, got {first.size} and {second.size}")
     difference = first - second
-    worse, equal, better = bayesian_signed_rank(difference, rope=rope)
+    chances = equality.signed_rank(difference, rope)
     return Comparison(
         difference=float(difference.mean()),
         wins=int((difference > 0).sum()),
         ties=int((difference == 0).sum()),
         losses=int((difference < 0).sum()),
         rank_biserial=rank_biserial(difference),
-        better=better,
-        equal=equal,
-        worse=worse,
+        better=chances.better,
+        equal=chances.equal,
+        worse=chances.worse,
     )
 
 
@@ -503,50 +504,6 @@ def rank_biserial(differences: ArrayLike) -> float:
         return 0.0
     weights = stats.rankdata(np.abs(differences))
     return float((np.sign(differences) * weights).sum() / weights.sum())
-
-
-def bayesian_signed_rank(
-    differences: ArrayLike, *, rope: float = 0.01, n_samples: int = 20_000
-) -> tuple[float, float, float]:
-    """Return the posterior probabilities of "worse", "practically equal" and "better".
-
-    A Dirichlet process with one pseudo-observation at 0 weighs the observed differences; each
-    posterior draw asks where most of the weighted pairwise (Walsh) averages lie.
-
-    Parameters
-    ----------
-    differences : array of shape (n_datasets,)
-    rope : float
-        Half-width of the region of practical equivalence.
-    n_samples : int
-        Posterior draws, made with a fixed seed.
-
-    Returns
-    -------
-    three floats that sum to 1: worse, practically equal, better.
-
-    Raises
-    ------
-    ValueError
-        If a difference is not finite, `rope` is negative, or `n_samples` is below 1.
-
-    Source: Benavoli et al. (2017), Time for a change, section 4.3.
-
-    Examples
-    --------
-    >>> worse, equal, better = bayesian_signed_rank([0.03, 0.05, 0.02, 0.04, 0.03])
-    >>> worse, better > 0.99
-    (0.0, True)
-    """
-    rope = _checks.non_negative("rope", rope)
-    n_samples = _checks.count("n_samples", n_samples, minimum=1)
-    points = np.concatenate([[0.0], _checks.finite_array("differences", differences, ndim=1)])
-    averages = (points[:, None] + points) / 2
-    weights = np.random.default_rng(0).dirichlet(np.ones(points.size), size=n_samples)
-    regions = (averages < -rope, np.abs(averages) <= rope, averages > rope)
-    mass = np.stack([np.einsum("si,ij,sj->s", weights, r, weights) for r in regions], axis=1)
-    share = np.bincount(mass.argmax(axis=1), minlength=3) / n_samples
-    return tuple(float(s) for s in share)
 
 
 @cache

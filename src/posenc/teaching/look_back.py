@@ -98,11 +98,39 @@ def accuracy(model: nn.Module, *, back: Back = 3, length: int = 32, first: int =
     first : int
         Position of the first letter.
     """
-    x = torch.randint(N_LETTERS, (64, length), generator=torch.Generator().manual_seed(99))
+    x = _new(length)
+    return _share_right(model(x, positions=first + torch.arange(length)).argmax(-1), x, back)
+
+
+def _new(length: int) -> Tensor:
+    """Return the sequences on which everything is tested."""
+    return torch.randint(N_LETTERS, (64, length), generator=torch.Generator().manual_seed(99))
+
+
+def _share_right(answers: Tensor, x: Tensor, back: Back) -> float:
+    """Return the share of right answers in the second half."""
     start, wanted = asked(x, back)
-    answers = model(x, positions=first + torch.arange(length)).argmax(-1)
-    hits = answers == wanted
-    return hits[:, max(start, length // 2) :].float().mean().item()
+    return (answers == wanted)[:, max(start, x.shape[1] // 2) :].float().mean().item()
+
+
+def by_counting(*, back: Back = 3, length: int = 32, last: int | None = None) -> str:
+    """Return how often a rule without a model is right: to name the commonest letter, in per cent.
+
+    Parameters
+    ----------
+    back, length : int
+        As in `accuracy`, which has the same sequences.
+    last : int, optional
+        How many letters before the asking one are counted; by default all up to it, as a model
+        without positions sees them.
+    """
+    x = _new(length)
+    letters = nn.functional.one_hot(x, N_LETTERS)
+    seen = letters.cumsum(1)
+    if last is not None:
+        before = nn.functional.pad(seen, (0, 0, last + 1, 0))[:, : length + 1]
+        seen = seen - letters - before[:, :length]
+    return f"{_share_right(seen.argmax(-1), x, back):.0%}"
 
 
 def right(models: Sequence[nn.Module], **where: Back) -> str:

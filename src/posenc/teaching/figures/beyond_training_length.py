@@ -12,7 +12,7 @@ from posenc.teaching import plots
 Array = NDArray[np.float64]
 PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
     "no bias": lambda d: 0.0 * d,
-    "T5, last bucket at -3, others 0": lambda d: np.where(d < 128, 0.0, -3.0),
+    "T5, last bucket (from 113) at -3, others 0": lambda d: np.where(d < 113, 0.0, -3.0),
     "ALiBi, flattest of 8 heads": lambda d: -(2.0**-8) * d,
     "ALiBi, steepest of 8 heads": lambda d: -0.5 * d,
 }

@@ -12,6 +12,12 @@ from posenc.teaching.words import WordTable
 Array = NDArray[np.float64]
 
 
+class Worth(Protocol):
+    """What `worth_of_times` draws of a group of encodings, such as `posenc.study.gaps.Worth`."""
+
+    by_set: Mapping[str, Array]
+
+
 class Beside(Protocol):
     """What `beside_control` draws of a data set, such as `posenc.study.control.Beside`."""
 
@@ -160,6 +166,45 @@ def foundation_models() -> WordTable:
 
 _CHRONOS = "amazon-science/chronos-forecasting, src/{}, 95185d1 (18 June 2026)"
 _TIMESFM = "google-research/timesfm, {}, 3dae50b (13 July 2026)"
+
+
+def worth_of_times(found: Mapping[str, Worth]) -> None:
+    """Show what true times are worth on each data set, by what an encoding knows of a time.
+
+    Parameters
+    ----------
+    found : mapping of what the scores know of a time to a `Worth`
+    """
+    means = {what: {d: v.mean() for d, v in one.by_set.items()} for what, one in found.items()}
+    total = {
+        dataset: sum(by[dataset] for what, by in means.items() if what != "no encoding")
+        for dataset in next(iter(means.values()))
+    }
+    order = sorted(total, key=total.get, reverse=True)
+    figure, ax = plots.new(1, 1, height=1.3 + 0.4 * len(order), width=5.4)
+    for k, (what, one) in enumerate(found.items()):
+        style = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
+        for y, dataset in enumerate(order):
+            at, seeds = y + 0.25 * (k - (len(found) - 1) / 2), one.by_set[dataset]
+            ax.plot(seeds, np.full(len(seeds), at), **style, markersize=3, alpha=0.45)
+            ax.plot(seeds.mean(), at, **style, markersize=7, label=None if y else what)
+    ax.axvline(0, color="#555555", linewidth=1)
+    ax.set_yticks(range(len(order)), order)
+    ax.invert_yaxis()
+    ax.set_xlabel("accuracy with times minus with numbers (points)")
+    figure.legend(loc="outside lower center", ncols=3)
+    plots.show(
+        figure,
+        name="fig-worth-of-times",
+        caption="What true times are worth when half of the steps of each series are lost: means "
+        "(large) and five seeds each (small), by what an encoding knows of a time. No encoding "
+        "cannot tell the two apart and shows the scatter.",
+        alt="Marks for each data set. "
+        + " ".join(
+            f"{d}: " + ", ".join(f"{what} {by[d]:+.1f}" for what, by in means.items()) + "."
+            for d in order
+        ),
+    )
 
 
 def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
