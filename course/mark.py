@@ -241,7 +241,7 @@ def mark(path: Path, seed: str, prepared: dict[str, tuple], name: str) -> Mark:
         if given["assignment"] not in prepared:
             raise Refused(
                 "the notebook does not say which assignment it is; "
-                "start from the student notebook, or give ASSIGNMENT=name"
+                "start from the student notebook and copy the answers into it"
             )
     except Refused as error:
         found.refused = str(error)

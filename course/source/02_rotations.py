@@ -162,16 +162,18 @@ def eager(frequencies, offset):
 # %% check question=4
 @public(4)
 def check():
-    query, key = map(np.asarray, eager([np.pi / 3], 1))
+    query, key = map(np.asarray, eager([np.pi / 2], 1))
     assert np.allclose([np.linalg.norm(query), np.linalg.norm(key)], 1), "both have length 1"
-    far = rotate(query[None], [1], [np.pi / 3])[0] @ key
+    far = rotate(query[None], [1], [np.pi / 2])[0] @ key
     assert far > query @ key, "at distance 1 the score must be higher than at distance 0"
 
 
 # %% hidden question=4
 def scores_higher_far_away(value, frequencies, offset):
     """Score the pair at both distances."""
-    assert isinstance(value, list) and len(value) == 2, "a query and a key were expected"
+    assert isinstance(value, (list, np.ndarray)) and len(value) == 2, (
+        "a query and a key were expected"
+    )
     query, key = (numbers(v, (2 * len(frequencies),)) for v in value)
     lengths = np.linalg.norm([query, key], axis=1)
     assert np.allclose(lengths, 1, atol=1e-5), "query and key must have length 1"
@@ -192,7 +194,7 @@ def pairs_at_drawn_offsets(rng):
 
 
 # %% [markdown] notes question=4
-# The statement is true of the mean over many queries and keys whose pairs point the same way, and false of single ones: training chooses them. A student who returns a query and a key that only do so for frequency 1 passes some cases; the check is all or nothing.
+# The statement is roughly true of the mean over many queries and keys whose pairs point the same way, and false of single ones: training chooses them. A student who returns a query and a key that only do so for frequency 1 passes some cases; the check is all or nothing.
 
 # %% [markdown] task question=5 level=3 minutes=20
 # ## Question 5: Attention that knows only offsets

@@ -38,7 +38,7 @@ def turns_of_fast_waves(rng):
 # %% [markdown] task question=2 level=1 minutes=15
 # ## Question 2: Where the energy lies
 #
-# Write `low_share(x, cutoff)`: the share of the energy of a real sequence that lies in waves of at most `cutoff` turns, the constant included. The energy of a wave is the sum of its squared samples, so all shares together make 1 (Parseval).
+# Write `low_share(x, cutoff)`: the share of the energy of a real sequence that lies in waves of at most `cutoff` turns, the constant included. The energy of a wave is the sum of its squared samples, so all shares together make 1 (Parseval). (`np.fft.fft` gives the coefficients; entries $k$ and $n - k$ belong to the same wave.)
 
 
 # %% solution question=2
@@ -139,7 +139,9 @@ def check():
 # %% hidden question=4
 def cannot_be_read(value, n, d_model):
     """Measure separation and the error of the best readout."""
-    assert isinstance(value, list) and len(value) == 2, "a table and a function were expected"
+    assert isinstance(value, (list, np.ndarray)) and len(value) == 2, (
+        "a table and a function were expected"
+    )
     table, f = numbers(value[0], (n, d_model)), numbers(value[1], (n,))
     assert np.linalg.norm(f) > 1e-6, "the function must not be zero"
     apart = np.linalg.norm(table[:, None] - table[None], axis=2)[np.triu_indices(n, 1)]
@@ -203,7 +205,7 @@ def radii_of_a_large_table(rng):
 # %% [markdown] task question=6 level=3 minutes=25
 # ## Question 6: The best columns
 #
-# A model has to read many functions of the position, the rows of a matrix `functions` of shape (m, n). You may choose a table with only `d_model` columns. Write `best_table(functions, d_model)`: a table of shape (n, d_model) for which the summed squared error of the best linear readouts of all rows is as small as it can be.
+# A model has to read many functions of the position, the rows of a matrix `functions` of shape (m, n). You may choose a table with only `d_model` columns. Write `best_table(functions, d_model)`: a table of shape (n, d_model) for which the summed squared error of the best linear readouts of all rows is as small as it can be. (The singular value decomposition orders directions by how much of the rows they hold.)
 
 
 # %% solution question=6

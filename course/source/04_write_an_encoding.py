@@ -180,7 +180,7 @@ def check():
     kept = list(promises(lambda t: log_bias(t, 1, 1.0)[0]))
     assert kept == [True] * 4, "your own bias keeps all four promises"
     kept = list(promises(lambda t: np.zeros((len(t), len(t))) + t))
-    assert kept[0] is False, "a bias by the key's own position does not survive a shift"
+    assert not kept[0], "a bias by the key's own position does not survive a shift"
 
 
 # %% driver question=3
@@ -202,10 +202,11 @@ def tested(weights):
 def finds_what_is_broken(value, weights):
     """Compare with what is true of that bias."""
     expected = tested(weights)
-    assert isinstance(value, list) and len(value) == 4, "four answers were expected"
-    assert all(isinstance(v, bool) for v in value), "each answer is True or False"
+    found = np.asarray(value)
+    assert found.shape == (4,), "four answers were expected"
+    assert found.dtype == bool, "each answer is True or False"
     names = ("shift", "mirror", "falling", "stable")
-    wrong = [n for n, v, e in zip(names, value, expected, strict=True) if v != e]
+    wrong = [n for n, v, e in zip(names, found, expected, strict=True) if v != e]
     assert not wrong, f"wrong about: {', '.join(wrong)}"
 
 
@@ -334,7 +335,7 @@ def long_sequences(rng):
 # %% [markdown] task question=6 level=3 minutes=15 hand=3
 # ## Question 6: Which promise would you give up?
 #
-# You classify days of electricity use, measured every quarter of an hour, where midnight is always the first value. Go through the four promises of question 3: which would you keep, which would you give up, and why? For one that you give up, say what the encoding should promise in its place, as a sentence that a test could check.
+# You classify stretches of seven days of electricity use, measured every quarter of an hour. Each begins at midnight, on any day of the week. Go through the four promises of question 3: which would you keep, which would you give up, and why? For one that you give up, say what the encoding should promise in its place, as a sentence that a test could check.
 
 # %% [markdown] answer question=6
 # *Shift* goes: eight o'clock in the morning means something, so an encoding may know the time of day. In its place: a shift by 96 quarter-hours, a whole day, changes nothing. *Mirror* goes as well, for a rise before noon and a fall after it are not the same. *Falling* is doubtful, since the same hour of the day before may matter more than noon; one could ask that the bias never rises within twelve hours. *Stable* stays: measuring another hour must not change how the first hours are seen.

@@ -1,7 +1,7 @@
 # ---
 # title: An honest comparison
 # about: Somebody reports that their encoding is two points better. This assignment looks for the leak in the data, counts the runs, and asks what the difference is worth.
-# before: fair comparison, benchmark
+# before: fair comparison
 # needs: scipy
 # ---
 
@@ -32,7 +32,7 @@ def check():
 # %% hidden question=1
 def both_scaled_alike(value, train, test):
     """Compare both sets."""
-    assert isinstance(value, list) and len(value) == 2, "a pair of sets was expected"
+    assert isinstance(value, (list, np.ndarray)) and len(value) == 2, "a pair of sets was expected"
     for found, expected in zip(value, scale_honestly(train, test), strict=True):
         close(found, expected)
 
@@ -246,7 +246,9 @@ def check():
 # %% hidden question=6
 def overlaps_and_differs(value, n):
     """Compute the three intervals."""
-    assert isinstance(value, list) and len(value) == 2, "two arrays of scores were expected"
+    assert isinstance(value, (list, np.ndarray)) and len(value) == 2, (
+        "two arrays of scores were expected"
+    )
     a, b = (numbers(v, (n,)) for v in value)
     assert min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= 1, "scores from 0 to 1"
     ends = np.array([paired_interval(x, np.zeros(n)) for x in (a, b)])
@@ -267,7 +269,7 @@ def runs_of_drawn_number(rng):
 # %% [markdown] task question=7 level=3 minutes=15
 # ## Question 7: The best of k
 #
-# A paper reports the best of $k$ runs, the baseline one run. Suppose that both methods are the same and a run's score is normally distributed. By how many standard deviations is the reported score ahead, on average? Write `head_start(k)`: the mean of the largest of $k$ independent standard normal numbers, to three decimals or better. Random draws are too noisy for that.
+# A paper reports the best of $k$ runs, the baseline one run. Suppose that both methods are the same and a run's score is normally distributed. By how many standard deviations is the reported score ahead, on average? Write `head_start(k)`: the mean of the largest of $k$ independent standard normal numbers, to three decimals or better. Random draws are too noisy for that. (All $k$ numbers lie below $x$ with probability $\Phi(x)^k$.)
 
 
 # %% solution question=7
@@ -308,4 +310,4 @@ def best_of_drawn_numbers(rng):
 # The learning rate of the new method was tuned over ten values and that of the baselines was not, which favours the new method; each method should get the same budget, chosen on a validation set. The best of five seeds on the test set is reported, which raises every score and most of all that of the method that varies most, and the test set has become a validation set; report mean and interval over all seeds, paired by seed. The scaling was computed before the split, so the training has seen the test set; this raises all scores, usually a little, and should be computed on the training part. Besides, four of five sets and 1.3 points without an interval are compatible with chance.
 
 # %% [markdown] notes question=8
-# One point for each fault with direction and remedy; half a point where the direction is missing or wrong (scaling before the split does not favour the new method in particular). The small number of sets and the missing interval count as a fault if argued: a sign test with four wins of five has a two-sided p of 0.375.
+# One point for each fault with direction and remedy; half a point where the direction is missing or wrong (scaling before the split does not favour the new method in particular). The small number of sets, the missing interval, a missing line without an encoding, a single split, and relatives on both sides of it count as faults if argued: a sign test with four wins of five has a two-sided p of 0.375.

@@ -1,7 +1,7 @@
 # ---
 # title: Beyond the training length
 # about: A model trained on short sequences meets long ones. This assignment computes what it has never seen, what the usual remedies do, and how one measures whether they work.
-# before: rotary encoding, atlas, fair comparison
+# before: rotary encoding, beyond the training length, fair comparison
 # needs: scipy
 # ---
 
@@ -260,7 +260,7 @@ def profiles_of_drawn_bases(rng):
 # A model with rotary encoding loses accuracy at four times its training length. Questions 1 and 2 name two possible reasons: angles that were never seen, and weight that spreads over more keys. Describe one experiment that tells the two apart, and what you would expect to see in either case.
 
 # %% [markdown] answer question=8
-# Keep the number of keys and change the positions: give tokens of a sequence of the training length positions that are four times as far apart. Then the angles are new and the softmax is as crowded as in training. If accuracy falls as it did at four times the length, unseen angles are the reason; if it stays, the crowd is. The other way round, pad a sequence with many tokens without meaning while positions are scaled into the trained range: the angles are known, the crowd is new.
+# Keep the number of keys and make only far offsets new: let the first half of a sequence of the training length stand three lengths earlier, and ask questions whose answer lies in either half. Offsets inside each half are known, the softmax is as crowded as in training, and the offsets across the gap are new. If accuracy falls, unseen angles do harm. The other way round, take four times the tokens, and treat each offset beyond the trained range as the largest trained one: no angle is new, and the keys are four times as many. If accuracy falls now, the crowd does harm.
 
 # %% [markdown] notes question=8
-# One point for an experiment that changes one of the two and not the other, one for the expected result in both cases. Multiplying all scores by a factor that grows with the logarithm of the length is another good experiment for the crowd.
+# One point for an experiment that changes one of the two and not the other, one for the expected result in both cases. Positions that are spread or divided by a factor change near offsets too: one point at most. Multiplying all scores by a factor that grows with the logarithm of the length is another good experiment for the crowd.

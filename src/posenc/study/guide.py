@@ -144,7 +144,8 @@ def signal() -> Line:
     """What the series does around a step, on several scales."""
     return Line(
         "a richer input: window statistics or wavelet parts (DyWPE), beside an encoding",
-        f"at {LONG} equal values DyWPE adds vectors that differ by {_equal_steps():.0f}",
+        f"where {LONG:,} values are equal DyWPE gives each step the same vector (they differ by "
+        f"{_equal_steps():.0f}), so it does not say where",
         "sure that they do not say where; open what they are worth in points",
     )
 

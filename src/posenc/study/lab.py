@@ -433,7 +433,8 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
     """Return our order beside each published one: on which tasks we see it, and on which not.
 
     Seeds that finished with both encodings count, by the mean token accuracy at longer sequences,
-    on tasks that some encoding has learned.
+    on tasks that some encoding has learned. Where the lowest seed of the better one is not above
+    the highest of the other, the task stands apart: seeds overlap.
 
     Parameters
     ----------
@@ -454,18 +455,26 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
     """
     found = {}
     for one in PUBLISHED:
-        ahead, behind = [], []
+        ahead, behind, between = [], [], []
         for task in filter(lab.learned, PROTOCOL["tasks"]):
             gain = _gain(lab, task, one)
             if not np.isnan(gain):
-                (ahead if gain > 0 else behind).append(f"{task} ({100 * gain:+.0f})")
-        empty = "no task" if ahead or behind else NOT_RUN
+                side = between if _overlap(lab, task, one) else ahead if gain > 0 else behind
+                side.append(f"{task} ({100 * gain:+.0f})")
+        empty = "no task" if ahead or behind or between else NOT_RUN
         found[f"{one.ahead} ahead of {one.behind}"] = {
             "source": one.source,
             "ours agrees": ", ".join(ahead) or empty,
             "ours does not": ", ".join(behind) or empty,
+            "seeds overlap": ", ".join(between) or empty,
         }
     return found
+
+
+def _overlap(lab: Lab, task: str, one: Published) -> bool:
+    """Return whether the ranges of both encodings' seeds share a value."""
+    first, second = (_beyond(lab, task, name) for name in (one.ahead, one.behind))
+    return min(first.high, second.high) >= max(first.low, second.low)
 
 
 def _gain(lab: Lab, task: str, one: Published) -> float:

@@ -7,7 +7,7 @@ from posenc.teaching import plots
 NARROW = 5.6  # inches: words stay readable on a phone
 SAME = 0.02  # steps of none, and per cent of the axis, within which marks are one
 
-NEAR, WIDE = 0.05, 0.45  # a mark that close above makes a name stand below its own
+NEAR, WIDE = 0.025, 0.35  # a mark that close to the right makes a name stand below its own
 
 
 def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, far: int) -> None:
@@ -20,24 +20,23 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
     trained, far : int
         Steps of the series of training and of the test.
     """
-    figure, ax = plots.new(height=3.0, width=NARROW)
+    figure, ax = plots.new(height=3.4, width=NARROW)
     points = merged(found)
     for names, (cost, right) in points.items():
         far_enough = right >= 0.9
         color = plots.COLORS[1 if far_enough else 0]
         ax.plot(cost, 100 * right, "D" if far_enough else "o", color=color, markersize=6)
-        below = any(0 < y - right < NEAR and abs(x - cost) < WIDE for x, y in points.values())
-        ax.annotate(
-            names,
-            (cost, 100 * right),
-            (0, -6 if below else 5),
-            textcoords="offset points",
-            ha="right" if cost > 2 else "left",
-            va="top" if below else "bottom",
-        )
+        crowded = any(0 < x - cost < WIDE and abs(y - right) < NEAR for x, y in points.values())
+        beside = {"xytext": (7, 0), "va": "center", "ha": "left"}
+        if cost > 2:
+            beside = {"xytext": (-7, 0), "va": "center", "ha": "right"}
+        elif crowded:
+            beside = {"xytext": (0, -6), "va": "top", "ha": "left"}
+        ax.annotate(names, (cost, 100 * right), textcoords="offset points", **beside)
     ax.axhline(50, color="#888888", linestyle=":", linewidth=1.2)
-    ax.annotate("a coin", (2.55, 50), (0, 3), textcoords="offset points", ha="right", va="bottom")
-    ax.set(xlim=(0.95, 2.6), ylim=(46, 107))
+    end = max(cost for cost, _ in points.values()) + 0.1
+    ax.annotate("a coin", (end, 50), (-3, 3), textcoords="offset points", ha="right", va="bottom")
+    ax.set(xlim=(0.95, end), ylim=(46, 107))
     ax.set_xlabel("time of a training step (without positions: 1)")
     ax.set_ylabel(f"right at {far} steps (%)")
     plots.show(

@@ -98,7 +98,11 @@ def full_turn_rows(
 
 
 def right_rows(
-    models: Mapping[str, Sequence[nn.Module]], lengths: Sequence[int], first: int | None = None
+    models: Mapping[str, Sequence[nn.Module]],
+    lengths: Sequence[int],
+    first: int | None = None,
+    *,
+    rule: bool = False,
 ) -> dict[str, dict[str, str]]:
     """Return how often models that look back are right, a row for each name.
 
@@ -109,12 +113,19 @@ def right_rows(
         Letters of the texts, in a column each.
     first : int, optional
         Place at which 32 letters begin in one more column.
+    rule : bool
+        Whether a rule without a model, to name the commonest letter, has a row, too.
     """
     rows = {}
     for name, some in models.items():
         rows[name] = {f"{n} letters": look_back.right(some, length=n) for n in lengths}
         if first is not None:
             rows[name][f"32 letters from place {first}"] = look_back.right(some, first=first)
+    if rule:
+        sizes = [*lengths, *[32] * (first is not None)]
+        counted = [look_back.by_counting(length=n) for n in sizes]
+        columns = next(iter(rows.values()))
+        rows["no model, the commonest letter"] = dict(zip(columns, counted, strict=True))
     return rows
 
 
