@@ -154,3 +154,15 @@ def test_only_the_page_is_changed_and_only_at_its_end():
     source = ["# Nothing"]
     quizzes.add_quiz(None, "book/no-such-chapter", source)
     assert source == ["# Nothing"]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_to_guess_the_longest_option_does_not_help(path):
+    longest = []
+    for question in yaml.safe_load(path.read_text(encoding="utf-8")):
+        sizes = {"right": 0, "wrong": 0}
+        for option in question["options"]:
+            kind = "right" if "right" in option else "wrong"
+            sizes[kind] = max(sizes[kind], len(re.sub(r"[`*$_]", "", option[kind])))
+        longest.append(sizes["right"] > sizes["wrong"])
+    assert sum(longest) <= 0.4 * len(longest)
