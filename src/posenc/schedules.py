@@ -201,7 +201,7 @@ def yarn(
     beta_fast, beta_slow : float
         Pairs with more turns than `beta_fast` in training stay, with fewer than `beta_slow` are
         interpolated; a ramp lies between. 0 < beta_slow < beta_fast. A ramp over pairs begins at
-        the first one at the earliest, which so stays however seldom it turns.
+        pair 0 at the earliest, so pair 0 always stays.
     ramp : {"pairs", "turns"}
         Whether the ramp is linear in the number of the pair, as in the authors' code and all
         implementations that follow it, or in its turns, as in the paper's formula.

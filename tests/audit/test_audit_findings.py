@@ -31,6 +31,16 @@ def test_the_counts_are_those_of_the_stored_tables():
     assert any(f"in {n_pairs} comparisons" in text for text in said.values())
 
 
+def test_the_first_finding_tells_the_median_beside_the_mean():
+    text = next(one.text for one in ALL if one.page == "benchmark.ipynb")
+    grid = second.learned(second.load("time_series"))
+    gains = [100 * grid.gains(name).mean(1) for name in grid.encodings[1:]]
+    by_set = np.mean(gains, axis=0)
+    assert (
+        f"{by_set.mean():.1f} points for having one ({np.median(by_set):.1f} in the median)" in text
+    )
+
+
 def test_every_statement_is_accounted_for():
     text = next(one.text for one in ALL if one.page == "claims.md")
     outcomes = r"(\d+) (?:hold|are slips|could not be|are refuted|cannot be)"

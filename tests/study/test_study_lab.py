@@ -162,6 +162,22 @@ def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(st
     assert "parity" not in str(found)
 
 
+def test_a_published_order_within_the_ranges_of_seeds_stands_apart():
+    lengths = [str(n) for n in bench.PROTOCOL["tested"]]
+
+    def seeds(*shares):
+        return {s: {"token": dict.fromkeys(lengths, share)} for s, share in enumerate(shares)}
+
+    runs = {("copy", "none"): seeds(0.95, 0.99), ("copy", "rotary"): seeds(0.91, 0.95)}
+    row = lab.compared(lab.Lab(runs, failed={}))["none ahead of rotary"]
+    assert row["seeds overlap"] == "copy (+4)"  # they meet in one value
+    assert row["ours agrees"] == row["ours does not"] == "no task"
+    runs["copy", "rotary"] = seeds(0.91, 0.94)
+    row = lab.compared(lab.Lab(runs, failed={}))["none ahead of rotary"]
+    assert row["ours agrees"].startswith("copy (+")
+    assert row["seeds overlap"] == "no task"
+
+
 def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
     kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
     for name in kinds.keys() & set(results.names()):

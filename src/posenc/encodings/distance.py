@@ -29,8 +29,9 @@ class T5Bias(Position):
     n_buckets : int
         A multiple of 4, at least 4.
     max_distance : int
-        Distance from which on all share a bucket, above `n_buckets / 4`. By rounding they do so
-        earlier: with the defaults from 91 where both sides are seen, from 113 in a causal layer.
+        Distance from which on all share a bucket, above `n_buckets / 4`. The whole part of the
+        logarithm makes it earlier: with the defaults 91 where both sides are seen, and 113 in a
+        causal layer.
 
     Notes
     -----

@@ -263,7 +263,8 @@ def rules() -> dict[str, dict[str, str]]:
     words = {
         "a leak": "identical series and whole groups stay on one side of a resample (not of every "
         "official split: Libras and PowerCons have twins); channels are standardised by the "
-        "training part; the test part chooses nothing",
+        "training part; the test part of a split chooses nothing on that split (tuning, done "
+        "once on the official one, has seen series that other resamples test on)",
         "one split, one seed": f"{n} resamples; resample and seed go together and are the same for "
         "all encodings",
         "an untuned rival": f"{tuning['trials']} trials of {tuning['steps']} steps for every "

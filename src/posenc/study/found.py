@@ -71,7 +71,8 @@ def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
     """Return the gain of each encoding over none, by (data set, tokens), then encoding, in points.
 
     Intervals are those of the correlated t test over five trainings, which allows for the series
-    that resamples share. A set with its official split only has seeds, which share nothing by it.
+    that resamples share. A set with its official split only has seeds: its interval is
+    plain, and is of that split.
     """
     return {
         (name, tokens): {

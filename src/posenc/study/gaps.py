@@ -47,11 +47,6 @@ class Worth:
         """Return the test of the protocol, without the correction for the other group."""
         return friedman.wilcoxon(self.units)
 
-    def said(self, dataset: str) -> str:
-        """Return the mean on a data set, with the lowest and the highest seed."""
-        seeds = self.by_set[dataset]
-        return f"{seeds.mean():+.1f} ({seeds.min():+.1f} to {seeds.max():+.1f})"
-
 
 def worth(group: str) -> Worth:
     """Return what times are worth to a group of encodings.
@@ -74,15 +69,6 @@ def p_values() -> dict[str, float]:
     """Return the p-values of the groups that know times, adjusted for one another by Holm."""
     adjusted = statistics.holm([worth(group).test().p_value for group in gaps.GROUPS])
     return dict(zip(gaps.GROUPS, adjusted.tolist(), strict=True))
-
-
-def table() -> dict[str, dict[str, str]]:
-    """Return the worth of times, a row a data set and a column a group."""
-    columns = {group: worth(group) for group in GROUPS}
-    return {
-        dataset: {group: one.said(dataset) for group, one in columns.items()}
-        for dataset in gaps.PROTOCOL["datasets"]
-    }
 
 
 def answer() -> dict[str, dict[str, str]]:

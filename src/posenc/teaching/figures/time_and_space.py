@@ -197,11 +197,13 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
         figure,
         name="fig-worth-of-times",
         caption="What true times are worth when half of the steps of each series are lost: means "
-        "(large) and five seeds each (small), by what an encoding knows of a time. No encoding "
-        "cannot tell the two apart and shows the scatter.",
+        "(large) and five seeds each (small), by what an encoding knows of a time. A model "
+        "without encoding cannot tell the two apart: its marks show the scatter.",
         alt="Marks for each data set. "
         + " ".join(
-            f"{d}: " + ", ".join(f"{what} {by[d]:+.1f}" for what, by in means.items()) + "."
+            f"{d}: "
+            + ", ".join(f"{what} {round(by[d], 1) + 0.0:+.1f}" for what, by in means.items())
+            + "."
             for d in order
         ),
     )
