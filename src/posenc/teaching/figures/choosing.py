@@ -36,7 +36,7 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
     ax.axhline(50, color="#888888", linestyle=":", linewidth=1.2)
     end = max(cost for cost, _ in points.values()) + 0.1
     ax.annotate("a coin", (end, 50), (-3, 3), textcoords="offset points", ha="right", va="bottom")
-    ax.set(xlim=(0.95, end), ylim=(46, 107))
+    ax.set(xlim=(0.95, end), ylim=(45, 101))
     ax.set_xlabel("time of a training step (without positions: 1)")
     ax.set_ylabel(f"right at {far} steps (%)")
     plots.show(
