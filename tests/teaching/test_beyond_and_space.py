@@ -107,7 +107,7 @@ def test_the_worth_of_times_stands_by_data_set_where_it_is_largest_first(drawn):
     figure, words = drawn["fig-worth-of-times"]
     ax = figure.axes[0]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["NATOPS", "Libras"]
-    means = [line.get_xdata() for line in ax.lines if line.get_markersize() == 7]
+    means = [line.get_xdata() for line in ax.lines if line.get_markersize() == 8]
     assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [7, 6, 2, 1]
     assert words["alt"].endswith("Libras: place +6.0, offset +1.0.")
 

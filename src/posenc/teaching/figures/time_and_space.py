@@ -183,14 +183,10 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
     order = sorted(total, key=total.get, reverse=True)
     figure, ax = plots.new(1, 1, height=1.3 + 0.4 * len(order), width=5.4)
     for k, (what, one) in enumerate(found.items()):
-        style = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
         for y, dataset in enumerate(order):
-            at, seeds = y + 0.25 * (k - (len(found) - 1) / 2), one.by_set[dataset]
-            ax.plot(seeds, np.full(len(seeds), at), **style, markersize=3, alpha=0.45)
-            ax.plot(seeds.mean(), at, **style, markersize=7, label=None if y else what)
-    ax.axvline(0, color="#555555", linewidth=1)
-    ax.set_yticks(range(len(order)), order)
-    ax.invert_yaxis()
+            at = y + 0.25 * (k - (len(found) - 1) / 2)
+            _mean_and_runs(ax, one.by_set[dataset], at, k, None if y else what)
+    _rows_around_zero(ax, order)
     ax.set_xlabel("accuracy with times minus with numbers (points)")
     figure.legend(loc="outside lower center", ncols=3)
     plots.show(
@@ -222,14 +218,9 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
     for y, (name, one) in enumerate(rows):
         gains = {"added to the tokens": one.encoded, "channels of the input": one.richer}
         for k, (words, values) in enumerate(gains.items()):
-            style = {"color": plots.COLORS[k], "marker": "os"[k], "linestyle": "none"}
-            at = y + 0.3 * (k - 0.5)
-            ax.plot(values, np.full(len(values), at), **style, markersize=3.5, alpha=0.45)
-            ax.plot(values.mean(), at, **style, markersize=8, label=None if y else words)
+            _mean_and_runs(ax, values, y + 0.3 * (k - 0.5), k, None if y else words)
         said.append(f"{name}: {one.encoded.mean():+.1f} and {one.richer.mean():+.1f}")
-    ax.axvline(0, color="#555555", linewidth=1)
-    ax.set_yticks(range(len(rows)), [name for name, _ in rows])
-    ax.invert_yaxis()
+    _rows_around_zero(ax, [name for name, _ in rows])
     ax.set_xlabel("gain over no encoding (points)")
     figure.legend(loc="outside lower center", ncols=2)
     plots.show(
@@ -240,3 +231,17 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
         "model without encoding: means (large) and five trainings each (small).",
         alt="A pair of marks for each data set, added and as channels. " + "; ".join(said) + ".",
     )
+
+
+def _mean_and_runs(ax: plots.Axes, runs: Array, at: float, k: int, label: str | None) -> None:
+    """Mark single runs small and their mean large, in the k-th colour."""
+    style = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
+    ax.plot(runs, np.full(len(runs), at), **style, markersize=3.5, alpha=0.45)
+    ax.plot(runs.mean(), at, **style, markersize=8, label=label)
+
+
+def _rows_around_zero(ax: plots.Axes, names: Sequence[str]) -> None:
+    """Name the rows from above, with a line at zero."""
+    ax.axvline(0, color="#555555", linewidth=1)
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
