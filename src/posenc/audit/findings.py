@@ -45,9 +45,9 @@ def markdown() -> str:
 def position_matters() -> Finding:
     """A token a step, on the sets of the edition: none beside all encodings."""
     grid = second.learned(second.load("time_series"))
-    scores = 100 * grid.scores.mean((0, 2))
-    none, others = scores[0], scores[1:]
     by_set = 100 * grid.scores.mean(2)
+    scores = by_set.mean(0)
+    none, others = scores[0], scores[1:]
     middle = np.median(by_set[:, 1:].mean(1) - by_set[:, 0])
     in_steps = second.gains(grid)
     in_patches = second.gains(second.learned(second.load("patch")))

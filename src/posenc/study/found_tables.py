@@ -188,11 +188,12 @@ def companions(tokens: str) -> Rows:
         "balanced accuracy": _same_units(balanced, learned),
         "survey's sets": _same_units(grid.only(data.names("survey")), learned),
     }
-    rows: Rows = {one.encoding: {} for one in second.gains(learned)}
-    for kind, units in kinds.items():
-        for one in second.gains(units):
+    judged = {kind: second.gains(units) for kind, units in kinds.items()}
+    rows: Rows = {one.encoding: {} for one in judged["frozen"]}
+    for kind, gains in judged.items():
+        for one in gains:
             rows[one.encoding][f"{kind} ({one.n_units})"] = f"{one.answer} ({_p(one.p_value)})"
-    for one in second.gains(learned):
+    for one in judged["frozen"]:
         chances = one.probabilities
         said = f"{chances.worse:.2f}, {chances.equal:.2f}, {chances.better:.2f}"
         rows[one.encoding]["worse, equal, better"] = said

@@ -457,9 +457,11 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
     for one in PUBLISHED:
         ahead, behind, between = [], [], []
         for task in filter(lab.learned, PROTOCOL["tasks"]):
-            gain = _gain(lab, task, one)
-            if not np.isnan(gain):
-                side = between if _overlap(lab, task, one) else ahead if gain > 0 else behind
+            if pair := _pair(lab, task, one):
+                first, second = pair
+                apart = first.low > second.high or second.low > first.high
+                gain = first.mean - second.mean
+                side = between if not apart else ahead if gain > 0 else behind
                 side.append(f"{task} ({100 * gain:+.0f})")
         empty = "no task" if ahead or behind or between else NOT_RUN
         found[f"{one.ahead} ahead of {one.behind}"] = {
@@ -471,18 +473,12 @@ def compared(lab: Lab) -> dict[str, dict[str, str]]:
     return found
 
 
-def _overlap(lab: Lab, task: str, one: Published) -> bool:
-    """Return whether the ranges of both encodings' seeds share a value."""
-    first, second = (_beyond(lab, task, name) for name in (one.ahead, one.behind))
-    return min(first.high, second.high) >= max(first.low, second.low)
-
-
-def _gain(lab: Lab, task: str, one: Published) -> float:
-    """Return how much more is right beyond the trained length, over the seeds that both have."""
-    pair = [lab.runs.get((task, name), {}) for name in (one.ahead, one.behind)]
-    both = pair[0].keys() & pair[1].keys()
-    means = [
-        Lab({(task, "x"): {seed: runs[seed] for seed in both}}, {}).beyond(task, "x")
-        for runs in pair
-    ]
-    return means[0] - means[1]
+def _pair(lab: Lab, task: str, one: Published) -> tuple[Spread, Spread] | None:
+    """Return how far both encodings travel, over the seeds that both have; None without any."""
+    runs = [lab.runs.get((task, name), {}) for name in (one.ahead, one.behind)]
+    both = runs[0].keys() & runs[1].keys()
+    first, second = (
+        _beyond(Lab({(task, "x"): {seed: seeds[seed] for seed in both}}, {}), task, "x")
+        for seeds in runs
+    )
+    return (first, second) if first and second else None
