@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
+from posenc.teaching.figures._marks import mean_and_runs, rows_from_above
 
 NARROW = 5.6  # inches: words stay readable on a phone
 NOT_FOUND = 12_000  # where marks stand of trainings that ended without the task
@@ -76,18 +77,11 @@ def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -
         methods = list(found[name, splits[0]])
         for k, split in enumerate(splits):
             for y, method in enumerate(methods):
-                runs = found[name, split][method]
-                style = {"color": plots.COLORS[k], "marker": "os"[k], "linestyle": "none"}
-                rows = np.full(len(runs), y + 0.3 * (k - 0.5))
-                ax.plot(runs, rows, **style, markersize=3.5, alpha=0.45)
-                ax.plot(np.mean(runs), rows[0], **style, markersize=8, label=split)
-        ax.axvline(0.5, color="#555555", linewidth=1)
-        ax.set_yticks(range(len(methods)), methods)
-        ax.invert_yaxis()
+                label = None if y else split
+                mean_and_runs(ax, found[name, split][method], y + 0.3 * (k - 0.5), k, label)
+        rows_from_above(ax, methods, line=0.5)
         ax.set_title(name)
-    handles, labels = axes[0].get_legend_handles_labels()
-    step = len(methods)
-    figure.legend(handles[::step], labels[::step], loc="outside lower center", ncols=2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     axes[-1].set_xlabel("balanced accuracy")
     plots.show(
         figure,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.teaching import plots
+from posenc.teaching.figures._marks import mean_and_runs, rows_from_above
 from posenc.teaching.words import WordTable
 
 Array = NDArray[np.float64]
@@ -185,8 +186,8 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
     for k, (what, one) in enumerate(found.items()):
         for y, dataset in enumerate(order):
             at = y + 0.25 * (k - (len(found) - 1) / 2)
-            _mean_and_runs(ax, one.by_set[dataset], at, k, None if y else what)
-    _rows_around_zero(ax, order)
+            mean_and_runs(ax, one.by_set[dataset], at, k, None if y else what)
+    rows_from_above(ax, order, line=0)
     ax.set_xlabel("accuracy with times minus with numbers (points)")
     figure.legend(loc="outside lower center", ncols=3)
     plots.show(
@@ -218,9 +219,9 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
     for y, (name, one) in enumerate(rows):
         gains = {"added to the tokens": one.encoded, "channels of the input": one.richer}
         for k, (words, values) in enumerate(gains.items()):
-            _mean_and_runs(ax, values, y + 0.3 * (k - 0.5), k, None if y else words)
+            mean_and_runs(ax, values, y + 0.3 * (k - 0.5), k, None if y else words)
         said.append(f"{name}: {one.encoded.mean():+.1f} and {one.richer.mean():+.1f}")
-    _rows_around_zero(ax, [name for name, _ in rows])
+    rows_from_above(ax, [name for name, _ in rows], line=0)
     ax.set_xlabel("gain over no encoding (points)")
     figure.legend(loc="outside lower center", ncols=2)
     plots.show(
@@ -231,17 +232,3 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
         "model without encoding: means (large) and five trainings each (small).",
         alt="A pair of marks for each data set, added and as channels. " + "; ".join(said) + ".",
     )
-
-
-def _mean_and_runs(ax: plots.Axes, runs: Array, at: float, k: int, label: str | None) -> None:
-    """Mark single runs small and their mean large, in the k-th colour."""
-    style = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
-    ax.plot(runs, np.full(len(runs), at), **style, markersize=3.5, alpha=0.45)
-    ax.plot(runs.mean(), at, **style, markersize=8, label=label)
-
-
-def _rows_around_zero(ax: plots.Axes, names: Sequence[str]) -> None:
-    """Name the rows from above, with a line at zero."""
-    ax.axvline(0, color="#555555", linewidth=1)
-    ax.set_yticks(range(len(names)), names)
-    ax.invert_yaxis()
