@@ -64,7 +64,7 @@ ROOMS = {
     ),
     "bench": Room(
         "The benchmark",
-        "What runs: settings, the grid of trainings, engines, the store of records. "
+        "What runs: settings, the grid of training runs, engines, the store of records. "
         "`python -m posenc.bench run --help` is the way in.",
         (
             "bench.settings",

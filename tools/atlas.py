@@ -73,8 +73,8 @@ READING = """\
 
 MEASUREMENTS = """\
 What was measured stands here in one table: the time of a step with its range over the
-lengths of series, how many trainings learned the probe, and their mean accuracy at the length of
-training, at four times that length, and at later places.
+lengths of series, how many training runs learned the probe, and their mean accuracy at the length
+of training, at four times that length, and at later places.
 """
 
 PICTURE = """\
@@ -239,7 +239,7 @@ def beyond(card: Card, one: Measured) -> str:
     """Return what was measured beyond the training length, as a sentence."""
     if not one.n_seeds:
         return "Not measured."
-    learned = f"{one.n_learned} of {one.n_seeds} trainings learned the task of our probe"
+    learned = f"{one.n_learned} of {one.n_seeds} training runs learned the task of our probe"
     if not one.n_learned:
         return f"{learned}, so nothing can be compared."
     if card.longer == "refuses":

@@ -160,9 +160,9 @@ def clocks_of_many_sizes(rng):
 # %% [markdown] task question=5 level=3 minutes=25
 # ## Question 5: The closest two of many
 #
-# How well can the rows of a table of waves be told apart at worst? Write `smallest_gap(wavelengths, n)`: the smallest Euclidean distance between two different rows of `waves(np.arange(n), wavelengths)`.
+# How well can the rows of a table of waves be told apart at worst? Write `smallest_gap(wavelengths, n)`: the smallest Euclidean distance between rows of two positions in `waves(np.arange(n), wavelengths)`.
 #
-# Comparing all pairs takes $n^2/2$ distances. Your function shall also answer for $n = 200{,}000$ within a few seconds and without a large table. (What does the distance between rows $s$ and $t$ depend on?)
+# Comparing all pairs takes $n^2/2$ distances. It must also answer for $n = 200{,}000$ within a few seconds and without a large table. (What does the distance between rows $s$ and $t$ depend on?)
 
 
 # %% solution question=5
@@ -204,7 +204,7 @@ def gaps_of_long_tables(rng):
 # %% [markdown] task question=6 level=3 minutes=15 hand=3
 # ## Question 6: Where did the index go?
 #
-# A model adds the raw index $t$ to every dimension of a token and then applies layer normalisation. A second model adds it to a single dimension only. A third divides by the root mean square without subtracting the mean. For each of the three say in two or three sentences what is left of the position, and of the token, when $t$ is large.
+# A model adds the raw index $t$ to every dimension of a token and then applies layer normalisation. A second adds it to a single dimension. A third is like the first, but divides by the root mean square and subtracts no mean. For each of the three say in two or three sentences what is left of the position, and of the token, when $t$ is large.
 
 # %% [markdown] answer question=6
 # In the first model nothing is left of the position: adding one number to every dimension moves the mean by that number, and layer normalisation subtracts the mean; the token stays as it was. In the second the index moves one dimension away from the mean of the others. It survives, but the standard deviation grows in proportion to $t$, so all other dimensions shrink towards a constant and the token fades; between large neighbours $t$ and $t + 1$ hardly anything changes, so the position fades too. In the third the mean is not subtracted, so the index is not erased; but the division shrinks the token by about $t$, and the result tends to a vector of ones, so again both fade.

@@ -136,13 +136,13 @@ def orders_of_several_widths(rng):
 # %% [markdown] task question=4 level=2 minutes=20
 # ## Question 4: Refute a statement
 #
-# *"With rotary encoding a query scores a key the less, the farther away the key stands."*
+# *"With rotary encoding, the farther away a key stands, the lower a query scores it."*
 #
 # Refute it. Write `eager(frequencies, offset)`, which returns a query and a key, each of length 1, such that the query scores the key higher at distance `offset` than at distance 0, by at least 0.5. That is, with $R_t$ for the rotation at position $t$ and the key at position 0,
 #
 # $$ (R_\text{offset}\, q) \cdot k \;\ge\; q \cdot k + 0.5 . $$
 #
-# For the frequencies that you are given, at least one satisfies $\cos(\omega \cdot \text{offset}) \le 0.4$.
+# Of the frequencies that you are given, at least one satisfies $\cos(\omega \cdot \text{offset}) \le 0.4$.
 
 
 # %% solution question=4
@@ -194,12 +194,12 @@ def pairs_at_drawn_offsets(rng):
 
 
 # %% [markdown] notes question=4
-# The statement is roughly true of the mean over many queries and keys whose pairs point the same way, and false of single ones: training chooses them. A student who returns a query and a key that only do so for frequency 1 passes some cases; the check is all or nothing.
+# The statement is roughly true of the mean over many queries and keys whose pairs point the same way, and false of single ones: training chooses them. A student whose query and key score higher only for frequency 1 passes some cases; the check is all or nothing.
 
 # %% [markdown] task question=5 level=3 minutes=20
 # ## Question 5: Attention that knows only offsets
 #
-# Write `attention(q, k, v, positions, frequencies)`: rotate queries and keys, score them with a scaled dot product (divide by $\sqrt d$), take the softmax over the keys, and average the values, which are not rotated. There is no mask. The result must stay finite when scores are as large as 10,000, and must not change when all positions are shifted by one number.
+# Write `attention(q, k, v, positions, frequencies)`: rotate queries and keys, score them with a scaled dot product (divide by $\sqrt d$), take the softmax over the keys, and average the values, which are not rotated. There is no mask. The result must stay finite when scores are as large as 10,000, and must not change when all positions are shifted by the same number.
 
 
 # %% solution question=5
@@ -282,7 +282,7 @@ def offsets_with_noise(rng):
 # %% [markdown] task question=7 level=3 minutes=10 hand=2
 # ## Question 7: And the values?
 #
-# Rotary encoding rotates queries and keys but not values. Suppose that somebody rotates the values too, each at its own position. Is the output of attention still the same when all positions are shifted by one number? If not, which further rotation mends it?
+# Rotary encoding rotates queries and keys but not values. Suppose somebody rotates the values too, each at its own position. Does the output of attention stay the same when all positions are shifted by the same number? If not, which further rotation mends it?
 
 # %% [markdown] answer question=7
 # No. Shifting all positions by $c$ turns every value by $R_c$ in addition, so the output, a weighted mean of values, is turned by $R_c$ as well. Rotating the output at position $t$ back by $R_{-t}$ mends it: then the value from position $s$ arrives turned by $R_{s - t}$, which depends on the offset only.

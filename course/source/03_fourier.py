@@ -71,7 +71,7 @@ def shares_of_drawn_sequences(rng):
 # %% [markdown] task question=3 level=2 minutes=15
 # ## Question 3: What a linear layer reads
 #
-# A linear layer reads the function $f$ of the position from a table $E$ with one row a position by $E w$. Write `readout_error(table, f)`: the smallest possible $\lVert E w - f \rVert / \lVert f \rVert$ over all $w$. The table may have more columns than rows, and columns that depend on each other.
+# From a table $E$ with one row per position, a linear layer reads a function $f$ of the position as $E w$. Write `readout_error(table, f)`: the smallest possible $\lVert E w - f \rVert / \lVert f \rVert$ over all $w$. The table may have more columns than rows, and columns that depend on each other.
 
 
 # %% solution question=3
@@ -164,7 +164,7 @@ def tables_of_several_sizes(rng):
 # %% [markdown] task question=5 level=3 minutes=15
 # ## Question 5: Noise that does no harm
 #
-# A model sees a row of the table plus noise and takes the nearest row for the truth. Write `safe_noise(table)`: the largest number $r$ such that every noise of length *below* $r$ still leads to the right row, whichever row it was. If two rows are equal, it is 0. Your function shall answer for 4,000 rows and 16 columns within a few seconds and within 1 GB of memory.
+# A model sees a row of the table plus noise and takes the nearest row for the truth. Write `safe_noise(table)`: the largest number $r$ such that every noise of length *below* $r$ still leads to the right row, whichever row it was. If two rows are equal, it is 0. Your function must answer for 4,000 rows and 16 columns within a few seconds and within 1 GB of memory.
 
 
 # %% solution question=5

@@ -12,7 +12,7 @@ from torch import nn
 from posenc.attention import Position, SelfAttention
 
 # %% [markdown]
-# The encoding of this assignment is a bias on the scores that grows slower than distance. Head $h$ (counted from 0) adds to the score of a query at position $t$ and a key at position $s$
+# The encoding of this assignment is a bias on the scores that grows more slowly than distance. Head $h$ (counted from 0) adds to the score of a query at position $t$ and a key at position $s$
 #
 # $$ b_h(t, s) = -m_h \, \log(1 + |t - s| / c), \qquad m_h = 2^{-h}, $$
 #
@@ -56,7 +56,7 @@ def biases_at_real_positions(rng):
 # %% [markdown] task question=2 level=2 minutes=20
 # ## Question 2: The class
 #
-# Write the class `LogDistance`, derived from `Position`, with the door `bias`. The scale is learned: it starts at 1, stays positive whatever training does to the parameter, and is one number for all heads. The class must serve positions that are given, such as the moments of an unevenly sampled series. (The docstring of `Position` has an example: `help(Position)`.)
+# Write the class `LogDistance`, derived from `Position`, with the door `bias`. The scale is learned: it starts at 1, stays positive whatever training does to the parameter, and is one number for all heads. The class must also work at given positions, such as the moments of an unevenly sampled series. (The docstring of `Position` has an example: `help(Position)`.)
 
 
 # %% solution question=2
@@ -151,7 +151,7 @@ def scales_stay_positive(rng):
 #
 # A test is worth what it catches. Write `promises(bias)`, which tests somebody else's bias, a function from positions of shape (n,) to an array of shape (n, n), and returns four answers, `True` or `False`, in this order:
 #
-# 1. *shift*: adding one number to all positions changes nothing;
+# 1. *shift*: adding the same number to all positions changes nothing;
 # 2. *mirror*: swapping query and key changes nothing;
 # 3. *falling*: for a query at position 0 and keys at 0, 1, ..., 63, in one sequence, the bias never rises with the distance;
 # 4. *stable*: more positions at the end of the sequence do not change the bias among the first ones.
@@ -291,7 +291,7 @@ def orders_of_drawn_tokens(rng):
 # %% [markdown] task question=5 level=3 minutes=25
 # ## Question 5: Sixty thousand tokens
 #
-# Let all content scores be 0, so that one head with slope $m$ and scale $c$ averages the values with weights proportional to $(1 + |t - s|/c)^{-m}$. Write `smooth(values, slope, scale)`: the outputs for `values` of shape (n,) at positions 0, ..., n - 1. It shall take no more than a few seconds for $n = 60{,}000$. (The weights depend on the offset only. What is a sum over offsets called?)
+# Let all content scores be 0, so that one head with slope $m$ and scale $c$ averages the values with weights proportional to $(1 + |t - s|/c)^{-m}$. Write `smooth(values, slope, scale)`: the outputs for `values` of shape (n,) at positions 0, ..., n - 1. It must take only a few seconds for $n = 60{,}000$. (The weights depend on the offset only. What is a sum over offsets called?)
 
 
 # %% solution question=5

@@ -55,7 +55,7 @@ def sets_with_a_constant_channel(rng):
 # %% [markdown] task question=2 level=2 minutes=20
 # ## Question 2: Find the leak, first kind
 #
-# Windows of `width` samples are cut from one long recording, at starts that may overlap, and then dealt at random to training and test. A test window that shares a sample with a training window is a leak. Write `leaking(train_starts, test_starts, width)`: the number of test windows that leak. It shall take at most a few seconds for 100,000 windows on either side; the starts come in no order.
+# Windows of `width` samples, which may overlap, are cut from one long recording and then dealt at random to training and test. A test window that shares a sample with a training window is a leak. Write `leaking(train_starts, test_starts, width)`: the number of test windows that leak. It must take at most a few seconds for 100,000 windows on either side; the starts come in no order.
 
 
 # %% solution question=2
@@ -95,7 +95,7 @@ def many_windows(rng):
 # %% [markdown] task question=3 level=2 minutes=15
 # ## Question 3: Find the leak, second kind
 #
-# Some test series are training series in disguise: multiplied by a positive number, and moved up or down. Write `disguised(train, test)`: the indices of such test series in rising order. No series is constant; a relative difference of up to $10^{-6}$ is rounding.
+# Some test series are training series in disguise: multiplied by a positive number, and moved up or down. Write `disguised(train, test)`: the indices of such test series in ascending order. No series is constant; a relative difference of up to $10^{-6}$ is rounding.
 
 
 # %% solution question=3
@@ -269,7 +269,7 @@ def runs_of_drawn_number(rng):
 # %% [markdown] task question=7 level=3 minutes=15
 # ## Question 7: The best of k
 #
-# A paper reports the best of $k$ runs, the baseline one run. Suppose that both methods are the same and a run's score is normally distributed. By how many standard deviations is the reported score ahead, on average? Write `head_start(k)`: the mean of the largest of $k$ independent standard normal numbers, to three decimals or better. Random draws are too noisy for that. (All $k$ numbers lie below $x$ with probability $\Phi(x)^k$.)
+# A paper reports the best of $k$ runs, the baseline one run. Suppose that both methods are the same and a run's score is normally distributed. By how many standard deviations is the best of $k$ ahead, on average? Write `head_start(k)`: the mean of the largest of $k$ independent standard normal numbers, to three decimals or better. Random draws are too noisy for that. (All $k$ numbers lie below $x$ with probability $\Phi(x)^k$.)
 
 
 # %% solution question=7

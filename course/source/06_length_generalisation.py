@@ -1,6 +1,6 @@
 # ---
 # title: Beyond the training length
-# about: A model trained on short sequences meets long ones. This assignment computes what it has never seen, what the usual remedies do, and how one measures whether they work.
+# about: A model trained on short sequences meets long ones. This assignment asks what it has never seen, what the usual remedies do, and how one measures whether they work.
 # before: rotary encoding, beyond the training length, fair comparison
 # needs: scipy
 # ---
@@ -37,7 +37,7 @@ def geometric_frequencies(rng):
 # %% [markdown] task question=2 level=1 minutes=10
 # ## Question 2: A louder needle
 #
-# One key among $n$ has the score $s$, all others have the score 0. As $n$ grows, the softmax gives the one less and less. Write `needed_score(share, n)`: the score $s$ at which the one key gets the given share of the weight.
+# One key among $n$ has the score $s$, all others have the score 0. As $n$ grows, the softmax gives that key less and less. Write `needed_score(share, n)`: the score $s$ at which the one key gets the given share of the weight.
 
 
 # %% solution question=2
@@ -67,7 +67,7 @@ def shares_among_many(rng):
 # %% [markdown] task question=3 level=2 minutes=15
 # ## Question 3: A longer slowest wave
 #
-# Rotary frequencies are $b^{-2i/d}$, $i = 0, \dots, d/2 - 1$. One remedy for longer inputs enlarges the base, so that the slowest wave becomes longer by exactly `factor`, while the fastest stays as it is. Write `stretched(base, d_model, factor)`: the new frequencies. Multiplying the base by the factor is not quite enough.
+# Rotary frequencies are $b^{-2i/d}$, $i = 0, \dots, d/2 - 1$. One remedy for longer inputs enlarges the base, so that the slowest wave becomes exactly `factor` times as long, while the fastest stays as it is. Write `stretched(base, d_model, factor)`: the new frequencies. Multiplying the base by the factor is not quite enough.
 
 
 # %% solution question=3
@@ -98,7 +98,7 @@ def bases_of_several_widths(rng):
 # %% [markdown] task question=4 level=2 minutes=15
 # ## Question 4: How far ALiBi looks
 #
-# A head of ALiBi subtracts $m$ times the distance from the score. Let the past be endless and all content scores equal. Write `reach(slope, share)`: the smallest number $w$ such that the nearest $w$ keys, the token's own included, get together at least `share` of the weight.
+# A head of ALiBi subtracts $m$ times the distance from the score. Let the past be endless and all content scores equal. Write `reach(slope, share)`: the smallest number $w$ such that the nearest $w$ keys, the token's own included, together get at least `share` of the weight.
 
 
 # %% solution question=4
@@ -224,7 +224,7 @@ def tables_of_drawn_results(rng):
 # %% [markdown] task question=7 level=3 minutes=20
 # ## Question 7: The first strange offset
 #
-# For a query and a key that point the same way in every pair, the rotary score at offset $k$ is, up to a factor, the profile $c(k) = \frac{2}{d}\sum_i \cos(\omega_i k)$. During training the model sees it at $k = 0, \dots, \texttt{trained} - 1$. Write `first_strange(frequencies, trained)`: the first offset $k \ge \texttt{trained}$ at which $c(k)$ is larger than the largest or smaller than the smallest value seen so far in training, by more than $10^{-9}$. Search up to $k = 20 \cdot \texttt{trained}$ and return -1 where there is none.
+# For a query and a key that point the same way in every pair, the rotary score at offset $k$ is, up to a factor, the profile $c(k) = \frac{2}{d}\sum_i \cos(\omega_i k)$. During training the model sees it at $k = 0, \dots, \texttt{trained} - 1$. Write `first_strange(frequencies, trained)`: the first offset $k \ge \texttt{trained}$ at which $c(k)$ is larger than the largest or smaller than the smallest value seen in training, by more than $10^{-9}$. Search up to $k = 20 \cdot \texttt{trained}$ and return -1 where there is none.
 
 
 # %% solution question=7

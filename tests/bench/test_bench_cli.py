@@ -229,14 +229,14 @@ def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_
     latest = tables.scores(tables.latest(Store(results)), "patch")
     assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])
     text = report.write(Store(results), tmp_path / "report").read_text()
-    assert "2 trainings of earlier versions of an encoding are left out" in text
+    assert "2 training runs of earlier versions of an encoding are left out" in text
     assert "0.900 [0.900, 0.900]" in text
 
 
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     path = report.write(Store(results), tmp_path / "report")
     text = path.read_text()
-    assert "36 finished trainings, 1 failed" in text
+    assert "36 finished training runs, 1 failed" in text
     assert "- failed 1×: t5, patch, A: boom" in text
     assert "| average rank (4) | 2.000 | 1.000 | 3.000 |" in text
     assert re.search(r"Friedman: chi-square 8\.000, p = 0\.0183", text)

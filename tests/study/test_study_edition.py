@@ -84,7 +84,7 @@ def test_later_encodings_are_a_kind_of_their_own(folder):
 @pytest.mark.usefixtures("folder")
 def test_an_edition_that_names_more_than_is_stored_says_what_is_lacking():
     edition.write(replace(NOW, sets={"patch": ("Plane", "Trace")}))
-    with pytest.raises(ValueError, match="trainings of Plane are lacking for patch"):
+    with pytest.raises(ValueError, match="training runs of Plane are lacking for patch"):
         second.load("patch")
 
 

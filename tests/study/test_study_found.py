@@ -76,7 +76,7 @@ def test_progress_counts_trainings_and_trials():
     cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
     for model, tokens in found.TOKENS.items():
         row = found.progress()[tokens]
-        assert row["trainings"] == cells * len(sets[model])
+        assert row["training runs"] == cells * len(sets[model])
         assert row["whole sets"].startswith(f"{len(sets[model])} of ")
 
 

@@ -234,4 +234,4 @@ def test_texts_of_two_pythons_are_not_mixed():
 def test_a_tier_plans_every_task_encoding_and_seed():
     for row in lab.tiers().values():
         n_tasks = len(row["tasks"].split(", "))
-        assert row["trainings"] == n_tasks * row["encodings"] * row["seeds"]
+        assert row["training runs"] == n_tasks * row["encodings"] * row["seeds"]

@@ -143,7 +143,7 @@ def row(*cells):
 def test_trainings_an_hour_on_the_page_are_those_that_were_measured():
     beside = stored("engine.json")
     ratios = [one["ratio"] for name in ("laptop", "full") for one in beside[name]]
-    assert f"ends {min(ratios):.1f} to {max(ratios):.1f} times as many trainings" in PAGE
+    assert f"ends {min(ratios):.1f} to {max(ratios):.1f} times as many training runs" in PAGE
     for name in ("laptop", "full"):
         for one in beside[name]:
             hourly = (f"{one[whose]:,}" for whose in ("tsai_an_hour", "ours_an_hour"))

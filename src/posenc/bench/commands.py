@@ -152,7 +152,7 @@ def _print_estimate(grid: grids.Grid, options: argparse.Namespace, train: Traine
     seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
-        print(f"{n} trainings, {estimate.said(seconds)} if none stops early", file=sys.stderr)
+        print(f"{n} training runs, {estimate.said(seconds)} if none stops early", file=sys.stderr)
 
 
 def _stored(group: Sequence[Settings], out: Path) -> bool:

@@ -79,7 +79,7 @@ class Edition:
         lacking = [name for name in names if name not in there]
         if lacking:
             raise ValueError(
-                f"edition {self.name} must hold whole data sets, but trainings of "
+                f"edition {self.name} must hold whole data sets, but training runs of "
                 f"{', '.join(lacking)} are lacking for {label}"
             )
         return names

@@ -74,7 +74,7 @@ def accuracies(dataset: str, model: str) -> dict[str, NDArray[np.float64]]:
     if missing:
         name, seed = missing[0]
         raise ValueError(
-            f"dataset must have all trainings of model {model!r} stored, {dataset} lacks "
+            f"dataset must have all training runs of model {model!r} stored, {dataset} lacks "
             f"{len(missing)}, such as {name} with seed {seed}"
         )
     scores = [100 * found[cell]["metrics"]["accuracy"] for cell in wanted]

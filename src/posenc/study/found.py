@@ -48,7 +48,7 @@ def progress() -> dict[str, dict[str, object]]:
         rows[tokens] = {
             "whole sets": now.share(model),
             "steps in a series": _span(names),
-            "trainings": len(records),
+            "training runs": len(records),
             "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
         }
     return rows

@@ -228,7 +228,7 @@ def training() -> Rows:
     for tokens, steps in found.best_steps().items():
         quarters = np.quantile(steps, [0.25, 0.5, 0.75], method="nearest")
         rows[tokens] = {
-            "trainings": len(steps),
+            "training runs": len(steps),
             **{f"{p} of 4 by step": int(q) for p, q in zip((1, 2, 3), quarters, strict=True)},
             "after step 1,000": f"{np.mean(steps > 1000):.0%}",
             "after step 3,000": f"{np.mean(steps > 3000):.0%}",

@@ -225,7 +225,7 @@ def evidence() -> Table:
             "RoPE": f"{means['rotary']:.1f}",
             f"all {len(others)}": f"{min(others):.1f} to {max(others):.1f}",
         }
-    caption = "Accuracy in per cent, means over data sets and five trainings"
+    caption = "Accuracy in per cent, means over data sets and five training runs"
     return Table(rows, caption=f"{caption} ({edition.said()})")
 
 

@@ -182,7 +182,7 @@ def tiers() -> dict[str, dict[str, object]]:
 
     Examples
     --------
-    >>> tiers()["1"]["tasks"], tiers()["1"]["trainings"]
+    >>> tiers()["1"]["tasks"], tiers()["1"]["training runs"]
     ('copy, parity, addition', 120)
     """
     return {
@@ -190,7 +190,7 @@ def tiers() -> dict[str, dict[str, object]]:
             "tasks": ", ".join(tier.tasks),
             "encodings": len(tier.encodings),
             "seeds": tier.seeds,
-            "trainings": planned(number),
+            "training runs": planned(number),
         }
         for number, tier in bench.TIERS.items()
     }

@@ -41,7 +41,7 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
     parts = ["# Benchmark of positional encodings", overview(records)]
     if len(done) < len(finished):
         n = len(finished) - len(done)
-        parts.append(f"{n} trainings of earlier versions of an encoding are left out.")
+        parts.append(f"{n} training runs of earlier versions of an encoding are left out.")
     for model in models:
         scores = tables.scores(done, model, metric)
         parts += [f"## Model `{model}`", *_model(scores, done, folder)]
@@ -59,7 +59,7 @@ def overview(records: list[dict]) -> str:
     devices = ", ".join(sorted({r["device"] for r in done}))
     profiles = ", ".join(sorted({r["profile"] for r in done}))
     lines = [
-        f"{len(done)} finished trainings, {len(failed)} failed; profile {profiles}; {devices}; "
+        f"{len(done)} finished training runs, {len(failed)} failed; profile {profiles}; {devices}; "
         f"{hours:.2f} hours of training.",
         tables.short_trainings(done),
     ]

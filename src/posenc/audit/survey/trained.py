@@ -54,8 +54,8 @@ def missing() -> str:
         for model, tokens in TOKENS.items()
     )
     return (
-        "Needed: trainings to the end, tuned alike, on all sets of our protocol's first tier. Of "
-        f"these {edition.said()} has {counts}. How this will be judged stands in "
+        "Needed: training runs to the end, tuned alike, on all sets of our protocol's first tier. "
+        f"Of these {edition.said()} has {counts}. How this will be judged stands in "
         "posenc.audit.survey.trained since before the tier was whole"
     )
 

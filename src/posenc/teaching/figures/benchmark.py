@@ -95,10 +95,10 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
     plots.show(
         figure,
         name="fig-gains-over-none",
-        caption="Gain over no encoding in points of test accuracy, mean of five trainings, on each "
-        "data set. Orange and bold is a gain, violet and bold a loss; where it is pale, the 95 % "
-        f"interval holds zero. From {DEEPEST} points on the colour stays the same. Sets stand in "
-        "the order of their length.",
+        caption="Gain over no encoding in points of test accuracy, mean of five training runs, on "
+        "each data set. Orange and bold is a gain, violet and bold a loss; where it is pale, the "
+        f"95 % interval contains zero. From {DEEPEST} points on the colour stays the same. Sets "
+        "stand in the order of their length.",
         alt=f"A table of {len(gains)} data sets by {len(names)} encodings. "
         + "; ".join(_told(*column, by_name) for column, by_name in gains.items())
         + ".",
@@ -239,8 +239,8 @@ def by_length(
     plots.show(
         figure,
         name="fig-gains-by-length",
-        caption="Gain over no encoding in validation accuracy if all trainings had ended at that "
-        "step: the median of ten encodings, and the range from the lowest to the highest. Dashed: "
-        f"{early} steps.",
+        caption="Gain over no encoding in validation accuracy if all training runs had ended at "
+        "that step: the median of ten encodings, and the range from the lowest to the highest. "
+        f"Dashed: {early} steps.",
         alt=f"Two panels of gain against steps, with a dashed line at {early}. {'; '.join(told)}.",
     )

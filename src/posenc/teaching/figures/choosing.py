@@ -44,7 +44,8 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
         name="fig-cost-and-reach",
         caption=f"The time of a training step, and how often models are right at {far} steps after "
         f"training at {trained}, on one synthetic task. Upper left is best. Diamonds: at least "
-        "90 % right. Numbers in brackets: how many trainings learned the task, where not all did.",
+        "90 % right. Numbers in brackets: how many training runs learned the task, where not "
+        "all did.",
         alt="Scatter plot. "
         + "; ".join(
             f"{names}: {cost:.2f} times the step, {100 * right:.0f} %"

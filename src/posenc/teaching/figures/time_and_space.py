@@ -229,6 +229,6 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
         name="fig-beside-control",
         caption="Gain over the plain model without encoding, in points of test accuracy, of the "
         "same window statistics added to the tokens and as further channels of the input of a "
-        "model without encoding: means (large) and five trainings each (small).",
+        "model without encoding: means (large) and five training runs each (small).",
         alt="A pair of marks for each data set, added and as channels. " + "; ".join(said) + ".",
     )

@@ -16,15 +16,15 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "The penalty goes on in a straight line, so what is farther away than in training "
-        "gets hardly any weight. Our probe cannot test it: its question is one of direction, "
-        "which the two-sided penalty does not see."
+        "gets hardly any weight. Our probe cannot test this: it asks about direction, which the "
+        "two-sided penalty does not see."
     ),
     real_times=True,
     causal=True,
     cached=True,
     use=(
         "Use it in causal models that will run longer than they were trained. In a layer that "
-        "looks both ways it cannot tell before from after, and needs company there."
+        "looks both ways it cannot tell before from after, and needs a partner that can."
     ),
     code="""\
 slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)

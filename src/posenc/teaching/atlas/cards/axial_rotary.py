@@ -8,8 +8,8 @@ CARD = Card(
     year=2024,
     sentence=(
         "It serves tokens whose position is several numbers, such as row and column: each number "
-        "turns its own share of the pairs as RoPE does, so that a score depends on the offset "
-        "along each axis only."
+        "turns its own share of the pairs as RoPE does, so that a score depends only on the "
+        "offset along each axis."
     ),
     formula=(
         r"q \leftarrow \big[R(p_1)\, q^{(1)}, \dots, R(p_n)\, q^{(n)}\big], \qquad "
@@ -26,10 +26,10 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it for images, sensors on a grid, or anything in a plane; hand over the places, "
-        'whole or real. With `axes="mixed"` every pair has a learned direction, so that it can '
-        "look along a diagonal, at d_model numbers a layer for two axes. The models of series in "
-        "this library have one number a token and refuse it."
+        "Use it for images, sensors on a grid, or anything in a plane; pass the places, whole or "
+        'real. With `axes="mixed"` every pair has a learned direction and can look along a '
+        "diagonal; for two axes that costs d_model numbers a layer. This library's models of "
+        "series place a token by one number and refuse it."
     ),
     code="""\
 grid = torch.cartesian_prod(torch.arange(6), torch.arange(8))  # row and column of 48 tokens

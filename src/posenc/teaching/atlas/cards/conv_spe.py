@@ -8,7 +8,8 @@ CARD = Card(
     year=2021,
     sentence=(
         "It multiplies queries and keys by white noise that two learned filters have "
-        "smoothed, so that on average the score depends on the offset as the filters overlap."
+        "smoothed, so that on average the score depends on the offset through the filters' "
+        "overlap."
     ),
     formula=(
         r"s_{mn} \to \frac{1}{\sqrt{d_\text{head}}} \sum_d q_{md}\, P_d(m - n)\, k_{nd}, "
@@ -19,15 +20,15 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "The kernel is zero from the filters' length on, 32 positions by default, so a longer "
-        "input brings no offset that counts and that training did not have."
+        "input brings no new offset that counts."
     ),
     real_times=False,
     causal=True,
     cached=True,
     use=(
-        "Use it with attention of linear cost, where tokens farther apart than the filter "
-        "should not meet through position. In ordinary attention a step of training takes "
-        "about three times as long as without it."
+        "Use it with attention of linear cost, where position should not link tokens farther "
+        "apart than the filter. In ordinary attention a step of training takes about three times "
+        "as long as without it."
     ),
     code="""\
 module = encodings.make("conv_spe", 8, 2, length, n_realisations=20_000).eval()

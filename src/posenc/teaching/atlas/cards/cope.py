@@ -7,8 +7,8 @@ CARD = Card(
     title="CoPE",
     year=2024,
     sentence=(
-        "It lets each query count the tokens that it takes for worth counting, by gates between "
-        "0 and 1, and looks up a learned vector for the count instead of the index."
+        "It lets each query count the tokens that it finds worth counting, by gates between 0 "
+        "and 1, and looks up a learned vector for the count instead of the index."
     ),
     formula=(
         r"p_{ij} = \sum_{n=j}^{i} \sigma\!\left(\frac{q_i\, "
@@ -20,7 +20,7 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "Counts from 63 on share the last vector, whatever the length (from 31 on in a layer "
-        "that looks both ways). How fast a count grows is for the gates to say."
+        "that looks both ways). How fast a count grows is up to the gates."
     ),
     real_times=False,
     causal=True,
@@ -45,7 +45,7 @@ assert torch.allclose(module.bias(x, q, k).triu(1), between.triu(1))""",
         "asks. Here the gate of a token is high where query and key agree, so a count is made of "
         "content; between whole counts two vectors are interpolated. With all gates open it is a "
         "learned relative encoding, with all gates shut none at all. The authors use it in "
-        "causal models. Half of the vectors serve later keys in a layer that looks both ways, "
-        "which is our extension."
+        "causal models. Our extension to layers that look both ways gives half of the vectors to "
+        "later keys."
     ),
 )

@@ -25,9 +25,9 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it in encoders that look both ways, with enough data for two vectors an offset and "
-        "layer. Its term is a matrix of its own for every head and series, so it is slow for "
-        "long inputs."
+        "Use it in encoders that look both ways, with enough data for two vectors per offset and "
+        "layer. Its term is a separate matrix for every head and series, so it is slow for long "
+        "inputs."
     ),
     code="""\
 module = make("deberta")

@@ -8,7 +8,7 @@ CARD = Card(
     year=2024,
     sentence=(
         "It adds to every token the Fourier coefficients of a spike at its position, which "
-        "makes all rows orthonormal: every two positions are equally far apart."
+        "makes all rows orthonormal: any two positions are equally far apart."
     ),
     formula=(
         r"e(t) = \sqrt{\tfrac{2}{d}}\,\big(\tfrac{1}{\sqrt 2},\ \cos \tfrac{2\pi t}{d}, \dots, "
@@ -28,7 +28,7 @@ CARD = Card(
     use=(
         "Use it where no two positions should look alike and the input has at most d_model "
         "tokens. Its rows have norm 1, those of the sinusoid sqrt(d_model / 2): compare the "
-        'two at one loudness, with `scale="loud"`.'
+        'two at equal loudness, with `scale="loud"`.'
     ),
     code="""\
 angles = 2 * torch.pi / d_model * t[:, None] * torch.arange(1, d_model // 2)

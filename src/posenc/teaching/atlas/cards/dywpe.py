@@ -26,8 +26,8 @@ CARD = Card(
     cached=False,
     use=(
         "Use it for what it is, a view of the content on several scales: bursts, trends and "
-        "edges. It is no answer to where a token stands, so measure the same model without it, "
-        "and think of an encoding of the index beside it."
+        "edges. It does not say where a token stands, so measure the same model without it, and "
+        "consider an encoding of the index beside it."
     ),
     code="""\
 module = make("dywpe", wavelet="haar", levels=1)  # pairs of steps: mean, and difference from it

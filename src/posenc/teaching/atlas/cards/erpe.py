@@ -19,9 +19,9 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it for series of one length where a fixed pattern over offsets should count "
-        "whatever the content says, as a convolution does. Its rows need not sum to 1, and "
-        "weights may be negative."
+        "Use it for series of one length where a fixed pattern over offsets should count, "
+        "whatever the content says, as in a convolution. Its rows need not sum to 1, and weights "
+        "may be negative."
     ),
     code="""\
 module = make("erpe")

@@ -18,9 +18,9 @@ CARD = Card(
     parameters="(66 + 32 * n_heads) * n_layers",
     longer="as it is",
     beyond=(
-        "In causal attention the network is asked for numbers from 0 to 1 however long the "
-        "input. What it says of them was learned, so the whole of a longer input is shrunk into "
-        "what training knew."
+        "In causal attention the network is asked about numbers from 0 to 1 however long the "
+        "input. It has learned its answers, so the whole of a longer input is shrunk into what "
+        "training knew."
     ),
     real_times=True,
     causal=True,
@@ -41,8 +41,8 @@ assert torch.allclose(module.bias(x, q, k), f.movedim(-1, 0))""",
     chapter="beyond-training-length",
     more=(
         "T5, ALiBi and KERPLE are all functions of the distance, and a network can learn each of "
-        "them. But a function that was learned up to one distance says nothing beyond it. The "
-        "authors let no argument leave the range of training: a distance counts relative to the "
+        "them. But a function learned up to some distance says nothing beyond it. The authors "
+        "let no argument leave the range of training: a distance counts relative to the "
         r"position of the query. The threshold $\ell$, which is learned from a start of 512, "
         "keeps short inputs as they are, since there the denominator is one constant; with "
         "series of a hundred steps nothing is interpolated at first."

@@ -8,7 +8,7 @@ CARD = Card(
     year=2025,
     sentence=(
         "It turns pairs of dimensions as RoPE does, but by a mixture of frequencies, and leaves "
-        "those pairs alone that would not turn once in a training sequence."
+        "alone any pair that would not complete a turn in a training sequence."
     ),
     formula=(
         r"\cos(t\,\omega_m) \to \sum_n c_{nm} \cos(t\,\omega_n), \quad \sin(t\,\omega_m) \to "
@@ -18,16 +18,16 @@ CARD = Card(
     parameters="0",
     longer="as it is",
     beyond=(
-        "Every frequency that is left has turned at least once in training, so no angle is new. "
-        "The mixture makes a score depend on the offset nearly, not exactly."
+        "Every frequency kept has turned at least once in training, so no angle is new. With "
+        "mixtures, scores depend nearly, not exactly, on the offset alone."
     ),
     real_times=True,
     causal=True,
     cached=True,
     use=(
-        "Use it in place of RoPE where inputs will be longer than in training and slow "
-        "frequencies are suspected. With few steps and narrow heads little is left: of eight "
-        "pairs two turn at 48 positions."
+        "Use it in place of RoPE where inputs will be longer than in training and you suspect "
+        "slow frequencies. With few steps and narrow heads little is left: of eight pairs two "
+        "turn at 48 positions."
     ),
     code="""\
 module, omega = make("fope"), 10_000 ** (-torch.arange(0, d_head, 2) / d_head)

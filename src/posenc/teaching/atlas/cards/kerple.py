@@ -27,7 +27,7 @@ CARD = Card(
     use=(
         "Use it in causal models that will run longer than they were trained, where ALiBi's "
         "straight lines shut out too much. In a layer that looks both ways it cannot tell before "
-        "from after, and needs company there."
+        "from after, and needs a partner that can."
     ),
     code="""\
 module = make("kerple")
@@ -37,10 +37,10 @@ assert torch.allclose(module.bias(x, q, k), -penalty)""",
     verdicts=("N37", "N38", "N40"),
     papers=("chi2022kerple",),
     more=(
-        "A bias of the form of a distance can be chosen among many. The authors ask that it be a "
-        "conditionally positive definite kernel: up to a constant, which the softmax does not "
-        "see, it is then a product of two vectors like any score. ALiBi's line is one of them, "
-        "and the power $p = 1$ gives it back with learned slopes. Between the two families they "
-        "find the logarithm better on longer texts."
+        "A bias by distance can take many forms. The authors ask that it be a conditionally "
+        "positive definite kernel: up to a constant, which the softmax does not see, it is then "
+        "a product of two vectors like any score. ALiBi's line is one of them, and the power "
+        "$p = 1$ gives it back with learned slopes. Of the two families they find the logarithm "
+        "better on longer texts."
     ),
 )

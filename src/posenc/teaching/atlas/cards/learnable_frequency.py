@@ -7,16 +7,16 @@ CARD = Card(
     title="Learnable frequencies",
     year=2019,
     sentence=(
-        "It adds sinusoids, like the sinusoidal encoding, but learns their frequencies from "
-        "where that encoding has them."
+        "It adds sinusoids, like the sinusoidal encoding, but learns their frequencies, starting "
+        "from that encoding's."
     ),
     more=(
         "What is learned is the *logarithm* of each frequency. So frequencies stay positive, "
         "and one step of the optimiser changes a slow wave and a fast one by the same ratio. "
         "Everything that is true of sinusoids for a fixed set of frequencies stays true at "
-        "every moment of training: rows have one norm, and a shift is a rotation. A frequency "
-        r"that drifts above $\pi$ turns into a slower one on whole positions; with real times "
-        "it does not."
+        "every moment of training: rows have equal norms, and a shift is a rotation. A "
+        r"frequency that drifts above $\pi$ turns into a slower one on whole positions; with "
+        "real times it does not."
     ),
     formula=(
         r"e_{2i}(t) = \sin(e^{\lambda_i} t), \quad e_{2i+1}(t) = \cos(e^{\lambda_i} t), \quad "
@@ -26,7 +26,7 @@ CARD = Card(
     parameters="d_model // 2",
     longer="as it is",
     beyond=(
-        "As with sinusoids: later positions have rows, and the model has not met them. The "
+        "As with sinusoids, later positions have rows that the model has not met. The "
         "frequencies were fitted to the places of training only."
     ),
     real_times=True,

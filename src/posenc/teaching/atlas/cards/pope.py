@@ -8,8 +8,8 @@ CARD = Card(
     year=2025,
     sentence=(
         "It gives each dimension of queries and keys a magnitude from the content, never "
-        "negative, and a phase from the position alone, and scores by the real part of their "
-        "product."
+        "negative, and a phase from the position alone; the score is the real part of the "
+        "complex product."
     ),
     formula=(
         r"s_{ij} = \frac{1}{\sqrt{d_\text{head}}} \sum_c \operatorname{softplus}(q_{ic})\, "
@@ -29,7 +29,7 @@ CARD = Card(
         "Use it where content and place should be matched apart from each other, with all that "
         "makes RoPE handy: offsets only, any real times, keys that stay in a cache. Queries and "
         "keys become twice as wide, and a layer that looks both ways cannot tell before from "
-        "after until its phases have learned it."
+        "after until its phases have learned to."
     ),
     code="""\
 module, soft = make("pope"), nn.functional.softplus
@@ -43,8 +43,8 @@ assert torch.allclose(turned_q @ turned_k.mT, score)""",
         "A pair of dimensions that RoPE turns is a hand with a length and an angle, and both "
         "come from the content. So a content can shift the offset at which it matches best: "
         "*what* leaks into *where*. PoPE takes the angle away from the content. A dimension says "
-        "how strongly its feature is there, position says the angle, and a learned phase "
-        r"$\delta$ for each dimension and head says at which offset it wants to match. A head of "
-        "$d$ dimensions has $d$ frequencies, twice as many as in RoPE."
+        r"how strong its feature is, position gives the angle, and a learned phase $\delta$ for "
+        "each dimension and head says at which offset it wants to match. A head of $d$ "
+        "dimensions has $d$ frequencies, twice as many as in RoPE."
     ),
 )

@@ -27,7 +27,7 @@ CARD = Card(
     use=(
         "Use it where exact short offsets decide and lengths vary. With vectors for the "
         "values as well (`values=True`, the door `mix`) the weights have to be formed, which "
-        "takes the fast kernel away."
+        "rules out the fast kernel."
     ),
     code="""\
 module = make("relative")

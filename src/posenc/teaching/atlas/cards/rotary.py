@@ -8,7 +8,7 @@ CARD = Card(
     year=2021,
     sentence=(
         "It turns each pair of query and key dimensions by an angle that grows with the "
-        "position, so that a score depends on the offset of query and key only."
+        "position, so that a score depends only on the offset of query and key."
     ),
     formula=(
         r"q_i \leftarrow R(i)\, q_i, \quad k_j \leftarrow R(j)\, k_j, \qquad \big(R(i)\, "

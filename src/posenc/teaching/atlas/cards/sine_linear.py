@@ -12,11 +12,10 @@ CARD = Card(
     ),
     more=(
         "The sines start as those of the sinusoidal encoding: frequencies in equal ratios, "
-        "every second phase a quarter turn, which makes it a cosine. The line takes the place "
-        "of the first column and starts by running from 0 to 1 over `max_length` positions. "
-        "Sine and cosine need not stay in pairs: each column learns a frequency and a phase "
-        "of its own, so the rows lose the fixed norm and the shift by rotation that sinusoids "
-        "have."
+        "every second wave shifted a quarter turn, which makes it a cosine. The line takes the "
+        "place of the first column and at first runs from 0 to 1 over `max_length` positions. "
+        "Sine and cosine need not stay in pairs: each column learns a frequency and a phase of "
+        "its own, so the rows lose the fixed norm and the shift by rotation that sinusoids have."
     ),
     formula=(
         r"e_0(t) = w_0 t + b_0, \qquad e_i(t) = \sin(w_i t + b_i), \quad i = 1, \dots, "
@@ -27,7 +26,7 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "The waves go on, but the straight line leaves the range that it had in training, and "
-        "so does everything that the model learned from it."
+        "takes along all that the model learned from it."
     ),
     real_times=True,
     causal=True,

@@ -27,8 +27,7 @@ CARD = Card(
     cached=True,
     use=(
         "Use it as the baseline: there is nothing to learn, nothing to tune but the base, and "
-        "any real time has its row. Take another one where inputs will be longer than in "
-        "training."
+        "any real time has its row. Take another encoding for inputs longer than in training."
     ),
     code="""\
 omega = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)

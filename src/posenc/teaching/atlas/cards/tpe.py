@@ -7,8 +7,8 @@ CARD = Card(
     title="T-PE",
     year=2024,
     sentence=(
-        "It adds the sinusoidal table before every layer, as its trace fades with depth, and "
-        "lets tokens that are alike, in content and place together, score higher."
+        "It adds the sinusoidal table before every layer, because its trace fades with depth, "
+        "and lets tokens that are alike, in content and place together, score higher."
     ),
     formula=(
         r"x_t \leftarrow x_t + e_\text{sin}(t), \qquad s_{ij} \leftarrow s_{ij} + "
@@ -18,8 +18,8 @@ CARD = Card(
     parameters="0",
     longer="as it is",
     beyond=(
-        "The table goes on as that of the sinusoid does, and meets the same trouble: rows "
-        "that the model has not met."
+        "The table goes on as the sinusoid's does, with the same trouble: rows that the model "
+        "has not met."
     ),
     real_times=True,
     causal=True,

@@ -41,11 +41,11 @@ assert torch.allclose(wide_q @ wide_k.mT, score)""",
     papers=("dai2019transformerxl",),
     more=(
         "The authors wanted to carry keys from one segment of a text to the next, where the "
-        "fourth token of either must not look like the same place. They wrote out the product of "
-        "two sums of content and position, replaced the position of the key by the offset, and "
-        "that of the query, which says nothing any more, by the learned vectors u and v. "
-        "Programs compute all offsets and shift the rows into place. Here the addition theorem "
-        "does it: a sinusoid of $s - t$ is a product of sinusoids of $s$ and of $t$, so that the "
-        "second term becomes more dimensions of queries and keys, at any real times."
+        "fourth tokens of both must not seem to share a place. They wrote out the product of two "
+        "sums of content and position, replaced the position of the key by the offset, and that "
+        "of the query, which says nothing any more, by the learned vectors u and v. Programs "
+        "compute all offsets and shift the rows into place. Here the addition theorem does it: a "
+        "sinusoid of $s - t$ is a product of sinusoids of $s$ and of $t$, so that the second "
+        "term becomes extra dimensions of queries and keys, at any real times."
     ),
 )

@@ -23,8 +23,8 @@ CARD = Card(
     cached=True,
     use=(
         "Use it where all inputs have one length and content should not disturb the sense of "
-        "place; the scores of positions are computed once for all layers. It knows places, "
-        "not offsets, and has to learn those."
+        "place; the scores of positions are computed once for all layers. It knows places; "
+        "offsets it has to learn."
     ),
     code="""\
 module = make("tupe")  # at the door `rotate` it only divides the scores of content by sqrt(2)

@@ -25,13 +25,12 @@ CARD = Card(
     causal=False,
     cached=False,
     use=(
-        "Use it where what happens around a step says more than the step: level, unrest and "
-        "trend. Compare it with its control, `encodings.with_window_statistics`, which gives "
-        "the same numbers to a model without an encoding: on two sets with steps as tokens it "
-        "gained as much. With `past=True` windows end at their "
-        "token, and causal layers are served. `statistics='winstat'` takes the paper's numbers, "
-        "'winstat_lag' adds its differences to earlier values; its three mixtures with other "
-        "encodings are not here."
+        "Use it where a step's surroundings say more than the step: level, spread and trend. "
+        "Compare it with its control, `encodings.with_window_statistics`, which gives the same "
+        "numbers to a model without an encoding: on two sets with steps as tokens the control "
+        "gained as much. With `past=True` windows end at their token and serve causal layers. "
+        "`statistics='winstat'` takes the paper's numbers, 'winstat_lag' also its differences "
+        "from earlier values; its three mixtures with other encodings are not here."
     ),
     code="""\
 module = make("window_statistics")

@@ -26,9 +26,9 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it in causal models in place of RoPE where far scores should calm down. In a layer "
-        "that looks both ways it makes later keys louder instead of softer: there RoPE is the "
-        "better choice."
+        "Use it in causal models in place of RoPE where scores should calm down with distance. "
+        "In a layer that looks both ways it makes later keys louder instead of softer: there "
+        "RoPE is better."
     ),
     code="""\
 module, plain = make("xpos"), make("rotary")
