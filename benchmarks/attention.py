@@ -13,6 +13,8 @@ The dropout of PyTorch's encoder falls on attention weights too, which costs it 
 training; the model here has none there. So that encoder is measured both as it comes and without.
 In evaluation it takes its own fast path (`torch._transformer_encoder_layer_fwd`).
 
+One token at a time, with a cache, is the subject of `benchmarks/decoding.py`.
+
 Run `OMP_NUM_THREADS=1 python benchmarks/attention.py --out report.md`, or with `--quick`;
 `--no-peak` leaves memory out.
 """

@@ -4,12 +4,14 @@
     python tools/atlas.py --check   # say whether its text follows from the cards
 
 The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
-times from the library, costs and accuracies from the stored results, the marks from the ledger.
+times from the library, costs and accuracies from the stored results (the probe's, and the lab's),
+the marks from the ledger.
 """
 
 import argparse
 import re
 import sys
+from functools import cache
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -17,6 +19,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import ledger
 import marks
 import notebooks
+from posenc import encodings
+from posenc.bench import protocols
+from posenc.bench.lab import FIRST, MORE, PROTOCOL
+from posenc.study import edition, lab
 from posenc.study.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import SETTING
@@ -24,6 +30,17 @@ from posenc.teaching.atlas.facts import SIZE, Facts, facts
 from repository import ROOT
 
 PAGE = ROOT / "book" / "atlas.ipynb"
+COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+TASKS = {
+    "copy": "copying",
+    "reverse": "reversing",
+    "sort": "sorting",
+    "parity": "parity",
+    "addition": "addition",
+    "flip_flop": "flip-flop",
+    "indirect_indexing": "indirect indexing",
+}
+"""The tasks of the lab, as sentences name them."""
 
 INTRODUCTION = """\
 # An atlas of positional encodings
@@ -46,7 +63,7 @@ one size of model. The last two columns say how often a small model is right on 
 that it had not learned the task at all, or that it was not measured. The section below the table
 explains each column. Encodings of today, of several axes and of the signal itself joined the
 library when the probe had been trained: they have cards like all others, with *not measured* where
-a training would have to say.
+a training would have to say. {in_lab} of them were trained in [the lab](length-lab).
 """
 
 READING = """\
@@ -59,10 +76,14 @@ READING = """\
 - **Cost** is the time of a training step in steps of a model without an encoding, the median over
   series of {lengths} tokens (`d_model` = 64, one core, all encodings in turn). A few per
   cent mean nothing.
-- **Beyond the training length** has a measurement. Ten small models, trained to the end,
-  learn at 32 steps which of two pulses came first. Then they are asked at 128 steps (*longer*), and
-  with 32 steps at the end of a frame of 128 (*later*). Those that had not learned the task are
-  left out.
+- **Beyond the training length** has two measurements. One is the *probe*: ten small models, trained
+  until the rule of their protocol stops them, learn at 32 steps which of two pulses came first.
+  Then they are asked at 128 steps (*longer*), and with 32 steps at the end of a frame of 128
+  (*later*). Those that had not learned the task are left out. The other is [the lab](length-lab):
+  small causal models learn tasks from sequences of up to {trained} symbols, and the card has their
+  share of right answer tokens on longer ones, the mean of {seeds} seeds, for each task that some
+  encoding has learned. A rule that needs no model, *repeat the last answer*, has {rule}. The two
+  ask different things: what does well in one may do badly in the other.
 - **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
   not, the reason is the library's.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
@@ -75,6 +96,8 @@ MEASUREMENTS = """\
 What was measured stands here in one table: the time of a step with its range over the
 lengths of series, how many training runs learned the probe, and their mean accuracy at the length
 of training, at four times that length, and at later places.
+
+{later}
 """
 
 PICTURE = """\
@@ -135,9 +158,9 @@ def cells() -> list:
             "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),
-        new_markdown_cell(f"{INDEX}\n{index()}"),
-        new_markdown_cell(READING.format(**SIZE, lengths=lengths)),
-        new_markdown_cell(MEASUREMENTS),
+        new_markdown_cell(f"{INDEX.format(in_lab=late_in_the_lab())}\n{index()}"),
+        new_markdown_cell(READING.format(**SIZE, lengths=lengths, **of_the_lab())),
+        new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
         new_code_cell("measured.table()"),
         new_markdown_cell(PICTURE),
         new_code_cell("atlas.maps()"),
@@ -236,9 +259,15 @@ def cost(card: Card, one: Measured) -> str:
 
 
 def beyond(card: Card, one: Measured) -> str:
-    """Return what was measured beyond the training length, as a sentence."""
+    """Return what was measured beyond the training length, as one sentence or two."""
+    seen = in_the_lab(card.name)
     if not one.n_seeds:
-        return "Not measured."
+        return f"Not measured in our probe. {seen}" if seen else "Not measured."
+    return f"{in_the_probe(card, one)} {seen}".rstrip()
+
+
+def in_the_probe(card: Card, one: Measured) -> str:
+    """Return what the probe says, as a sentence."""
     learned = f"{one.n_learned} of {one.n_seeds} training runs learned the task of our probe"
     if not one.n_learned:
         return f"{learned}, so nothing can be compared."
@@ -249,6 +278,67 @@ def beyond(card: Card, one: Measured) -> str:
         f"{learned}; {rebuilt}they are right on {number(one.longer)} of the longer series and on "
         f"{number(one.later)} of the later ones."
     )
+
+
+def in_the_lab(name: str) -> str:
+    """Return what the lab says of an encoding under counted places, or "" without a training."""
+    found = lab_read()
+    shares = {task: found.beyond(task, name) for task in found.tasks if found.learned(task)}
+    known = [f"{share:.0%} on {TASKS[task]}" for task, share in shares.items() if share == share]
+    if not known:
+        return ""
+    known[0] = known[0].replace("% on", "% right on")
+    [chosen] = [one for one in FIRST + MORE if one.label == name]
+    options = "".join(f", with `{option}` = {value:g}" for option, value in chosen.options)
+    return (
+        f"In [the lab](length-lab), trained to {PROTOCOL['trained']} symbols{options}: "
+        f"{listed(known).replace('%', ' %')}, at {lab.LONGER[0]} to {lab.LONGER[-1]}."
+    )
+
+
+def of_the_lab() -> dict[str, object]:
+    """Return what the text says of the lab: its training length, seeds, and a rule's answers."""
+    found = lab_read()
+    [seeds] = {len(runs) for runs in found.runs.values()}
+    rule = [
+        f"{lab.repeated(task):.0%}".replace("%", " %") + f" on {TASKS[task]}"
+        for task in found.tasks
+        if found.learned(task)
+    ]
+    return {"trained": PROTOCOL["trained"], "seeds": COUNTS[seeds], "rule": listed(rule)}
+
+
+def late_in_the_lab() -> str:
+    """Return how many of the later encodings the lab has trained, as a word that begins one."""
+    return COUNTS[sum(bool(in_the_lab(name)) for name in protocols.LATER)].capitalize()
+
+
+lab_read = cache(lab.load)
+
+
+def in_the_benchmark() -> str:
+    """Return which of the later encodings the benchmark has trained, by the edition's sets."""
+    labels = edition.read().sets
+    whole = {
+        name for control, name in protocols.CONTROLLED.items() if any(control in x for x in labels)
+    }
+    if any(label.endswith("later") for label in labels):
+        whole = {*protocols.LATER}
+    titles = [f"`{name}`" for name in protocols.LATER if name in whole]
+    trained = f"{COUNTS[len(titles)]} of them" + (f", {listed(titles)}," if titles else "")
+    [axes] = encodings.names("axes")
+    return (
+        f"[The benchmark](benchmark) has hardly trained the {COUNTS[len(protocols.LATER)]} "
+        f"encodings that came later so far: {trained} {'has' if len(titles) == 1 else 'have'} "
+        f"finished training runs there. {cards()[axes].title} cannot join it, because series have "
+        "one number a place."
+    )
+
+
+def listed(parts: list[str]) -> str:
+    """Return parts as people list them."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def answer(known: Facts, *questions: str, reasons: bool = False) -> str:

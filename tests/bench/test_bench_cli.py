@@ -229,7 +229,7 @@ def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_
     latest = tables.scores(tables.latest(Store(results)), "patch")
     assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])
     text = report.write(Store(results), tmp_path / "report").read_text()
-    assert "2 training runs of earlier versions of an encoding are left out" in text
+    assert "2 training runs with earlier code of the encoding mine:Nearby are left out." in text
     assert "0.900 [0.900, 0.900]" in text
 
 

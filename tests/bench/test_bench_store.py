@@ -138,8 +138,12 @@ def test_a_foreign_line_in_the_middle_is_named(path, record, line):
 
 
 def test_nan_is_refused_and_nothing_is_written(path, record):
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(
+        ValueError, match=r"metrics\.accuracy must be a number from 0 to 1, got nan"
+    ):
         Store(path).append(record(accuracy=float("nan")))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Store(path).append(record(later_32=float("nan")))
     assert not path.exists()
 
 

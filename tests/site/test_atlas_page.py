@@ -1,9 +1,15 @@
 """The page of the atlas follows from the cards."""
 
+from dataclasses import replace
+
 import nbformat
+import pytest
 
 import atlas
-from posenc.teaching.atlas import cards
+from posenc.bench import lab as bench
+from posenc.study import edition, lab
+from posenc.study.measured import Measured, measured
+from posenc.teaching.atlas import card, cards
 
 
 def test_the_page_is_what_the_cards_say():
@@ -32,3 +38,38 @@ def test_paragraphs_and_items_flow_and_tables_and_formulas_stay():
     text = "One\ntwo.\n\n- three\n  four\n- five\n\n| a |\n|---|\n\n$$\nx\n$$\n\n(card-a)=\n### A"
     expected = "One two.\n\n- three four\n- five\n\n| a |\n|---|\n\n$$\nx\n$$\n\n(card-a)=\n### A"
     assert atlas.flowing(text) == expected
+
+
+def said(name: str) -> str:
+    """Return the page's line on inputs beyond the training length."""
+    return atlas.beyond(card(name), measured().get(name, Measured()))
+
+
+@pytest.mark.parametrize("name", [one.name for one in bench.FIRST if not one.random])
+def test_a_card_has_the_numbers_of_the_lab(name):
+    table = lab.farthest(lab.load())[name]
+    assert {*table} == {"copy", "reverse", "sort", "flip_flop"}
+    for task, shown in table.items():
+        share = shown.split("%")[0]
+        assert f"{share} % " in said(name).split("[the lab](length-lab)")[1], task
+    assert said(name).endswith(" on flip-flop, at 30 to 100.")
+
+
+def test_a_card_says_what_was_not_measured():
+    assert said("kerple") == "Not measured."
+    for name in ("fire", "transformer_xl"):
+        assert said(name).startswith("Not measured in our probe. In [the lab](length-lab), trained")
+    assert "trained to 20 symbols, with `threshold` = 16: 90 % right on copying" in said("fire")
+    assert "Not measured" not in said("rotary")
+    assert "no longer input was taken." in said("learnable")
+    assert "the lab" not in said("learnable")
+
+
+def test_the_page_counts_what_the_benchmark_trained(monkeypatch):
+    now = edition.read()
+    text = atlas.in_the_benchmark()
+    assert "the ten encodings that came later so far: one of them, `window_statistics`, has" in text
+    monkeypatch.setattr(edition, "read", lambda: replace(now, sets={"patch": ()}))
+    assert "so far: none of them have finished" in atlas.in_the_benchmark()
+    monkeypatch.setattr(edition, "read", lambda: replace(now, sets={"patch, later": ("Libras",)}))
+    assert "ten of them, `transformer_xl`, `deberta`" in atlas.in_the_benchmark()

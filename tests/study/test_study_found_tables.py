@@ -69,11 +69,14 @@ def test_open_answers_are_counted():
 def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():
     rows = found_tables.chances()
     answers = found.answers()
-    assert list(rows) == [
-        f"{tokens}, {found.n_units(model)} sets"
-        for model, tokens in found.TOKENS.items()
-        if not all(one.shown for one in answers[tokens][1])
-    ]
+    for model, tokens in found.TOKENS.items():
+        asked = [int(name.split()[1]) for name in rows if name.startswith(f"{tokens}, ")]
+        gains = answers[tokens][1]
+        if all(one.shown for one in gains):
+            assert not asked
+            continue
+        unlearned = len(second.load(model).units().datasets) - gains[0].n_units
+        assert asked == sorted({gains[0].n_units, found.n_units(model) - unlearned})
     for row in rows.values():
         lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
         assert list(row) == ["gain 1", "gain 2"]
@@ -90,13 +93,14 @@ def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
     rows = found_tables.rankings({"patches": grid})
     assert list(rows) == ["patches, sets that decide", "patches, all"]
     for row in rows.values():
-        assert row | {"p": ""} == {
+        assert row | {"p": "", "least p": ""} == {
             "sets": 12,
             "p": "",
+            "least p": "",
             "pairs shown to differ": "2 of 3",
             "least p of a pair": "0.001",
         }
-        assert 0 < float(row["p"]) < 0.001
+        assert 0 < float(row["least p"]) <= float(row["p"]) < 0.001
 
 
 def test_no_p_value_is_printed_as_zero():
@@ -153,6 +157,45 @@ def test_what_stands_beside_the_verdicts_is_judged_by_the_same_tests():
             assert f"balanced accuracy ({one.n_units})" in row
             chances = [float(p) for p in row["worse, equal, better"].split(", ")]
             assert sum(chances) == pytest.approx(1, abs=0.02)
+            assert float(row["p of equality"]) == pytest.approx(one.p_equal, abs=0.006)
+
+
+def test_every_set_stands_beside_its_rivals_and_says_why_it_does_not_decide():
+    for tokens, grid in found.grids().items():
+        rows = found_tables.beside(tokens)
+        assert list(rows) == list(grid.datasets)
+        for row, one in zip(rows.values(), second.decides(grid), strict=True):
+            assert {"largest class", "1-NN", "MiniRocket"} < set(row)
+            assert row["does not decide"] == one.reason
+        assert found_tables.undecided(rows).endswith(f" of {len(rows)} do not decide rankings.")
+        assert int(found_tables.undecided(rows).split()[0]) == sum(
+            not one.yes for one in second.decides(grid)
+        )
+        Table(rows)
+
+
+def test_one_model_of_both_kinds_of_tokens_finds_a_difference_that_was_put_in(monkeypatch):
+    rng = np.random.default_rng(0)
+
+    def made_up(tokens):
+        sets, names = [f"set {i}" for i in range(12)], ["a", "b", "c"]
+        lengths = {name: 8 * 2 ** (i % 4) for i, name in enumerate(sets)}
+        rows = [
+            {
+                "set": one, "encoding": name, "resample": k, "length": lengths[one],
+                "channels": 1 + i % 3, "train_size": 50 * 2 ** (i % 5),
+                "gain": 6 * (tokens == "steps") + 2 * np.log2(lengths[one]) + rng.normal(),
+            }
+            for i, one in enumerate(sets) for name in names for k in range(5)
+        ]  # fmt: skip
+        return {column: [row[column] for row in rows] for column in rows[0]}
+
+    monkeypatch.setattr(found, "_trainings", made_up)
+    rows = found_tables.jointly()
+    assert float(rows["steps in place of patches"]["effect"]) == pytest.approx(6, abs=0.5)
+    assert float(rows["twice the length"]["effect"]) == pytest.approx(2, abs=0.3)
+    low, high = map(float, rows["twice the channels"]["95 % interval"].split(" to "))
+    assert low < 0 < high
 
 
 def test_no_pair_differs_where_one_group_holds_all_encodings():

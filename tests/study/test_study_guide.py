@@ -3,16 +3,19 @@
 import functools
 import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
 
-from posenc.study import edition, guide, lengths, second
-from posenc.study.explorables.chooser import Chooser
+from posenc import encodings
+from posenc.study import edition, guide, lab, lengths, second, text
+from posenc.study.explorables.chooser import Chooser, moved_image, reach, stretch
 from posenc.study.found import TOKENS
 from posenc.teaching.figures import choosing as figures
 
 lines = functools.cache(guide.lines)  # reads all results, which takes seconds
+chooser = functools.cache(Chooser)
 BOOK = Path(__file__).parents[2] / "book"
 CELLS = json.loads((BOOK / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
 RULES = [
@@ -26,7 +29,10 @@ RULES = [
 DECIDED = [
     ({"order": "no"}, 1, "no encoding"),
     ({"times": "yes"}, 2, "RoPE over the times"),
-    ({"longer": "yes"}, 3, "Shaw’s relative encoding or RoPE"),
+    ({"times": "grid"}, 2, "RoPE on two axes, axial or mixed"),
+    ({"longer": "series"}, 3, "Shaw’s relative encoding or RoPE"),
+    ({"longer": "trained"}, 3, "YaRN and a few steps of training"),
+    ({"longer": "anew"}, 3, "ALiBi, FIRE or random places"),
     ({"last": "cached"}, 4, "RoPE"),
     ({"last": "patch"}, 5, "the sinusoid"),
     ({"last": "small"}, 6, "the sinusoid"),
@@ -36,11 +42,12 @@ DECIDED = [
 
 @pytest.mark.parametrize(("answers", "rule", "use"), DECIDED)
 def test_the_questions_of_the_first_page_and_of_the_chooser_agree(answers, rule, use):
-    figure = Chooser()
+    figure = chooser()
     assert figure.advice(**{**figure.first(), **answers}).use == use
-    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", RULES[rule - 1]).replace("'", "’")  # links
+    rule = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", RULES[rule - 1]).replace("'", "’")  # links
     named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
-    assert all(f"{part}" in text for part in named.split(" or "))
+    parts = re.split(r", | or | and (?=a few)", named)
+    assert [part for part in parts if part not in rule] == []
 
 
 def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
@@ -51,26 +58,120 @@ def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
         if option != control.value
     }
     assert asked == {answer for answers, *_ in DECIDED for answer in answers.items()}
-    assert len(RULES) == len(asked) + 1
-    assert [line.split(".")[0] for line in RULES[:-1]] == [str(n + 1) for n in range(len(asked))]
+    assert {rule for _, rule, _ in DECIDED} == set(range(1, len(RULES) + 1))
+    assert [line.split(".")[0] for line in RULES[:-1]] == list("123456")
 
 
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
-        ("Longer than in training", {"longer": "yes"}),
+        ("Longer series", {"longer": "series"}),
+        ("Longer texts, RoPE trained", {"longer": "trained"}),
+        ("Longer texts, a new model", {"longer": "anew"}),
         ("Uneven samples, real times", {"times": "yes"}),
-        ("A language model", {"last": "cached"}),
+        ("Images", {"times": "grid"}),
         ("Few data", {"last": "small"}),
     ],
 )
 def test_the_guide_recommends_what_the_chooser_does(question, answers):
-    figure = Chooser()
+    figure = chooser()
     assert lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
 
 
+def test_a_language_model_is_led_on_to_longer_texts():
+    figure = chooser()
+    advice = figure.advice(**{**figure.first(), "last": "cached"})
+    line = lines()["A language model"]
+    assert line.use.split("; ") == [advice.use, "for longer texts see below"]
+    cases = list(lines())
+    below = cases[cases.index("A language model") + 1 :]
+    assert [case for case in below if case.startswith("Longer texts")] == below[:2]
+    assert "longer than in training" in advice.why
+
+
+@pytest.mark.parametrize("longer", ["series", "trained", "anew"])
+def test_what_comes_one_after_another_is_not_advised_by_the_task_with_series(longer):
+    advice = chooser().advice("yes", "no", longer, "cached")
+    assert "Shaw" not in advice.use
+    assert "one text" in advice.why
+    assert "coin" not in advice.why
+
+
+def test_long_documents_lead_to_a_schedule():
+    figure = chooser()
+    [state] = [one.state for one in figure.presets if one.label == "Long documents"]
+    assert figure.advice(**{**figure.first(), **state}).use.startswith("YaRN")
+
+
+def shown_nats(name, schedule, context, kind="as trained"):
+    """Return the mean loss of the stored trainings as pages write it."""
+    return f"{statistics.fmean(text.load().loss(name, schedule, context, kind)):.2f}"
+
+
+def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
+    row, why = lines()["Longer texts, RoPE trained"], chooser().advice("yes", "no", "trained", "no")
+    numbers = [
+        shown_nats("rotary", "as trained", 128),
+        shown_nats("rotary", "as trained", 512),
+        shown_nats("none", "as trained", 512),
+        shown_nats("rotary", "yarn", 512),
+        shown_nats("rotary", "yarn", 512, "fine-tuned"),
+    ]
+    for said in (row.number, why.why):
+        assert [n for n in numbers if n not in said] == []
+    assert "3 seeds, one text" in row.sure
+    assert "3 seeds, one text" in why.why
+
+
+def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters():
+    found = lab.load()
+    learned = [task for task in found.tasks if found.learned(task)]
+    row, why = lines()["Longer texts, a new model"], chooser().advice("yes", "no", "anew", "no").why
+    for name in ("fire", "sinusoidal, random places", "alibi", "rotary", "none"):
+        share = statistics.fmean(found.beyond(task, name) for task in learned)
+        assert f" {100 * share:.0f} %" in row.number
+        assert f" {100 * share:.0f} %" in why
+    assert shown_nats("alibi", "as trained", 512) in row.number
+    assert shown_nats("alibi", "as trained", 512) in why
+    assert shown_nats("rotary", "yarn", 512, "fine-tuned") in why
+    assert "small causal models" in row.sure
+    assert "small causal models (5 seeds)" in why
+
+
+def test_that_rotary_leads_on_no_task_is_counted():
+    found = lab.load()
+    first = [found.order(task)[0] for task in found.tasks if found.learned(task)]
+    assert "rotary" not in first
+    assert len(set(first)) > 1
+    why = chooser().advice("yes", "no", "anew", "no").why
+    assert "The lead changes with the task; RoPE has it on none" in why
+
+
+def test_what_is_recommended_for_a_new_model_is_farther_than_rotary():
+    shares = reach().shares
+    named = [shares[name] for name in ("alibi", "fire", "sinusoidal, random places")]
+    others = [share for name, share in shares.items() if share not in named]
+    assert min(named) > max(others)
+
+
+def test_the_schedule_is_what_keeps_the_model_of_characters_working():
+    one = stretch()
+    far = one.far
+    assert one.nats["rotary", far, "as trained"] > one.nats["none", far, "as trained"]
+    assert one.nats["yarn", far, "as trained"] < one.nats["alibi", far, "as trained"]
+    assert one.nats["yarn", far, "fine-tuned"] < one.nats["rotary", far, "fine-tuned"]
+
+
+def test_two_axes_are_said_not_to_be_measured_in_accuracy():
+    assert "not measured in accuracy" in lines()["Images"].sure
+    why = chooser().advice("yes", "grid", "no", "no").why
+    assert "axial_rotary" in why
+    assert "Not measured in accuracy" in why
+    assert encodings.make("axial_rotary", 8, 1, 4).n_axes == 2
+
+
 def test_for_patches_the_guide_adds_a_control_to_what_the_chooser_says():
-    figure = Chooser()
+    figure = chooser()
     advice = figure.advice(**{**figure.first(), "last": "patch"})
     assert lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
     assert "two seeds without any encoding" in advice.why
@@ -106,7 +207,7 @@ def test_the_evidence_is_that_of_the_second_edition():
 def test_the_row_on_patches_says_what_the_frozen_analysis_says():
     gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
     line = lines()["Patches as tokens"]
-    assert f"{100 * gains['sinusoidal'].effect.mean:+.1f} points" in line.number
+    assert f"sinusoid {100 * gains['sinusoidal'].effect.mean:+.1f}" in line.number
     assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number
     assert second.said_shown(list(gains.values())) in line.sure
     assert line.sure.startswith("fair") == (gains["sinusoidal"].answer == "helps")
@@ -117,7 +218,7 @@ def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work(
 
 
 def test_what_the_guide_calls_zero_is_rounding():
-    assert guide._moved_image() < 1e-12
+    assert moved_image() < 1e-12
     assert guide._cached_difference() < 1e-12
     assert guide._equal_steps() < 1e-12
 

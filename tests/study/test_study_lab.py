@@ -217,6 +217,41 @@ def test_losses_by_schedule_and_context():
     assert text.load([]).python == ""
 
 
+def test_curves_have_a_seed_a_row_and_a_context_a_column():
+    losses = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    found = text.curves(losses, (64, 512))
+    assert list(found) == ["as trained", "fine-tuned"]
+    assert list(found["as trained"]) == list(text.rows(losses))
+    assert found["as trained"]["rotary, linear"].tolist() == [[3, 3], [3.5, 3.5]]
+    assert found["fine-tuned"]["alibi"].tolist() == [[1, 1]]
+    assert found["as trained"]["none"].shape == (0, 2)
+    assert text.curves(losses)["as trained"]["alibi"].shape == (1, 6)  # all of the protocol
+    with pytest.raises(KeyError, match="100"):
+        text.curves(losses, [100])
+
+
+def test_the_page_says_where_each_curve_leaves_the_floor():
+    losses = text.load()
+    assert losses.python == "3.11.7"  # the page names it
+    found = text.curves(losses, (128, 192, 256, 384))
+    means = {name: seeds.mean(0) for name, seeds in found["as trained"].items()}
+    assert {len(seeds) for lines in found.values() for seeds in lines.values()} == {3}
+    rises = {name: np.diff(means[name]) > 0.1 for name in means}
+    assert rises["rotary"].tolist() == [True, True, True]
+    assert rises["rotary, dynamic_ntk"].tolist() == [False, True, True]
+    assert rises["rotary, ntk"].tolist() == [False, False, True]
+    assert not rises["rotary, yarn"].any()
+    assert means["rotary"][2] > means["none"][2]
+
+
+def test_seconds_beyond_the_limit_are_those_of_the_clock():
+    """The page says that no training reached the limit, and that four records show more."""
+    limit = lab.PROTOCOL["settings"]["most_seconds"]
+    beyond = [one for one in results.load("lab") if one["seconds"] > limit]
+    assert lab.load().failed == {}
+    assert len(beyond) == 4
+
+
 def test_missing_and_unfinished_readings_are_named():
     found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
     assert found.unfinished == ["none, seed 0"]

@@ -8,6 +8,7 @@ import torch
 from posenc import frequencies, schedules
 from posenc.study import control, gaps
 from posenc.teaching import last_marker
+from posenc.teaching.explorables import rope_schedules
 from posenc.teaching.figures import beyond_training_length as beyond
 from posenc.teaching.figures import time_and_space
 
@@ -52,6 +53,62 @@ def test_pairs_are_counted_by_what_a_schedule_does():
     rows = beyond.schedule_rows({"as trained": OMEGA, "linear": OMEGA / 4}, 4096, 4.0)
     assert list(rows["linear"].values()) == [0, 64, 0]
     assert list(rows["as trained"].values()) == [64, 0, (schedules.turns(OMEGA, 4096) < 1).sum()]
+
+
+def test_the_family_of_schedules_is_drawn_and_counted(drawn):
+    beyond.schedule_family(OMEGA, 4096, 4.0)
+    figure, words = drawn["fig-schedule-family"]
+    left, right = figure.axes
+    names = [
+        "linear",
+        "NTK",
+        "dynamic NTK, 2 times",
+        "YaRN",
+        "Llama 3",
+        "LongRoPE",
+        "YaRN",
+    ]
+    lines = [*left.lines, *right.lines[:2]]
+    assert [line.get_label().split(":")[0] for line in lines] == names
+    at_twice = OMEGA / schedules.ntk(OMEGA, 2.0)
+    assert np.allclose(left.lines[2].get_ydata(), at_twice)
+    assert np.allclose(left.lines[4].get_ydata(), OMEGA / schedules.llama3(OMEGA, 4.0, 4096))
+    assert np.array_equal(right.lines[0].get_ydata().round(9), rope_schedules.LONG_FACTOR)
+    assert len({line.get_linestyle() for line in left.lines}) == len(left.lines) - 1  # "--" twice
+    legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
+    assert legend[1:3] == ["NTK: 1 alone, 17 new", "dynamic NTK, 2 times: 1 alone, 17 new"]
+    assert [one for one in legend if one not in words["alt"]] == []
+
+
+def test_the_ramp_of_yarn_is_shaded_where_it_is_neither_1_nor_the_factor(drawn):
+    beyond.schedule_family(OMEGA, 4096, 4.0)
+    ax = drawn["fig-schedule-family"][0].axes[0]
+    divisor = OMEGA / schedules.yarn(OMEGA, 4.0, 4096)
+    first, last = np.flatnonzero(divisor == 1)[-1], np.flatnonzero(np.isclose(divisor, 4))[0]
+    (shaded,) = ax.patches
+    assert (shaded.get_x(), shaded.get_x() + shaded.get_width()) == (first, last)
+    assert [text.get_text() for text in ax.texts] == ["YaRN’s ramp"]
+
+
+def test_losses_by_context_are_means_with_a_band_and_what_is_not_run_has_no_line(drawn):
+    seeds = {
+        "rotary": np.array([[1.0, 3.0], [2.0, 5.0]]),
+        "none": np.empty((0, 2)),
+        "alibi": np.array([[2.0, 2.0], [2.5, 2.5]]),
+    }
+    found = {"as trained": seeds, "fine-tuned": {name: one / 2 for name, one in seeds.items()}}
+    beyond.loss_by_context(found, [128, 512], trained=128, python="3.99")
+    figure, words = drawn["fig-text-context"]
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) and line.get_marker()]
+    means = {
+        line.get_label(): list(line.get_ydata()) for line in lines if line.get_marker() in "ov"
+    }
+    assert means == {"rotary": [1.5, 4.0], "alibi": [2.25, 2.25]}
+    assert [ax.get_title("left") for ax in figure.axes] == ["as trained", "fine-tuned"]
+    assert [list(ax.lines[-1].get_xdata()) for ax in figure.axes] == [[128, 128]] * 2
+    assert "means of 0 to 2 seeds" in words["caption"]
+    assert "the help topics of Python 3.99." in words["caption"]
+    assert "As trained, rotary rises most, from 1.50 to 4.00 nats, and alibi is" in words["alt"]
 
 
 def test_scores_and_kernels_are_drawn_as_given(drawn):

@@ -150,7 +150,16 @@ def test_trainings_an_hour_on_the_page_are_those_that_were_measured():
             assert row(name, str(one["length"]), *hourly, f"{one['ratio']:.1f}") in PAGE
 
 
-SHARES = ("linear maps reach", "alone, in cache", "alone, outside", "attention", "compiled takes")
+SHARES = (
+    "linear maps reach",
+    "alone, in cache",
+    "alone, outside",
+    "attention",
+    "dropout",
+    "optimiser",
+    "all else",
+    "compiled takes",
+)
 
 
 def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
@@ -159,18 +168,22 @@ def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
     shares = {name: [round(100 * one[name]) for one in steps["rows"]] for name in SHARES}
     for i, one in enumerate(steps["rows"]):
         assert row(str(one["tokens"]), *(f"{shares[name][i]} %" for name in SHARES)) in PAGE
-    reached, in_cache, outside, _, compiled = shares.values()
+    reached, in_cache, outside, *_, all_else, compiled = shares.values()
     assert f"those of a step reach {min(reached)} to {max(reached)} %" in PAGE
     assert f"come to {min(in_cache)} % and more" in PAGE
     assert f"to {min(outside)} to {max(outside)} % if these lie outside" in PAGE
+    assert f"*all else*, from {min(all_else)} to {max(all_else)} %," in PAGE
     assert f"{compiled[0]} % of its time at 8 tokens, but {compiled[-1]} % at 300" in PAGE
 
 
-def test_times_of_one_token_on_the_page_are_those_that_were_measured():
+def test_times_of_one_token_on_the_page_are_those_that_were_measured(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    from aims import DECODED
+
     measured = stored("decoding.json")
     assert not measured["busy"], "measure again on an idle machine"
     found = {}
-    for kind in ("none", "sinusoidal", "learnable", "rotary", "t5", "alibi"):
+    for kind in DECODED:
         for column, kept in product(("alone", "of many"), (64, 512)):
             alike = [r for r in measured["rows"] if (r["prompt"], r["kind"]) == (kept, kind)]
             ours = min(r[column] for r in alike if r["whose"].startswith("posenc"))
@@ -183,3 +196,19 @@ def test_times_of_one_token_on_the_page_are_those_that_were_measured():
     assert max(found["rotary"][:2] + found["t5"][:2]) < 1  # "the quickest", by themselves
     longest = max(found[kind][3] for kind in ("rotary", "t5", "alibi"))
     assert f"shrinks to {longest:.2f} and less" in PAGE
+    assert {one["kind"] for one in measured["rows"]} == {*DECODED}
+    assert max(max(found[kind]) for kind in ("xpos", "cope", "pope")) < 1
+
+
+def test_the_layer_beside_sinusoids_is_what_the_page_says():
+    rows = [r for r in stored("decoding.json")["rows"] if r["prompt"] == 64]
+    ours = {r["kind"]: r["of many"] for r in rows if r["whose"] == "posenc"}
+    assert ours["sinusoidal"] == pytest.approx(ours["none"], rel=0.02)
+    theirs = {}
+    for r in rows:
+        if not r["whose"].startswith("posenc"):
+            theirs.setdefault(r["kind"], []).append((r["of many"], r["whose"]))
+    xglm, *gpt2 = (min(theirs[kind]) for kind in ("sinusoidal", "none", "learnable"))
+    assert xglm[1] == "transformers XGLM"
+    assert {whose for _, whose in gpt2} == {"transformers GPT-2"}
+    assert xglm[0] < 0.95 * min(time for time, _ in gpt2)

@@ -4,12 +4,13 @@ import doctest
 import math
 
 import naive
+import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck
 
 from posenc import encodings
-from posenc.attention import CrossAttention, SelfAttention
+from posenc.attention import CrossAttention, Places, SelfAttention
 from posenc.encodings import axial
 from posenc.models import TimeSeriesTransformer
 
@@ -66,6 +67,37 @@ def test_a_layer_equals_the_loops(axes, n_axes):
     expected = naive.self_attention(attention, x.tolist(), score=score)
     expected = torch.tensor(expected, dtype=torch.float64)
     torch.testing.assert_close(attention(x, positions=t), expected, **TOLERANCE)
+
+
+@BOTH
+@pytest.mark.parametrize("n_axes", [2, 3])
+def test_omega_says_by_what_angle_each_pair_turns(axes, n_axes):
+    position, t = layer(axes, n_axes).position, torch.randn(LENGTH, n_axes).double()
+    omega = torch.as_tensor(position.omega)
+    assert omega.shape[-2:] == (D_HEAD // 2, n_axes)
+    q = torch.zeros(1, N_HEADS, LENGTH, D_HEAD, dtype=torch.float64)
+    q[..., ::2] = 1
+    got, _ = position.rotate(q, q, Places.at(t, q[0, :1], n_axes))
+    angles = (t @ omega.mT).expand(1, N_HEADS, -1, -1)
+    torch.testing.assert_close(got[..., ::2], angles.cos(), **TOLERANCE)
+    torch.testing.assert_close(got[..., 1::2], angles.sin(), **TOLERANCE)
+
+
+def test_an_axial_omega_is_no_weight():
+    position = layer("axial").position
+    assert (np.count_nonzero(position.omega, axis=1) == 1).all()
+    assert position.omega.dtype == np.float64
+    assert not position.state_dict()
+
+
+@BOTH
+def test_autocast_rounds_no_position(axes):
+    position, t = layer(axes).position.float(), torch.tensor([[256, 301], [257, 300], [999, 7]])
+    q = torch.randn(1, N_HEADS, 3, D_HEAD)
+    places = Places.at(t, q[:, 0], 2)
+    exact, _ = position.rotate(q, q, places)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(position.rotate(q, q, places)[0], exact)
 
 
 @BOTH

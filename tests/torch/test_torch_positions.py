@@ -3,6 +3,7 @@
 # ruff: noqa: ARG001, ARG002 - doors and scores take all their arguments
 
 import copy
+import functools
 import math
 
 import naive
@@ -16,7 +17,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from posenc import encodings
 from posenc.attention import CrossAttention, Places, Position, SelfAttention
 from posenc.audit import published
-from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
 D_MODEL, N_HEADS, D_HEAD, LENGTH, BATCH, MAX = 8, 2, 4, 6, 2, 12
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
@@ -870,5 +871,21 @@ def test_a_table_in_the_list_enters_where_it_first_stands():
 def test_a_list_of_another_length_is_named():
     with pytest.raises(ValueError, match=r"one encoding or a list of n_layers = 2, got 3"):
         model(TimeSeriesTransformer, ["none"] * 3)
-    with pytest.raises(ValueError, match=r"position_options must be empty for a list of encodings"):
-        model(TimeSeriesTransformer, ["rotary"] * 2, position_options={"base": 3.0})
+
+
+@pytest.mark.parametrize("cls", [TimeSeriesTransformer, PatchTransformer, LanguageModel])
+def test_options_beside_a_list_are_refused_with_the_way_out(cls):
+    sizes = {"d_model": 16, "n_heads": 2, "n_layers": 3}
+    data = (5,) if cls is LanguageModel else (3, 4, 80)
+    options = {"scaling": "yarn", "original_length": 5}
+    message = r"must be empty for a list .*functools\.partial\(posenc\.encodings\.Rotary, scaling="
+    with pytest.raises(ValueError, match=message):
+        cls(*data, position=["rotary"] * 3, position_options=options, **sizes)
+    stretched = functools.partial(encodings.Rotary, **options)
+    net = cls(*data, position=["rotary", stretched, "none"], **sizes)
+    turning, slower, still = (layer.attention.position for layer in net.layers)
+    assert isinstance(still, encodings.NoPosition)
+    assert slower.stretching.scaling == "yarn"
+    assert turning.stretching.scaling == "none"
+    assert slower.omega[-1] < turning.omega[-1]
+    assert slower.max_length == turning.max_length

@@ -162,6 +162,29 @@ def test_factors_follow_from_the_lengths():
         assert said.attention_factor == followed.attention_factor
 
 
+@pytest.mark.parametrize("scaling", ["linear", "ntk"])
+def test_beside_a_factor_an_original_length_changes_nothing_and_the_docstring_says_so(scaling):
+    """Configurations of models hold both; the benchmark and the peers hand both over."""
+    alone = rotary(scaling=scaling, factor=2.0)
+    beside = rotary(scaling=scaling, factor=2.0, original_length=8)
+    np.testing.assert_array_equal(alone.omega, beside.omega)
+    said = " ".join(encodings.Rotary.__doc__.split())
+    assert "beside a factor, as configurations of models have it, it changes nothing" in said
+    assert 'other than an `original_length` beside the `factor` of "linear" and "ntk"' in said
+
+
+def test_beside_a_gain_longrope_has_no_use_for_a_factor():
+    gained = {"scaling_options": {**LISTS, "attention_factor": 1.5}}
+    alone, beside = (
+        rotary(scaling="longrope", original_length=20, factor=factor, **gained)
+        for factor in (None, 9.0)
+    )
+    np.testing.assert_array_equal(alone.omega, beside.omega)
+    assert alone.attention_factor == beside.attention_factor == 1.5
+    said = " ".join(encodings.Rotary.__doc__.split())
+    assert 'a `factor` beside the `attention_factor` of "longrope"' in said
+
+
 def test_gains_multiply_queries_and_keys():
     assert rotary(scaling="yarn", original_length=20).attention_factor == schedules.yarn_gain(4)
     own = {"attention_factor": 1.5}

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import CrossAttention, SelfAttention
+from posenc.attention import Cache, CrossAttention, Places, SelfAttention
 from posenc.encodings.window_statistics import window_statistics
 from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
@@ -101,6 +102,50 @@ def test_wrong_positions_are_named(given):
         series_model()(X, times=given)
     with pytest.raises(ValueError, match=r"^positions must be integers or real numbers"):
         causal_model()(torch.zeros(1, 8, dtype=torch.long), positions=given)
+
+
+def handed_over():
+    """Return everybody who takes positions, with the name of the argument."""
+    text, cross = torch.zeros(1, 8, dtype=torch.long), layer(CrossAttention)
+    patches = PatchTransformer(16, 2, 8, "rotary", 16, 2, 1, 16, patch=2).eval()
+    return [
+        ("positions", lambda t: layer()(X, positions=t)),
+        ("positions", lambda t: layer().weights(X, positions=t)),
+        ("positions", lambda t: layer(causal=True)(X, positions=t, cache=Cache())),
+        ("positions", lambda t: cross(X, X, positions=t)),
+        ("context_positions", lambda t: cross(X, X, context_positions=t)),
+        ("context_positions", lambda t: cross.weights(X, X, context_positions=t)),
+        ("positions", lambda t: causal_model()(text, positions=t)),
+        ("positions", lambda t: Places.at(t, X)),
+        ("times", lambda t: series_model()(X, times=t)),
+        ("times", lambda t: patches(X, times=t)),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float8_e5m2])
+def test_positions_that_a_type_has_rounded_are_refused(dtype):
+    """In bfloat16, 256 and 257 are one number."""
+    for name, call in handed_over():
+        wanted = rf"^{name} must be integers, float32 or float64 from the start.*got dtype {dtype}$"
+        with pytest.raises(ValueError, match=wanted):
+            call(torch.arange(8.0).to(dtype))
+        for exact in (torch.int16, torch.float32, torch.float64):
+            call(torch.arange(8).to(exact))
+
+
+def test_the_message_says_from_where_on_numbers_are_rounded():
+    for given, most in [(torch.arange(256, 264).bfloat16(), 256), (np.arange(8, dtype="e"), 2048)]:
+        with pytest.raises(ValueError, match=f"whole numbers above {most} have been rounded"):
+            layer()(X, positions=given)
+
+
+def test_a_model_of_a_half_type_takes_times_in_float32():
+    model, times = series_model().bfloat16(), 256 + torch.arange(8.0)
+    out = model(X.bfloat16(), times=times)
+    assert out.dtype == torch.bfloat16
+    assert torch.equal(out, model(X.bfloat16(), times=times.double()))
+    half = layer().bfloat16()
+    assert half(X.bfloat16(), positions=times).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("what", INPUTS)

@@ -41,6 +41,9 @@ class SelfAttention(Attention):
     and values, their maps have fewer rows. The scores are `q k / sqrt(d_head) + bias`. The fused
     kernel is used unless `mix` returns a function.
 
+    A forward pass takes `positions`, one a token; models of series, such as
+    `posenc.models.TimeSeriesTransformer`, take `times`, one a step, and make positions from them.
+
     Raises
     ------
     ValueError
@@ -108,8 +111,9 @@ class SelfAttention(Attention):
             key (column). With a cache, columns are all tokens so far. A square mask of a batch
             as large as its length is taken for padding; a batch axis in front tells them apart.
         positions : (length,) or (batch, length), optional
-            Integers or real times in steps; (..., length, n_axes) for encodings that say so. By
-            default 0, 1, 2, ..., or onward from the last one in the cache.
+            Integers or real times in steps, in float32 or float64 also where x has a half type;
+            (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
+            from the last one in the cache. The models of series make them from their `times`.
         cache : Cache, optional
             Of a causal layer: what it has seen already, to which the new tokens are added.
 

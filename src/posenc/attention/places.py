@@ -209,14 +209,14 @@ class Places:
         Parameters
         ----------
         positions : (length,) or (batch, length), with a last axis `n_axes` if that is above 1
-            Integers or real numbers.
+            Integers or real numbers, in float32 or float64.
         x : (batch, length, width)
         n_axes : int
 
         Raises
         ------
         ValueError
-            If the positions do not fit the tokens.
+            If the positions do not fit the tokens, or have a half type, which rounds them.
 
         Examples
         --------
@@ -312,6 +312,7 @@ def given_steps(
     Parameters
     ----------
     positions : (length,) or (batch, length), with a last axis `n_axes` if that is above 1
+        Integers, float32 or float64; half types have rounded them.
     x : (batch, length, d_model)
     n_axes : int
     real : (batch, length) bool, optional
@@ -323,6 +324,7 @@ def given_steps(
         positions = _as_tensor(name, positions)
     if positions.dtype == torch.bool or positions.is_complex():
         refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
+    _check_exact(name, positions.dtype)
     last = () if n_axes == 1 else (n_axes,)
     shared, own = (x.shape[1], *last), (*x.shape[:2], *last)
     if positions.shape not in (shared, own):
@@ -353,6 +355,19 @@ def _as_tensor(name: str, positions: ArrayLike) -> Tensor:
         raise ValueError(
             f"{name} must be integers or real numbers, got {positions!r:.80}"
         ) from error
+
+
+def _check_exact(name: str, dtype: torch.dtype) -> None:
+    """Raise ValueError for a type of float that skips whole numbers that are positions."""
+    if not dtype.is_floating_point or torch.finfo(dtype).bits >= 32:
+        return
+    most = round(2 / torch.finfo(dtype).eps)
+    refuse(
+        name,
+        "must be integers, float32 or float64 from the start, as it is too late to convert them "
+        f"where whole numbers above {most} have been rounded",
+        f"dtype {dtype}",
+    )
 
 
 def check_countable(n_axes: int, name: str = "positions") -> None:

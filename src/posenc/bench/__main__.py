@@ -13,6 +13,20 @@ from posenc.bench import store as stores
 from posenc.bench.settings import NAMED, PROFILES, Settings, complete
 from posenc.bench.store import Store
 
+_SECONDS = (
+    "begin no training after so many seconds; what has begun is trained to its end, so the command "
+    "may overrun by as long as one training takes; run it again to go on"
+)
+
+_AGREE = "compare a GPU with the processor, on a short training"
+_AGREEMENT = (
+    "Trains one short cell, of an encoding for each kind of door, on the processor and on the "
+    "named device, in float32, and stores by how much losses and logits differ at most. Both start "
+    "from the same weights and see the same batches; dropout's masks are drawn on the processor "
+    "for both, as each kind of device has a generator of its own. With --device cpu the processor "
+    "is compared with itself, and the difference is 0."
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
@@ -42,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     _add_text(commands.add_parser("text", help="train the model of characters, and read farther"))
     _add_probes(commands.add_parser("probes", help="train on the range probe, and read longer"))
     _add_gaps(commands.add_parser("gaps", help="train with and without the times of lost steps"))
+    _add_agree(commands.add_parser("agree", help=_AGREE, description=_AGREEMENT))
     status = commands.add_parser("status", help="count what a results file holds")
     status.add_argument("file", type=Path)
     status.set_defaults(command=_status)
@@ -108,9 +123,7 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
     protocol.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     protocol.add_argument("--workers", type=int, help="processes; by default one per core")
     protocol.add_argument("--stack", type=int, help="resamples trained together; 1, or 16 on a GPU")
-    protocol.add_argument(
-        "--seconds", type=float, help="begin no training after so long; run again to go on"
-    )
+    protocol.add_argument("--seconds", type=float, help=_SECONDS)
     protocol.set_defaults(command=_protocol)
 
 
@@ -139,9 +152,7 @@ def _add_course(command: argparse.ArgumentParser, out: str) -> None:
     command.add_argument("--out", type=Path, default=Path(out), metavar="FILE")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     command.add_argument("--workers", type=int, help="processes; by default one per core")
-    command.add_argument(
-        "--seconds", type=float, help="begin no training after so long; run again to go on"
-    )
+    command.add_argument("--seconds", type=float, help=_SECONDS)
 
 
 def _add_text(text: argparse.ArgumentParser) -> None:
@@ -157,6 +168,24 @@ def _add_probes(probes: argparse.ArgumentParser) -> None:
     probes.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
     _add_course(probes, "results/probes.jsonl")
     probes.set_defaults(command=_probes)
+
+
+def _add_agree(agree: argparse.ArgumentParser) -> None:
+    agree.add_argument("--device", default="cuda", help="cuda (by default), cuda:1, mps, cpu")
+    agree.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/agreement.json"),
+        metavar="FILE",
+        help="what it holds of other devices stays; a file of another origin is left alone",
+    )
+    agree.set_defaults(command=_agree)
+
+
+def _agree(options: argparse.Namespace) -> int:
+    from posenc.bench import agreement
+
+    return agreement.run(options)
 
 
 def _probes(options: argparse.Namespace) -> int:
@@ -249,7 +278,7 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-_TO_A_FILE = (_run, _baselines, _merge, _lab, _text, _probes, _gaps)
+_TO_A_FILE = (_run, _baselines, _merge, _lab, _text, _probes, _gaps, _agree)
 
 
 def _fits(record: dict, conditions: Sequence[str]) -> bool:

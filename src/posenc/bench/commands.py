@@ -5,11 +5,11 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from posenc import _checks, data, encodings
-from posenc.bench import build, estimate, jobs, local, protocols, stages, tuning
+from posenc.bench import build, changes, estimate, jobs, local, protocols, stages, tuning
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary
 from posenc.bench.progress import Progress
@@ -72,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
     train = Trainer(options, device, [spec.name for spec in grid.encodings])
     train.engine()  # a wrong name is an error before anything is read
     grid.fetch()
+    _print_changes(grid.groups(), options.out, tuned=options.tune)
     _print_estimate(grid, options, train)
     if options.tune:
         groups, files = list(grid.groups()), stages.beside(options.out)
@@ -111,11 +112,28 @@ def protocol(options: argparse.Namespace) -> int:
         train = Trainer(options, jobs.resolve_device(options.device), block.encodings, until)
         print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
         files = protocols.files(options.out, block.dataset, block.variant)
+        _print_changes(groups, files.results, tuned=True)
         failed += _staged(groups, files, train).failed
         if time.monotonic() > until:
-            print("the time is over; the same command goes on from here")
+            _print_overrun(time.monotonic() - until, files, block.model)
             break
     return 1 if failed else 0
+
+
+def _print_overrun(seconds: float, files: stages.Files, model: str) -> None:
+    """Say by how much a slice was longer than asked, and by how much it may be."""
+    stored = [r for path in (files.trials, files.results) for r in Store(path)]
+    took = [_seconds_of_its_job(r) for r in stored if r["model"] == model]
+    longest = f" (of those stored here, up to {max(took):.0f} s)" if took else ""
+    print(
+        f"the time is over, by {seconds:.0f} s: what has begun is trained to its end, so it may "
+        f"overrun by as long as one training takes{longest}; the same command goes on from here"
+    )
+
+
+def _seconds_of_its_job(record: dict) -> float:
+    """Return the wall time of a training with the seeds that were trained together with it."""
+    return record["seconds"] * record["metrics"].get("seeds_together", 1)
 
 
 def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
@@ -141,6 +159,23 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
         resampled=resampled,
         **{name: value for name, value in changes.items() if value is not None},
     )
+
+
+def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
+    """Say what is trained anew because an encoding's code or the series have changed."""
+    if not out.is_file():
+        return
+    from posenc.study import tables
+
+    stored, found = changes.Stored(Store(out)), []
+    for cell in (cell for group in groups for cell in group):
+        settings = (replace(cell, tuned=tuning.TUNED) if tuned else cell).stored()
+        record = {"encoding": cell.encoding, "dataset": cell.dataset, "settings": settings}
+        names = (tables.label(record, kind) for kind in changes.SOURCES)
+        found.append(stored.change(settings, *names))
+    counted, end = ("stored training run", "stored training runs"), "trained anew"
+    for sentence in changes.said(found, *counted, (f"is {end}", f"are {end}")):
+        print(sentence, flush=True)  # before what the training writes elsewhere
 
 
 def _print_estimate(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from posenc.bench import values
 from posenc.bench.settings import Settings
 
 # Fields of every record, in their order, and the types of their values.
@@ -124,10 +125,20 @@ def check(record: object) -> dict:
             raise ValueError(f"{name} must be {_SAID[kind]}, got {value!r:.40}")
     if not _KEY.fullmatch(record["key"]):
         raise ValueError(f"key must be 32 hexadecimal digits, got {record['key']!r:.40}")
+    for name, rule in _RULES.items():
+        if name in record and not rule.fits(record[name]):
+            raise ValueError(f"{name} must be {rule.said}, got {record[name]!r:.40}")
+    values.check("metrics", record["metrics"], values.METRICS)
+    values.check("settings", record["settings"], values.SETTINGS)
     return record
 
 
 _SAID = {str: "a text", int: "an integer", dict: "an object", (int, float): "a number"}
+_RULES = {
+    **dict.fromkeys(("seed", "resample"), values.COUNT),
+    "seconds": values.NOT_NEGATIVE,
+    "error": values.TEXT,
+}
 _KEY = re.compile("[0-9a-f]{32}")
 
 

@@ -1,11 +1,12 @@
 """Rotary encoding for tokens whose position is several numbers."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.numerics import precise
+from posenc.attention.numerics import precise, without_autocast
 from posenc.attention.places import Steps, constants, refuse
 
 
@@ -31,6 +32,13 @@ class AxialRotary(Position):
     base : float
         Frequencies are `base**(-2i / d)` with d the dimensions of one part, or of the head. The
         authors use 100 for images, whose axes are short.
+
+    Attributes
+    ----------
+    omega : array of shape (d / 2, n_axes), or nn.Parameter (n_heads, d / 2, n_axes) for "mixed"
+        Angular frequencies in radians per position, with d = d_model / n_heads: pair i of a token
+        at t, (n_axes,), turns by `omega[..., i, :] @ t`. For "axial" each pair has one that is
+        not 0, that of its axis.
 
     Notes
     -----
@@ -76,6 +84,7 @@ class AxialRotary(Position):
                 f"got {self.d_head}"
             )
         self._part = frequencies.geometric(self.d_head // n_axes, base)
+        self.omega = np.kron(np.eye(n_axes), self._part[:, None])
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         if places is None or places.of_queries.given is None or places.of_keys.given is None:
@@ -95,5 +104,6 @@ class AxialRotary(Position):
         """Return the angle of each pair: (batch or 1, heads or 1, length, d_head / 2)."""
         if self.axes == "mixed":
             omega = self.omega.to(torch.promote_types(t.dtype, precise(self.omega).dtype))
-            return t.to(omega.dtype)[:, None] @ omega.mT
+            with without_autocast(t):  # in which a product would round positions
+                return t.to(omega.dtype)[:, None] @ omega.mT
         return (t[:, None, :, :, None] * constants(self._part, t)).flatten(-2)

@@ -15,8 +15,9 @@ class T5Bias(Position):
     """One learned scalar per head and bucket of offsets (Raffel et al. 2020, section 2.1).
 
     Half the buckets serve keys after the query, half the others. In each half, the first half
-    holds one distance each, the rest grow logarithmically up to `max_distance`; all larger
-    distances share the last. T5 shares the scalars over its layers, and so does a model here.
+    holds one distance each, the rest widen in proportion to the distance up to `max_distance`, so
+    that the number of buckets grows like its logarithm; all larger distances share the last. T5
+    shares the scalars over its layers, and so does a model here.
     In a causal layer all buckets serve keys before the query, as in T5's decoder. Real offsets go
     to the bucket of the nearest whole one.
     T5 does not divide scores by sqrt(d_head), which its initial weights make up for; here they

@@ -44,7 +44,8 @@ class Rotary(Position):
         How many times longer than in training, at least 1. By default `max_length` over
         `original_length`; 1 for "dynamic_ntk", which looks at the input.
     original_length : int, optional
-        Tokens of a training sequence. "linear" and "ntk" can do without if they have a `factor`.
+        Tokens of a training sequence. "linear" and "ntk" look at it only where no `factor` is
+        given; beside a factor, as configurations of models have it, it changes nothing.
     scaling_options : mapping, optional
         For "yarn" `beta_fast`, `beta_slow`, `ramp`, `truncate` and `attention_factor`; for "llama3"
         `low_freq_factor` and `high_freq_factor`; for "longrope" the lists `short_factor` and
@@ -60,9 +61,11 @@ class Rotary(Position):
     Raises
     ------
     ValueError
-        For a value or a combination that means nothing, and options that would be ignored; in a
-        forward pass, where a cache holds keys that a growing input would have to turn anew, and
-        where a length is to follow from positions that are all below 0 or beyond 2**63.
+        For a value or a combination that means nothing, and options that would be ignored, other
+        than an `original_length` beside the `factor` of "linear" and "ntk" and a `factor` beside
+        the `attention_factor` of "longrope"; in a forward pass, where a cache holds keys that a
+        growing input would have to turn anew, and where a length is to follow from positions that
+        are all below 0 or beyond 2**63.
 
     Notes
     -----

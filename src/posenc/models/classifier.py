@@ -15,11 +15,13 @@ from posenc.models.layer import EncoderLayer
 from posenc.models.norms import NORMS, NoNorm
 from posenc.models.pooling import POOLINGS, pool
 from posenc.models.positions import PositionLike, for_layers
-from posenc.models.stored import StoredOnce
+from posenc.models.random_places import RandomPlaces, check_random
 
 
-class Classifier(StoredOnce):
+class Classifier(RandomPlaces):
     """Tokens, position, layers, pooling, head; derived classes say how a series becomes tokens."""
+
+    _counted = "length"  # what a message calls the number of tokens, a class token apart
 
     def __init__(
         self,
@@ -41,6 +43,7 @@ class Classifier(StoredOnce):
         attention_dropout: float,
         position_options: Mapping[str, Any] | None,
         share_position: bool | None,
+        random_positions: int | None,
         check_input: bool,
     ) -> None:
         super().__init__()
@@ -58,13 +61,15 @@ class Classifier(StoredOnce):
         _checks.probability("attention_dropout", attention_dropout)
         _checks.choice("norm", norm, NORMS)
         _checks.choice("head", head, ("linear", "mlp"))
+        self.random_positions = check_random(random_positions, self._counted, n_steps)
         self.n_tokens = n_steps + (pooling == "cls")
+        n_places = (self.random_positions or n_steps) + (pooling == "cls")
         self.class_token = nn.Parameter(torch.randn(d_model) * 0.02) if pooling == "cls" else None
         positions, self.embeds = for_layers(
             position,
             d_model,
             n_heads,
-            self.n_tokens,
+            n_places,
             n_layers,
             class_token=pooling == "cls",
             shared=share_position,
@@ -81,6 +86,8 @@ class Classifier(StoredOnce):
         if head == "mlp":
             hidden = nn.Linear(width, d_ff)
             self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
+        if self.random_positions is not None:
+            self._check_served(n_places - 1)
 
     @property
     def position(self) -> Position:
@@ -99,8 +106,10 @@ class Classifier(StoredOnce):
             True marks a real step; what stands at the others, NaN included, is not looked at.
         times : (length,) or (batch, length), optional
             When the steps were taken, in the unit of a regular step: integers or real numbers. By
-            default tokens count 0, 1, 2, ... A class token stands one step before the earliest,
-            and all others one later, as without times.
+            default tokens count 0, 1, 2, ...; in training with `random_positions` their places are
+            drawn. A class token stands one step before the earliest, and all others one later, as
+            without times. What `SelfAttention` and `LanguageModel` call `positions` is made of
+            them, one for each token.
 
         Raises
         ------
@@ -123,6 +132,7 @@ class Classifier(StoredOnce):
         if self.check_input:
             check_finite(x)
         x, mask = self._tokens(x, mask)
+        times = self._drawn_times(x) if times is None else times
         places = None if times is None else self._places(times, mask)
         if self.class_token is not None:
             x, mask = self._with_class_token(x, mask)
@@ -140,6 +150,11 @@ class Classifier(StoredOnce):
 
     def _token_times(self, times: Tensor, mask: Tensor | None) -> Tensor:  # noqa: ARG002
         return times
+
+    def _drawn_times(self, x: Tensor) -> Tensor | None:
+        """Return random places of the tokens x, (1, tokens), None where they count."""
+        drawn = self._drawn(x.shape[1])
+        return None if drawn is None else drawn.to(x.device)[None]
 
     def _places(self, times: Tensor, mask: Tensor | None) -> Places:
         """Return where the tokens stand, the class token included."""

@@ -14,10 +14,10 @@ from posenc.attention.places import Steps, can_look, given_steps
 from posenc.models.layer import EncoderLayer
 from posenc.models.norms import LayerNorm
 from posenc.models.positions import PositionLike, for_layers
-from posenc.models.stored import StoredOnce
+from posenc.models.random_places import RandomPlaces, check_random
 
 
-class LanguageModel(StoredOnce):
+class LanguageModel(RandomPlaces):
     """A decoder-only transformer (Radford et al. 2019, GPT-2; layers of Vaswani et al. 2017).
 
     A learned vector for each token, `n_layers` layers of causal attention and a feed-forward
@@ -33,7 +33,8 @@ class LanguageModel(StoredOnce):
     position : str, Position, or callable
         A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). A list gives one for each
-        layer, such as `["rotary", "rotary", "none"]`.
+        layer, such as `["rotary", "rotary", "none"]`; an entry with options is a callable, such
+        as `functools.partial(Rotary, scaling="yarn", original_length=128)`.
     max_length : int
         Tokens for which encodings are made. Those that can go on serve longer inputs.
     d_ff : int, optional
@@ -41,7 +42,7 @@ class LanguageModel(StoredOnce):
     dropout : float
         On the embedded tokens, in the feed-forward network and on both residual branches.
     position_options : mapping, optional
-        Options for the encoding, if `position` is a name, class or function.
+        Options for the encoding, if `position` is one name, class or function.
     share_position : bool, optional
         Whether all layers share one encoding; by default as its authors have it.
     random_positions : int, optional
@@ -61,6 +62,9 @@ class LanguageModel(StoredOnce):
     -----
     Batches of several lengths are padded at the end with any token: no earlier token sees it, and
     the loss leaves it out.
+
+    The `positions` of a forward pass are what `TimeSeriesTransformer` and `PatchTransformer` take
+    as `times`, one for each step of a series.
 
     Raises
     ------
@@ -104,7 +108,7 @@ class LanguageModel(StoredOnce):
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         d_ff = 4 * d_model if d_ff is None else _checks.count("d_ff", d_ff, minimum=1)
         _checks.probability("dropout", dropout)
-        self.random_positions = _check_random(random_positions, self.max_length)
+        self.random_positions = check_random(random_positions, "max_length", self.max_length)
         positions, self.embeds = for_layers(
             position,
             d_model,
@@ -123,7 +127,7 @@ class LanguageModel(StoredOnce):
         self.final_norm = LayerNorm(d_model)
         self.head = nn.Linear(d_model, self.n_tokens)
         if self.random_positions is not None:
-            self._check_given_positions()
+            self._check_served(self.random_positions - 1)
 
     @property
     def position(self) -> Position:
@@ -145,7 +149,8 @@ class LanguageModel(StoredOnce):
             Integers from 0 to `n_tokens - 1`.
         positions : (length,) or (batch, length), optional
             Integers or real numbers, in steps. By default 0, 1, 2, ..., or onward from the last
-            one in the cache; in training with `random_positions` they are drawn.
+            one in the cache; in training with `random_positions` they are drawn. The models of
+            series call them `times`, one a step, from which those of their tokens are made.
         cache : Cache, optional
             What the model has seen already, to which the new tokens are added: the logits are
             those of the whole sequence. Nothing is drawn at random then.
@@ -170,37 +175,14 @@ class LanguageModel(StoredOnce):
                 x = layer(x, None, None, places, None if caches is None else caches[i])
         return self.head(self.final_norm(x))
 
-    def draw_positions(self, length: int, generator: torch.Generator | None = None) -> Tensor:
-        """Return sorted places of 0 to `random_positions - 1`, none twice: integers (length,).
-
-        Parameters
-        ----------
-        length : int
-            At most `random_positions`.
-        generator : torch.Generator, optional
-            Of the processor; by default torch's own.
-
-        Raises
-        ------
-        ValueError
-            If the model has no `random_positions`, or fewer than `length`.
-        """
-        if self.random_positions is None:
-            raise ValueError("random_positions must be given to the model to draw them, got None")
-        if _checks.count("length", length) > self.random_positions:
-            raise ValueError(
-                f"length must be at most random_positions = {self.random_positions}, got {length}"
-            )
-        drawn = torch.randperm(self.random_positions, generator=generator, device="cpu")[:length]
-        return drawn.sort().values
+    draw_positions = RandomPlaces.draw_positions  # has its entry on the reference page here
 
     def _places(
         self, x: Tensor, positions: Tensor | ArrayLike | None, caches: list[Cache] | None
     ) -> Places:
         """Return where the new tokens stand."""
-        drawn = self.training and self.random_positions is not None
-        if positions is None and caches is None and drawn:
-            positions = self.draw_positions(x.shape[1])
+        if positions is None and caches is None:
+            positions = self._drawn(x.shape[1])
         if positions is not None:
             steps = given_steps(positions, x)
         elif caches is not None:
@@ -222,33 +204,3 @@ class LanguageModel(StoredOnce):
                 raise ValueError(
                     f"tokens must be from 0 to n_tokens - 1 = {self.n_tokens - 1}, got {wrong}"
                 )
-
-    @torch.no_grad()
-    def _check_given_positions(self) -> None:
-        """Raise ValueError if an encoding cannot serve the places that are going to be drawn."""
-        weight = self.tokens.weight
-        x = weight.new_zeros(1, 2, self.d_model)
-        ends = torch.tensor([0, self.random_positions - 1], device=weight.device)
-        with torch.random.fork_rng(devices=[]):
-            for layer in self.layers:
-                try:
-                    layer.eval().attention(x, positions=ends)
-                except ValueError as error:
-                    name = type(layer.attention.position).__name__
-                    raise ValueError(
-                        f"random_positions must be None with {name}, which does not serve them, "
-                        f"got {self.random_positions}: {error}"
-                    ) from error
-        self.train()
-
-
-def _check_random(random_positions: int | None, max_length: int) -> int | None:
-    """Return the number of places to draw from, or raise ValueError if some inputs lack room."""
-    if random_positions is None:
-        return None
-    if _checks.count("random_positions", random_positions, minimum=1) < max_length:
-        raise ValueError(
-            f"random_positions must be at least max_length = {max_length}, as no place is drawn "
-            f"twice, got {random_positions}"
-        )
-    return int(random_positions)

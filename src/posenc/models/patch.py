@@ -34,11 +34,18 @@ class PatchTransformer(Classifier):
     norm, norm_first, pooling, head, attention_dropout, position_options, share_position
         As for `TimeSeriesTransformer`. The algorithm names no norm, and transformer layers have
         layer norm; "none" follows the letter.
+    random_positions : int, optional
+        As for `TimeSeriesTransformer`, but the places are those of patches, in patches, at least
+        as many as `length` has; padded patches take part in the draw. Where `times` are given
+        they win.
     check_input : bool
         As for `TimeSeriesTransformer`.
 
     Notes
     -----
+    When the steps were taken is handed over as `times`; the `positions` that `SelfAttention` and
+    `LanguageModel` speak of, one a token, are then the means of a patch's times.
+
     A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
     steps are. A patch's time is the mean of its steps', as far as they are real, in their unit. An
     encoding that serves whole or bounded positions only counts patches, and wants `times` in
@@ -48,7 +55,8 @@ class PatchTransformer(Classifier):
     Raises
     ------
     ValueError
-        If an argument is out of range; the message names it.
+        If an argument is out of range, or random positions are asked of an encoding that cannot
+        serve positions that are given; the message names it.
 
     Examples
     --------
@@ -56,6 +64,8 @@ class PatchTransformer(Classifier):
     >>> model(torch.randn(2, 40, 3)).shape
     torch.Size([2, 4])
     """
+
+    _counted = "the number of patches"
 
     def __init__(
         self,
@@ -78,6 +88,7 @@ class PatchTransformer(Classifier):
         attention_dropout: float = 0.0,
         position_options: Mapping[str, Any] | None = None,
         share_position: bool | None = None,
+        random_positions: int | None = None,
         check_input: bool = True,
     ) -> None:
         length = _checks.count("length", length, minimum=1)
@@ -105,6 +116,7 @@ class PatchTransformer(Classifier):
             attention_dropout=attention_dropout,
             position_options=position_options,
             share_position=share_position,
+            random_positions=random_positions,
             check_input=check_input,
         )
         self.patch, self.stride = steps, shift

@@ -14,7 +14,8 @@ PositionLike = OnePosition | Sequence[OnePosition]
 """What a model takes as `position`: one encoding for all layers, or a list with one for each.
 
 An encoding is given by its registered name, as a finished `Position`, or by what makes one from
-(d_model, n_heads, max_length), such as its class.
+(d_model, n_heads, max_length), such as its class. In a list, one with options is a callable:
+`functools.partial(Rotary, scaling="yarn", original_length=128)`.
 """
 
 
@@ -83,7 +84,11 @@ def _check_list(
             f"position must be one encoding or a list of n_layers = {n_layers}, got {len(entries)}"
         )
     if options:
-        raise ValueError(f"position_options must be empty for a list of encodings, got {options}")
+        raise ValueError(
+            f"position_options must be empty for a list of encodings, got {options}; let a "
+            "class or callable stand in the list for each layer that has options, such as "
+            'functools.partial(posenc.encodings.Rotary, scaling="yarn", original_length=128)'
+        )
 
 
 def _make(

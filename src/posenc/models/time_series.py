@@ -25,7 +25,8 @@ class TimeSeriesTransformer(Classifier):
         A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). The model has `length`
         tokens, one more with `pooling="cls"`. A list gives one for each layer, such as
-        `["rotary", "rotary", "none"]`.
+        `["rotary", "rotary", "none"]`; an entry with options is a callable, such as
+        `functools.partial(Rotary, scaling="yarn", original_length=128)`.
     d_model, n_heads, n_layers, d_ff : int
         Width, heads, layers, width of the feed-forward network.
     dropout : float
@@ -44,16 +45,34 @@ class TimeSeriesTransformer(Classifier):
     attention_dropout : float
         On attention weights; above 0 it costs the fused kernel on CPUs.
     position_options : mapping, optional
-        Options for the encoding, if `position` is a name, class or function.
+        Options for the encoding, if `position` is one name, class or function.
     share_position : bool, optional
         Whether all layers share one encoding; by default as its authors have it.
+    random_positions : int, optional
+        As for `LanguageModel` (Ruoss et al. 2023): in training the tokens of a batch stand at
+        sorted places that are drawn from 0 to `random_positions - 1` without replacement, one
+        draw a batch; in evaluation they count 0, 1, 2, ..., and
+        `model(x, times=model.draw_positions(steps))` draws there, too. Where `times` are given
+        they win, and nothing is drawn. Encodings are then made for as many places, one more with
+        a class token, which stands as it does with `times`. At least `length`.
     check_input : bool
         Whether to look for values that are not finite.
+
+    Notes
+    -----
+    When the steps were taken is handed over as `times`, which are the `positions` that
+    `SelfAttention` and `LanguageModel` speak of: one number a token, in steps, all one later with
+    a class token in front.
+
+    With a mask padded steps take part in the draw, so that a padded series stands where the draw
+    has its real steps: at sorted places of which none is there twice, but in a batch that is
+    padded at the end the places of a short series are the first ones of those drawn.
 
     Raises
     ------
     ValueError
-        If an argument is out of range; the message names it.
+        If an argument is out of range, or random positions are asked of an encoding that cannot
+        serve positions that are given; the message names it.
 
     Examples
     --------
@@ -83,6 +102,7 @@ class TimeSeriesTransformer(Classifier):
         attention_dropout: float = 0.0,
         position_options: Mapping[str, Any] | None = None,
         share_position: bool | None = None,
+        random_positions: int | None = None,
         check_input: bool = True,
     ) -> None:
         length = _checks.count("length", length, minimum=1)
@@ -104,6 +124,7 @@ class TimeSeriesTransformer(Classifier):
             attention_dropout=attention_dropout,
             position_options=position_options,
             share_position=share_position,
+            random_positions=random_positions,
             check_input=check_input,
         )
         self.project = nn.Linear(n_channels, d_model)

@@ -271,7 +271,7 @@ def rules() -> dict[str, dict[str, str]]:
         "encoding and for none, chosen by validation",
         "too few steps": f"from {course['least_steps']} to {course['steps']:,} steps; a training "
         f"ends after {course['patience_steps']} steps without progress",
-        "no baseline": f"{', '.join(sanity.NAMES.values())} and no encoding beside every score; a "
+        "no baseline": f"{', '.join(sanity.NAMES.values())} and no encoding for every set; a "
         "set where nothing is learned does not count",
         "chance among many": f"Friedman's test counted or drawn, Wilcoxon's corrected by Holm over "
         f"{len(protocols.ENCODINGS) - 1} encodings, level {ANALYSIS['alpha']:g}",

@@ -29,6 +29,7 @@ from posenc.study import (
 from posenc.study.second import Grid
 
 FIXED = ("length", "channels", "train_size")
+JOINT = ("set", "encoding", "set:encoding", "set:tokens", "set:tokens:resample")
 SHARED = ("set", "encoding", "set:encoding", "set:resample")
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
 
@@ -127,6 +128,20 @@ def depends(tokens: str) -> mixed.MixedModel:
     tokens : {"steps", "patches"}
     """
     return mixed.gain_model(_trainings(tokens), fixed=FIXED, random=SHARED)
+
+
+def jointly() -> mixed.MixedModel:
+    """Return the one mixed model that the protocol names, of both kinds of tokens together.
+
+    Norms are not among its effects: in tier 1 they go with what a token is. A training without an
+    encoding is shared by the gains of one set, kind of token and resample.
+    """
+    rows = defaultdict(list)
+    for tokens in TOKENS.values():
+        some = _trainings(tokens)
+        for column, values in (some | {"tokens": [tokens] * len(some["gain"])}).items():
+            rows[column] += values
+    return mixed.gain_model(rows, fixed=(*FIXED, "tokens"), random=JOINT)
 
 
 def spreads(tokens: str) -> dict[str, float]:

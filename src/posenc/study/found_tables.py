@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import data
-from posenc.study import found, friedman, power, second, statistics
+from posenc.study import found, friedman, power, sanity, second, statistics
 from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
@@ -94,6 +94,30 @@ def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) 
     return rows
 
 
+def by_patches(least: int) -> Rows:
+    """Return gains in points on sets with fewer patches than `least`, and with as many or more.
+
+    A set counts by its mean over encodings and resamples; sets that share series count as several.
+
+    Parameters
+    ----------
+    least : int
+    """
+    of_sets = [(n, mean) for _, kind, n, mean, _, _ in found.by_tokens() if kind == "patches"]
+    rows: Rows = {}
+    for many in (False, True):
+        some = [(n, mean) for n, mean in of_sets if (n >= least) == many]
+        (counts, means) = zip(*some, strict=True)
+        rows[f"{min(counts)} to {max(counts)} patches"] = {
+            "sets": len(some),
+            "mean gain": f"{np.mean(means):+.1f}",
+            "median": f"{np.median(means):+.1f}",
+            "lowest and highest set": _range(np.array(means)),
+            "sets with 2 points or more": sum(mean >= 2 for mean in means),
+        }
+    return rows
+
+
 def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
     """Return how many encodings the frozen analysis leaves open, such as "Open: 2 of 10 ..."."""
     counts = {t: sum(g.answer == "open" for g in gains) for t, (_, gains) in answers.items()}
@@ -102,10 +126,11 @@ def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
 
 
 def chances(points: Iterable[int] = (1, 2)) -> Rows:
-    """Return how likely the finished first tier shows true gains: the range over encodings.
+    """Return how likely the edition and the finished first tier show true gains.
 
-    Simulated with the scatter of the gains that are there, a row for each model that has left an
-    encoding open.
+    The range over encodings, simulated with the scatter of the gains that are there: two rows for
+    each model that has left an encoding open. Of the sets that tier 1 plans those are taken away
+    on which nothing was learned.
 
     Parameters
     ----------
@@ -115,18 +140,22 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
     points = list(points)
     rows: Rows = {}
     for model, tokens in found.TOKENS.items():
-        units, planned = second.learned(second.load(model)), found.n_units(model)
+        units, whole = second.learned(second.load(model)), second.load(model).units()
         if all(one.shown for one in second.gains(units)):
             continue
-        designs = [
-            power.with_sets(power.estimated_design(units.gains(name)), planned)
-            for name in units.encodings[1:]
-        ]
-        row = rows[f"{tokens}, {planned} sets"] = {}
-        for n in points:
-            seen = [power.power(n / 100, one, n_tests=len(designs)).value for one in designs]
-            row[f"gain {n}"] = f"{min(seen):.2f} to {max(seen):.2f}"
+        now = len(units.datasets)
+        planned = found.n_units(model) - (len(whole.datasets) - now)
+        designs = [power.estimated_design(units.gains(name)) for name in units.encodings[1:]]
+        for n_sets in dict.fromkeys((now, planned)):
+            kept = [power.with_sets(one, n_sets) for one in designs]
+            rows[f"{tokens}, {n_sets} sets"] = {f"gain {n}": _chance(n, kept) for n in points}
     return rows
+
+
+def _chance(points: int, designs: Sequence[power.Design]) -> str:
+    """Return the range of the power over encodings for a true gain."""
+    seen = [power.power(points / 100, one, n_tests=len(designs)).value for one in designs]
+    return f"{min(seen):.2f} to {max(seen):.2f}"
 
 
 def rankings(grids: Mapping[str, Grid]) -> Rows:
@@ -136,10 +165,11 @@ def rankings(grids: Mapping[str, Grid]) -> Rows:
         for kind, some in (("sets that decide", second.deciding(grid)), ("all", grid.units())):
             p_values = friedman.wilcoxon_holm(some.scores[:, 1:].mean(2))
             pairs = p_values[np.triu_indices_from(p_values, 1)]
-            n_sets = len(some.datasets)
+            n_sets, test = len(some.datasets), second.ranking(some).test
             rows[f"{tokens}, {kind}"] = {
                 "sets": n_sets,
-                "p": _p(second.ranking(some).test.p_value),
+                "p": _p(test.p_value),
+                "least p": _p(test.smallest_p),
                 "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
                 "least p of a pair": _p(min(1.0, pairs.size * 2 / 2**n_sets)),
             }
@@ -168,12 +198,51 @@ def depends() -> Rows:
     return rows
 
 
+def jointly() -> Rows:
+    """Return the effects of the one mixed model of both kinds of tokens, in points."""
+    effects = found.jointly().coefficients
+    (tokens,) = [name for name in effects if name.startswith("tokens")]
+    return {
+        shown: {
+            "effect": f"{effects[name].estimate:+.1f}",
+            "95 % interval": f"{effects[name].low:+.1f} to {effects[name].high:+.1f}",
+            "p": _p(effects[name].p_value),
+        }
+        for name, shown in {**EFFECTS, tokens: "steps in place of patches"}.items()
+    }
+
+
+def beside(tokens: str) -> Rows:
+    """Return accuracies in per cent, a row a data set, and what keeps it from deciding rankings.
+
+    Beside the best of the encodings stand no encoding, MiniRocket, the nearest neighbour and the
+    largest class; see `posenc.study.sanity.table`.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
+    """
+    table = sanity.table(found.grids()[tokens])
+    rows: Rows = {}
+    for name, row in table.iterrows():
+        percents = {key: f"{row[key]:.1f}" for key in (*sanity.NAMES.values(), "none", "best")}
+        rows[name] = {**percents, "best encoding": row["best encoding"]}
+        rows[name]["does not decide"] = row["does not decide"]
+    return rows
+
+
+def undecided(rows: Rows) -> str:
+    """Return how many sets of `beside` do not decide, such as "4 of 14 do not decide rankings."."""
+    n = sum(bool(row["does not decide"]) for row in rows.values())
+    return f"{n} of {len(rows)} do not decide rankings."
+
+
 def companions(tokens: str) -> Rows:
     """Return what the protocol sets beside the verdicts of one model, a row an encoding.
 
     The verdict and its p-value by accuracy, as in `verdicts`; over all units, those included on
     which nothing is learned; by balanced accuracy; over the survey's sets; and the probabilities
-    of worse, equal and better.
+    of worse, equal and better, and the p-value of the two one-sided tests of equality.
 
     Parameters
     ----------
@@ -197,6 +266,7 @@ def companions(tokens: str) -> Rows:
         chances = one.probabilities
         said = f"{chances.worse:.2f}, {chances.equal:.2f}, {chances.better:.2f}"
         rows[one.encoding]["worse, equal, better"] = said
+        rows[one.encoding]["p of equality"] = _p(one.p_equal)
     return rows
 
 

@@ -14,16 +14,25 @@ from numpy.typing import NDArray
 from posenc import encodings
 from posenc.attention import Cache, SelfAttention
 from posenc.bench import protocols
-from posenc.frequencies import geometric
-from posenc.rotation import rotate
-from posenc.study import edition, fair, gaps, lengths, measured, second
-from posenc.study.explorables.chooser import FEW_SERIES, Chooser, gains_of, renumbered, small_sets
+from posenc.study import edition, fair, gaps, lab, lengths, measured, second
+from posenc.study.explorables.chooser import (
+    FARTHEST,
+    FEW_SERIES,
+    Chooser,
+    gains_of,
+    moved_image,
+    reach,
+    renumbered,
+    small_sets,
+    stretch,
+)
 from posenc.study.found import TOKENS
 from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
 
 LEARNED, FEW = "PenDigits", "SmoothSubspace"  # sets with many and with few training series
 LONG, PATCH, WIDTH = 1024, 8, 64  # steps, steps in a patch, d_model
+_DRAWN = "sinusoidal, random places"  # as the lab calls it
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ def short() -> Line:
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
     return Line(
-        f"{_advice(last='small')}, the cheapest; {_advice()} where lengths or times will vary",
+        f"{_advice(last='small')}; {_advice()} if lengths or times vary",
         f"over {gains[0].n_units} independent sets {len(gains)} encodings gain {min(means):+.1f} "
         f"to {max(means):+.1f} points on average",
         f"{_sure(gains)}: {second.said_shown(gains)}{_no_best()}",
@@ -77,8 +86,8 @@ def long() -> Line:
         "patches as tokens",
         f"a layer over {LONG:,} steps multiplies {work:.0f} times as much as one over their "
         f"{n_patches} patches",
-        f"open: the work is counted, but steps as tokens are measured on {n_measured or 'none'} of "
-        f"{len(sets)} sets of long series",
+        f"open: the work is counted; steps as tokens are measured on {n_measured or 'none'} of "
+        f"{len(sets)} long sets",
     )
 
 
@@ -87,20 +96,20 @@ def patches() -> Line:
     gains = gains_of("patch")
     effects = {e: gains[e].effect for e in ("sinusoidal", "rotary")}
     sine, rope = (
-        f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+        f"{100 * one.mean:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
         for one in effects.values()
     )
     return Line(
         f"{_advice(last='patch')}, beside two seeds of no encoding",
-        f"over {gains['rotary'].n_units} independent sets the sinusoid gains {sine} over none, "
-        f"RoPE {rope}",
+        f"{gains['rotary'].n_units} independent sets, points over none: sinusoid {sine}, RoPE "
+        f"{rope}",
         f"{_sure([gains['sinusoidal']])}: {second.said_shown(list(gains.values()))} after "
         "correction",
     )
 
 
 def longer() -> Line:
-    """Inputs beyond the length of training."""
+    """Series beyond the length of training, to be classified."""
     found = lengths.load()
     far = f"longer_{max(found.longer)}"
     names = {"relative": "Shaw", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
@@ -111,9 +120,36 @@ def longer() -> Line:
     )
     n = len(found.good("rotary"))
     return Line(
-        _advice(longer="yes"),
+        _advice(longer="series"),
         f"trained at {found.trained} steps, right at {max(found.longer)}: {said}; a coin 50 %",
         f"fair: {n} seeds, the lowest of {lowest}; but one synthetic task",
+    )
+
+
+def longer_text() -> Line:
+    """A causal model with RoPE that is to read more than it was trained on."""
+    one = stretch()
+    return Line(
+        _advice(longer="trained"),
+        f"characters, {one.short} to {one.far}: RoPE {one.said('rotary', one.short)} to "
+        f"{one.said('rotary', one.far)} nats; at {one.far} none {one.said('none', one.far)}, YaRN "
+        f"{one.said('yarn', one.far)}, after {one.steps} steps "
+        f"{one.said('yarn', one.far, tuned=True)}",
+        f"weak: a small character model, {one.seeds} seeds, one text",
+    )
+
+
+def new_text() -> Line:
+    """A causal model that is to be trained, and to read more than in training."""
+    one, other = reach(), stretch()
+    named = {e: FARTHEST[e] for e in ("fire", _DRAWN, "alibi", "none", "rotary")}
+    return Line(
+        _advice(longer="anew"),
+        f"{lab.PROTOCOL['trained']} symbols, right at {min(lab.LONGER)} to {max(lab.LONGER)}: "
+        f"{one.said(named | {_DRAWN: 'random places', 'none': 'none'})}; {other.far} characters: "
+        f"ALiBi {other.said('alibi', other.far)} nats",
+        f"fair: {one.seeds} seeds, {len(one.leaders)} learned tasks, but small causal models; "
+        f"RoPE leads on {one.led('rotary')}. Nats: weak, as above",
     )
 
 
@@ -125,25 +161,25 @@ def times() -> Line:
         _advice(times="yes"),
         f"half of the samples lost: scores move by {renumbered()[0]:.0f} with true times, by up to "
         f"{renumbered()[1]:.1f} standard deviations if numbered anew",
-        f"sure in the scores, open in points: over {len(offset.units)} independent sets true times "
-        f"bring encodings of offsets {offset.mean:+.1f} (p {p_value['offset']:.2f}), of places "
-        f"{place.mean:+.1f} (p {p_value['place']:.2f})",
+        f"sure in the scores, open in points: {offset.mean:+.1f} for offsets "
+        f"(p {p_value['offset']:.2f}), {place.mean:+.1f} for places (p {p_value['place']:.2f}) "
+        f"over {len(offset.units)} independent sets",
     )
 
 
 def images() -> Line:
     """Patches of an image."""
     return Line(
-        "RoPE on two axes: half by row, half by column",
-        f"an image moved by 3 rows and 5 columns: scores change by {_moved_image():.0f}",
-        "sure in the scores; we trained no image model",
+        _advice(times="grid"),
+        f"an image moved by 3 rows and 5 columns: axial scores change by {moved_image():.0f}",
+        "sure in the scores; not measured in accuracy",
     )
 
 
 def signal() -> Line:
     """What the series does around a step, on several scales."""
     return Line(
-        "a richer input: window statistics or wavelet parts (DyWPE), beside an encoding",
+        "window statistics or wavelets (DyWPE), beside an encoding",
         f"where {LONG:,} values are equal DyWPE gives each step the same vector (they differ by "
         f"{_equal_steps():.0f}), so it does not say where",
         "sure that they do not say where; open what they are worth in points",
@@ -153,10 +189,10 @@ def signal() -> Line:
 def language() -> Line:
     """Text that is written token by token."""
     return Line(
-        _advice(last="cached"),
+        f"{_advice(last='cached')}; for longer texts see below",
         "one token at a time with a cache, or all at once: outputs differ by "
         f"{_cached_difference():.0f}",
-        "sure in the outputs; trained as small models of symbols and of characters only",
+        "sure in the outputs; trained as small models only",
     )
 
 
@@ -178,8 +214,8 @@ def few() -> Line:
     steps, patches = (small_sets(model) for model in TOKENS)
     return Line(
         _advice(last="small"),
-        f"on {steps.size} sets of at most {FEW_SERIES} series, steps as tokens: sinusoid minus "
-        f"RoPE {steps.min():+.1f} to {steps.max():+.1f} points, {steps.mean():+.1f} on average",
+        f"{steps.size} sets of at most {FEW_SERIES} series, a token a step: sinusoid minus RoPE "
+        f"{steps.min():+.1f} to {steps.max():+.1f} points, mean {steps.mean():+.1f}",
         f"weak: ahead on {(steps > 0).sum()} of {steps.size} such sets; with patches on "
         f"{(patches > 0).sum()} of {patches.size}",
     )
@@ -201,11 +237,13 @@ _ANSWERS: dict[str, Callable[[], Line]] = {
     "Short series of one length": short,
     "Long series": long,
     "Patches as tokens": patches,
-    "Longer than in training": longer,
+    "Longer series": longer,
+    "A language model": language,
+    "Longer texts, RoPE trained": longer_text,
+    "Longer texts, a new model": new_text,
     "Uneven samples, real times": times,
     "Images": images,
     "Bursts, trends and edges": signal,
-    "A language model": language,
     "Speed counts most": speed,
     "Few data": few,
     "Nothing is known": unknown,
@@ -325,26 +363,6 @@ def _no_best() -> str:
 def _products(n_tokens: int) -> int:
     """Return the multiplications of an attention layer: four projections, scores, mixing."""
     return 4 * n_tokens * WIDTH**2 + 2 * n_tokens**2 * WIDTH
-
-
-def _moved_image() -> float:
-    """Return the largest change of a score when an image moves, with positions on two axes."""
-    rng = np.random.default_rng(0)
-    q, k = rng.normal(size=(2, 49, 16))
-    rows, columns = np.divmod(np.arange(49.0), 7)
-    gap = _two_axes(q, k, rows, columns) - _two_axes(q, k, rows + 3, columns + 5)
-    return float(np.abs(gap).max())
-
-
-def _two_axes(q: NDArray, k: NDArray, rows: NDArray, columns: NDArray) -> NDArray:
-    """Return the scores of queries and keys, (n, d) each, of which each half turns by one axis."""
-    half = q.shape[1] // 2
-    omega = geometric(half)
-    turned = [
-        np.hstack([rotate(a[:, :half], rows, omega), rotate(a[:, half:], columns, omega)])
-        for a in (q, k)
-    ]
-    return turned[0] @ turned[1].T
 
 
 @torch.no_grad()

@@ -74,6 +74,20 @@ are made from the code: this page is written by `python -m posenc.study.protocol
 compares."""
 
 _APPENDIX = """\
+## What the second hash holds
+
+Outcome, baseline, level and margin; what a unit, a whole, a learned and a deciding set is; the \
+four primary tests; what is shown for all sets, the survey's sets and by Bayesian signed ranks; \
+that models are judged apart. The mixed model, the power \
+for single gains and the smallest reachable p stand in the words above and are shown beside the \
+verdicts, but no rule depends on them, and they are not in the hash. It holds a least power of 0.8 \
+that no page uses so far. What these answers mean for sentences of the sources is judged by the \
+rules of the Audit (`posenc.audit.rules`), from readings in `posenc.audit.survey.trained`.
+
+2026-11-23: beside the one mixed model of all gains, each model has one of its own, since gains \
+with steps scatter far more than gains with patches. Norms are not among the effects of the one \
+model before tier 3, as in tier 1 they go with what a token is.
+
 ## Later additions
 
 An encoding that comes later is trained by the same first part and compared with `none` and with \
@@ -94,7 +108,8 @@ def _training() -> str:
 ## Training: `{protocols.HASH}`
 
 **Data sets.** {len(TRAINING["datasets"])}, in the order of their lengths; the ten varied ones \
-were named before results on them were read:
+were named before second-edition results on them were read, when those of the first edition, \
+which had six of them, were known:
 
 {_groups()}
 

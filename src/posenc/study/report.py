@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from posenc.bench import changes, values
+from posenc.bench.changes import Change
 from posenc.bench.store import unique
 from posenc.study import statistics, tables
 from posenc.study.tables import Scores
@@ -28,20 +30,20 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
     Raises
     ------
     ValueError
-        If no record has finished, or the records mix settings that must be equal.
+        If no record has finished, the records mix settings that must be equal, or one has
+        something else than a number for `metric`.
     """
     records = unique(iter(records))
     finished = tables.finished(records)
     done = tables.latest(finished)
     if not done:
         raise ValueError(f"no finished record among {len(records)}: nothing to report")
+    _check_numbers(done, metric)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     models = list(dict.fromkeys(record["model"] for record in done))
     parts = ["# Benchmark of positional encodings", overview(records)]
-    if len(done) < len(finished):
-        n = len(finished) - len(done)
-        parts.append(f"{n} training runs of earlier versions of an encoding are left out.")
+    parts += left_out(finished, done)
     for model in models:
         scores = tables.scores(done, model, metric)
         parts += [f"## Model `{model}`", *_model(scores, done, folder)]
@@ -67,6 +69,36 @@ def overview(records: list[dict]) -> str:
     for (encoding, model, dataset, error), n in reasons.items():
         lines.append(f"- failed {n}×: {encoding}, {model}, {dataset}: {error}")
     return "\n".join(filter(None, lines))
+
+
+def left_out(finished: list[dict], latest: list[dict]) -> list[str]:
+    """Return sentences on the records that `tables.latest` leaves out, and what changed since.
+
+    Examples
+    --------
+    >>> old, new = (
+    ...     {"encoding": "dft", "dataset": "LSST", "settings": {"dataset_source": source}}
+    ...     for source in ("1a2b", "3c4d")
+    ... )
+    >>> left_out([old, new], tables.latest([old, new]))
+    ['1 training run on earlier series of the data set LSST is left out.']
+    """
+    # what is kept says the versions; series that only left-out records have are as their last one
+    now = {
+        (kind, tables.label(r, kind)): r["settings"].get(source, "")
+        for some in (finished, latest)
+        for r in some
+        for kind, source in changes.SOURCES.items()
+    }
+    found = []
+    for r in finished:
+        named = {kind: tables.label(r, kind) for kind in changes.SOURCES}
+        changed = {
+            kind: name * (r["settings"].get(changes.SOURCES[kind], "") != now[kind, name])
+            for kind, name in named.items()
+        }
+        found.append(Change(**changed))
+    return changes.said(found, "training run", "training runs", ("is left out", "are left out"))
 
 
 def score_table(scores: Scores) -> str:
@@ -169,6 +201,17 @@ def _figures(scores: Scores, folder: Path) -> list[str]:
         plt.close(figure)
         links.append(f"![{alt}]({file})")
     return links
+
+
+def _check_numbers(records: list[dict], metric: str) -> None:
+    """Raise ValueError if a record has something else than a number for a metric."""
+    for r in records:
+        value = r["metrics"].get(metric, 0)
+        if not values.NUMBER.fits(value):
+            raise ValueError(
+                f"metric {metric} must be {values.NUMBER.said} in every record, got {value!r:.40} "
+                f"in the one with key {r['key']}; take another --metric, or mend that record"
+            )
 
 
 def _heatmap_alt(scores: Scores) -> str:

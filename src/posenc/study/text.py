@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc import _checks
 from posenc.bench import language, store
@@ -152,13 +153,58 @@ def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict
     {'512, as trained': 'not run', '512, fine-tuned': 'not run'}
     """
     return {
-        encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}": {
+        _name(encoding, schedule): {
             f"{context}, {kind}": _shown(losses.loss(encoding, schedule, context, kind))
             for kind in KINDS
             for context in contexts
         }
         for encoding, schedule in NAMES
     }
+
+
+def curves(
+    losses: Losses, contexts: Sequence[int] = bench.PROTOCOL["contexts"]
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return the loss of each seed at each context: what `rows` tells in words, and all of it.
+
+    Parameters
+    ----------
+    losses : Losses
+    contexts : sequence of int
+        Of those of the protocol, and by default all of them.
+
+    Returns
+    -------
+    dict of dict of array of shape (n_seeds, n_contexts)
+        By kind, then by encoding and schedule: nats a character. What has no finished training
+        has no seed.
+
+    Raises
+    ------
+    KeyError
+        If a context is none of those that were read.
+
+    Examples
+    --------
+    >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
+    >>> losses = Losses("3.13", {("none", 0): {"loss": read, "tuned_loss": read}}, failed={})
+    >>> found = curves(losses, [128, 512])["fine-tuned"]
+    >>> found["none"].tolist(), found["alibi"].shape
+    ([[1.25, 1.5]], (0, 2))
+    """
+    return {
+        kind: {
+            _name(encoding, schedule): np.array(
+                [losses.loss(encoding, schedule, context, kind) for context in contexts]
+            ).T
+            for encoding, schedule in NAMES
+        }
+        for kind in KINDS
+    }
+
+
+def _name(encoding: str, schedule: str) -> str:
+    return encoding if schedule == bench.AS_TRAINED else f"{encoding}, {schedule}"
 
 
 def _shown(seeds: list[float]) -> str:

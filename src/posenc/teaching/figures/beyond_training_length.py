@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
-from posenc import schedules
+from posenc import frequencies, schedules
 from posenc.teaching import plots
+from posenc.teaching.explorables.rope_schedules import LONG_FACTOR
 
 Array = NDArray[np.float64]
 PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
@@ -16,6 +18,9 @@ PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
     "ALiBi, flattest of 8 heads": lambda d: -(2.0**-8) * d,
     "ALiBi, steepest of 8 heads": lambda d: -0.5 * d,
 }
+
+PHI = {"trained": 4096, "factor": 32.0}  # what the list of LongRoPE was searched for
+MARKERS = "osv^DxP"  # beside the dashes, where there are more lines than colours
 
 
 def longer_and_later(
@@ -127,6 +132,149 @@ def schedule_rows(
             "meet new angles": int(((before < 1) & (after > before * (1 + 1e-9))).sum()),
         }
     return rows
+
+
+def schedule_family(omega: Array, trained: int, factor: float) -> None:
+    """Show what each schedule divides each frequency by, and LongRoPE's list beside YaRN's.
+
+    The right panel has a head and a factor of its own: those of the model whose list it is.
+
+    Parameters
+    ----------
+    omega : array of shape (n_pairs,)
+        Frequencies of training in radians per token.
+    trained : int
+        Tokens of a training text.
+    factor : float
+        How many times longer the input is, at least 2; dynamic NTK is shown at twice the length.
+    """
+    n_left = len(omega)
+    figure, (left, right) = plots.new(1, 2, height=2.7, width_ratios=(5, 4))
+    slowed = {
+        "linear": (schedules.linear(omega, factor), factor),
+        "NTK": (schedules.ntk(omega, factor), factor),
+        "dynamic NTK, 2 times": (schedules.dynamic_ntk(omega, 1, 2 * trained, trained), 2.0),
+        "YaRN": (schedules.yarn(omega, factor, trained), factor),
+        "Llama 3": (schedules.llama3(omega, factor, trained), factor),
+    }
+    of_128 = _divisors(left, omega, trained, slowed, colors=(2, 1, 3, 0, 4))
+    omega = frequencies.geometric(2 * len(LONG_FACTOR))
+    slowed = {
+        "LongRoPE": (omega / LONG_FACTOR, PHI["factor"]),
+        "YaRN": (schedules.yarn(omega, PHI["factor"], PHI["trained"]), PHI["factor"]),
+    }
+    of_phi = _divisors(right, omega, PHI["trained"], slowed, colors=(5, 0))
+    left.set_title(f"{factor:g} times {trained:,} tokens")
+    right.set_title(f"Phi-3.5-mini, {PHI['factor']:g} times")
+    left.set_ylabel("divisor")
+    right.plot([], alpha=0, label=" ")  # a third row, so that both legends begin at one height
+    style = {"handlelength": 2.3, "handletextpad": 0.5, "labelspacing": 0.3, "borderpad": 0}
+    for ax, side, n in ((left, "left", 2), (right, "right", 1)):
+        entries = ax.get_legend_handles_labels()
+        figure.legend(*entries, loc=f"outside lower {side}", ncols=n, columnspacing=0.8, **style)
+    plots.show(
+        figure,
+        name="fig-schedule-family",
+        caption="What a frequency is divided by; pairs left alone, pairs with new angles. Left: a "
+        f"head of {2 * n_left}, right: of {2 * len(omega)}; base 10,000, trained on {trained:,} "
+        "tokens.",
+        alt=f"Two panels of lines over pairs, fast to slow. Left, {n_left} pairs; {of_128}. The "
+        "line of linear is flat, those of NTK rise evenly from the first pair on, YaRN and Llama 3 "
+        f"stay at 1 and rise late to {factor:g}. Right, {len(omega)} pairs; {of_phi}. LongRoPE’s "
+        f"divisors rise earlier than YaRN, and to {max(LONG_FACTOR):g} where YaRN ends at "
+        f"{PHI['factor']:g}.",
+    )
+
+
+def _divisors(
+    ax: Axes,
+    omega: Array,
+    trained: int,
+    slowed: Mapping[str, tuple[Array, float]],
+    colors: Sequence[int],
+) -> str:
+    """Draw what frequencies are divided by, a line a schedule; return the counts in words.
+
+    Each schedule comes with the factor by which the input is longer. Colours go by number.
+    """
+    counts = []
+    for (name, (new, factor)), k in zip(slowed.items(), colors, strict=True):
+        row = schedule_rows({"as trained": omega, name: new}, trained, factor)[name]
+        counts.append(f"{name}: {row['left alone']} alone, {row['meet new angles']} new")
+        ax.plot(omega / new, color=plots.COLORS[k], linestyle=plots.DASHES[k], label=counts[-1])
+    new, factor = slowed["YaRN"]
+    divisor = omega / new
+    ramp = np.flatnonzero((divisor > 1 + 1e-9) & (divisor < factor - 1e-9))
+    ax.axvspan(ramp[0] - 1, ramp[-1] + 1, color="#e4e8ee", linewidth=0)
+    top = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "top"}
+    ax.text(ramp.mean(), 0.97, "YaRN’s ramp", fontsize=9, **top)
+    ax.set_yscale("log", base=2)
+    most = max((omega / one).max() for one, _ in slowed.values())
+    ticks = 2 ** np.arange(0, np.log2(most) + 0.1, 1 if most < 8 else 2).round()
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.set(xlabel="pair, fast to slow", xlim=(0, len(omega) - 1), ylim=(0.92, most**1.25))
+    return "; ".join(counts)
+
+
+def loss_by_context(
+    found: Mapping[str, Mapping[str, Array]],
+    contexts: Sequence[int],
+    trained: int,
+    python: str,
+) -> None:
+    """Show the loss of a model of characters by its context, a panel a kind, a line a schedule.
+
+    Parameters
+    ----------
+    found : mapping from a kind to a mapping from words to an array of shape (n_seeds, n_contexts)
+        Loss in nats a character. Lines are means over seeds, bands reach from the lowest to the
+        highest; what has no seed has no line.
+    contexts : sequence of int
+        Characters of context, ascending.
+    trained : int
+        Characters of a training text.
+    python : str
+        The version of Python whose text it is.
+    """
+    figure, axes = plots.new(1, len(found), height=3.5, sharey=True)
+    colors, dashes = [*plots.COLORS, "#777777"], [*plots.DASHES, "-"]
+    said = []
+    for ax, (kind, lines) in zip(axes, found.items(), strict=True):
+        drawn = {name: seeds for name, seeds in lines.items() if len(seeds)}
+        for name, seeds in drawn.items():
+            k = list(lines).index(name)
+            style = {"linestyle": dashes[k], "marker": MARKERS[k], "markersize": 4}
+            ax.plot(contexts, seeds.mean(0), color=colors[k], label=name, **style)
+            ax.fill_between(contexts, seeds.min(0), seeds.max(0), color=colors[k], alpha=0.15, lw=0)
+        ax.axvline(trained, color="#555555", linestyle=":", linewidth=1.2)
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(contexts, [str(one) for one in contexts])
+        ax.minorticks_off()
+        ax.set(title=kind, xlabel="characters of context")
+        last = {name: seeds.mean(0) for name, seeds in drawn.items()}
+        most = max(last, key=lambda name: last[name][-1] - last[name][0])
+        least = min(last, key=lambda name: last[name][-1])
+        first, end = last[most][[0, -1]]
+        said.append(
+            f"{kind.capitalize()}, {most} rises most, from {first:.2f} to {end:.2f} nats, and "
+            f"{least} is lowest at the end with {last[least][-1]:.2f}."
+        )
+    axes[0].set_ylabel("loss, nats a character")
+    across = axes[0].get_xaxis_transform()
+    axes[0].text(trained * 1.05, 0.8, "trained length", transform=across, fontsize=9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    counts = {len(seeds) for lines in found.values() for seeds in lines.values()}
+    n_seeds = " to ".join(str(n) for n in sorted({min(counts), max(counts)}))
+    plots.show(
+        figure,
+        name="fig-text-context",
+        caption=f"Loss by context of a model trained on {trained} characters: means of {n_seeds} "
+        f"seeds, bands from the lowest to the highest. One text: the help topics of Python "
+        f"{python}.",
+        alt=f"Two panels of {len(lines)} lines over {', '.join(map(str, contexts))} characters of "
+        f"context, the trained {trained} marked. {' '.join(said)}",
+    )
 
 
 def shares_beyond(

@@ -12,7 +12,7 @@ CARD = Card(
     ),
     formula=(
         r"s_{ij} \leftarrow s_{ij} + f_\theta\!\left(\frac{\log(1 + c\,|i - j|)}{\log\big(1 + c "
-        r"\max(i, \ell)\big)}\right)"
+        r"\max(i, T)\big)}\right)"
     ),
     doors=("bias",),
     parameters="(66 + 32 * n_heads) * n_layers",
@@ -43,7 +43,7 @@ assert torch.allclose(module.bias(x, q, k), f.movedim(-1, 0))""",
         "T5, ALiBi and KERPLE are all functions of the distance, and a network can learn each of "
         "them. But a function learned up to some distance says nothing beyond it. The authors "
         "let no argument leave the range of training: a distance counts relative to the "
-        r"position of the query. The threshold $\ell$, which is learned from a start of 512, "
+        r"position of the query. The threshold $T$, which is learned from a start of 512, "
         "keeps short inputs as they are, since there the denominator is one constant; with "
         "series of a hundred steps nothing is interpolated at first."
     ),

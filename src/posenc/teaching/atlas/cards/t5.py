@@ -8,7 +8,8 @@ CARD = Card(
     year=2020,
     sentence=(
         "It adds one learned number per head and bucket of offsets to the scores: near "
-        "offsets have a bucket each, far ones share buckets that grow like a logarithm."
+        "offsets have a bucket each, far ones share buckets whose widths grow in proportion to the "
+        "distance, so that the number of buckets grows like its logarithm."
     ),
     formula=r"s_{ij} \leftarrow s_{ij} + \beta_{\text{bucket}(j - i)}",
     doors=("bias",),

@@ -1,0 +1,254 @@
+"""Whether a device computes what the processor does: one short training on each, step by step.
+
+Both start from the same weights and see the same batches. Dropout's masks are drawn on the
+processor for both, as each kind of device has a generator of its own. What then differs is how a
+device rounds and in which order it sums, and how the optimiser carries that on.
+"""
+
+import datetime
+import re
+from argparse import Namespace
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from posenc.bench import build, dropout, ensemble, jobs, ownfile, parts, records
+from posenc.bench.settings import Settings
+from posenc.bench.train import Training
+
+MAKER = "python -m posenc.bench agree"
+# One encoding without a door, and one for each.
+ENCODINGS = {"none": "none", "embed": "sinusoidal", "rotate": "rotary", "bias": "t5", "mix": "erpe"}
+STEPS = 5
+MASKS = "dropout's masks are drawn on the processor for both devices"
+_TASK = {"length": 24, "n": 96, "distance": 4}
+_SIZES = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64, "batch_size": 24}
+
+
+class Course(NamedTuple):
+    """What a short training came to.
+
+    Parameters
+    ----------
+    losses : Tensor of shape (STEPS,)
+        Of every step, in nats, before it was taken.
+    logits : Tensor of shape (n, n_classes)
+        Of the test part after the last step.
+
+    Examples
+    --------
+    >>> Course(torch.zeros(5), torch.zeros(96, 2)).losses.shape
+    torch.Size([5])
+    """
+
+    losses: Tensor
+    logits: Tensor
+
+
+def cell(encoding: str) -> Settings:
+    """Return what is trained: a range probe, which needs no file, in float32.
+
+    Parameters
+    ----------
+    encoding : str
+        Its name.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    ValueError
+        If there is no such encoding.
+
+    Examples
+    --------
+    >>> cell("rotary").dataset, cell("rotary").precision, cell("rotary").dropout
+    ('range_probe', 'float32', 0.1)
+    """
+    return Settings(
+        encoding,
+        "time_series",
+        "range_probe",
+        profile="agreement",
+        encoding_source=build.fingerprint(encoding),
+        dataset_options=_TASK,
+        steps=STEPS,
+        check_every=STEPS,
+        **_SIZES,
+    )
+
+
+def course(settings: Settings, device: str) -> Course:
+    """Train a cell for `STEPS` steps on a device.
+
+    Parameters
+    ----------
+    settings : Settings
+    device : str
+        "cpu", "cuda", "cuda:1", "mps".
+
+    Returns
+    -------
+    Course
+        On the processor.
+
+    Raises
+    ------
+    RuntimeError
+        If `device` is none of torch's.
+
+    Examples
+    --------
+    >>> losses, logits = course(cell("none"), "cpu")
+    >>> losses.shape, logits.shape
+    (torch.Size([5]), torch.Size([96, 2]))
+    """
+    where = torch.device(device)
+    data = parts.load(settings, where)
+    model = build.model(settings, data.n_channels, data.n_classes, data.length).to(where)
+    with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
+        run = Training([settings], ensemble.make([model]), data, where)
+        drawn = dropout.noise(settings.seed, torch.device("cpu"))
+        run.noises = [lambda n: drawn(n).to(where)]
+        losses = torch.cat([run.take_step() for _ in range(STEPS)])
+    with torch.no_grad():
+        logits = run.group.predict(data.test.x, data.test.mask)[0]
+    return Course(losses.cpu(), logits.cpu())
+
+
+def difference(one: Course, other: Course) -> dict[str, float]:
+    """Return how far two trainings are apart.
+
+    Parameters
+    ----------
+    one, other : Course
+        Of the processor, and of another device.
+
+    Returns
+    -------
+    dict of str to float
+        The largest difference of `losses` and of `logits`, and `largest_logit` of the first,
+        beside which the latter is to be seen.
+
+    Raises
+    ------
+    ValueError
+        If a loss or a logit is not finite.
+
+    Examples
+    --------
+    >>> before, after = (Course(torch.ones(5), torch.full((9, 2), c)) for c in (2.0, 2.5))
+    >>> difference(before, after)
+    {'losses': 0.0, 'logits': 0.5, 'largest_logit': 2.0}
+    """
+    if not all(torch.isfinite(tensor).all() for tensor in (*one, *other)):
+        raise ValueError("a loss or a logit is not finite, so that there is nothing to compare")
+    return {
+        "losses": (one.losses - other.losses).abs().max().item(),
+        "logits": (one.logits - other.logits).abs().max().item(),
+        "largest_logit": one.logits.abs().max().item(),
+    }
+
+
+def resolve(device: str) -> str:
+    """Return a device that is here, as torch names it.
+
+    Parameters
+    ----------
+    device : str
+        "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If `device` is no name of a device, or this machine has none of that kind or number; the
+        message says what to do.
+
+    Examples
+    --------
+    >>> resolve("cpu")
+    'cpu'
+    """
+    named = re.fullmatch(r"(cuda|mps)(?::(\d+))?", device)
+    n_here = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if named and int(named[2] or 0) >= n_here[named[1]]:
+        raise ValueError(
+            f"device {device!r} is not here; torch finds {n_here[named[1]]} of that kind. Run the "
+            "same command on a machine that has it, with a torch that is built for it; --device "
+            "cpu compares the processor with itself, which only shows that the command works"
+        )
+    return jobs.resolve_device(device)
+
+
+def run(options: Namespace) -> int:
+    """Compare a device with the processor, print how far they are apart, and store it.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        `device`, and `out`, a JSON file in which other devices stay.
+
+    Returns
+    -------
+    int
+        0, for the shell.
+
+    Raises
+    ------
+    ValueError
+        If the device is not here, or `out` is a file that this command has not written.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run(Namespace(device="cpu", out=Path(folder) / "agreement.json"))
+    none: losses differ by up to 0, logits by up to 0
+    sinusoidal: losses differ by up to 0, logits by up to 0
+    rotary: losses differ by up to 0, logits by up to 0
+    t5: losses differ by up to 0, logits by up to 0
+    erpe: losses differ by up to 0, logits by up to 0
+    0
+    """
+    device = resolve(options.device)
+    ownfile.read(options.out, MAKER)  # somebody else's file is an error before anything is trained
+    found = {}
+    for door, name in ENCODINGS.items():
+        settings = cell(name)
+        apart = difference(course(settings, "cpu"), course(settings, device))
+        found[name] = {"door": door, "encoding_source": settings.encoding_source, **apart}
+        print(
+            f"{name}: losses differ by up to {apart['losses']:.2g}, "
+            f"logits by up to {apart['logits']:.2g}"
+        )
+    _keep(options.out, jobs.device_name(device), found)
+    return 0
+
+
+def _keep(path: Path, device: str, found: dict[str, dict]) -> None:
+    """Write the differences into the file, beside those of other devices."""
+    about = {
+        "when": datetime.date.today().isoformat(),
+        "steps": STEPS,
+        "masks": MASKS,
+        "matmul": torch.get_float32_matmul_precision(),
+        "versions": records.versions(),
+        "settings": {
+            name: value
+            for name, value in cell("none").stored().items()
+            if name not in ("encoding", "encoding_source", "encoding_options")
+        },
+        "encodings": found,
+    }
+    devices = ownfile.read(path, MAKER).get("devices", {})
+    ownfile.write(path, MAKER, {"devices": {**devices, device: about}})

@@ -1,0 +1,163 @@
+"""A change of an encoding's code or of the series is told apart, before training and after."""
+
+import re
+
+import pytest
+
+from posenc.bench import changes, commands, protocols, tuning
+from posenc.bench.changes import Change, Stored
+from posenc.bench.records import finished
+from posenc.bench.settings import Settings, profile
+from posenc.bench.store import Store
+from posenc.study import report, tables
+
+OPTIONS = {"length": 12, "n": 48, "distance": 3}
+SET = "range_probe:length=12,n=48,distance=3"
+RUN = ["run", "--datasets", SET, "--profile", "smoke", "--encodings", "none", "--models", "patch"]
+RUN += ["--engine", "serial", "--device", "cpu", "--out", "run.jsonl"]
+NAMED = "range_probe:distance=3:length=12:n=48"
+
+
+def line(seed=0, encoding="none", code="a", series="s", dataset="A", **changes):
+    sources = {"encoding_source": code, "dataset_source": series}
+    cell = Settings(encoding, "patch", dataset, seed, **{**profile("smoke"), **sources, **changes})
+    metrics = {"accuracy": 0.5 + seed / 10, "parameters": 1, "seconds_per_step": 0.1}
+    return finished(cell, metrics, device="cpu", seconds=1.0)
+
+
+def told(records, tmp_path):
+    """Return the sentences of a report on what is left out."""
+    text = report.write(records, tmp_path / "report").read_text()
+    return [part for part in text.split("\n\n") if "left out" in part]
+
+
+def test_a_report_says_that_the_series_changed_and_whose(tmp_path):
+    old, new = line(series="old"), line(series="new")
+    assert told([old, new, line(dataset="B")], tmp_path) == [
+        "1 training run on earlier series of the data set A is left out."
+    ]
+    others = [line(seed, dataset="B", series="old") for seed in (0, 1)]
+    assert told([old, *others, new, line(dataset="B")], tmp_path) == [
+        "3 training runs on earlier series of the data sets A and B are left out."
+    ]
+
+
+def test_a_report_says_that_the_code_changed_and_whose(tmp_path):
+    old = [line(seed, "mine:Nearby", "old") for seed in (0, 1)]
+    assert told([*old, line(0, "mine:Nearby", "new"), line()], tmp_path) == [
+        "2 training runs with earlier code of the encoding mine:Nearby are left out."
+    ]
+
+
+def test_a_report_tells_both_changes_apart(tmp_path):
+    records = [
+        line(0, "t5", "old", "old"),
+        line(0, "dft", "new", "old"),
+        line(0, "t5", "old", "new"),
+        line(0, "t5", "new", "new"),
+        line(0, "dft", "new", "new"),
+    ]
+    assert sorted(told(records, tmp_path)) == [
+        "1 training run on earlier series of the data set A is left out.",
+        "1 training run with earlier code of the encoding t5 is left out.",
+        "1 training run with earlier code of the encoding t5 on earlier series of the data set A "
+        "is left out.",
+    ]
+    kept = tables.latest(records)
+    assert len(records) - len(kept) == 3
+
+
+def test_a_report_of_one_version_says_nothing_of_changes(tmp_path):
+    assert told([line(), line(1)], tmp_path) == []
+
+
+def test_three_names_are_listed():
+    (sentence,) = changes.said(
+        [Change(n) for n in ("t5", "dft", "Alibi")], "run", "runs", ("", "go")
+    )
+    assert sentence == "3 runs with earlier code of the encodings Alibi, dft and t5 go."
+
+
+@pytest.mark.parametrize(
+    ("attribute", "sentence"),
+    [
+        ("dataset_source", f"on earlier series of the data set {NAMED}"),
+        ("encoding_source", "with earlier code of the encoding none"),
+    ],
+)
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_run_says_before_training_what_has_changed(call, monkeypatch, attribute, sentence, n):
+    kind = attribute.split("_")[0]
+    at = "posenc.data.fingerprint" if kind == "dataset" else "posenc.bench.build.fingerprint"
+    monkeypatch.setattr(at, lambda *_, **__: "before")
+    assert "anew" not in call(*RUN, "--seeds", n)[1]
+    assert "anew" not in call(*RUN, "--seeds", n)[1]  # nothing has changed
+    monkeypatch.setattr(at, lambda *_, **__: "after")
+    ending = "run %s is trained anew." if n == 1 else "runs %s are trained anew."
+    text = call(*RUN, "--seeds", n)[1].splitlines()
+    assert text[0] == f"{n} stored training {ending % sentence}"
+    assert text[1].startswith(f"{n} cells trained")
+    assert "anew" not in call(*RUN, "--seeds", n)[1]  # both versions are stored by now
+    assert "anew" not in call(*RUN, "--seeds", n, "--epochs", 1)[1]  # another cell, never trained
+
+
+def test_a_tuned_run_is_compared_whatever_tuning_had_chosen(capsys, tmp_path):
+    cell = Settings("rotary", "patch", "A", encoding_source="old", dataset_source="s")
+    best = Settings(
+        "rotary", "patch", "A", encoding_source="old", dataset_source="s", learning_rate=0.003
+    )
+    store = Store(tmp_path / "run.jsonl")
+    store.append(finished(cell.tuned_as(tuned(best)), {}, device="cpu", seconds=1.0))
+    now = Settings("rotary", "patch", "A", encoding_source="new", dataset_source="s")
+    for groups, said in (([[now]], True), ([[cell]], False)):
+        commands._print_changes(groups, store.path, tuned=True)
+        out = capsys.readouterr().out
+        expected = "1 stored training run with earlier code of the encoding rotary is trained anew."
+        assert out.strip() == expected * said
+
+
+def tuned(cell):
+    return Settings(**{**cell.stored(), "tuned": tuning.TUNED})
+
+
+def test_a_stored_version_is_not_said_to_have_changed_though_a_later_one_is_stored():
+    stored = Stored([line(series="old"), line(series="new")])
+    assert stored.change(line(series="old")["settings"], "none", "A") == Change()
+    assert stored.change(line(series="third")["settings"], "none", "A") == Change(dataset="A")
+    assert stored.change(line(code="b", series="x")["settings"], "none", "A") == ("none", "A")
+
+
+def slice_of(call, tmp_path, monkeypatch, seconds):
+    """Train a slice of a protocol with one small block, none of whose trainings is real."""
+    block = protocols.Block("patch", "PenDigits", ("none",))
+    monkeypatch.setattr(protocols, "blocks", lambda *_: [block])
+    monkeypatch.setattr("posenc.data.load", lambda *_: None)
+    monkeypatch.setattr(commands, "_staged", lambda *_: commands.Summary())
+    return call("protocol", "--device", "cpu", "--seconds", seconds, "--out", tmp_path)
+
+
+def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch):
+    code, text, err = slice_of(call, tmp_path, monkeypatch, -7)
+    assert code == 0, err
+    over = re.search(r"the time is over, by (\d+) s: what has begun is trained to its end", text)
+    assert 7 <= int(over[1]) < 700
+    assert "may overrun by as long as one training takes; the same command goes on" in text
+    files = protocols.files(tmp_path, "PenDigits")
+    for path, seconds, seeds in ((files.trials, 20.0, 1), (files.results, 30.0, 5)):
+        record = line(dataset="PenDigits")
+        record["metrics"]["seeds_together"] = seeds
+        Store(path).append(record | {"seconds": seconds})
+    text = slice_of(call, tmp_path, monkeypatch, -7)[1]
+    assert "as one training takes (of those stored here, up to 150 s); the same" in text
+    assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
+
+
+@pytest.mark.parametrize("command", ["protocol", "lab", "text", "probes", "gaps"])
+def test_the_help_says_that_a_slice_may_overrun(command, capsys):
+    from posenc.bench.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "begin no training after so many seconds; what has begun is trained to its end" in text
+    assert "may overrun by as long as one training takes" in text
