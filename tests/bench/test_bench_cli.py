@@ -137,7 +137,8 @@ def test_a_device_that_is_not_here_is_named(call, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     code, _, err = call("run", *TINY, "--device", "cuda:1")
     assert code == 2
-    assert "device 'cuda:1' is not here; use --device auto or --device cpu" in err
+    assert "device 'cuda:1' is not here, torch finds 0 of that kind" in err
+    assert "use --device auto or --device cpu" in err
 
 
 def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):

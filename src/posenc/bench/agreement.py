@@ -6,7 +6,6 @@ device rounds and in which order it sums, and how the optimiser carries that on.
 """
 
 import datetime
-import re
 from argparse import Namespace
 from pathlib import Path
 from typing import NamedTuple
@@ -154,40 +153,6 @@ def difference(one: Course, other: Course) -> dict[str, float]:
     }
 
 
-def resolve(device: str) -> str:
-    """Return a device that is here, as torch names it.
-
-    Parameters
-    ----------
-    device : str
-        "auto", "cpu", "cuda", "cuda:1" or "mps".
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If `device` is no name of a device, or this machine has none of that kind or number; the
-        message says what to do.
-
-    Examples
-    --------
-    >>> resolve("cpu")
-    'cpu'
-    """
-    named = re.fullmatch(r"(cuda|mps)(?::(\d+))?", device)
-    n_here = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
-    if named and int(named[2] or 0) >= n_here[named[1]]:
-        raise ValueError(
-            f"device {device!r} is not here; torch finds {n_here[named[1]]} of that kind. Run the "
-            "same command on a machine that has it, with a torch that is built for it; --device "
-            "cpu compares the processor with itself, which only shows that the command works"
-        )
-    return jobs.resolve_device(device)
-
-
 def run(options: Namespace) -> int:
     """Compare a device with the processor, print how far they are apart, and store it.
 
@@ -220,7 +185,7 @@ def run(options: Namespace) -> int:
     erpe: losses differ by up to 0, logits by up to 0
     0
     """
-    device = resolve(options.device)
+    device = jobs.resolve_device(options.device)
     ownfile.read(options.out, MAKER)  # somebody else's file is an error before anything is trained
     found = {}
     for door, name in ENCODINGS.items():

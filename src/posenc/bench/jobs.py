@@ -90,7 +90,7 @@ def resolve_device(device: str) -> str:
     Raises
     ------
     ValueError
-        If `device` is no name of a device, or this machine has none of that kind.
+        If `device` is no name of a device, or this machine has none of that kind or number.
 
     Examples
     --------
@@ -99,18 +99,21 @@ def resolve_device(device: str) -> str:
     """
     import torch
 
-    here = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
+    n_here = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
     }
     if device == "auto":
-        return "cuda" if here["cuda"] else "cpu"
+        return "cuda" if n_here["cuda"] else "cpu"
     kind, colon, number = device.partition(":")
-    if kind not in here or (colon and not number.isdecimal()):
+    if kind not in n_here or (colon and not number.isdecimal()):
         raise ValueError(f"device must be auto, cpu, cuda, cuda:1 or mps, got {device!r}")
-    if not here[kind]:
-        raise ValueError(f"device {device!r} is not here; use --device auto or --device cpu")
+    if int(number or 0) >= n_here[kind]:
+        raise ValueError(
+            f"device {device!r} is not here, torch finds {n_here[kind]} of that kind; use "
+            "--device auto or --device cpu, or a machine that has it with a torch built for it"
+        )
     return device
 
 

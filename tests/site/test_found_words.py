@@ -1,0 +1,114 @@
+"""Sentences of the pages on the benchmark that hold no number, but rest on the data.
+
+`test_prose_numbers` holds figures to what a page shows. A sentence such as "which encoding it is
+matters far less" has none: each stands here with the condition under which it may be printed, so
+that a new edition that breaks it fails.
+"""
+
+import nbformat
+import numpy as np
+import pytest
+from sitefiles import ROOT
+
+from posenc.study import found, found_tables, second
+
+NUMBERS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+@pytest.fixture(scope="module")
+def gains():
+    return {tokens: gains for tokens, (_, gains) in found.answers().items()}
+
+
+@pytest.fixture(scope="module")
+def of_sets():
+    return {tokens: units for tokens, (units, _) in found.answers().items()}
+
+
+def says(page, *sentences):
+    cells = nbformat.read(ROOT / f"book/{page}.ipynb", 4).cells
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for sentence in sentences:
+        assert sentence in prose, f"{page} says no more: {sentence}"
+
+
+def by_answer(gains, answer):
+    return [one.encoding for one in gains if one.answer == answer]
+
+
+def test_the_encodings_that_help_are_counted(gains):
+    helps, open_ = (by_answer(gains["patches"], kind) for kind in ("helps", "open"))
+    many, few = NUMBERS[len(helps)], NUMBERS[len(open_)]
+    says(
+        "benchmark",
+        f"{many.capitalize()} encodings are shown to help, the sinusoid first; "
+        f"{few}, RoPE among them, stay open",
+        f"{many} are shown to help, {few} stay open",
+        "each of them to help",
+    )
+    assert gains["patches"][0].encoding == "sinusoidal"
+    assert "rotary" in open_
+    assert len(by_answer(gains["steps"], "helps")) == len(gains["steps"])
+
+
+def test_nothing_is_shown_to_be_equal(gains):
+    says("benchmark", "Nor is any encoding shown to make no difference")
+    says("found-details", "No encoding is shown to be equal to none")
+    assert not any(one.p_equal <= second.ALPHA for some in gains.values() for one in some)
+
+
+def test_which_encoding_it_is_matters_far_less_than_the_set():
+    says("benchmark", "which encoding it is matters far less")
+    says("choosing", "having an encoding mattered more than which one")
+    steps, patches = found.spreads("steps"), found.spreads("patches")
+    assert steps["set"] > 10 * steps["encoding"]
+    assert steps["set"] > 3 * steps["set:encoding"]
+    assert patches["set"] > 1.5 * patches["set:encoding"]
+
+
+def test_a_few_patches_need_no_encoding_and_more_of_them_do():
+    says("benchmark", "a series of a few patches needs no encoding, a longer one does")
+    says("choosing", "With patches the gain depends on the set, and grows with their number.")
+    few, many = (float(row["mean gain"]) for row in found_tables.by_patches(16).values())
+    assert abs(few) < 1
+    assert many > 4
+    length = found_tables.depends()["twice the length"]
+    assert float(length["p, patches"]) <= second.ALPHA
+    assert float(length["patches"].split()[0]) > 0
+
+
+def test_with_steps_no_effect_of_the_mixed_model_is_shown():
+    says("benchmark", "With steps nothing is:")
+    assert min(float(row["p, steps"]) for row in found_tables.depends().values()) > second.ALPHA
+
+
+def test_two_sets_gain_far_more_than_the_others_with_steps(of_sets):
+    says("benchmark", "two sets gain far more than the others")
+    means = np.sort(of_sets["steps"].mean(0))
+    assert means[-2] > 2 * means[-3]
+
+
+def test_one_encoding_is_ahead_on_every_set(gains):
+    says("benchmark", "T-PE, ahead on every set")
+    (one,) = [one for one in gains["steps"] if one.encoding == "tpe"]
+    assert one.wins == one.n_units
+
+
+def test_the_sets_that_decide_tell_no_pair_apart():
+    says("benchmark", "one bar joins all ten in both models")
+    for grid in found.grids().values():
+        assert len(second.ranking(second.deciding(grid)).groups) == 1
+
+
+def test_dft_rows_are_not_ahead_of_sinusoids(gains):
+    says("faithfulness", "DFT rows are not ahead of sinusoids on average")
+    says("anomaly-windows", "DFT rows are not ahead of sinusoids on average, with steps or with")
+    for some in gains.values():
+        means = {one.encoding: one.effect.mean for one in some}
+        assert means["dft"] <= means["sinusoidal"]
+
+
+def test_patches_without_an_encoding_do_better_on_the_hours_of_a_day():
+    says("benchmark", "on ItalyPowerDemand patches alone do better than steps with an encoding")
+    row = found_tables.steps_and_patches()["ItalyPowerDemand"]
+    assert float(row["patches, none"]) > float(row["steps, mean of ten"])
