@@ -70,8 +70,8 @@ _HEAD = """\
 Two parts, each with a hash. The first decides what is trained and stands in every record as \
 `protocol`. The second was frozen before any result of the second edition was looked at, except \
 those of a pilot with the model without encoding, which chose the length of the trainings and was \
-not stored. Both are made from the code: this page is written by `python -m posenc.study.protocol`, and a test \
-compares."""
+not stored. Both are made from the code: this page is written by \
+`python -m posenc.study.protocol`, and a test compares."""
 
 _APPENDIX = """\
 ## What the second hash holds
