@@ -37,7 +37,10 @@ def test_a_rival_is_ahead_where_it_beats_every_encoding():
 def test_steps_and_patches_stand_beside_each_other():
     rows, levels = found_tables.steps_and_patches(), found.levels()
     both = [name for name, t in levels if t == "steps" and (name, "patches") in levels]
-    assert list(rows) == [*both, "mean"]
+    assert list(rows) == [*both, f"mean of {len(both)}"]
+    some = found_tables.steps_and_patches(both[:2])
+    assert list(some) == [*both[:2], f"mean of {len(both)}"]
+    assert all(some[name] == rows[name] for name in some)
     *named, (_, means) = rows.items()
     none = np.mean([float(row["steps, none"]) for _, row in named])
     assert float(means["steps, none"]) == pytest.approx(none, abs=0.1)

@@ -57,8 +57,14 @@ def ahead(levels: Mapping[tuple[str, str], Mapping[str, object]]) -> Rows:
     return rows
 
 
-def steps_and_patches() -> Rows:
-    """Return accuracies in per cent, a row for each data set that is whole in both, and a mean."""
+def steps_and_patches(names: Sequence[str] = ()) -> Rows:
+    """Return accuracies in per cent, a row for each data set that is whole in both, and a mean.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Data sets to be shown; by default all. The mean is that of all in any case.
+    """
     grids = found.grids()
     both = [name for name in grids["steps"].datasets if name in grids["patches"].datasets]
     rows = {}
@@ -71,8 +77,11 @@ def steps_and_patches() -> Rows:
             "patches, mean of ten": patches[1:].mean(),
             "steps, best − worst": np.ptp(steps[1:]),
         }
-    rows["mean"] = {key: np.mean([row[key] for row in rows.values()]) for key in rows[both[0]]}
-    return {name: {key: f"{value:.1f}" for key, value in row.items()} for name, row in rows.items()}
+    mean = {key: np.mean([row[key] for row in rows.values()]) for key in rows[both[0]]}
+    shown = {name: rows[name] for name in names or both} | {f"mean of {len(both)}": mean}
+    return {
+        name: {key: f"{value:.1f}" for key, value in row.items()} for name, row in shown.items()
+    }
 
 
 def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) -> Rows:
