@@ -88,7 +88,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
         All with the same encodings. A gain whose interval holds 0 has no colour.
     """
     names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=0.9 + 0.22 * len(gains), width=NARROW)
+    figure, ax = plots.new(height=0.9 + 0.19 * len(gains), width=NARROW)
     _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()])
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(gains)), [f"{name}, {tokens}" for name, tokens in gains])
@@ -141,7 +141,7 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
     rows : mapping of (data set, tokens) to accuracies
         "encodings" is an array of shape (n_encodings,); "none", "1-NN" and "MiniRocket" are floats.
     """
-    figure, ax = plots.new(height=1.2 + 0.22 * len(rows), width=NARROW)
+    figure, ax = plots.new(height=1.2 + 0.19 * len(rows), width=NARROW)
     style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
     for y, one in enumerate(rows.values()):
         several = one["encodings"]
