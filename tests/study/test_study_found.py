@@ -115,13 +115,15 @@ def drawn(monkeypatch):
     return found
 
 
-def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(drawn):
-    figures.gains_map(GAINS)
+@pytest.mark.parametrize("tokens", ["steps", "patches"])
+def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(drawn, tokens):
+    figures.gains_map(GAINS, tokens)
     [(figure, words)] = drawn
     [ax] = figure.axes
     [image] = ax.images
     shown = ~np.ma.getmaskarray(np.ma.masked_invalid(image.get_array()))
-    rows = list(GAINS.values())
+    rows = [row for (_, kind), row in GAINS.items() if kind == tokens]
+    assert len(shown) == len(rows)
     for (row, column), coloured in np.ndenumerate(shown):
         one = list(rows[row].values())[column]
         assert coloured == (one.low > 0 or one.high < 0)

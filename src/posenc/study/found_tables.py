@@ -85,7 +85,7 @@ def steps_and_patches(names: Sequence[str] = ()) -> Rows:
 
 
 def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) -> Rows:
-    """Return mean gains with their 95 % intervals, medians, p-values and verdicts by encoding.
+    """Return mean gains with their 95 % intervals, p-values and verdicts by encoding.
 
     Parameters
     ----------
@@ -93,14 +93,19 @@ def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) 
         That of `posenc.study.found.answers`.
     """
     rows: Rows = {}
-    for tokens, (units, gains) in answers.items():
-        for one, of_sets in zip(gains, units, strict=True):
+    for tokens, (_, gains) in answers.items():
+        for one in gains:
             mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
             row = rows.setdefault(one.encoding, {})
             row[tokens] = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
-            row[f"median, {tokens}"] = f"{np.median(of_sets):+.1f}"
             row[f"verdict (p), {tokens}"] = f"{one.answer} ({_p(one.p_value)})"
     return rows
+
+
+def medians(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) -> str:
+    """Return the range of the encodings' median gains over sets, such as "+5.8 to +8.1 ..."."""
+    told = (f"{_range(np.median(units, 1))} with {t}" for t, (units, _) in answers.items())
+    return f"Medians over sets: {', '.join(told)}."
 
 
 def by_patches(least: int) -> Rows:

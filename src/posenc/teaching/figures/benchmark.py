@@ -79,28 +79,31 @@ def _told_answers(gains: Sequence[Gain]) -> str:
     )
 
 
-def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]]) -> None:
+def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: str) -> None:
     """Show gains over no encoding: a row a data set, a column an encoding, coloured by sign.
 
     Parameters
     ----------
     gains : mapping of (data set, tokens) to a mapping of encoding to its gain, in points
         All with the same encodings. A gain whose interval holds 0 has no colour.
+    tokens : str
+        What a token is in the rows that are shown, such as "steps".
     """
+    gains = {name: by_name for (name, kind), by_name in gains.items() if kind == tokens}
     names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=0.9 + 0.19 * len(gains), width=NARROW)
+    figure, ax = plots.new(height=0.9 + 0.2 * len(gains), width=NARROW)
     _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()])
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
-    ax.set_yticks(range(len(gains)), [f"{name}, {tokens}" for name, tokens in gains])
+    ax.set_yticks(range(len(gains)), list(gains))
     plots.show(
         figure,
-        name="fig-gains-over-none",
-        caption="Gain over no encoding in points of test accuracy, mean of five training runs, on "
-        "each data set. Orange and bold is a gain, violet and bold a loss; where it is pale, the "
-        f"95 % interval contains zero. From {DEEPEST} points on the colour stays the same. Sets "
-        "stand in the order of their length.",
-        alt=f"A table of {len(gains)} data sets by {len(names)} encodings. "
-        + "; ".join(_told(*column, by_name) for column, by_name in gains.items())
+        name=f"fig-gains-with-{tokens}",
+        caption=f"Gain over no encoding with {tokens} as tokens, in points of test accuracy, mean "
+        "of five training runs, on each data set. Orange and bold is a gain, violet and bold a "
+        f"loss; where it is pale, the 95 % interval contains zero. From {DEEPEST} points on the "
+        "colour stays the same. Sets stand in the order of their length.",
+        alt=f"A table of {len(gains)} data sets by {len(names)} encodings, {tokens} as tokens. "
+        + "; ".join(_told(name, by_name) for name, by_name in gains.items())
         + ".",
     )
 
@@ -124,12 +127,11 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _told(name: str, tokens: str, by_name: Mapping[str, Interval]) -> str:
+def _told(name: str, by_name: Mapping[str, Interval]) -> str:
     means = [one.mean for one in by_name.values()]
     shown = sum(one.low > 0 or one.high < 0 for one in by_name.values())
     return (
-        f"{name}, {tokens}: {min(means):+.1f} to {max(means):+.1f} points, coloured {shown} of "
-        f"{len(means)}"
+        f"{name}: {min(means):+.1f} to {max(means):+.1f} points, coloured {shown} of {len(means)}"
     )
 
 
@@ -141,7 +143,7 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
     rows : mapping of (data set, tokens) to accuracies
         "encodings" is an array of shape (n_encodings,); "none", "1-NN" and "MiniRocket" are floats.
     """
-    figure, ax = plots.new(height=1.2 + 0.19 * len(rows), width=NARROW)
+    figure, ax = plots.new(height=1.2 + 0.2 * len(rows), width=NARROW)
     style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
     for y, one in enumerate(rows.values()):
         several = one["encodings"]
