@@ -51,6 +51,7 @@ def test_page(opened, page_name):
     assert page.locator("html").get_attribute("data-theme") == "light"
     equations_are_typeset(page)
     figures_are_drawn(page)
+    figures_keep_their_proportions(page)
     chapter = page_name.removeprefix("book/")
     if chapter in heights.chapters():
         tall = heights.height(page)
@@ -97,6 +98,11 @@ def test_a_visit_finds_what_is_planted(opened):
     with pytest.raises(AssertionError):
         figures_are_drawn(page)
     assert opened.refused or opened.messages
+    drawn = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
+    plant(page, f'<img src="{drawn}" alt="Squashed" style="width: 90px; height: 50px">')
+    page.locator("article img[alt=Squashed]").evaluate("i => i.decode()")
+    with pytest.raises(AssertionError, match="Squashed"):
+        figures_keep_their_proportions(page)
     plant(page, "<button></button>")
     with pytest.raises(AssertionError, match="button-name"):
         axe_finds_nothing(page, but=COLOURS)
@@ -181,6 +187,16 @@ def figures_are_drawn(page: Page) -> None:
         }"""
     )
     assert empty == []
+
+
+def figures_keep_their_proportions(page: Page) -> None:
+    squashed = page.evaluate(
+        """() => [...document.querySelectorAll('article img')]
+            .filter(i => i.width && i.naturalWidth)
+            .filter(i => Math.abs(i.width / i.height * i.naturalHeight / i.naturalWidth - 1) > 0.03)
+            .map(i => `${i.alt.slice(0, 60)}: ${i.width} x ${i.height}`)"""
+    )
+    assert squashed == []
 
 
 MARK_CONTROLS = """([selector, inside]) => {

@@ -120,7 +120,7 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
         weight = "normal" if open_[row, column] else "bold"
         digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
         shown = f"{round(mean, digits) + 0.0:+.{digits}f}"  # no minus before a rounded zero
-        ax.text(column, row, shown, ha="center", va="center", fontsize=8, weight=weight)
+        ax.text(column, row, shown, ha="center", va="center", fontsize=9, weight=weight)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.grid(False)
