@@ -193,6 +193,7 @@ def figures_keep_their_proportions(page: Page) -> None:
     squashed = page.evaluate(
         """() => [...document.querySelectorAll('article img')]
             .filter(i => i.width && i.naturalWidth)
+            .filter(i => getComputedStyle(i).objectFit === 'fill')
             .filter(i => Math.abs(i.width / i.height * i.naturalHeight / i.naturalWidth - 1) > 0.03)
             .map(i => `${i.alt.slice(0, 60)}: ${i.width} x ${i.height}`)"""
     )
