@@ -172,8 +172,9 @@ def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
     assert words["alt"].count(" tokens, ") == len(rows)
 
 
-def test_the_figure_of_levels_has_a_row_for_every_set(drawn):
+def test_the_figures_of_levels_have_a_row_for_every_set(drawn):
     levels = found.levels()
-    figures.levels(levels)
-    [(figure, _)] = drawn
-    assert len(figure.axes[0].get_yticks()) == len(levels)
+    for tokens in ("steps", "patches"):
+        figures.levels(levels, tokens)
+    rows = [len(figure.axes[0].get_yticks()) for figure, _ in drawn]
+    assert rows == [sum(kind == tokens for _, kind in levels) for tokens in ("steps", "patches")]

@@ -135,14 +135,17 @@ def _told(name: str, by_name: Mapping[str, Interval]) -> str:
     )
 
 
-def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
+def levels(rows: Mapping[tuple[str, str], Mapping[str, object]], tokens: str) -> None:
     """Show accuracies in per cent, a row a data set: encodings, none, and two baselines.
 
     Parameters
     ----------
     rows : mapping of (data set, tokens) to accuracies
         "encodings" is an array of shape (n_encodings,); "none", "1-NN" and "MiniRocket" are floats.
+    tokens : str
+        What a token is in the rows that are shown, such as "steps".
     """
+    rows = {name: one for (name, kind), one in rows.items() if kind == tokens}
     figure, ax = plots.new(height=1.2 + 0.2 * len(rows), width=NARROW)
     style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
     for y, one in enumerate(rows.values()):
@@ -154,19 +157,19 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]]) -> None:
     labels = ["ten encodings", "no encoding", *list(style)[1:]]
     figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="test accuracy (%)")
-    ax.set_yticks(range(len(rows)), [f"{name}, {tokens}" for name, tokens in rows])
+    ax.set_yticks(range(len(rows)), list(rows))
     plots.show(
         figure,
-        name="fig-levels",
-        caption="Test accuracy of ten encodings (strokes), of the same model without any, and of "
-        "two classifiers that are no transformers. A mark to the right of all strokes beats every "
-        "encoding.",
+        name=f"fig-levels-with-{tokens}",
+        caption=f"Test accuracy of ten encodings with {tokens} as tokens (strokes), of the same "
+        "model without any, and of two classifiers that are no transformers. A mark to the right "
+        "of all strokes beats every encoding.",
         alt="One row for each data set. "
         + "; ".join(
-            f"{name}, {tokens}: encodings {min(one['encodings']):.1f} to "
+            f"{name}: encodings {min(one['encodings']):.1f} to "
             f"{max(one['encodings']):.1f} %, none {one['none']:.1f}, 1-NN {one['1-NN']:.1f}, "
             f"MiniRocket {one['MiniRocket']:.1f}"
-            for (name, tokens), one in rows.items()
+            for name, one in rows.items()
         )
         + ".",
     )
