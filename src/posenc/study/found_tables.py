@@ -19,6 +19,11 @@ SPREADS = {  # of the mixed model without fixed effects
     "encoding": "from encoding to encoding",
     "set:encoding": "an encoding on a set, beyond both",
 }
+REASONS = {  # of a set that does not decide rankings, in fewer words
+    "": "",
+    "no encoding is above none by more than luck": "no gain beyond luck",
+    "nothing is above the largest class by more than luck": "nothing learned",
+}
 EFFECTS = {  # of the mixed model
     "length, per doubling": "twice the length",
     "channels, per doubling": "twice the channels",
@@ -241,7 +246,7 @@ def beside(tokens: str) -> Rows:
     for name, row in table.iterrows():
         percents = {key: f"{row[key]:.1f}" for key in (*sanity.NAMES.values(), "none", "best")}
         rows[name] = {**percents, "best encoding": row["best encoding"]}
-        rows[name]["does not decide"] = row["does not decide"]
+        rows[name]["does not decide"] = REASONS[row["does not decide"]]
     return rows
 
 
