@@ -159,11 +159,12 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
     points = list(points)
     rows: Rows = {}
     for model, tokens in found.TOKENS.items():
-        units, whole = second.learned(second.load(model)), second.load(model).units()
+        grid = second.load(model)
+        units = second.learned(grid)
         if all(one.shown for one in second.gains(units)):
             continue
         now = len(units.datasets)
-        planned = found.n_units(model) - (len(whole.datasets) - now)
+        planned = found.n_units(model) - (len(grid.units().datasets) - now)
         designs = [power.estimated_design(units.gains(name)) for name in units.encodings[1:]]
         for n_sets in dict.fromkeys((now, planned)):
             kept = [power.with_sets(one, n_sets) for one in designs]
