@@ -67,11 +67,18 @@ def test_which_encoding_it_is_matters_far_less_than_the_set():
 
 
 def test_a_few_patches_need_no_encoding_and_more_of_them_do():
-    says("benchmark", "a series of a few patches needs no encoding, a longer one does")
+    says(
+        "benchmark",
+        "most sets of a few patches gain next to nothing from an encoding, "
+        "most longer ones gain more",
+    )
     says("choosing", "With patches the gain depends on the set, and grows with their number.")
     few, many = (float(row["mean gain"]) for row in found_tables.by_patches(16).values())
     assert abs(few) < 1
     assert many > 4
+    of_sets = [(n, gain) for _, tokens, n, gain, *_ in found.by_tokens() if tokens == "patches"]
+    assert np.mean([gain < 2 for n, gain in of_sets if n < 16]) > 0.5
+    assert np.mean([gain > 2 for n, gain in of_sets if n >= 16]) > 0.5
     length = found_tables.depends()["twice the length"]
     assert float(length["p, patches"]) <= second.ALPHA
     assert float(length["patches"].split()[0]) > 0
