@@ -44,8 +44,9 @@ serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 	$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1 $(PORT)
 
 .PHONY: student
-student: $(VENV)/.book-installed  ## build the site without solutions, for a class, into _build/student
+student: $(VENV)/.student-installed  ## build the site without solutions, for a class, into _build/student
 	EDITION=student $(BIN)/jupyter-book build . -W -n --keep-going --quiet --path-output _build/student
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest tests/site/test_student_edition.py -q
 	@echo "The student edition is built:"
 	@echo "  file://$(CURDIR)/_build/student/_build/html/index.html"
 
@@ -58,7 +59,7 @@ slides: $(VENV)/.slides-installed book  ## make slides of every chapter in _buil
 .PHONY: pdf
 pdf: $(VENV)/.pdf-installed book  ## print the book as one PDF into _build/pdf (needs Chromium)
 	$(BIN)/python tools/book_pdf.py
-	$(BIN)/python -m pytest tests/site/test_pdf.py -q
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest tests/site/test_pdf.py -q
 
 .PHONY: zip
 zip: book  ## pack the site into one archive that opens from a memory stick

@@ -141,9 +141,9 @@ def pages() -> dict[str, str]:
     index = [
         "# The library",
         "",
-        "Every public name of the package `posenc`, one page a room, made from the docstrings of "
-        "the code. Rooms import only what stands above them in this list, and those from attention "
-        "on need torch.",
+        "The public names of the package `posenc` that readers call, one page a room, made from "
+        "the docstrings of the code. Rooms import only what stands above them in this list, and "
+        "those from attention on need torch.",
         "",
     ]
     made = {}
@@ -404,10 +404,13 @@ def stale() -> list[str]:
 
 
 def main() -> int:
-    """Write the pages."""
+    """Write the pages, and remove those that are not wanted any more."""
     FOLDER.mkdir(exist_ok=True)
-    for name, text in pages().items():
-        (FOLDER / name).resolve().write_text(text, encoding="utf-8")
+    wanted = {(FOLDER / name).resolve(): text for name, text in pages().items()}
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
+    for path in {path.resolve() for path in FOLDER.glob("*.md")} - wanted.keys():
+        path.unlink()
     return 0
 
 

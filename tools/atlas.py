@@ -30,7 +30,10 @@ from posenc.teaching.atlas.facts import SIZE, Facts, facts
 from repository import ROOT
 
 PAGE = ROOT / "book" / "atlas.ipynb"
-COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+COUNTS = (
+    "none one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
 TASKS = {
     "copy": "copying",
     "reverse": "reversing",
@@ -130,8 +133,9 @@ columns: its tokens stand on a grid of six rows, read row by row.
 Each picture has the same form. A heat map is the table that is added to the tokens, at the
 start of training, in a scale of its own; encodings from the signal are given a wave that gets
 faster. Lines are what the score (or weight) of two equal
-tokens gains by offset, seen from two queries in the first head: where the two lines coincide,
-only the offset counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
+tokens gains by offset, seen from two queries in the first head, without what a table that is
+added to the tokens does to scores (T-PE has both): where the two lines coincide, only the offset
+counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
 all cards use this setting.
 """
 
@@ -387,8 +391,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.check:
         sys.exit(0 if is_current() else f"{PAGE.name} is out of date: run `python tools/atlas.py`")
-    nbformat.write(new_notebook(cells=cells()), PAGE)
-    notebooks.store(PAGE)
+    notebooks.store(PAGE, new_notebook(cells=cells()))
     print(f"{PAGE.name}: {len(cards())} cards")
 
 

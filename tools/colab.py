@@ -157,6 +157,22 @@ def run_one(path: Path, until_first: bool = False) -> dict[str, float]:
     return {"seconds": whole, **seconds, "peak_mib": round(peak)}
 
 
+def chosen(only: str | None) -> list[Path]:
+    """Return the notebooks to run: all, or those named.
+
+    Raises
+    ------
+    ValueError
+        If a name is no notebook's.
+    """
+    paths = {path.stem: path for path in notebooks()}
+    names = list(paths) if only is None else [name for name in only.split(",") if name]
+    unknown = [name for name in names if name not in paths]
+    if unknown or not names:
+        raise ValueError(f"--only must name notebooks of {sorted(paths)}, got {only!r}")
+    return [paths[name] for name in names]
+
+
 def run(paths: list[Path], hidden: list[str], until_first: bool = False) -> dict[str, dict | str]:
     """Run notebooks, each in a process of its own; return what was measured or what went wrong."""
     found = {}
@@ -226,9 +242,7 @@ def main() -> None:
     elif options.what == "one":
         print(json.dumps(run_one(options.path, options.first)))
     else:
-        only = options.only.split(",") if options.only else [path.stem for path in notebooks()]
-        paths = [path for path in notebooks() if path.stem in only]
-        found = run(paths, options.without, options.first)
+        found = run(chosen(options.only), options.without, options.first)
         if options.out:
             note(found, options.without, options.out)
         sys.exit("\n".join(faults(found)) or 0)

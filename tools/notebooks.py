@@ -139,9 +139,17 @@ def tidy(notebook: NotebookNode) -> None:
         cell.metadata = nbformat.from_dict(kept)
 
 
-def store(path: Path) -> None:
-    """Run one notebook and write it back."""
-    notebook = nbformat.read(path, as_version=4)
+def store(path: Path, notebook: NotebookNode | None = None) -> None:
+    """Run one notebook and write it back, whole: where a cell fails, the file stays as it was.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    notebook : NotebookNode, optional
+        What takes the place of the one in the file.
+    """
+    if notebook is None:
+        notebook = nbformat.read(path, as_version=4)
     with_setup(notebook)
     execute(notebook)
     tidy(notebook)

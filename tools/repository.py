@@ -21,6 +21,7 @@ HOLDERS = (
     "book/*.ipynb",
     "book/audit/*.md",
     "book/audit/*.ipynb",
+    "src/posenc/audit/ledger.json",
     "_config.yml",
 )
 

@@ -53,6 +53,22 @@ def chapters() -> list[str]:
     ]
 
 
+def chosen(only: str) -> list[str]:
+    """Return the chapters whose slides are asked for: those named, or all of them.
+
+    Raises
+    ------
+    ValueError
+        If a name is no chapter's.
+    """
+    pages = {page.rpartition("/")[2]: page for page in chapters()}
+    names = [name for name in only.split(",") if name] or list(pages)
+    unknown = [name for name in names if name not in pages]
+    if unknown:
+        raise ValueError(f"--only must name chapters of {sorted(pages)}, got {unknown}")
+    return [pages[name] for name in names]
+
+
 def write(page: str) -> int:
     """Write the slides of a chapter with its pictures, and return how many there are."""
     chapter = copy.copy(built_site.article(page))
@@ -115,9 +131,8 @@ def main() -> None:
         "--optional", action="store_true", help="leave them out where reveal.js cannot be fetched"
     )
     options = parser.parse_args()
-    wanted = [name for name in options.only.split(",") if name]
-    pages = chapters()
-    if not wanted:
+    pages = chosen(options.only)
+    if not options.only:
         shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir(parents=True, exist_ok=True)
     if options.optional and (reason := vendored.missing()):
@@ -130,9 +145,8 @@ def main() -> None:
     for name in ("slides.css", "slides.js"):
         shutil.copyfile(built_site.SHEETS / name, TARGET / "_static" / name)
     for page in pages:
-        if not wanted or page.rpartition("/")[2] in wanted:
-            print(f"{page:40} {write(page):3} slides")
-    write_contents(pages)
+        print(f"{page:40} {write(page):3} slides")
+    write_contents(chapters())
     print(f"The slides are made. Open this page in a browser:\n  file://{TARGET}/index.html")
 
 

@@ -169,7 +169,7 @@ except OSError:
     pass
 print(written >> 20)
 """
-    assert said(program) <= PATIENT.scratch_bytes >> 20
+    assert 0 < said(program) <= PATIENT.scratch_bytes >> 20
 
 
 @needs_sandbox

@@ -133,10 +133,6 @@ def rotate(
 
 def _pairs(x: NDArray, pairing: str) -> tuple[NDArray, NDArray]:
     """Return views of the first and second members of all pairs."""
-    if not isinstance(pairing, str):
-        raise ValueError(f"pairing must be 'interleaved' or 'half', got {pairing!r}")
-    if pairing == "interleaved":
+    if _checks.choice("pairing", pairing, ("interleaved", "half")) == "interleaved":
         return x[:, 0::2], x[:, 1::2]
-    if pairing == "half":
-        return np.split(x, 2, axis=1)
-    raise ValueError(f"pairing must be 'interleaved' or 'half', got {pairing!r}")
+    return np.split(x, 2, axis=1)

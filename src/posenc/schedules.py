@@ -201,7 +201,9 @@ def yarn(
     beta_fast, beta_slow : float
         Pairs with more turns than `beta_fast` in training stay, with fewer than `beta_slow` are
         interpolated; a ramp lies between. 0 < beta_slow < beta_fast. A ramp over pairs begins at
-        pair 0 at the earliest, so pair 0 always stays.
+        pair 0 at the earliest, so pair 0 stays. As in the authors' code it runs backwards where it
+        would end before pair 0, which leaves all pairs as they are, and where it would begin
+        behind number 2n - 1, which interpolates all, pair 0 too.
     ramp : {"pairs", "turns"}
         Whether the ramp is linear in the number of the pair, as in the authors' code and all
         implementations that follow it, or in its turns, as in the paper's formula.

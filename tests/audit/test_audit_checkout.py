@@ -64,7 +64,13 @@ class VanillaEncoding(nn.Module):
     def forward(self, x):
         raise RuntimeError("as expected")
 """
-HARM = "open('was_run', 'w').close()\nraise SystemExit\n"
+# One message for both: a process that is gone does not say why.
+NO_ANSWER = "no answer: it crashed, or took more than 2 seconds"
+
+
+def harm(mark):
+    """Return code that leaves a mark, wherever it is run."""
+    return f"open({str(mark)!r}, 'w').close()\nraise SystemExit\n"
 
 
 def cell(text, kind="code"):
@@ -86,11 +92,13 @@ def written(folder, notebook=(), modules=()):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """What is found in a made-up checkout; its classes are run once for all tests."""
-    notebook = [IMPORTS, WAVES, BY_TIME, HARM, ENDLESS, "%pip install x\n" + BY_TIME, "def (:"]
+    mark = tmp_path_factory.mktemp("harm") / "was_run"
+    again = "%pip install x\n" + BY_TIME
+    notebook = [IMPORTS, WAVES, BY_TIME, harm(mark), ENDLESS, again, "def (:"]
     modules = [
         ("batch.py", IMPORTS + WAVES + BY_BATCH),
         ("shrinking.py", IMPORTS + SHRINKING),
-        ("fatal.py", IMPORTS + FATAL + HARM),
+        ("fatal.py", IMPORTS + FATAL + harm(mark)),
         ("without.py", IMPORTS + WITHOUT_IMPORT),
         ("wrong.py", IMPORTS + WRONG + "\nnet(x, pos_encoding='fixed', n=1)\n"),
     ]
@@ -98,6 +106,7 @@ def found(tmp_path_factory):
     result = checkout.survey(folder, seconds=2)
     return result | {
         "folder": folder,
+        "mark": mark,
         "by_name": {one["name"]: one["found"] for one in result["modules"]},
     }
 
@@ -137,9 +146,10 @@ def test_comments_and_places_make_no_difference_but_code_does(tmp_path):
 
 
 def test_finding_runs_nothing(tmp_path):
-    folder = written(tmp_path / "a", [HARM, ENDLESS], [("harm.py", HARM)])
+    mark = tmp_path / "was_run"
+    folder = written(tmp_path / "a", [harm(mark), ENDLESS], [("harm.py", harm(mark))])
     assert [d.name for d in definitions.in_folder(folder)[0]] == ["PositionalEncoding"]
-    assert not (Path.cwd() / "was_run").exists()
+    assert not mark.exists()
 
 
 def test_what_cannot_be_parsed_is_named(tmp_path):
@@ -196,8 +206,8 @@ def test_a_table_that_shrinks_is_measured_pass_by_pass(found):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("PositionalEncoding", "more than 2 seconds"),
-        ("LearnedPositionalEncoding", "no answer"),
+        ("PositionalEncoding", NO_ANSWER),
+        ("LearnedPositionalEncoding", NO_ANSWER),
         ("tAPE", "NameError"),
         ("VanillaEncoding", "RuntimeError: as expected"),
     ],
@@ -218,11 +228,11 @@ def test_what_stands_at_several_places_is_counted_once_and_absent_classes_are_na
 def test_nothing_but_the_definitions_ran_and_the_checkout_is_as_it_was(found):
     status = ["git", "-C", str(found["folder"]), "status", "--porcelain"]
     assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
-    assert not list(found["folder"].rglob("was_run"))
+    assert not found["mark"].exists()
 
 
 def test_no_code_of_the_checkout_is_kept(found):
-    kept = json.dumps({k: v for k, v in found.items() if k not in ("folder", "by_name")})
+    kept = json.dumps({k: v for k, v in found.items() if k not in ("folder", "mark", "by_name")})
     assert "def " not in kept
     assert "return" not in kept
     assert "self." not in kept
@@ -233,10 +243,16 @@ def test_the_commit_is_known_or_the_folder_is_refused(found, tmp_path):
     commit = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     assert found["commit"] == commit
     assert found["repository"] == "made-up"
-    with pytest.raises(ValueError, match=r"the folder of a git checkout.* is none"):
+    with pytest.raises(ValueError, match=rf"^folder must be that of a git checkout.*{tmp_path}$"):
         checkout.survey(tmp_path)
     with pytest.raises(ValueError, match="seconds must"):
         checkout.survey(found["folder"], seconds=0)
+
+
+def test_a_checkout_that_git_cannot_read_is_named(tmp_path):
+    (tmp_path / ".git").write_text("no repository")
+    with pytest.raises(ValueError, match=rf"^folder must be .* git can read, got {tmp_path}: "):
+        checkout.commit_of(tmp_path)
 
 
 def test_changes_and_the_address_of_a_checkout_are_seen(tmp_path):

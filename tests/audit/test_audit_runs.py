@@ -75,6 +75,7 @@ def trained(monkeypatch):
             "key": cell.key,
             "encoding": cell.encoding,
             "model": cell.model,
+            "dataset": cell.dataset,
             "seed": cell.seed,
             "protocol": cell.protocol,
             "settings": json.loads(json.dumps(cell.stored())),
@@ -99,6 +100,13 @@ def test_the_probe_is_read_whole_or_not_at_all(trained):
     trained.pop()
     probe.records.cache_clear()
     with pytest.raises(ValueError, match=r"but 1 of .* at distance 4 are missing: run python"):
+        probe.records()
+
+
+def test_two_versions_of_the_probe_are_not_mixed(trained):
+    settings = {**trained[0]["settings"], "encoding_source": "another"}
+    trained[-1:] = [{**trained[0], "key": "0" * 32, "settings": settings}]
+    with pytest.raises(ValueError, match=f"several versions of {trained[0]['encoding']}"):
         probe.records()
 
 

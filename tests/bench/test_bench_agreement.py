@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import threading
+import time
 
 import pytest
 import torch
@@ -129,6 +131,27 @@ def test_other_devices_stay_in_the_file(stored, tmp_path):
     found = json.loads(path.read_text())["devices"]
     assert list(found) == ["cpu", "cuda (a GPU)"]
     assert found["cpu"] == json.loads(stored.read_text())["devices"]["cpu"]
+
+
+def test_of_two_that_end_at_once_both_are_kept(tmp_path, monkeypatch):
+    read = ownfile.read
+
+    def slowly(*arguments):
+        found = read(*arguments)
+        time.sleep(0.05)
+        return found
+
+    monkeypatch.setattr(ownfile, "read", slowly)
+    devices = [f"cuda:{n}" for n in range(3)]
+    at_once = [
+        threading.Thread(target=agreement._keep, args=(tmp_path / "a.json", device, {}))
+        for device in devices
+    ]
+    for one in at_once:
+        one.start()
+    for one in at_once:
+        one.join()
+    assert set(json.loads((tmp_path / "a.json").read_text())["devices"]) == {*devices}
 
 
 @pytest.mark.parametrize("call_name", ["fsync", "replace"])

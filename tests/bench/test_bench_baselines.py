@@ -54,6 +54,12 @@ def test_nearest_neighbour_by_hand(name):
     assert score(name, "nearest") == pytest.approx((expected == test.y).mean())
 
 
+def test_nearest_neighbour_refuses_other_steps_and_channels_of_the_same_size():
+    train, test = made(4, 6, 2, seed=0), made(4, 4, 3, seed=1)
+    with pytest.raises(ValueError, match=r"of train, \(6, 2\), got \(4, 3\)"):
+        baselines.nearest(train, test)
+
+
 def test_largest_class_is_the_training_parts():
     from sklearn.dummy import DummyClassifier
 

@@ -234,6 +234,20 @@ def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_
     assert "0.900 [0.900, 0.900]" in text
 
 
+def test_seeds_of_a_split_and_resamples_are_not_averaged():
+    lines = [fake("rotary", "A", 1, 0.2), fake("rotary", "A", 1, 0.9, split_seed=1, resample=1)]
+    message = "two training runs of rotary on A with seed 1: seeds .* --where split_seed=0"
+    with pytest.raises(ValueError, match=message):
+        tables.scores(lines, "patch")
+
+
+def test_a_tier_without_what_is_asked_for_is_named(call):
+    code, _, err = call("protocol", "--tier", 4, "--datasets", "Libras")
+    assert code == 2
+    assert "tier 4 has none on Libras" in err
+    assert "tier 4 has none of model patch" in call("protocol", "--tier", 4, "--model", "patch")[2]
+
+
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     path = report.write(Store(results), tmp_path / "report")
     text = path.read_text()

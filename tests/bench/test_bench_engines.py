@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from posenc.bench import commands, records
 from posenc.bench import grid as grids
-from posenc.bench import records
 from posenc.bench.cluster import DaskEngine
 from posenc.bench.driver import Driver
 from posenc.bench.jobs import Job, run
@@ -189,6 +189,36 @@ def test_failing_cells_are_recorded_and_the_rest_goes_on(drive, out):
     assert "loss became nan in epoch 1" in found["mine:Nan"]["error"]
     assert "memory" in found["mine:Hungry"]["error"]
     assert "error" not in found["none"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [({"loss": float("nan")}, "finite"), ({"loss": {1, 2}}, "JSON"), ({"accuracy": 7}, "accuracy")],
+)
+def test_metrics_that_cannot_be_stored_fail_their_cell_alone(drive, out, metrics, said):
+    def fail_one(cells, *_, **__):
+        return [metrics if cell.seed else {"accuracy": 0.5} for cell in cells]
+
+    summary = drive(["none"], SerialEngine(), train=fail_one)
+    assert (summary.trained, summary.failed) == (2, 1)
+    good, bad = lines(out)
+    assert good["metrics"] == {"accuracy": 0.5}
+    assert bad["error"].startswith("metrics must be finite numbers and other JSON values")
+    assert said in bad["error"]
+    assert drive(["none"], SerialEngine(), train=fail_one).skipped == 2
+
+
+def test_an_engine_that_is_only_asked_for_is_left_again(monkeypatch):
+    class Remote:
+        closed = 0
+
+        def close(self):
+            self.closed += 1
+
+    remote = Remote()
+    monkeypatch.setattr(commands.Trainer, "engine", lambda _: remote)
+    commands.Trainer(None, "cpu", []).check_engine()
+    assert remote.closed == 1
 
 
 def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):

@@ -38,10 +38,15 @@ def make_model(chosen):
 @pytest.mark.parametrize("encoding", MOVING)
 def test_where_only_offsets_count_a_later_place_changes_nothing(long_cell, encoding):
     chosen = long_cell(encoding)
-    scores = probe(chosen, make_model(chosen))
+    model = make_model(chosen)
+    scores = probe(chosen, model)
     assert scores["refusals"] == {}
     assert len({scores[f"later_{n}"] for n in LONGER}) == 1
     assert scores["longer_12"] == scores["later_12"]
+    early, _ = extrapolation._test_series(chosen, LENGTH)
+    for n in LONGER:
+        x, _, mask = extrapolation._later(chosen, n)
+        torch.testing.assert_close(grow(chosen, model, n)(x, mask), model(early), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("encoding", ["sinusoidal", "tape", "sine_linear"])
@@ -140,6 +145,11 @@ def test_the_key_holds_what_is_tested(long_cell, cell):
 def test_bad_settings_are_refused(long_cell, changes, message):
     with pytest.raises(ValueError, match=message):
         long_cell(**changes)
+
+
+def test_the_length_in_training_must_be_said(long_cell):
+    with pytest.raises(ValueError, match=r"dataset_options must hold the length .*, got \{\}"):
+        long_cell(dataset_options={})
 
 
 def test_a_grid_gives_all_its_cells_the_lengths():

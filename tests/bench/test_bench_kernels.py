@@ -8,6 +8,7 @@ import torch
 
 from posenc.bench import build, kernels
 from posenc.bench.settings import Settings
+from posenc.study import results
 
 LENGTH = 12
 
@@ -76,6 +77,15 @@ def test_the_grid_has_every_encoding_length_and_width():
     assert len(cells) == len(grid) == 40
     assert len({cell.key for cell in cells}) == 40
     assert {cell.d_ff for cell in cells} == {32, 64}
+
+
+def test_the_command_plans_what_is_stored():
+    grid = kernels.KernelGrid(kernels.ENCODINGS, kernels.LENGTHS, kernels.WIDTHS)
+    planned = {(c.encoding, c.dataset_options["length"], c.d_model) for (c,) in grid.groups()}
+    assert planned == {
+        (r["encoding"], r["settings"]["dataset_options"]["length"], r["settings"]["d_model"])
+        for r in results.load("kernels")
+    }
 
 
 def test_the_command_writes_lines_and_goes_on_where_it_stopped(tmp_path, monkeypatch):

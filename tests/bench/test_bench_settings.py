@@ -175,6 +175,8 @@ def test_grid_makes_every_combination_once():
         ((["x"], ["rotary:paring=half"], ["patch"], [0]), "did you mean 'pairing'"),
         ((["x"], ["none", "none"], ["patch"], [0]), "encodings must not repeat"),
         (([], ["none"], ["patch"], [0]), "datasets must name at least one"),
+        ((["x"], ["none"], ["patch"], [0, -1]), "seeds must be an integer of at least 0, got -1"),
+        ((["x"], ["none"], ["patch"], [0, 1.5]), "seeds must be an integer of .*, got 1.5"),
         ((["x"], ["nowhere:Mine"], ["patch"], [0]), "cannot import 'nowhere'"),
         ((["x"], ["rotary:pairing=quarter"], ["patch"], [0]), "'rotary': pairing must be one of"),
         ((["x"], ["erpe:per_head=no"], ["patch"], [0]), "'erpe': per_head must be True or False"),

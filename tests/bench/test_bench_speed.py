@@ -52,7 +52,7 @@ def options(tmp_path):
         del sys.modules[name]
 
 
-def test_the_plain_loop_and_the_engine_train_the_same_work(engine, options):
+def test_the_plain_loop_and_the_engine_are_timed_by_length(engine, options):
     row = engine.against_plain(options).splitlines()[-1]
     length, plain, ours, ratio, *_ = [part.strip() for part in row.strip("|").split("|")]
     assert length == "16"

@@ -7,11 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from posenc.bench import records
+from posenc.bench import locks, records
 from posenc.bench.locks import Claims
 from posenc.bench.store import Store, StoreError, merge, unique
 
@@ -256,7 +255,36 @@ def test_claims_of_a_killed_process_become_free(tmp_path):
     other.communicate()
     assert claims.take("ab" * 16)
     claims.close()
-    assert not list(Path(tmp_path).iterdir())
+    (left,) = tmp_path.iterdir()
+    assert (left.name, left.stat().st_size) == ("run.jsonl.claims", 0)
+
+
+def test_a_driver_that_ends_does_not_part_two_others(tmp_path):
+    results = tmp_path / "run.jsonl"
+    code = (
+        "import sys; from pathlib import Path; from posenc.bench.locks import Claims\n"
+        "claims = Claims(Path(sys.argv[1])); print('open', flush=True); input()\n"
+        "print(claims.take('ab' * 16), flush=True)\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    other = subprocess.Popen([sys.executable, "-c", code, str(results)], **pipes)
+    assert other.stdout.readline() == "open\n"
+    Claims(results).close()
+    third = Claims(results)
+    assert third.take("ab" * 16)
+    assert other.communicate("\n")[0] == "False\n"
+    third.close()
+
+
+def test_a_system_without_locks_is_said(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    claims = Claims(tmp_path / "run.jsonl")
+    monkeypatch.setattr(locks.fcntl, "lockf", refuse)
+    with pytest.raises(OSError, match="No locks available"):
+        claims.take("ab" * 16)
+    claims.close()
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,15 @@ def test_cells_name_python_and_text_and_give_their_keys_back():
             protocol_cells(*arguments)
 
 
+def test_a_training_with_dropout_can_be_repeated():
+    cell = tiny(dropout=0.5)
+    before = torch.random.get_rng_state()
+    first, second = (text.train([cell])[0] for _ in range(2))
+    assert first["train_loss"] == second["train_loss"]
+    assert first["tuned_loss"] == second["tuned_loss"]
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
 def test_schedules_stretch_to_the_longest_context_and_leave_the_weights():
     cell = tiny(schedules=PROTOCOL["schedules"])
     plain = text.model(cell)

@@ -8,13 +8,22 @@ import pytest
 import torch
 
 from posenc import data, encodings
-from posenc.bench import build, dropout, parts
+from posenc.bench import build, dropout, memory, parts
 from posenc.bench.settings import Settings, profile
 from posenc.bench.train import TrainingError, learning_rate, train
 
 STOCHASTIC = {"sine_spe", "conv_spe"}
 STEADY = [name for name in encodings.names() if name not in STOCHASTIC]
 TIMES = {"seconds_per_step", "peak_memory", "seeds_together"}
+
+
+def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypatch):
+    def no_library_without_a_name(_):  # as on Windows
+        raise TypeError("argument of type 'NoneType' is not iterable")
+
+    monkeypatch.setattr(memory.ctypes, "CDLL", no_library_without_a_name)
+    (found,) = train([cell()])
+    assert found["peak_memory"] is None
 
 
 def results(outcome):

@@ -1,12 +1,14 @@
 """Tuning spends the same budget on every encoding and looks at the validation part only."""
 
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
 from posenc import encodings
-from posenc.bench import protocols, records, stages, tuning
-from posenc.bench.driver import Driver
+from posenc.bench import commands, protocols, records, stages, tuning
+from posenc.bench.driver import Driver, Summary
 from posenc.bench.local import SerialEngine
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
@@ -128,6 +130,87 @@ def test_stages_tune_then_train_and_go_on_where_they_were(tmp_path):
     final = [r["settings"] for r in Store(files.results)]
     assert len({s["learning_rate"] for s in final}) == 1
     assert {s["tuned"] for s in final} == {"4 trials of 500 steps"}
+
+
+@pytest.mark.parametrize("elsewhere", [0, 1, 2, 3])
+def test_a_group_waits_for_a_trial_that_another_run_has_begun(tmp_path, elsewhere):
+    groups = [[cell(name).with_seed(seed) for seed in (0, 1)] for name in ("rotary", "none")]
+    files, left = stages.beside(tmp_path / "run.jsonl"), elsewhere
+
+    def train(cells, store):
+        """Store a trial as another run does: not yet, if it is the one that it has begun."""
+        nonlocal left
+        done = Summary()
+        store.refresh()
+        for one in chain(*cells.groups()):
+            if store.finished(one.key):
+                continue
+            of_first = one.profile == tuning.PROFILE and one.encoding == "rotary"
+            if of_first and left == 0:
+                left, done.elsewhere = -1, 1
+                continue
+            left -= of_first
+            store.append(outcome(one, 0.5 + one.learning_rate)[one.key])
+            done.trained += 1
+        return done
+
+    waiting = [done.waiting for _, done in stages.run(groups, files, train)]
+    assert waiting == [0, elsewhere < 3, 2]
+    assert {r["encoding"] for r in Store(files.results)} == {"none"}
+    again = [(done.trained, done.waiting) for _, done in stages.run(groups, files, train)]
+    assert again == [(elsewhere < 3, 0), (1, 0), (2, 0)]
+    final = [r["settings"] for r in Store(files.results)]
+    assert [s["learning_rate"] for s in final] == [0.009] * 4
+
+
+def test_a_group_whose_trials_failed_does_not_wait(tmp_path):
+    files = stages.beside(tmp_path / "run.jsonl")
+
+    def fail(cells, store):
+        for one in chain(*cells.groups()):
+            store.append(records.failed(one, "no memory", device="cpu", seconds=0.0))
+        return Summary(len(cells), failed=len(cells))
+
+    found = list(stages.run([[cell(), cell().with_seed(4)]], files, fail))
+    assert [(done.failed, done.waiting) for _, done in found] == [(3, 0), (0, 0), (2, 0)]
+
+
+def test_what_waits_is_said(capsys, monkeypatch):
+    done = Summary(1, skipped=2, elsewhere=3, waiting=4)
+    monkeypatch.setattr(stages, "run", lambda *_: [("training", done)])
+    commands._staged([], None, None)
+    assert capsys.readouterr().out == (
+        "training: 1 trained, 2 were there, 3 are being trained by another run, "
+        "4 wait for trials that have not ended\n"
+    )
+    commands._print_summary(done, Path("run.jsonl"))
+    assert "3 are being trained by another run, 4 wait for trials; results in" in (
+        capsys.readouterr().out
+    )
+
+
+def test_the_estimate_counts_what_a_tuned_run_lacks(tmp_path):
+    out = tmp_path / "run.jsonl"
+    files, groups = stages.beside(out), [[cell(), cell().with_seed(4)]]
+
+    def lacking(*, again=False):
+        trials, finals = commands._trials(groups, files.trials), stages.final(groups, files.trials)
+        planned = ((trials, files.trials), (finals, out))
+        return tuple(len(commands._lacking(*one, again=again)) for one in planned)
+
+    assert lacking() == (4, 1)
+    first, *others = tuning.first_trials(cell())
+    Store(files.trials).append(records.failed(first, "no memory", device="cpu", seconds=0.0))
+    for trial, accuracy in zip(others, (0.6, 0.4), strict=True):
+        Store(files.trials).append(outcome(trial, accuracy)[trial.key])
+    assert lacking() == (1, 1)
+    assert lacking(again=True) == (2, 1)
+    last = tuning.last_trial(cell(), stages.finished(files.trials))
+    Store(files.trials).append(outcome(last, 0.7)[last.key])
+    assert lacking() == (0, 1)
+    for one in stages.final(groups, files.trials)[0]:
+        Store(out).append(outcome(one, 0.8)[one.key])
+    assert lacking() == (0, 0)
 
 
 def test_protocol_cells_couple_seed_and_resample(monkeypatch):

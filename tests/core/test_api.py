@@ -154,6 +154,16 @@ def test_the_pages_are_those_of_the_code():
     assert api.stale() == [], "run `python tools/api.py`"
 
 
+def test_a_page_that_is_not_wanted_any_more_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(api, "FOLDER", tmp_path / "api")
+    monkeypatch.setattr(api, "pages", lambda: {"../api.md": "index", "models.md": "models"})
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "old.md").write_text("old")
+    assert api.stale() == ["api.md", "models.md", "old.md"]
+    assert api.main() == 0
+    assert api.stale() == []
+
+
 def test_every_page_is_in_the_book_and_every_room_has_one():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     last = toc["parts"][-1]["chapters"][-1]

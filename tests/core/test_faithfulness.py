@@ -367,6 +367,7 @@ ROW = [[1.0, 2.0]]
         (lambda: faithfulness.decoding_error(ROW, 1.0, 0), "n_trials must be .* least 1, got 0"),
         (lambda: faithfulness.decoding_error(ROW, 1.0, seed=-1), "seed must be .* 0, got -1"),
         (lambda: faithfulness.round_to(ROW, "float8"), "precision must be one of .* got 'float8'"),
+        (lambda: faithfulness.round_to(ROW, "bfloat"), "precision .* did you mean 'bfloat16'"),
         (lambda: faithfulness.round_to([1e5], "float16"), "table .* float16, at most 65504, got 1"),
         (lambda: faithfulness.round_to([65520.0], "float16"), "table must fit into float16"),
         (lambda: faithfulness.round_to([1e39], "bfloat16"), "table must fit into bfloat16"),

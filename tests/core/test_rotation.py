@@ -163,7 +163,7 @@ def test_pairing_permutation_lists_first_members_then_second():
         (lambda: rotation.rotate([[1.0, 2.0]], [0], [math.nan]), "frequencies must be finite"),
         (
             lambda: rotation.rotate([[1.0, 2.0]], [0], [1.0], pairing="odd"),
-            "pairing must be 'interleaved' or 'half', got 'odd'",
+            "pairing must be one of interleaved, half, got 'odd'",
         ),
     ],
 )

@@ -374,6 +374,7 @@ def test_bad_base_is_named(table, bad):
         (lambda: tables.binary(9, 3), "n_bits must be at least 4 .* 9 .* got 3"),
         (lambda: tables.dft(9, 8), "n_positions must be at most d_model = 8 .* got 9"),
         (lambda: tables.dft(2, 8, overflow="wrap"), "overflow must be .* got 'wrap'"),
+        (lambda: tables.dft(2, 8, overflow="streth"), "overflow .* did you mean 'stretch'"),
         (lambda: tables.dft(9, 2, overflow="stretch"), "d_model must be at least 4 .* got 2"),
         (lambda: tables.index(70_000, dtype=np.float16), "dtype .* hold 69999, got float16"),
         (lambda: tables.digits(70_000, base=70_000, dtype=np.float16), "dtype .* got float16"),

@@ -136,6 +136,14 @@ def test_zenodo_with_a_zip(zenodo, register, tiny_zip):
     assert len(data.load("Tiny", "train")) == 3
 
 
+def test_zenodo_with_a_zip_for_a_name_with_an_underscore(zenodo, register):
+    files = ("Tiny_disc_TRAIN.ts", "Tiny_disc_TEST.ts")
+    whole = make_zip(dict(zip(files, (TINY_TRAIN, TINY_TEST), strict=True)))
+    register(Zenodo(7, files), name="Tiny_disc")
+    zenodo({"Tiny_disc.zip": whole, "Tiny.zip": b"another set"})
+    assert len(data.load("Tiny_disc", "train")) == 3
+
+
 def test_zenodo_without_the_files(zenodo, register, server):
     register(Zenodo(7, ("Tiny_TRAIN.ts", "Tiny_TEST.ts")))
     zenodo({"readme.md": b"hello"})

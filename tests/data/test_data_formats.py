@@ -1,7 +1,9 @@
 """Tiny files of every other real format, and what is said about damaged ones."""
 
+import copy
 import gzip
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -32,6 +34,15 @@ ARFF = """\
 def build(name, folder):
     layout = registry.ENTRIES[name].layout
     return layout.build(layout.find(folder, name), name)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("problem", ["label 'x' is not there", "x" * 5000])
+def test_an_error_about_a_file_survives_the_way_between_processes(again, problem):
+    error = data.FileFormatError("rides_TRAIN.ts", 7, problem)
+    other = again(error)
+    assert type(other) is data.FileFormatError
+    assert (str(other), other.path, other.line) == (str(error), error.path, error.line)
 
 
 def test_arff(tmp_path):

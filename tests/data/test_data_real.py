@@ -2,66 +2,16 @@
 
 import gzip
 import os
-import re
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from counted import COUNTS, REPEATS
 
 from posenc import data
 from posenc.data import registry
 from posenc.data.sets import archive, msl, smd
-
-# (train, test, length, channels, classes), counted in the files by other means
-COUNTS = {
-    "LSST": (2459, 2466, 36, 6, 14),
-    "RacketSports": (151, 152, 30, 6, 4),
-    "MelbournePedestrian": (1194, 2439, 24, 1, 10),
-    "SharePriceIncrease": (965, 966, 60, 1, 2),
-    "FingerMovements": (316, 100, 50, 28, 2),
-    "Epilepsy": (137, 138, 206, 3, 4),
-    "UWaveGestureLibrary": (120, 320, 315, 3, 8),
-    "BasicMotions": (40, 40, 100, 6, 4),
-    "NATOPS": (180, 180, 51, 24, 6),
-    "ArticularyWordRecognition": (275, 300, 144, 9, 25),
-    "SmallKitchenAppliances": (375, 375, 720, 1, 3),
-    "ItalyPowerDemand": (67, 1029, 24, 1, 2),
-    "Chinatown": (20, 343, 24, 1, 2),
-    "PenDigits": (7494, 3498, 8, 2, 10),
-    "SmoothSubspace": (150, 150, 15, 1, 3),
-    "Libras": (180, 180, 45, 2, 15),
-    "SyntheticControl": (300, 300, 60, 1, 6),
-    "DistalPhalanxTW": (400, 139, 80, 1, 6),
-    "ProximalPhalanxTW": (400, 205, 80, 1, 6),
-    "PhalangesOutlinesCorrect": (1800, 858, 80, 1, 2),
-    "MedicalImages": (381, 760, 99, 1, 10),
-    "SwedishLeaf": (500, 625, 128, 1, 15),
-    "FaceAll": (560, 1690, 131, 1, 14),
-    "PowerCons": (180, 180, 144, 1, 2),
-    "Plane": (105, 105, 144, 1, 7),
-    "GunPointAgeSpan": (135, 316, 150, 1, 2),
-    "Handwriting": (150, 850, 152, 3, 26),
-    "Adiac": (390, 391, 176, 1, 37),
-    "Strawberry": (613, 370, 235, 1, 2),
-    "FiftyWords": (450, 455, 270, 1, 50),
-    "WordSynonyms": (267, 638, 270, 1, 25),
-    "Trace": (100, 100, 275, 1, 4),
-    "CricketX": (390, 390, 300, 1, 12),
-    "OSULeaf": (200, 242, 427, 1, 6),
-    "Earthquakes": (322, 139, 512, 1, 2),
-    "Computers": (250, 250, 720, 1, 2),
-}
-# series that repeat another: (inside train, inside test, test series that stand in train)
-REPEATS = {
-    "Epilepsy": (1, 0, 0),
-    "Libras": (6, 5, 19),
-    "MedicalImages": (0, 0, 1),
-    "SwedishLeaf": (0, 1, 2),
-    "FaceAll": (0, 2, 1),
-    "PowerCons": (35, 35, 67),
-    "Strawberry": (0, 0, 1),
-}
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +42,6 @@ def test_counts(name):
         assert "2 equal to the copies this book used" in part.provenance
 
 
-def test_every_ready_made_set_of_the_registry_is_counted():
-    ready = {name for name, entry in registry.ENTRIES.items() if entry.layout is archive}
-    assert set(COUNTS) == ready - set(data.recorded()["absent"])
-
-
 @pytest.mark.parametrize("name", COUNTS)
 def test_repeated_series(name):
     def lines(split):
@@ -110,15 +55,6 @@ def test_repeated_series(name):
     counted = tuple(len(part) - len(set(part)) for part in (train, test))
     assert (*counted, sum(one in set(train) for one in test)) == REPEATS.get(name, (0, 0, 0))
     assert data.recorded_facts(name).repeats == REPEATS.get(name, (0, 0, 0))
-
-
-def test_notes_count_the_test_series_that_stand_in_the_training_part():
-    said = {}
-    for name, entry in registry.ENTRIES.items():
-        for note in entry.notes:
-            if found := re.match(r"(\d+) .*stands? in the training part", note):
-                said[name] = int(found[1])
-    assert said == {name: counts[2] for name, counts in REPEATS.items() if counts[2]}
 
 
 def rows_of(name):

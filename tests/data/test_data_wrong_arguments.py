@@ -37,6 +37,18 @@ def test_a_wrong_name_is_named(function):
             function(value)
 
 
+@pytest.mark.parametrize("name", ["-x", "_x"])
+def test_a_name_that_begins_with_a_sign_is_told_so(name):
+    with pytest.raises(data.UnknownDatasetError, match="beginning with a letter or digit, got"):
+        data.load(name, "train")
+
+
+@pytest.mark.parametrize("name", data.names("synthetic"))
+def test_a_simulated_set_has_no_files_to_ask_for(name):
+    with pytest.raises(data.UnknownDatasetError, match=f"^{name} is made by a simulator and has n"):
+        data.recorded_facts(name)
+
+
 @pytest.mark.parametrize("split", [None, "validation", 0, [], {}, ""])
 def test_a_wrong_split_is_named(split):
     with pytest.raises(ValueError, match=r'split must be "train" or "test", got'):
@@ -54,6 +66,29 @@ def test_a_wrong_array_of_a_data_set_is_named(argument):
     for value in NO_ARRAYS[argument]:
         with pytest.raises(ValueError, match=rf"\b{argument}\b"):
             Dataset(**{**WHOLE, argument: value})
+
+
+@pytest.mark.parametrize("value", NO_SHARE)
+def test_a_wrong_share_for_validation_goes_by_the_callers_name(value):
+    with pytest.raises(ValueError, match=r"^validation must be between 0 and 1, got"):
+        data.prepare("range_probe", validation=value)
+
+
+@pytest.mark.parametrize("value", NO_COUNT)
+def test_a_wrong_resample_goes_by_the_callers_name(value):
+    with pytest.raises(ValueError, match=r"^resample must be an integer of at (least 0|most)"):
+        data.prepare("BasicMotions", resample=value)
+
+
+def test_a_resample_of_a_simulated_set_goes_by_the_callers_name():
+    with pytest.raises(ValueError, match=r"^resample must be 0 for range_probe, got 1: its series"):
+        data.prepare("range_probe", resample=1)
+
+
+@pytest.mark.parametrize("value", [*NO_SHARE[:4], *NO_SHARE[5:], False])
+def test_a_wrong_share_of_faults_is_named(value):
+    with pytest.raises(ValueError, match=r"^fault_share must be a number from 0 to 1, got"):
+        data.load("elevator", "train", n=2, fault_share=value)
 
 
 def test_wrong_numbers_are_named():

@@ -27,6 +27,17 @@ def test_a_page_of_other_words_is_out_of_date(tmp_path, monkeypatch):
     assert not atlas.is_current()
 
 
+def test_a_cell_that_fails_leaves_the_page_as_it_is(tmp_path, monkeypatch):
+    page = tmp_path / "atlas.ipynb"
+    page.write_text("the page before")
+    monkeypatch.setattr(atlas, "PAGE", page)
+    broken = nbformat.v4.new_code_cell("raise RuntimeError('as expected')")
+    monkeypatch.setattr(atlas, "cells", lambda: [broken])
+    with pytest.raises(atlas.notebooks.CellExecutionError, match="as expected"):
+        atlas.main([])
+    assert page.read_text() == "the page before"
+
+
 def test_every_card_has_its_anchor_and_its_row_in_the_index():
     text = "\n".join(cell.source for cell in nbformat.read(atlas.PAGE, 4).cells)
     for one in cards().values():

@@ -134,6 +134,14 @@ def test_faults_name_what_failed_what_was_too_large_and_what_began_late():
     ]
 
 
+def test_notebooks_are_chosen_by_name_and_an_unknown_one_is_named():
+    assert [path.stem for path in colab.chosen("rotary,peers")] == ["rotary", "peers"]
+    assert len(colab.chosen(None)) == len(notebook_paths())
+    for wrong in ("rotary,rotery", ""):
+        with pytest.raises(ValueError, match=f"--only must name notebooks of .*, got '{wrong}'"):
+            colab.chosen(wrong)
+
+
 def test_a_notebook_can_be_run_to_its_first_output_alone(tmp_path):
     cells = [nbformat.v4.new_code_cell(code) for code in ("x = 2", "print(x)", "raise KeyError(x)")]
     cells[1].outputs = [nbformat.v4.new_output("stream", text="2\n")]

@@ -286,7 +286,8 @@ def test_a_data_set(tmp_path):
     assert counted["sets"].pop("Coffee")["class_counts"] == {"0": [14, 14], "1": [14, 14]}
     assert counted == before
     chosen = "Coffee or ready_made or registered or groups or listed"
-    files = ["test_data_real.py", "test_data_load.py", "test_data_measured.py"]
+    names = ["real", "counts", "load", "measured"]
+    files = [f"test_data_{name}.py" for name in names]
     assert copy.tests(*(f"tests/data/{name}" for name in files), "-k", chosen) >= 5
 
 

@@ -70,9 +70,11 @@ def test_one_command_changes_the_address_everywhere(tmp_path):
     changed = {path.relative_to(copy).as_posix() for path in repository.change(new, copy)}
     assert repository.address(copy / "_config.yml") == new
     assert {"_config.yml", "README.md", "CITATION.cff", "pyproject.toml"} <= changed
+    assert "src/posenc/audit/ledger.json" in changed  # claims that are shown link by it
     notebooks = {p.relative_to(ROOT).as_posix() for p in repository.notebooks()}
     assert notebooks <= changed
-    held = [p for p in changed if repository.slug(ADDRESS) in (copy / p).read_text()]
+    old = repository.slug(ADDRESS), repository.pages(ADDRESS)
+    held = [p for p in changed for one in old if one in (copy / p).read_text()]
     assert held == []
     repository.change(ADDRESS, copy)
     for path in changed:
@@ -133,4 +135,4 @@ def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week
     assert set(re.findall(r"^\| `(test_\w+\.py)`: ", table, re.M)) == marked
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))
     steps = [step.get("run", "") for job in weekly["jobs"].values() for step in job["steps"]]
-    assert "make test-all" in steps
+    assert {"make test-all", "make student", "make pdf"} <= set(steps)

@@ -2,7 +2,7 @@
 
 Python comes from a folder that the test serves on this machine, under another address than the
 site, as from a distribution; the network is down. Where the folder cannot be had, all is skipped
-with the reason.
+with the reason, or fails where POSENC_REQUIRE_DOWNLOADS is 1.
 """
 
 import functools
@@ -16,6 +16,7 @@ import pytest
 import yaml
 from accessibility import COLOURS, axe_finds_nothing
 from browsing import DESKTOP, PATIENCE, PHONE, darken
+from fetching import without
 from sitefiles import ROOT
 
 import pyodide_folder
@@ -78,7 +79,7 @@ def serve(folder):
 def python_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pyodide")
     if reason := pyodide_folder.missing(folder):
-        pytest.skip(f"no Python for the browser: {reason}")
+        without(f"no Python for the browser: {reason}")
     return folder
 
 

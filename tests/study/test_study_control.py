@@ -15,6 +15,7 @@ def record(dataset, encoding, seed, accuracy, protocol=protocols.HASH):
         "model": "patch",
         "protocol": protocol,
         "key": f"{dataset} {encoding} {seed} {accuracy}",
+        "settings": {},
         "metrics": {"accuracy": accuracy},
     }
 

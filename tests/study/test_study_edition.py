@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -48,6 +49,26 @@ def test_a_folder_without_an_edition_is_read_whole():
     assert edition.read() is None
     assert edition.said() == "all whole sets"
     assert second.load("patch").datasets == ("Trace",)
+
+
+@pytest.mark.parametrize("model", ["patch", "time_series"])
+def test_versions_of_an_encoding_or_a_set_are_not_mixed(model):
+    lines = [json.loads(line) for line in trained("Trace")]
+    for line, name in product(lines[:1], ("encoding", "dataset")):
+        settings = {**line["settings"], f"{name}_source": "another"}
+        mixed = [*lines, {**line, "key": "0" * 32, "settings": settings}]
+        if model == "patch":
+            with pytest.raises(ValueError, match=f"several versions of {line[name]};"):
+                edition.by_cell(mixed, model)
+        else:
+            assert edition.by_cell(mixed, model) == {}
+
+
+def test_two_trainings_of_a_cell_are_named():
+    first, *others = (json.loads(line) for line in trained("Trace"))
+    again = {**first, "key": "0" * 32}
+    with pytest.raises(ValueError, match="two of none on Trace with seed 0 differ"):
+        edition.by_cell([first, *others, again], "patch")
 
 
 def test_new_cells_change_nothing_until_the_edition_is_moved(folder):

@@ -1,5 +1,7 @@
 """What the chapter on the benchmark gathers is what is stored."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -122,15 +124,22 @@ def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(drawn, t
     [ax] = figure.axes
     [image] = ax.images
     shown = ~np.ma.getmaskarray(np.ma.masked_invalid(image.get_array()))
-    rows = [row for (_, kind), row in GAINS.items() if kind == tokens]
+    sets = {name: row for (name, kind), row in GAINS.items() if kind == tokens}
+    rows = list(sets.values())
     assert len(shown) == len(rows)
     for (row, column), coloured in np.ndenumerate(shown):
         one = list(rows[row].values())[column]
         assert coloured == (one.low > 0 or one.high < 0)
-    assert f"coloured {shown[0].sum()} of 10" in words["alt"]
+        assert not coloured or abs(image.get_array()[row, column]) >= figures.PALEST
+    gained = {name: sum(one.low > 0 for one in row.values()) for name, row in sets.items()}
+    for name, n in gained.items():
+        assert (f"{name} {n}" in words["alt"]) == (n > 0)
+    losses = sum(one.high < 0 for row in rows for one in row.values())
+    assert f"{sum(gained.values())} gains (" in words["alt"]
+    assert f"and {losses} losses" in words["alt"]
 
 
-def test_answers_are_those_of_the_frozen_analysis():
+def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():
     for tokens, (units, gains) in found.answers().items():
         grid = second.learned(found.grids()[tokens])
         assert [(g.encoding, g.answer) for g in gains] == [
@@ -152,7 +161,9 @@ def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
         np.testing.assert_allclose(whiskers, ends)
         low, high = ax.get_xlim()
         assert all(low < x < high for line in ax.lines for x in line.get_xdata())
-        assert all(f"{g.encoding} {100 * g.effect.mean:+.1f}" in words["alt"] for g in gains)
+        means = [100 * gain.effect.mean for gain in gains]
+        assert f"{len(gains)} means from {min(means):+.1f} (" in words["alt"]
+        assert f"{sum(g.effect.low > 0 for g in gains)} intervals above zero" in words["alt"]
 
 
 def test_tokens_are_counted_from_the_lengths_of_series():
@@ -168,13 +179,20 @@ def test_tokens_are_counted_from_the_lengths_of_series():
 def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
     rows = found.by_tokens()
     figures.by_tokens(rows)
-    [(_, words)] = drawn
-    assert words["alt"].count(" tokens, ") == len(rows)
+    [(figure, words)] = drawn
+    drawn_sets = [len(bars[0].get_xdata()) for bars in figure.axes[0].containers]
+    assert sum(drawn_sets) == len(rows)
+    counts = [int(n) for n in re.findall(r"(\d+) sets? of", words["alt"])]
+    assert sum(counts) == len(rows)
+    assert "-0.0" not in words["alt"]
 
 
 def test_the_figures_of_levels_have_a_row_for_every_set(drawn):
     levels = found.levels()
     for tokens in ("steps", "patches"):
         figures.levels(levels, tokens)
+        rivals = [one for (_, kind), one in levels.items() if kind == tokens]
+        wins = sum(one["MiniRocket"] > max(one["encodings"]) for one in rivals)
+        assert f"MiniRocket on {wins}," in drawn[-1][1]["alt"]
     rows = [len(figure.axes[0].get_yticks()) for figure, _ in drawn]
     assert rows == [sum(kind == tokens for _, kind in levels) for tokens in ("steps", "patches")]

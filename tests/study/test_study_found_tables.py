@@ -163,6 +163,28 @@ def test_what_stands_beside_the_verdicts_is_judged_by_the_same_tests():
             assert float(row["p of equality"]) == pytest.approx(one.p_equal, abs=0.006)
 
 
+def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch):
+    """Two sets of one family and two others; on one of the family nothing is learned."""
+    sets = ("Chinatown", "MelbournePedestrian", "Libras", "NATOPS")
+    gains = np.array([0.1, 0.02, 0.1, 0.1])[:, None] + np.linspace(0, 0.01, 5)
+    none = np.array([0.6, 0.1, 0.6, 0.6])[:, None] + np.zeros(5)
+    scores = np.stack([none, none + gains], axis=1)
+    grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((4, 5), 0.4))
+    monkeypatch.setattr(found, "grids", lambda: {"patches": grid})
+    monkeypatch.setattr(second, "load", lambda *_, **__: grid)
+    monkeypatch.setattr(found_tables.data, "names", lambda _: sets)
+    row = found_tables.companions("patches")["rotary"]
+    p_values = {row[f"{kind} (3)"] for kind in ("frozen", "balanced accuracy", "survey's sets")}
+    assert len(p_values) == 1
+    seen = []
+    monkeypatch.setattr(found_tables.second, "gains", lambda units: seen.append(units) or [])
+    found_tables.companions("patches")
+    frozen, whole, balanced, survey = (units.gains("rotary").mean(1) for units in seen)
+    assert np.array_equal(frozen, balanced)
+    assert np.array_equal(frozen, survey)
+    assert whole[0] < frozen[0]
+
+
 def test_every_set_stands_beside_its_rivals_and_says_why_it_does_not_decide():
     for tokens, grid in found.grids().items():
         rows = found_tables.beside(tokens)

@@ -230,6 +230,7 @@ def test_bootstrap_draws_within_sets_too():
         (lambda: friedman.effect([1.0]), "at least two sets"),
         (lambda: friedman.effect(np.ones((2, 2, 2))), "differences must be"),
         (lambda: friedman.effect([1.0, 2.0], method="magic"), "method must be one of"),
+        (lambda: friedman.effect([1.0, 2.0], method="bootstrap", n_draws=0), "n_draws must be"),
         (lambda: friedman.cliques(np.eye(3), alpha=1.5), "alpha must be a probability"),
     ],
 )

@@ -42,6 +42,13 @@ def stored(monkeypatch, made):
     gaps._accuracies.cache_clear()
 
 
+def test_versions_of_an_encoding_are_not_mixed(stored):
+    settings = {**stored[0]["settings"], "encoding_source": "another"}
+    stored.append({**stored[0], "key": "0" * 32, "settings": settings})
+    with pytest.raises(ValueError, match=f"several versions of {stored[0]['encoding']}"):
+        gaps.p_values()
+
+
 @pytest.mark.usefixtures("stored")
 def test_the_worth_of_a_group_is_the_mean_of_its_encodings_seed_by_seed():
     place = gaps.worth("place")

@@ -94,6 +94,15 @@ def test_records_of_another_protocol_are_left_out(stored):
     assert list(found.runs) == [("copy", "none")]
 
 
+def test_versions_of_an_encoding_are_not_mixed_but_one_that_failed_may_be_older(stored):
+    failed, finished = record("copy", ROTARY, 4, error="no memory"), record("copy", ROTARY, 4)
+    for older in (failed, finished):
+        older["settings"]["encoding_source"] = "older"
+    assert len(lab.load([*stored, failed]).failed) == 3
+    with pytest.raises(ValueError, match="several versions of rotary"):
+        lab.load([*stored, finished])
+
+
 def test_a_length_that_is_refused_is_said():
     found = lab.load([record("copy", ROTARY, 0, refused=("90", "100"))])
     rows = lab.rows(found, "copy", (20, 100), "token")
@@ -180,7 +189,8 @@ def test_a_published_order_within_the_ranges_of_seeds_stands_apart():
 
 def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
     kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
-    for name in kinds.keys() & set(results.names()):
+    assert kinds.keys() <= set(results.names())
+    for name in kinds:
         stored = results.load(name)
         assert [kinds[name](**one["settings"]).key for one in stored] == [r["key"] for r in stored]
         assert (lab.load() if name == "lab" else text.load()).runs
@@ -257,6 +267,13 @@ def test_missing_and_unfinished_readings_are_named():
     assert found.unfinished == ["none, seed 0"]
     assert len(found.missing) == text.PLANNED - 2 == 9 - 2
     assert "rotary, seed 1" in found.missing
+
+
+def test_readings_of_two_versions_of_an_encoding_are_not_mixed():
+    other = read("rotary", 1)
+    other["settings"]["encoding_source"] = "another"
+    with pytest.raises(ValueError, match="several versions of rotary"):
+        text.load([read("rotary", 0), other])
 
 
 def test_texts_of_two_pythons_are_not_mixed():

@@ -25,6 +25,7 @@ def test_there_are_results():
 def test_every_line_is_a_record_with_a_key_of_its_own(name):
     lines = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     found = [records.check(json.loads(line)) for line in lines]
+    assert found
     assert len({record["key"] for record in found}) == len(found)
 
 

@@ -105,6 +105,16 @@ def test_sets_that_share_series_are_one_unit():
     assert len(names) == len(set(names))
 
 
+def test_what_a_test_takes_for_no_difference_is_neither_a_win_nor_a_loss():
+    none = np.full(N, 0.3)
+    rotary = np.array([0.4, 0.2, 0.5, 0.1, 0.3])
+    assert (rotary - none).mean() != 0  # but for rounding, it is
+    others = [[none, none + 0.1, none], [none, none - 0.1, none]]
+    found = {one.encoding: one for one in second.gains(grid([[none, rotary, none], *others]))}
+    assert (found["sinusoidal"].wins, found["sinusoidal"].losses) == (1, 1)
+    assert (found["rotary"].wins, found["rotary"].losses) == (0, 0)
+
+
 def simulated(gain, spread, n_sets=30, seed=0):
     rng = np.random.default_rng(seed)
     none = rng.uniform(0.5, 0.9, size=(n_sets, 1, 5))
@@ -243,6 +253,10 @@ def test_the_control_of_window_statistics_is_none_with_richer_tokens():
         for b in protocols.blocks(3, names=["posenc.encodings:ALiBi"])
         if b.variant == block.variant
     ]
+
+
+def test_an_encoding_that_is_named_twice_is_trained_once():
+    assert protocols.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
 
 
 def test_a_tier_refuses_an_encoding_that_nobody_knows():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from posenc.study import statistics
+from posenc.study import friedman, statistics
 
 SCORES = np.array(
     [
@@ -107,10 +107,24 @@ def test_signed_rank_by_hand_with_ties_and_zeros():
         statistics.signed_rank_p([])
 
 
-def test_many_differences_fall_back_to_the_normal_form():
+def test_many_differences_are_counted_as_well():
+    assert statistics.signed_rank_p(np.arange(1, 20)) == 2 / 2**19
     differences = np.random.default_rng(4).normal(0.4, 1, size=30)
     exact = stats.wilcoxon(differences, method="exact").pvalue
-    assert statistics.signed_rank_p(differences) == pytest.approx(exact, rel=0.1)
+    assert statistics.signed_rank_p(differences) == pytest.approx(exact)
+
+
+def test_there_is_one_rule_for_ties_zeros_and_pairs():
+    assert statistics.wilcoxon_holm is friedman.wilcoxon_holm
+    assert statistics.holm is friedman.holm
+    scores = np.array([[0.1 + 0.2, 0.3, 0.1], [0.5, 0.4, 0.6], [0.2, 0.1, 0.3]])
+    assert np.array_equal(statistics.average_ranks(scores), friedman.average_ranks(scores))
+    assert statistics.ranks(scores)[0].tolist() == [1.5, 1.5, 3]
+    expected = friedman.friedman(scores)
+    assert statistics.friedman(scores).statistic == pytest.approx(expected.statistic)
+    assert statistics.friedman(scores).p_value == pytest.approx(expected.p_chi_square)
+    found = statistics.compare(scores[:, 0], scores[:, 1])
+    assert (found.wins, found.ties, found.losses) == (2, 1, 0)
 
 
 def test_wilcoxon_stands_ties_zeros_and_equality():
@@ -153,6 +167,7 @@ def test_rank_biserial_by_hand():
     assert statistics.rank_biserial([3, 2, -1]) == pytest.approx((3 + 2 - 1) / 6)
     assert statistics.rank_biserial([0, 0]) == 0
     assert statistics.rank_biserial([1, 2, 3, 0]) == 1
+    assert statistics.rank_biserial([0, 1, -2]) == pytest.approx((2 - 3) / 5)  # 0 takes a rank
 
 
 def test_compare_counts():

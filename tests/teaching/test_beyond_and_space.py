@@ -15,16 +15,17 @@ from posenc.teaching.figures import time_and_space
 OMEGA = frequencies.geometric(128)
 
 
-def test_every_training_has_a_mark_and_the_alt_text_names_best_and_worst(drawn):
+def test_every_training_has_a_mark_and_the_alt_text_says_where_the_marks_of_each_test_lie(drawn):
     found = {
-        "good": {"longer": [0.9, 1.0], "later": [1.0, 1.0]},
         "bad": {"longer": [0.6, 0.7], "later": [0.4, 0.5]},
+        "good": {"longer": [0.9, 1.0], "later": [1.0, 1.0]},
     }
     beyond.longer_and_later(found, ["stubborn"])
     figure, words = drawn["fig-longer-and-later"]
     marks = [line for line in figure.axes[0].lines if line.get_marker() in "os"]
     assert sum(len(line.get_xdata()) for line in marks) == 8
-    for said in ("marks of good", "those of bad", "stubborn"):
+    longer, later = "Longer: good 0.90 to 1.00, bad 0.60 to 0.70.", "Later: all marks of good stand"
+    for said in (longer, f"{later} at 1; bad 0.40 to 0.50.", "stubborn have no marks"):
         assert said in words["alt"]
 
 
@@ -132,7 +133,8 @@ def test_a_map_of_the_lab_shows_each_task_and_leaves_out_what_is_not_run(drawn):
     assert [ax.get_title("left") for ax in figure.axes[:2]] == ["copy", "parity"]
     assert np.array_equal(figure.axes[0].images[0].get_array(), [*found["copy"].values()])
     assert figure.axes[1].images[0].get_array().mask[1].all()
-    assert "On copy most stays light, with alibi ahead." in words["alt"]
+    assert "copy: 85 % with alibi, no more within 10 points, the lowest 15 %" in words["alt"]
+    assert "parity: 50 % with none, no more within 10 points, the lowest 50 %" in words["alt"]
 
 
 def test_maps_of_many_tasks_fill_rows_and_leave_the_rest_empty(drawn):
@@ -154,6 +156,12 @@ def test_the_control_stands_beside_what_it_controls(drawn):
     means = [line.get_xdata() for line in figure.axes[0].lines if line.get_markersize() == 8]
     assert np.concatenate([np.atleast_1d(mean) for mean in means]).tolist() == [3.0, 0.5] * 2
     assert "Libras, patches: +3.0 and +0.5." in words["alt"]
+
+
+def test_no_gain_beside_the_control_is_minus_zero(drawn):
+    one = control.Beside("Libras", np.array([-0.01, 0.0]), np.array([1.0, 0.0]))
+    time_and_space.beside_control({"steps": [one]})
+    assert "Libras, steps: +0.0 and +0.5." in drawn["fig-beside-control"][1]["alt"]
 
 
 def test_the_worth_of_times_stands_by_data_set_where_it_is_largest_first(drawn):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from posenc.bench import protocols
-from posenc.study import explorables
-from posenc.study.explorables.benchmark import CHOICES, MODELS, SETS, Benchmark
+from posenc.study import explorables, friedman
+from posenc.study.explorables.benchmark import CHOICES, MODELS, SETS, Benchmark, points
 from posenc.study.explorables.kernels import FORMULAS, TITLES, by_formula, by_offset
 from posenc.study.second import Grid
 from posenc.teaching.explorables import bundle, rope_schedules
@@ -242,6 +242,17 @@ def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
     assert f"{n_sets} of 38 sets planned are whole for the patch model" in html
     assert ("A ranking takes two rows" in figure.summary(figure.first())) == (n_sets == 1)
     assert html.count('data-part="set-') == len(drawn("patch", n_sets).units().datasets)
+
+
+def test_pairs_are_tested_as_in_the_chapter_and_shown_with_four_digits():
+    """Thirds of a point, the gains of a family's mean, tie in both or in neither."""
+    steps = np.random.default_rng(0).integers(-9, 10, (12, len(protocols.ENCODINGS), 1)) / 300
+    grid = Grid("patch", protocols.DATASETS[:12], protocols.ENCODINGS,
+                np.repeat(0.5 + steps, 5, axis=2), np.full((12, 5), 0.2))  # fmt: skip
+    found = friedman.wilcoxon_holm(points(grid))
+    assert np.array_equal(found, friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2)))
+    shown = Benchmark({"patch": grid}).data()["gains"]
+    assert all(gain == round(gain, 4) for row in shown for gain in row)
 
 
 def test_the_benchmark_says_that_there_is_nothing_yet():

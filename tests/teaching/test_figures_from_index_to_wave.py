@@ -37,12 +37,20 @@ def test_the_four_attempts_show_the_numbers_of_their_alt_text(drawn):
     heights = [segment[1, 1] for segment in bits.collections[0].get_segments()]
     assert heights[31] == max(heights) == 6
     assert np.median(heights) <= 2
+    assert f"but up to {sorted(heights)[-2]:.0f}, and all 6 from 31 to 32" in words["alt"]
 
 
 def test_training_draws_a_line_for_each_signal(drawn):
-    raw_indices.training({"index": np.ones(100), "bits": np.ones(100)})
-    figure, _ = drawn["fig-index-training"]
-    assert [line.get_label() for line in figure.axes[0].lines] == ["index", "bits"]
+    losses = {"index": [0.7, 9000.0, 5000.0], "digits": [0.7, 7.8, 0.1], "bits": [0.7, 0.5, 0.2]}
+    raw_indices.training({name: np.array(curve) for name, curve in losses.items()})
+    figure, words = drawn["fig-index-training"]
+    assert [line.get_label() for line in figure.axes[0].lines] == list(losses)
+    for told in (
+        "index: jumps to 9,000 at step 1 and never falls below 5,000 again",
+        "digits: jumps to 7.8 at step 1 and falls to 0.10",
+        "bits: falls from 0.70 to 0.20",
+    ):
+        assert told in words["alt"]
 
 
 def test_the_odometer_shows_the_tables(drawn):
@@ -50,6 +58,7 @@ def test_the_odometer_shows_the_tables(drawn):
     figure, _ = drawn["fig-digits-bits"]
     assert np.array_equal(figure.axes[0].images[0].get_array(), tables.digits(64, 2))
     assert np.array_equal(figure.axes[1].images[0].get_array(), tables.binary(64, 6))
+    assert figure.axes[1].images[0].colorbar.get_ticks().tolist() == [0, 1]
 
 
 def test_bits_below_the_clocks_are_those_of_the_place(drawn):

@@ -24,7 +24,7 @@ def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):
 def test_the_best_factor_is_drawn_through_the_dots(drawn):
     asked = []
     rotations.lone_sine(lambda omega, k: asked.append((omega, k)) or (0.5, 0.0))
-    assert asked == [(0.41, 3), (np.pi / 9, 9)]
+    assert asked == [(1.0, 1), (np.pi / 4, 4)]  # the first and the last row of the table above
     assert all(ax.lines[1].get_slope() == 0.5 for ax in drawn[0][0].axes)
 
 
@@ -85,6 +85,8 @@ def test_rounded_positions_are_found_to_be_equal(drawn):
     rotary.score_by_precision(turns)
     flat, rough = (ax.lines[0].get_ydata() for ax in drawn[0][0].axes)
     assert np.ptp(flat) < 1e-9 < np.ptp(rough)
+    assert "Exact rounded: a flat line. Halved rounded: no order" in drawn[0][1]["alt"]
+    assert f"{np.ptp(rough[:256]):.2f} up to 256" in drawn[0][1]["alt"]
 
 
 def test_layouts_are_judged_by_their_scores():

@@ -2,6 +2,7 @@
 
 import doctest
 import math
+from functools import partial
 
 import naive
 import numpy as np
@@ -12,7 +13,7 @@ from torch.autograd import gradcheck
 from posenc import encodings
 from posenc.attention import CrossAttention, Places, SelfAttention
 from posenc.encodings import axial
-from posenc.models import TimeSeriesTransformer
+from posenc.models import LanguageModel, TimeSeriesTransformer
 
 D_MODEL, N_HEADS, D_HEAD, LENGTH = 24, 2, 12, 6
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
@@ -154,8 +155,16 @@ def test_what_does_not_fit_is_named():
     for missing in (lambda: layer("axial")(tokens()), lambda: layer("mixed")(tokens())):
         with pytest.raises(ValueError, match="positions must be given, with n_axes = 2 numbers a"):
             missing()
-    with pytest.raises(ValueError, match="position must take one number a token in a model of ser"):
-        TimeSeriesTransformer(1, 2, 8, "axial_rotary", d_model=24, n_heads=2)
+
+
+MODELS = [partial(TimeSeriesTransformer, 1, 2, 8), partial(LanguageModel, 5)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_models_have_one_number_a_token(model):
+    message = "position must take one number a token in a model, got AxialRotary with n_axes = 2"
+    with pytest.raises(ValueError, match=message):
+        model(position="axial_rotary", d_model=24, n_heads=2)
 
 
 def test_it_has_a_group_of_its_own():

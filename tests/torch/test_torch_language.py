@@ -163,6 +163,15 @@ def test_a_refused_token_leaves_the_cache_as_it_was():
     torch.testing.assert_close(model(tokens[:, -1:], cache=cache), whole[:, -1:])
 
 
+@pytest.mark.parametrize("wrong", [{}, {"positions": [0, 1, 2]}])
+def test_a_cache_that_a_first_pass_left_empty_serves_another_model(wrong):
+    short, tokens, cache = build("learnable", max_length=5), text(), Cache()
+    with pytest.raises(ValueError, match=r"positions must have shape|length must be at most"):
+        short(tokens, cache=cache, **wrong)
+    model = build("learnable")
+    torch.testing.assert_close(model(tokens, cache=cache), model(tokens))
+
+
 def test_a_cache_serves_one_model():
     one, other, cache = build(), build(), Cache()
     one(text(), cache=cache)
@@ -301,8 +310,10 @@ def test_bad_sizes_are_named(options, message):
     [
         (torch.zeros(3), r"tokens must be a tensor of shape \(batch, length\), got \(3,\)"),
         ([[1, 2]], r"tokens must be a tensor of shape \(batch, length\), got list"),
-        (torch.zeros(1, 3), "tokens must be integers, got dtype torch.float32"),
-        (torch.ones(1, 3, dtype=torch.bool), "tokens must be integers, got dtype torch.bool"),
+        (torch.zeros(1, 3), "tokens must be integers, int64 or int32, got dtype torch.float32"),
+        (torch.ones(1, 3).bool(), "tokens must be integers, int64 or int32, got .* torch.bool"),
+        (torch.ones(1, 3).byte(), r"int64 or int32, got dtype torch.uint8; tokens\.long\(\) conv"),
+        (torch.ones(1, 3).short(), "tokens must be integers, int64 or int32, got .* torch.int16"),
         (torch.tensor([[1, 11]]), "tokens must be from 0 to n_tokens - 1 = 10, got 11"),
         (torch.tensor([[-1, 1]]), "tokens must be from 0 to n_tokens - 1 = 10, got -1"),
     ],
@@ -310,6 +321,11 @@ def test_bad_sizes_are_named(options, message):
 def test_bad_tokens_are_named(tokens, message):
     with pytest.raises(ValueError, match=message):
         build()(tokens)
+
+
+def test_tokens_of_either_type_are_the_same():
+    model, tokens = build(), text()
+    assert torch.equal(model(tokens.int()), model(tokens))
 
 
 def test_bad_positions_and_draws_are_named():

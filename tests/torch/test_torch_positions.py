@@ -459,6 +459,33 @@ def test_positions_that_cannot_be_served_are_named(name, positions, message):
         layer(name)(tokens(), positions=positions)
 
 
+OF_CONTEXT = [
+    ("learnable", [0, 0.5, 1, 2], "must be whole numbers, as Learnable has .*, got 0.5"),
+    ("relative", [0, 0.5, 1, 2], "must be whole numbers, as Relative.*, got 0.5"),
+    ("learnable", [0, 5, 1, 20], "must lie in the table, got 20"),
+    ("tupe", [0, 5, 1, 20], "must be at most max_length - 1 = 11, as TUPE has .*, got 20"),
+    ("tape", [0, 5, 1, 20], "must be from 0 to max_length - 1 = 11, as TAPE's .*, got 20"),
+    ("erpe", [0, 5, 1, 20], "must be at most max_length - 1 = 11 apart, as ERPE .*, got 20"),
+    ("conv_spe", [0, 5, 1, 200], "must be below 16 times max_length .*, got 200"),
+    ("xpos", [0, 5, 1, 1e6], "must lie within .* of the middle of max_length"),
+    ("dywpe", [0, 5, 1, 2], "must be None for DyWPE"),
+]
+
+
+@pytest.mark.parametrize(("name", "positions", "message"), OF_CONTEXT)
+def test_positions_of_the_context_go_by_their_own_name(name, positions, message):
+    attention = layer(name, CrossAttention)
+    with pytest.raises(ValueError, match=f"^context_positions {message}"):
+        attention(tokens(3), tokens(4), context_positions=positions)
+
+
+def test_where_both_sequences_have_positions_a_message_on_both_names_both():
+    position = {"scaling": "dynamic_ntk", "original_length": 4}
+    attention = layer("rotary", CrossAttention, **position)
+    with pytest.raises(ValueError, match=r"^positions and context_positions must reach from 0"):
+        attention(tokens(2), tokens(2), positions=[-3, -2], context_positions=[-9, -8])
+
+
 # -- doors of one's own ----------------------------------------------------------------------------
 
 
@@ -641,7 +668,7 @@ def test_positions_may_have_several_axes():
         attention(x)
     with pytest.raises(ValueError, match=r"\(length, n_axes\) = \(6, 2\) or .*got shape \(2, 6\)"):
         attention(x, positions=spots[..., 0])
-    with pytest.raises(ValueError, match="one number a token in a model of series, got Plane with"):
+    with pytest.raises(ValueError, match="one number a token in a model, got Plane with"):
         TimeSeriesTransformer(2, 2, 5, Plane)
 
 
@@ -810,6 +837,46 @@ def test_times_of_patches_are_in_steps_and_whoever_cannot_serve_them_says_what_h
     torch.testing.assert_close(in_patches, model(x), rtol=0, atol=1e-5)
     with pytest.raises(ValueError, match=r"^times must have shape"):
         model(x, times=times[1:])
+
+
+@pytest.mark.parametrize("stride", [4, 2])
+def test_advice_on_times_of_patches_gives_whole_ones_where_patches_are_whole(stride):
+    net, x = model(PatchTransformer, "learnable", patch=4, stride=stride), series()
+    times = torch.arange(20.0)
+    with pytest.raises(ValueError, match=rf"help, \(times - 1.5\) / {stride}, "):
+        net(x, times=times)
+    torch.testing.assert_close(net(x, times=(times - 1.5) / stride), net(x), **TOLERANCE)
+
+
+@pytest.mark.parametrize("length", [20, 19, 17])
+def test_advice_on_times_of_patches_gives_whole_ones_where_steps_are_missing(length):
+    net, x = model(PatchTransformer, "learnable", length, patch=4), series(length)
+    mask = torch.ones(4, length, dtype=torch.bool)
+    mask[0, :2] = mask[1, 13:] = mask[2, 5] = False
+    with pytest.raises(ValueError, match=rf", or torch\.arange\({length}\) // 4 for whole ones$"):
+        net(x, mask, torch.arange(length))
+    numbers = torch.arange(length) // 4
+    torch.testing.assert_close(net(x, mask, numbers), net(x, mask), **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["cope", "dywpe", "window_statistics"])
+@pytest.mark.parametrize("cls", [TimeSeriesTransformer, PatchTransformer])
+def test_times_that_no_numbers_would_mend_are_to_be_left_out(name, cls):
+    who = encodings.get(name).__name__
+    with pytest.raises(ValueError, match=rf"^times must be None for {who}.*, got given ones$"):
+        model(cls, name)(series(), times=torch.arange(20))
+
+
+def test_times_go_by_their_own_name():
+    with pytest.raises(ValueError, match=r"^times must be whole numbers, as Learnable .* 0\.5$"):
+        model(TimeSeriesTransformer, "learnable")(series(), times=torch.arange(20) / 2)
+
+
+def test_times_behind_a_class_token_are_told_with_their_shift():
+    net = model(TimeSeriesTransformer, "learnable", pooling="cls")
+    message = r"^times \(one later behind a class token\) must lie in the table, got 21"
+    with pytest.raises(ValueError, match=message):
+        net(series(), times=torch.arange(20) + (torch.arange(20) == 19))
 
 
 def test_models_with_times_stack():

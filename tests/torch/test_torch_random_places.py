@@ -198,6 +198,17 @@ def test_as_many_places_as_tokens_are_the_counted_ones():
             torch.testing.assert_close(net(series()), net.eval()(series()), **TOLERANCE)
 
 
+@pytest.mark.parametrize("steps", [STEPS, STEPS - 3])
+def test_patches_stand_at_drawn_places_in_evaluation_as_the_docstring_has_it(steps, seen):
+    net = build(PatchTransformer, "learnable").eval()
+    drawn = net.draw_positions(n_counted(PatchTransformer))
+    seen.clear()
+    net(series(steps), times=drawn.repeat_interleave(PATCH)[:steps])
+    assert seen[0].tolist() == [drawn.tolist()]
+    said = "times=model.draw_positions(n).repeat_interleave(patch)[:steps]"
+    assert said in PatchTransformer.__doc__
+
+
 def test_all_models_share_the_code():
     for cls in (*MODELS, LanguageModel):
         assert cls.draw_positions is RandomPlaces.draw_positions

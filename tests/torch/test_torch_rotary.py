@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.func import grad, vmap
 
 from posenc import encodings, frequencies, rotation, schedules
 from posenc.attention import Cache, Places, SelfAttention
@@ -154,6 +155,62 @@ def test_positions_that_say_no_length_are_named(scaling, first, got):
         attention(x.double(), positions=first + torch.arange(12, dtype=torch.float64))
 
 
+def compiled(run, x):
+    torch._dynamo.reset()
+    with torch.no_grad():
+        return torch.compile(run, backend="eager")(x)
+
+
+TRANSFORMED = {
+    "vmap": lambda run, x: vmap(run)(x[:, None])[:, 0],
+    "grad": lambda run, x: grad(lambda rows: run(rows).square().sum())(x),
+    "compile": compiled,
+}
+
+
+@pytest.mark.parametrize("how", ["vmap", "grad"])
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_lengths_that_a_transform_keeps_from_view_are_refused(scaling, how):
+    attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
+    x, t = torch.randn(2, 12, 16, dtype=torch.float64), torch.arange(12)
+    message = f"^positions must be None in a transformed program, as scaling='{scaling}' takes"
+    with pytest.raises(ValueError, match=message):
+        TRANSFORMED[how](lambda rows: attention(rows, positions=t), x)
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_a_compiled_program_never_takes_another_length(scaling):
+    """Some versions of torch leave what raises to Python, where numbers are at hand."""
+    attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
+    x, t = torch.randn(2, 12, 16, dtype=torch.float64), torch.arange(12)
+    refusal = f"positions must be None in a transformed program, as scaling='{scaling}' takes"
+    try:
+        got, said = compiled(lambda rows: attention(rows, positions=t), x), refusal
+    except ValueError as error:
+        got, said = attention(x, positions=t), str(error)
+    assert said.startswith(refusal)
+    torch.testing.assert_close(got, attention(x, positions=t), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", TRANSFORMED)
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_counted_lengths_are_known_in_a_transform(scaling, how):
+    attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling]))
+    x, t = torch.randn(2, 12, 16, dtype=torch.float64, requires_grad=True), torch.arange(12)
+    eager = attention(x, positions=t)
+    if how == "grad":
+        (eager,) = torch.autograd.grad(eager.square().sum(), x)
+    got = TRANSFORMED[how](attention, x.detach())
+    torch.testing.assert_close(got, eager, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
+def test_on_meta_no_length_is_known_and_shapes_are(scaling):
+    attention = layer(rotary(scaling=scaling, **dict(SCALED)[scaling])).to("meta")
+    x, t = torch.empty(2, 12, 16, dtype=torch.float64, device="meta"), torch.arange(12)
+    assert attention(x, positions=t).shape == x.shape
+
+
 def test_factors_follow_from_the_lengths():
     for scaling in ("linear", "ntk", "yarn", "llama3"):
         said = rotary(scaling=scaling, factor=4.0, original_length=TRAINED)
@@ -183,6 +240,16 @@ def test_beside_a_gain_longrope_has_no_use_for_a_factor():
     assert alone.attention_factor == beside.attention_factor == 1.5
     said = " ".join(encodings.Rotary.__doc__.split())
     assert 'a `factor` beside the `attention_factor` of "longrope"' in said
+
+
+def test_beside_a_gain_longrope_wants_no_factor_below_the_trained_length_either():
+    gained = {"scaling_options": {**LISTS, "attention_factor": 1.5}}
+    short = rotary(10, scaling="longrope", original_length=TRAINED, **gained)
+    said = rotary(10, scaling="longrope", original_length=TRAINED, factor=4.0, **gained)
+    np.testing.assert_array_equal(short.omega, said.omega)
+    assert short.attention_factor == said.attention_factor == 1.5
+    with pytest.raises(ValueError, match="factor must be given where max_length = 10 is below"):
+        rotary(10, scaling="longrope", original_length=TRAINED, scaling_options=LISTS)
 
 
 def test_gains_multiply_queries_and_keys():

@@ -1,6 +1,6 @@
 """What a causal layer remembers of the tokens that it has seen."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,8 +23,9 @@ class Kept(NamedTuple):
         Where the tokens stand.
     padding : bool Tensor of shape (batch, length), or None
         True = real token; None if all tokens are real.
-    tokens : Tensor of shape (batch, length, d_model), or None
-        What the keys were made from; None if the encoding does not look at them.
+    tokens : Tensor of shape (batch, length, d_model) or another width, or None
+        What `Position.kept` made of that from which the keys were made; None if the encoding does
+        not look at them.
 
     Examples
     --------
@@ -207,14 +208,20 @@ def _cloned(kept: Kept) -> Kept:
 
 
 @contextmanager
-def all_or_none(caches: "Sequence[Cache]") -> Iterator[None]:
-    """Leave caches as they were where the block raises, so that none is ahead of the others."""
-    before = [(one._layer, one._kept) for one in caches]
+def all_or_none(cache: "Cache | None") -> Iterator[None]:
+    """Leave a model's cache as it was where the block raises.
+
+    No layer's part is then ahead of the others, and an empty cache may serve another model.
+    """
+    parts = [] if cache is None else cache._parts
+    before = [(one._layer, one._kept) for one in parts]
     try:
         yield
     except BaseException:
-        for one, (layer, kept) in zip(caches, before, strict=True):
+        for one, (layer, kept) in zip(parts, before, strict=True):
             one._layer, one._kept = layer, kept
+        if cache is not None and all(kept is None for _, kept in before):
+            cache._model, cache._parts = None, []
         raise
 
 

@@ -38,8 +38,9 @@ class SelfAttention(Attention):
     -----
     Parameters: `2 * (d_model + d_kv) * (d_model + 1)` with d_kv = n_kv_heads * d_head, or
     `4 * d_model * (d_model + 1)` by default, plus those of `position`; with fewer heads for keys
-    and values, their maps have fewer rows. The scores are `q k / sqrt(d_head) + bias`. The fused
-    kernel is used unless `mix` returns a function.
+    and values, their maps have fewer rows. The scores are `q k / sqrt(d_head) + bias`. Which kernel
+    computes them is said in `posenc.attention.kernels`; weights are formed where `mix` returns a
+    function.
 
     A forward pass takes `positions`, one a token; models of series, such as
     `posenc.models.TimeSeriesTransformer`, take `times`, one a step, and make positions from them.
@@ -108,8 +109,9 @@ class SelfAttention(Attention):
             whatever stands there, NaN included. Its own row of the output means nothing. With a
             cache that is the mask of the new tokens; those of earlier ones are kept.
             (length, length), or with a batch axis in front: True where a query (row) looks at a
-            key (column). With a cache, columns are all tokens so far. A square mask of a batch
-            as large as its length is taken for padding; a batch axis in front tells them apart.
+            key (column). With a cache, columns are all tokens so far. What a query gets that may
+            look at no key at all means nothing. A square mask of a batch as large as its length
+            is taken for padding; a batch axis in front tells them apart.
         positions : (length,) or (batch, length), optional
             Integers or real times in steps, in float32 or float64 also where x has a half type;
             (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
@@ -177,7 +179,8 @@ class SelfAttention(Attention):
         """Return who sees whom: (batch, heads, length, length), rows are queries.
 
         These are the softmax weights plus the tensor of `mix`, for figures and tests; the forward
-        pass does not form them unless it must.
+        pass does not form them unless it must. A row of a query that may look at nobody is even,
+        whatever it gets.
         """
         padding, pairs = self._sorted(x, mask)
         places = self._places(x, padding, positions)

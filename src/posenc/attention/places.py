@@ -27,6 +27,8 @@ class Steps:
         numbers a token; `first` means nothing then.
     known : (batch, length) bool, optional
         False where a given position means nothing, as that of a padded token.
+    name : str
+        What the caller knows given positions by, for messages.
 
     Examples
     --------
@@ -44,12 +46,14 @@ class Steps:
         first: int = 0,
         given: Tensor | None = None,
         known: Tensor | None = None,
+        name: str = "positions",
     ) -> None:
         self.length = length
         self.device = device
         self.first = first
         self.given = given
         self.known = known
+        self.name = name
 
     @property
     def positions(self) -> Tensor:
@@ -114,11 +118,11 @@ class Steps:
         if can_look(positions):
             fraction = positions != positions.round() if positions.is_floating_point() else None
             if fraction is not None and fraction.any():
-                refuse("positions", f"must be whole numbers, as {who}", positions[fraction][0])
+                refuse(self.name, f"must be whole numbers, as {who}", positions[fraction][0])
             if lowest is not None and self.given is not None and positions.min() < lowest:
-                refuse("positions", f"must be at least {lowest}, as {who}", positions.min())
+                refuse(self.name, f"must be at least {lowest}, as {who}", positions.min())
         elif positions.is_floating_point():
-            refuse("positions", f"must be integers in a transformed program, as {who}", "floats")
+            refuse(self.name, f"must be integers in a transformed program, as {who}", "floats")
         return positions.long()
 
     def end(self, limit: int) -> int:
@@ -153,6 +157,7 @@ class Places:
         Whether a query sees no later key, whether there is a cache, and whether keys belong to
         another sequence.
     tokens : (batch, n_keys, d_model), optional
+        Or, with a cache, what `Position.kept` made of it.
     memory : dict, optional
         Where `once` keeps what it has computed: that of a cache.
 
@@ -167,7 +172,8 @@ class Places:
     plain : bool
         Whether tokens count 0, 1, 2, ... and queries and keys belong to the same tokens.
     tokens : Tensor (batch, n_keys, d_model) or None
-        What the keys are made from, for encodings with `keeps_tokens`.
+        What the keys are made from or, with a cache, what `Position.kept` made of it; for
+        encodings with `keeps_tokens`.
 
     Examples
     --------
@@ -235,6 +241,12 @@ class Places:
     def keys(self) -> Tensor:
         """Positions of the keys."""
         return self.of_keys.positions
+
+    @property
+    def name(self) -> str:
+        """What the caller knows the given positions by, for messages."""
+        given = [one.name for one in (self.of_queries, self.of_keys) if one.given is not None]
+        return " and ".join(dict.fromkeys(given)) or "positions"
 
     @property
     def is_step(self) -> bool:
@@ -344,7 +356,7 @@ def given_steps(
         bad = positions[~positions.isfinite()]
         if len(bad):
             refuse(name, "must be finite", bad[0])
-    return Steps(x.shape[1], x.device, given=positions, known=known)
+    return Steps(x.shape[1], x.device, given=positions, known=known, name=name)
 
 
 def _as_tensor(name: str, positions: ArrayLike) -> Tensor:

@@ -261,7 +261,7 @@ class Position(nn.Module):
         index = steps.whole(who, lowest=0)
         if end > self.max_length:
             highest = self.max_length - 1
-            refuse("positions", f"must be at most max_length - 1 = {highest}, as {who}", end - 1)
+            refuse(steps.name, f"must be at most max_length - 1 = {highest}, as {who}", end - 1)
         return nn.functional.embedding(index, table)
 
     def expect_class_token(self) -> None:

@@ -62,6 +62,10 @@ def survey(folder: Path, seconds: float = SECONDS) -> dict[str, Any]:
     ------
     ValueError
         If the folder is no git checkout, or the limit is not above 0.
+    RuntimeError
+        If the probes do not run.
+    subprocess.TimeoutExpired
+        If they have not ended long after their limits.
     """
     folder, seconds = Path(folder), _checks.positive("seconds", seconds)
     commit = commit_of(folder)
@@ -105,6 +109,13 @@ def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[d
     Returns
     -------
     for each the probe's measurements, or {"error": why there are none}
+
+    Raises
+    ------
+    RuntimeError
+        If the probes do not run.
+    subprocess.TimeoutExpired
+        If they have not ended long after their limits.
     """
     orders = [
         {
@@ -152,8 +163,7 @@ def commit_of(folder: Path) -> str:
     """
     if not (Path(folder) / ".git").exists():
         raise ValueError(
-            f"checkout must be the folder of a git checkout, so that its commit is known; "
-            f"{folder} is none"
+            f"folder must be that of a git checkout, so that its commit is known, got {folder}"
         )
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
     return _git(folder, "rev-parse", "--short=7", "HEAD") + (" with changes" if changed else "")
@@ -180,5 +190,8 @@ def _git(folder: Path, *arguments: str) -> str:
     command = ["git", "-C", str(folder), *arguments]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
-        raise ValueError(f"checkout must be a git checkout that git can read: {run.stderr.strip()}")
+        raise ValueError(
+            f"folder must be that of a git checkout which git can read, got {folder}: "
+            f"{run.stderr.strip()}"
+        )
     return run.stdout.strip()

@@ -161,7 +161,7 @@ def claim(
     ------
     ValueError
         If `id` or `measured` is empty, `holds` is no truth value, a claim that holds has a slip,
-        or `rule` stands beside what it replaces.
+        a condition stands beside a slip, or `rule` beside what it replaces.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BROKEN = "unreadable"
+EXACT = 1e-5  # as near as what a class computes comes to another: its angles are in float32
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from string import ascii_lowercase
 from typing import Any
 
+from posenc.audit.definitions import EXACT
 from posenc.study import results
 from posenc.teaching.words import WordTable
 
 COMPANION, SURVEY = "dfstrans/DFStrans", "imics-lab/positional-encoding-benchmark"
 FILE = "published-modules.json"
-EXACT = 1e-5  # the modules compute angles in float32
 
 
 def load(repository: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The survey's Tables 4 and 5 as printed, to compute with: what it measured, not what we did.
 
-Source: Irani and Metsis (2025), arXiv 2502.12370. One number per cell is printed, without a spread;
-whether it is one run or a mean of several is not said. The facts of Table 3 stand in
+Source: Irani and Metsis (2025), arXiv 2502.12370v1. One number per cell is printed, without a
+spread; whether it is one run or a mean of several is not said. The facts of Table 3 stand in
 `posenc.data.registry`.
 """
 

@@ -26,12 +26,12 @@ from torch import Tensor, nn
 
 from posenc import tables
 from posenc.audit import published
+from posenc.audit.definitions import EXACT
 from posenc.encodings import Added
 
 BATCH, LENGTH, D_MODEL, HEADS, MAX_LEN = 3, 7, 16, 4, 50
 DECAY_WIDTH, PASSES = 240, 4
 MEMORY = 16 * 2**30  # bytes of address space
-EXACT = 1e-5  # the modules compute angles in float32
 RE_ENACTED: dict[str, type[Added]] = {
     "AbsolutePositionalEncoding": published.Sinusoidal,
     "FixedPositionalEncoding": published.BatchIndexed,

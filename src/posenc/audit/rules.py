@@ -176,7 +176,8 @@ def exact(holds: bool, found: str, *, slip: Slip | None = None, condition: str =
     Raises
     ------
     ValueError
-        If `holds` is no truth value, `found` is empty, or a statement that holds has a slip.
+        If `holds` is no truth value, `found` is empty, a statement that holds has a slip, or one
+        that fails a condition.
 
     Examples
     --------
@@ -190,6 +191,11 @@ def exact(holds: bool, found: str, *, slip: Slip | None = None, condition: str =
     if holds and slip is not None:
         raise ValueError(
             f"slip must be left out where the statement holds as printed, got {slip!r}"
+        )
+    if condition and not holds:
+        raise ValueError(
+            "condition must be left out where the statement fails even under it, got "
+            f"{condition!r}; `found` says what holds instead"
         )
     if holds and condition:
         text = f"{found} Condition: {sentence('condition', condition)}"
@@ -244,8 +250,9 @@ def words(readings: Truth | Mapping[str, Truth], found: str, *, scope: str = "ov
         The figures, in a sentence.
     scope : "overall" or "every"
         "every" where the words claim all readings ("consistently", "in both tables"): a reading
-        that fails decides. "overall" where they claim the whole: readings that disagree make a
-        condition.
+        that fails decides. "overall" where they claim the whole, or where readings are meanings
+        that a word may have ("performance" as F1, or as each column): readings that disagree make
+        a condition.
 
     Returns
     -------
@@ -369,8 +376,8 @@ def measured_figure(
     Raises
     ------
     ValueError
-        If the interval is upside down or not finite, `tolerance` is not above 0, or `conditions`
-        is empty.
+        If the interval is upside down or not finite, `tolerance` is not above 0, `conditions` is
+        empty, or `reproduced` is no truth value.
 
     Examples
     --------
@@ -383,6 +390,7 @@ def measured_figure(
     """
     ours = Bounds(number("low", low), number("high", high))
     tolerance = _checks.positive("tolerance", tolerance)
+    reproduced = _checks.flag("reproduced", reproduced)
     where = f"Our conditions: {sentence('conditions', conditions)}"
     numbers = {**_both(source, ours), "tolerance": tolerance}
     text = f"Printed stands {source}, measured is {ours}."
@@ -392,7 +400,7 @@ def measured_figure(
     if (ours.high - ours.low) / 2 > tolerance:
         text += f" Our interval is wider than the tolerance of {tolerance:g} and decides nothing."
         return Decision(Outcome.UNTESTABLE, text, numbers)
-    if not _checks.flag("reproduced", reproduced):
+    if not reproduced:
         return Decision(Outcome.CONDITION, f"{text} They agree. {where}", numbers)
     return Decision(Outcome.CONFIRMED, f"{text} They agree.", numbers)
 

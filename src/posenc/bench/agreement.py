@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from posenc.bench import build, dropout, ensemble, jobs, ownfile, parts, records
+from posenc.bench import build, dropout, ensemble, jobs, locks, ownfile, parts, records
 from posenc.bench.settings import Settings
 from posenc.bench.train import Training
 
@@ -215,5 +215,7 @@ def _keep(path: Path, device: str, found: dict[str, dict]) -> None:
         },
         "encodings": found,
     }
-    devices = ownfile.read(path, MAKER).get("devices", {})
-    ownfile.write(path, MAKER, {"devices": {**devices, device: about}})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locks.exclusive_folder(path.parent):  # a run on another device may end just now
+        devices = ownfile.read(path, MAKER).get("devices", {})
+        ownfile.write(path, MAKER, {"devices": {**devices, device: about}})

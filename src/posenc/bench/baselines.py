@@ -2,9 +2,12 @@
 
 A set on which no transformer beats these, or these beat no guess, decides nothing about encodings.
 
-The baselines get the numbers that the trainings get: channels standardised by the training part,
+The baselines see series as the trainings do: channels standardised by the training part,
 zeros at steps that are not real, whole series. Nobody tells them which steps those are, so a gap
-looks like a mean. They need no validation part and learn from the whole training part.
+looks like a mean. They learn from the whole training part and are scored on the whole test part.
+A training takes at most 2,000 series of either (`Settings.max_cases`) and sets a quarter of those
+that it learns from aside for validation. On sets with larger parts, such as EMGGestures, LSST,
+MelbournePedestrian and PenDigits, the two are therefore not scored on the same series.
 """
 
 import json
@@ -135,6 +138,11 @@ def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
     """
     from sklearn.neighbors import KNeighborsClassifier
 
+    if test.x.shape[1:] != train.x.shape[1:]:
+        raise ValueError(
+            f"test must have the steps and channels of train, {train.x.shape[1:]}, got "
+            f"{test.x.shape[1:]}"
+        )
     model = KNeighborsClassifier(n_neighbors=1, algorithm="brute")
     model.fit(train.x.reshape(len(train), -1), train.y)
     return model.predict(test.x.reshape(len(test), -1))

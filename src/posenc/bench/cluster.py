@@ -45,6 +45,10 @@ class DaskEngine:
         """Threads of all workers, which may come and go."""
         return max(1, sum(self._client.nthreads().values()))
 
+    def close(self) -> None:
+        """Leave the scheduler; the engine is of no use afterwards."""
+        self._client.close()
+
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records as it ends; few wait at the scheduler at any time."""
         from distributed import as_completed
@@ -60,7 +64,7 @@ class DaskEngine:
                 self._fill(jobs, waiting, futures)
         finally:
             self._client.cancel(list(futures), force=True)
-            self._client.close()
+            self.close()
 
     def _fill(self, jobs: Iterator[Job], waiting: object, futures: dict) -> None:
         # twice the workers, so that none waits for this driver

@@ -58,6 +58,12 @@ class Trainer:
         sources = [build.source_file(name) for name in self.encodings]
         return DaskEngine(named, [path for path in sources if path])
 
+    def check_engine(self) -> None:
+        """Raise ValueError if there is no such engine, or nobody answers at its address."""
+        engine = self.engine()
+        if hasattr(engine, "close"):
+            engine.close()
+
     def _stack(self) -> int:
         usual = 16 if self.device.startswith("cuda") else 1
         stack = self.options.stack
@@ -70,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
     train = Trainer(options, device, [spec.name for spec in grid.encodings])
-    train.engine()  # a wrong name is an error before anything is read
+    train.check_engine()  # a wrong name is an error before anything is read
     grid.fetch()
     _print_changes(grid.groups(), options.out, tuned=options.tune)
     _print_estimate(grid, options, train)
@@ -91,6 +97,11 @@ def protocol(options: argparse.Namespace) -> int:
 
     What is stored is not trained again, so a run that was stopped, or that had `--seconds` only,
     goes on where it was.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or the tier has nothing of what is asked for.
     """
     until = math.inf if options.seconds is None else time.monotonic() + options.seconds
     for name in options.datasets or []:
@@ -100,6 +111,11 @@ def protocol(options: argparse.Namespace) -> int:
         for block in protocols.blocks(options.tier, options.model, options.encodings)
         if not options.datasets or block.dataset in options.datasets
     ]
+    if not blocks:
+        raise ValueError(
+            f"tier must have training runs of what is asked for, tier {options.tier} has none"
+            f"{_asked(options)}"
+        )
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)
@@ -118,6 +134,12 @@ def protocol(options: argparse.Namespace) -> int:
             _print_overrun(time.monotonic() - until, files, block.model)
             break
     return 1 if failed else 0
+
+
+def _asked(options: argparse.Namespace) -> str:
+    """Return what a command asks a tier for, such as " of model patch on Libras"."""
+    said = f" of model {options.model}" if options.model else ""
+    return said + (f" on {', '.join(options.datasets)}" if options.datasets else "")
 
 
 def _print_overrun(seconds: float, files: stages.Files, model: str) -> None:
@@ -139,8 +161,15 @@ def _seconds_of_its_job(record: dict) -> float:
 def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
     """Tune and train, and return what the last stage did."""
     for title, summary in stages.run(groups, files, train):
-        print(f"{title}: {summary.trained} trained, {summary.skipped} were there")
+        print(f"{title}: {summary.trained} trained, {summary.skipped} were there{_left(summary)}")
     return summary
+
+
+def _left(summary: Summary) -> str:
+    """Return how many cells were left, and why; empty where none were."""
+    elsewhere, waiting = summary.elsewhere, summary.waiting
+    said = f", {elsewhere} are being trained by another run" if elsewhere else ""
+    return said + (f", {waiting} wait for trials that have not ended" if waiting else "")
 
 
 def _grid(options: argparse.Namespace) -> grids.Grid:
@@ -181,25 +210,45 @@ def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bo
 def _print_estimate(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> None:
     if options.engine not in ("local", "serial") or options.profile == "smoke":
         return
-    groups = [group for group in grid.groups() if not _stored(group, options.out)]
+    groups, trials, again = list(grid.groups()), [], options.retry_failed
     if options.tune:
-        groups += [[trial] for group in groups for trial in tuning.first_trials(group[0])]
+        path = stages.beside(options.out).trials
+        trials = _lacking(_trials(groups, path), path, again=again)
+        groups = stages.final(groups, path)
+    groups = trials + _lacking(groups, options.out, again=again)
     seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         print(f"{n} training runs, {estimate.said(seconds)} if none stops early", file=sys.stderr)
 
 
-def _stored(group: Sequence[Settings], out: Path) -> bool:
-    store = Store(out)
+def _trials(groups: Sequence[Sequence[Settings]], path: Path) -> list[list[Settings]]:
+    """Return all trials; a fourth that is not chosen yet costs as the first does."""
+    records, found = stages.finished(path), []
+    for cell, *_ in groups:
+        first = tuning.first_trials(cell)
+        found += [[trial] for trial in (*first, tuning.last_trial(cell, records) or first[0])]
+    return found
+
+
+def _lacking(
+    groups: Sequence[Sequence[Settings]], path: Path, *, again: bool
+) -> list[list[Settings]]:
+    """Return the groups of which a file lacks a cell; a failed one as well if it is tried again."""
+    store = Store(path)
     store.refresh()
-    return all(store.finished(cell.key) for cell in group)
+
+    def is_there(key: str) -> bool:
+        return store.finished(key) or (store.failed(key) and not again)
+
+    return [list(some) for some in groups if not all(is_there(cell.key) for cell in some)]
 
 
 def _print_summary(summary: Summary, out: Path) -> None:
+    waiting = f", {summary.waiting} wait for trials" if summary.waiting else ""
     print(
         f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
-        f"there, {summary.elsewhere} are being trained by another run; results in {out}"
+        f"there, {summary.elsewhere} are being trained by another run{waiting}; results in {out}"
     )
     if summary.failed:
         print(f"why they failed: python -m posenc.bench status {out}")

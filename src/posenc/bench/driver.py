@@ -44,7 +44,8 @@ class Engine(Protocol):
         Parameters
         ----------
         jobs : iterator of Job
-            To be taken only when a worker is free, as cells are claimed by then.
+            To be taken few at a time, as workers become free: the cells of a job that is taken
+            are claimed, and no other driver trains them.
 
         Yields
         ------
@@ -121,17 +122,20 @@ class Summary:
         Cells that were found finished, or failed before.
     elsewhere : int
         Cells that were left to another run.
+    waiting : int
+        Cells that were left as trials that choose their settings are not there yet.
 
     Examples
     --------
     >>> Summary(trained=3, failed=1)
-    Summary(trained=3, failed=1, skipped=0, elsewhere=0)
+    Summary(trained=3, failed=1, skipped=0, elsewhere=0, waiting=0)
     """
 
     trained: int = 0
     failed: int = 0
     skipped: int = 0
     elsewhere: int = 0
+    waiting: int = 0
 
 
 @dataclass
@@ -179,7 +183,7 @@ class Driver:
     ...     store = Store(Path(folder) / "run.jsonl")
     ...     driver = Driver(tuning.Cells([[cell]]), store, local.SerialEngine(), device="cpu")
     ...     driver.run(progress.Progress(1))
-    Summary(trained=1, failed=0, skipped=0, elsewhere=0)
+    Summary(trained=1, failed=0, skipped=0, elsewhere=0, waiting=0)
     """
 
     grid: Cells

@@ -43,7 +43,8 @@ class LengthSettings(Settings):
     Parameters
     ----------
     **settings
-        As for `posenc.bench.settings.Settings`; `max_cases` must be 0.
+        As for `posenc.bench.settings.Settings`; `max_cases` must be 0, and `dataset_options` must
+        hold `length`.
     test_lengths : tuple of int
         Steps of the test series, none shorter than those of training.
     n_test : int
@@ -52,12 +53,12 @@ class LengthSettings(Settings):
     Raises
     ------
     ValueError
-        If a value is out of range, or `max_cases` is not 0: the test series are scaled like the
-        whole training part.
+        If a value is out of range, `max_cases` is not 0, as the test series are scaled like the
+        whole training part, or `dataset_options` do not say the length in training.
 
     Examples
     --------
-    >>> lengths = {"max_cases": 0, "test_lengths": (128,)}
+    >>> lengths = {"dataset_options": {"length": 32}, "max_cases": 0, "test_lengths": (128,)}
     >>> cell = LengthSettings("rotary", "time_series", "range_probe", **lengths)
     >>> cell.test_lengths, cell.n_test
     ((128,), 1000)
@@ -69,9 +70,13 @@ class LengthSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         _checks.count("n_test", self.n_test, minimum=2)
-        shortest = self.dataset_options.get("length", 1)
+        if "length" not in self.dataset_options:
+            raise ValueError(
+                "dataset_options must hold the length in training, such as {'length': 32}, got "
+                f"{self.dataset_options}"
+            )
         for length in self.test_lengths:
-            _checks.count("test_lengths", length, minimum=shortest)
+            _checks.count("test_lengths", length, minimum=self.dataset_options["length"])
         if self.max_cases:
             raise ValueError(f"max_cases must be 0, got {self.max_cases}")
 

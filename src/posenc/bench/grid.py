@@ -195,6 +195,8 @@ def make(
             raise ValueError(f"{name} must name at least one, got none")
         if len(set(values)) != len(values):
             raise ValueError(f"{name} must not repeat, got {', '.join(map(str, values))}")
+    for seed in seeds:
+        _checks.count("seeds", seed, minimum=0)
     for model in models:
         _checks.choice("model", model, build.MODELS)
     specs = [parse(text) for text in encodings]

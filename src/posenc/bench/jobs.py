@@ -1,7 +1,8 @@
 """What a worker does: train some cells, and turn every outcome, good or bad, into a record."""
 
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from posenc.bench import records
@@ -190,11 +191,22 @@ def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
     seconds = (time.perf_counter() - start) / len(cells)
     where = {"device": device_name(device), "seconds": seconds}
     return [
-        records.finished(cell, outcome, **where)
+        _stored(cell, outcome, where)
         if isinstance(outcome, dict)
         else records.failed(cell, _text(outcome, train.TrainingError), **where)
         for cell, outcome in zip(cells, outcomes, strict=True)
     ]
+
+
+def _stored(cell: Settings, metrics: dict, where: Mapping[str, object]) -> dict:
+    """Return the record of a training; of a failed one if a store would not take its metrics."""
+    record = records.finished(cell, metrics, **where)
+    try:
+        json.dumps(records.check(record), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        why = f"metrics must be finite numbers and other JSON values: {_text(error)}"
+        return records.failed(cell, why, **where)
+    return record
 
 
 def _text(error: Exception, plain: type[Exception] | tuple = ()) -> str:

@@ -29,7 +29,7 @@ from posenc.bench.store import Store
 ENCODINGS = (
     "sinusoidal", "dft", "tape", "learnable", "rotary", "relative", "t5", "alibi", "tupe", "erpe",
 )  # fmt: skip
-LENGTHS, WIDTHS = (16, 32), (32,)
+LENGTHS, WIDTHS = (16, 32), (16, 32, 64)
 TASK = "range_probe:distance=4,length={length},n=4096,noise=0.02"
 CHANGES = {
     "n_heads": 2, "n_layers": 1, "dropout": 0.0, "epochs": 13, "patience": 13, "max_cases": 0,

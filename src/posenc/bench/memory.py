@@ -26,7 +26,7 @@ class PeakMemory:
             _give_back_freed()
             _RESET.write_text("5")  # lowers the kernel's high-water mark to the present size
             self._start = _resident("VmRSS")
-        except OSError:
+        except (OSError, TypeError):  # the latter of ctypes on Windows, where it wants a name
             self._start = None
 
     def read(self) -> int | None:

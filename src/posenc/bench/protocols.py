@@ -185,8 +185,8 @@ def cells(
 ) -> list[Settings]:
     """Return the cells of one encoding in one model on one data set, a cell a resample.
 
-    Resample and seed go together. A set that has its official split only gets as many seeds,
-    each with a validation part of its own.
+    Resample and seed go together. A set that has its official split only gets as many seeds, each
+    with a validation part of its own and, of a part above `max_cases`, series of its own.
 
     Parameters
     ----------
@@ -271,6 +271,7 @@ def blocks(tier: int, model: str | None = None, names: Sequence[str] | None = No
 
 def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]:
     """Return the blocks with these encodings only, without those that have none of them."""
+    names = list(dict.fromkeys(names))
     for name in names:
         build.find_class(name)
     planned = {name for block in found for name in block.encodings}

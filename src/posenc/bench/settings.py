@@ -83,12 +83,13 @@ class Settings:
         "batch", "layer" or "none" in either model; "own" is that of the model's algorithm, batch
         norm in the time series model and layer norm in the patch model.
     steps : int
-        Most optimisation steps; above 0 it takes the place of `epochs` and `patience`, and small
-        sets are trained as long as large ones. 0 counts in epochs.
+        Most optimisation steps, rounded up to whole `check_every`; above 0 it takes the place of
+        `epochs` and `patience`, and small sets are trained as long as large ones. 0 counts in
+        epochs.
     least_steps, patience_steps, check_every : int
         In a course of steps: fewest steps unless all of the validation part is right, steps
-        without progress before stopping, and steps between two looks at the validation part; see
-        `posenc.bench.course`.
+        without progress before stopping, and steps between two looks at the validation part. The
+        first two are rounded up like `steps`; see `posenc.bench.course`.
     schedule : str
         After the rise, "cosine" falls to 0 over the most steps, "constant" stays.
     resample : int

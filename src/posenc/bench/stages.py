@@ -1,7 +1,7 @@
 """Tuned trainings, stage by stage: three trials, a fourth, then the cells themselves."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from posenc.bench import tuning
@@ -59,7 +59,9 @@ def run(
     """Tune each group of cells and train it, and yield what each stage was and did.
 
     A group holds the resamples or seeds of one encoding, model and data set. Groups whose trials
-    have all failed are trained as they are, so that the failure is recorded.
+    have all failed are trained as they are, so that the failure is recorded. A group goes on only
+    if all its trials have ended, since another run may be at one of them: what waits is counted,
+    and running the stages once more takes it up.
 
     Parameters
     ----------
@@ -82,20 +84,41 @@ def run(
     Examples
     --------
     >>> import tempfile
+    >>> from posenc.bench import records
+    >>> def fail(cells, store):
+    ...     for cell in sum(cells.groups(), []):
+    ...         store.append(records.failed(cell, "no memory", device="cpu", seconds=0.0))
+    ...     return Summary(len(cells), failed=len(cells))
     >>> cells = [Settings("rotary", "patch", "Libras", seed) for seed in (0, 1)]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = beside(Path(folder) / "mine.jsonl")
-    ...     stages = run([cells], files, lambda cells, store: Summary(len(cells)))
-    ...     [(stage, done.trained) for stage, done in stages]
+    ...     stages = run([cells], beside(Path(folder) / "mine.jsonl"), fail)
+    ...     [(stage, done.failed) for stage, done in stages]
     [('tuning, first trials', 3), ('tuning, last trial', 0), ('training', 2)]
     """
     trials = Store(files.trials)
-    first = [[trial] for group in groups for trial in tuning.first_trials(group[0])]
-    yield "tuning, first trials", train(tuning.Cells(first), trials)
+    first = [tuning.first_trials(group[0]) for group in groups]
+    yield "tuning, first trials", train(tuning.Cells([[t] for of in first for t in of]), trials)
+    begun = _ended(groups, first, trials)
     records = finished(files.trials)
-    last = [tuning.last_trial(group[0], records) for group in groups]
-    yield "tuning, last trial", train(tuning.Cells([[t] for t in last if t]), trials)
-    yield "training", train(tuning.Cells(final(groups, files.trials)), Store(files.results))
+    found = [tuning.last_trial(group[0], records) for group in begun]
+    last = [[trial] if trial else [] for trial in found]
+    done = train(tuning.Cells([some for some in last if some]), trials)
+    yield "tuning, last trial", replace(done, waiting=len(groups) - len(begun))
+    ready = _ended(begun, last, trials)
+    done = train(tuning.Cells(final(ready, files.trials)), Store(files.results))
+    yield "training", replace(done, waiting=sum(map(len, groups)) - sum(map(len, ready)))
+
+
+def _ended(
+    groups: Sequence[Sequence[Settings]], trials: Sequence[Sequence[Settings]], store: Store
+) -> list[Sequence[Settings]]:
+    """Return the groups all of whose trials are stored, finished or failed."""
+    known = {record["key"] for record in store}
+    return [
+        group
+        for group, some in zip(groups, trials, strict=True)
+        if all(trial.key in known for trial in some)
+    ]
 
 
 def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Settings]]:

@@ -259,6 +259,13 @@ def train(
 
 
 def _one(cell: TextSettings, device: torch.device) -> dict[str, object]:
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(cell.seed)  # for dropout, and encodings that draw noise in training
+        return _read_twice(cell, device)
+
+
+def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
+    """Return the losses as trained and after the short fine-tuning, and the course."""
     clock, text, net = Clock(cell.most_seconds), topics.read(), model(cell).to(device)
     found: dict[str, dict] = {"loss": {}, "tuned_loss": {}}
     course = language.fit(cell, net, _batches(cell, text.train, device), clock)

@@ -101,7 +101,7 @@ def last_trial(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     >>> last_trial(cell, found).learning_rate
     0.009
     """
-    ranked = sorted(_finished(first_trials(cell), records), key=_worth, reverse=True)
+    ranked = sorted(_finished(first_trials(cell), records), key=_worth_of_pair, reverse=True)
     if not ranked:
         return None
     rates = [trial.learning_rate for trial, _ in ranked]
@@ -144,8 +144,37 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     last = last_trial(cell, records)
     if last is None:
         return None
-    best, _ = max(_finished([*first_trials(cell), last], records), key=_worth)
+    best, _ = max(_finished([*first_trials(cell), last], records), key=_worth_of_pair)
     return replace(cell, learning_rate=best.learning_rate, scale=best.scale, tuned=TUNED)
+
+
+def worth(record: Mapping[str, Mapping[str, float | None]]) -> tuple[float, float]:
+    """Return what trials are compared by: validation accuracy, then the lower validation loss.
+
+    Parameters
+    ----------
+    record : mapping
+        Of a trial that has finished.
+
+    Returns
+    -------
+    tuple of (float, float)
+        The larger, the better; a loss that is None is the worst.
+
+    Raises
+    ------
+    KeyError
+        If the record has no such metrics.
+
+    Examples
+    --------
+    >>> found = {"validation_accuracy": 0.5, "validation_loss": 1.25}
+    >>> worth({"metrics": found})
+    (0.5, -1.25)
+    """
+    metrics = record["metrics"]
+    loss = metrics["validation_loss"]
+    return metrics["validation_accuracy"], -math.inf if loss is None else -loss
 
 
 def _trial(cell: Settings, **changes: object) -> Settings:
@@ -181,8 +210,5 @@ def _finished(
     return [(trial, record) for trial, record in found if record and "error" not in record]
 
 
-def _worth(pair: tuple[Settings, dict]) -> tuple[float, float]:
-    """Return what trials are compared by: validation accuracy, then the lower validation loss."""
-    metrics = pair[1]["metrics"]
-    loss = metrics["validation_loss"]
-    return metrics["validation_accuracy"], -math.inf if loss is None else -loss
+def _worth_of_pair(pair: tuple[Settings, dict]) -> tuple[float, float]:
+    return worth(pair[1])

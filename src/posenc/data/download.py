@@ -80,7 +80,8 @@ class Zenodo:
 
     def _wanted(self, present: set[str]) -> list[str]:
         plain = [name for name in self.files if name in present]
-        zipped = [name for name in present if name == self.files[0].split("_")[0] + ".zip"]
+        archive = self.files[0].removesuffix("_TRAIN.ts") + ".zip"
+        zipped = [archive] if archive in present else []
         if len(plain) < len(self.files) and not zipped:
             raise DownloadError(f"{self} holds {sorted(present)}, not {list(self.files)}")
         return plain if len(plain) == len(self.files) else zipped

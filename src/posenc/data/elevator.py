@@ -18,6 +18,7 @@ place and strength:
     levelling the car stops off the floor and creeps to it
 """
 
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -112,8 +113,7 @@ def elevator(
     1.2 m/s
     """
     n = _checks.count("n", n, minimum=1)
-    if not 0 <= fault_share <= 1:
-        raise ValueError(f"fault_share must be from 0 to 1, got {fault_share!r}")
+    _check_share(fault_share)
     noise = noise if noise == 0 else _checks.positive("noise", noise)
     rng = generator(split, seed)
     y = rng.permutation(np.arange(n) < round(n * fault_share)).astype(np.int64)
@@ -123,6 +123,12 @@ def elevator(
         f"{split} part; a simulator, not the recordings of the paper"
     )
     return Dataset(x.astype(np.float32), y, CLASSES, "elevator", provenance)
+
+
+def _check_share(fault_share: float) -> None:
+    real = isinstance(fault_share, numbers.Real) and not isinstance(fault_share, bool)
+    if not (real and 0 <= fault_share <= 1):
+        raise ValueError(f"fault_share must be a number from 0 to 1, got {fault_share!r}")
 
 
 def speed_profile(distance: float, rate: float) -> NDArray[np.float64]:

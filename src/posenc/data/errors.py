@@ -27,7 +27,7 @@ class UnknownDatasetError(DataError):
     ...     data.load("no set", "train")
     ... except data.UnknownDatasetError as error:
     ...     print(error)
-    name must be up to 100 letters, digits, - and _, got 'no set'
+    name must be up to 100 letters, digits, - and _, beginning with a letter or digit, got 'no set'
     """
 
 
@@ -102,8 +102,12 @@ class FileFormatError(DataError):
     LONGEST = 1000
 
     def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
+        self._given = path, line, problem
         self.path, self.line = Path(path), line
         place = f"{path}" if line is None else f"{path}, line {line}"
         if len(problem) > self.LONGEST:
             problem = f"{problem[: self.LONGEST]} ... and {len(problem) - self.LONGEST:,} more"
         super().__init__(f"{place}: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[Path | str, int | None, str]]:
+        return type(self), self._given  # a pool of processes hands errors over as pickles

@@ -283,7 +283,7 @@ def _addition(rng: np.random.Generator, n: int, length: int) -> tuple[Rows, NDAr
 def _flip_flop(rng: np.random.Generator, n: int, length: int) -> tuple[Rows, NDArray[np.bool_]]:
     rest = (1 - IGNORED) / 2
     orders = rng.choice(3, size=(n, length), p=[rest, rest, IGNORED])  # write, read, ignore
-    orders[:, 0], orders[:, -1] = 0, (1 if length > 1 else 0)
+    orders[:, 0], orders[:, -1] = 0, 1
     bits = rng.integers(2, size=(n, length))
     for place in range(1, length):
         written = np.where(orders[:, :place] == 0, np.arange(place), -1).max(1)

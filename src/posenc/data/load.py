@@ -184,8 +184,11 @@ def find_entry(name: str) -> Entry:
     """Return the registry's entry for `name`, or one made up for a set of the archives."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", name):
         raise UnknownDatasetError(
-            f"name must be up to 100 letters, digits, - and _, got {name!r:.80}"
+            "name must be up to 100 letters, digits, - and _, beginning with a letter or digit, "
+            f"got {name!r:.80}"
         )
+    if name in FAMILIES:
+        raise UnknownDatasetError(f"{name} is made by a simulator and has no files")
     if name in ENTRIES:
         return ENTRIES[name]
     entry = from_archive(name, None)

@@ -85,7 +85,7 @@ def recorded_facts(name: str) -> Facts:
     MissingDataError
         If the set was not at hand when the record was made, or lacks half of its files.
     UnknownDatasetError
-        If no data set has this name.
+        If no data set has this name, or a simulator makes it.
 
     Examples
     --------

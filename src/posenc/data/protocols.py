@@ -86,6 +86,8 @@ def prepare(
     >>> bool(abs(ready.train.x.mean()) < 1e-6)
     True
     """
+    _check_share("validation", validation)
+    _check_resample(name, resample)
     parts = load(name, "train", **options), load(name, "test", **options)
     train, test = resamples.resample(*parts, resample)
     train, held_out = split_validation(train, validation, seed)
@@ -128,8 +130,7 @@ def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[
     >>> np.bincount(train.y).tolist(), np.bincount(held_out.y).tolist()
     ([15, 15], [5, 5])
     """
-    if not isinstance(share, numbers.Real) or isinstance(share, bool) or not 0 < share < 1:
-        raise ValueError(f"share must be between 0 and 1, got {share!r}")
+    _check_share("share", share)
     rng = np.random.default_rng(_checks.count("seed", seed))
     choose = _choose_series if data.groups is None else _choose_groups
     chosen = choose(data, share, rng)
@@ -139,6 +140,19 @@ def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[
             f"or two groups"
         )
     return data.take(~chosen), data.take(chosen)
+
+
+def _check_share(name: str, share: float) -> None:
+    """Raise ValueError unless this is a share of the series that leaves some on either side."""
+    if not isinstance(share, numbers.Real) or isinstance(share, bool) or not 0 < share < 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {share!r}")
+
+
+def _check_resample(name: str, resample: int) -> None:
+    """Raise ValueError unless this is the number of a resample that a data set can have."""
+    reason = resamples.official_only(name) if _checks.count("resample", resample) else None
+    if reason:
+        raise ValueError(f"resample must be 0 for {name}, got {resample}: {reason}")
 
 
 def _choose_series(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -36,7 +36,7 @@ def range_probe(
     length : int
         Steps of a series, at least 3.
     n : int
-        Series, at least 2, half of them in each class.
+        Series, at least 2, half of them in each class; one more of the first where n is odd.
     noise : float
         Standard deviation of the noise on every value, at least 0; a pulse has height 1.
     seed : int

@@ -11,7 +11,7 @@ UCI_TERMS = "UCI Machine Learning Repository: the terms stand on the set's page"
 
 # role of a set: what it is here for, in the order in which sets are listed
 ROLES = {
-    "survey": "the sets of the survey (Irani et al., arXiv 2502.12370, Table 3)",
+    "survey": "the sets of the survey (Irani and Metsis, arXiv 2502.12370v1, Table 3)",
     "anomaly": "the sets of the anomaly paper, cut into windows",
     "stand-in": "sets of the archives in the place of survey sets that could not be had",
     "archive": "further sets of the UCR and UEA archives",
@@ -30,7 +30,7 @@ class Printed:
         Steps of a series.
     n_classes, n_channels : int
 
-    Source: Table 3 of Irani et al. (2025), arXiv 2502.12370.
+    Source: Table 3 of Irani and Metsis (2025), arXiv 2502.12370v1.
 
     Examples
     --------

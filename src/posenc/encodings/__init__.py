@@ -133,7 +133,7 @@ def names(group: str = "book") -> list[str]:
     Returns
     -------
     list of str
-        Those of the book in its order, the others by year of publication.
+        Those of the book in its order, the modern ones by year of publication.
 
     Raises
     ------

@@ -97,5 +97,7 @@ class Added(Position, ABC):
         try:
             table = self.table(end)
         except ValueError as error:
-            raise ValueError(f"positions must lie in the table, got {end - 1}: {error}") from error
+            raise ValueError(
+                f"{steps.name} must lie in the table, got {end - 1}: {error}"
+            ) from error
         return table[steps.first :] if index is None else nn.functional.embedding(index, table)

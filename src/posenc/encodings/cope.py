@@ -102,6 +102,6 @@ def _check_places(places: Places) -> None:
         )
     if not places.counted:
         raise ValueError(
-            "positions must be None for CoPE, which makes them itself by counting tokens that "
+            f"{places.name} must be None for CoPE, which makes them itself by counting tokens that "
             "matter, got given ones"
         )

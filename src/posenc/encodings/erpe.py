@@ -76,4 +76,4 @@ class ERPE(Position):
         reach = self.max_length - 1
         if can_look(offset) and (offset.abs() > reach).any():
             wanted = f"must be at most max_length - 1 = {reach} apart, as ERPE has no more scalars"
-            refuse("positions", wanted, offset.abs().max())
+            refuse(places.name, wanted, offset.abs().max())

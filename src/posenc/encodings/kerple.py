@@ -37,8 +37,9 @@ class Kerple(Position):
 
     Notes
     -----
-    Parameters to learn, in every layer: `2 * n_heads`. They start as in the authors' program:
-    a even between 0.01 and 2 ("log") or 1 ("power"), b between 0.01 and 1, p between 0.01 and 2.
+    Parameters to learn, in every layer: `2 * n_heads`. They start nearly as in the authors'
+    program: a even between 0.02 and 2 ("log") or 0.01 and 1 ("power"), b between 0.01 and 1, p
+    between 0.02 and 2.
     Cost: O(n_heads L^2), or no such tensor where attention goes by offset.
 
     Raises

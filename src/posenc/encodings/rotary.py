@@ -39,7 +39,8 @@ class Rotary(Position):
         How frequencies change for inputs longer than in training; see `posenc.schedules`.
         "dynamic_ntk" and "longrope" look at the length of the input: where rows of a batch have
         positions of their own, at the last position of each row, else at the length of the batch
-        with its padding.
+        with its padding. Under `torch.compile` and `torch.func` transforms, which keep numbers
+        from view, they serve tokens that count and refuse given positions.
     factor : float, optional
         How many times longer than in training, at least 1. By default `max_length` over
         `original_length`; 1 for "dynamic_ntk", which looks at the input.
@@ -65,7 +66,7 @@ class Rotary(Position):
         than an `original_length` beside the `factor` of "linear" and "ntk" and a `factor` beside
         the `attention_factor` of "longrope"; in a forward pass, where a cache holds keys that a
         growing input would have to turn anew, and where a length is to follow from positions that
-        are all below 0 or beyond 2**63.
+        are all below 0 or beyond 2**63, or that a transform keeps from view.
 
     Notes
     -----
@@ -135,13 +136,14 @@ class Rotary(Position):
         """
         if not self.stretching.grows:
             return self.omega
+        self.stretching.check_view(places)
         ends = [steps.ends(self.max_length) for steps in (places.of_queries, places.of_keys)]
         rows = max(map(len, ends))
         lengths = [max(pair) for pair in zip(*(n * (rows // len(n)) for n in ends), strict=True)]
         if places.cached:
             self.stretching.check_cache(max(lengths))
         if not places.counted and places.of_keys.length:
-            self.stretching.check_ends(lengths)
+            self.stretching.check_ends(lengths, places.name)
         found = {length: self._omega_for(length) for length in set(lengths)}
         if len(found) == 1:
             return found[lengths[0]]

@@ -59,6 +59,6 @@ class FromSignal(Position):
             )
         if not places.counted:
             raise ValueError(
-                f"positions must be None for {name}, which takes tokens for values at equal steps, "
-                "got given ones"
+                f"{places.name} must be None for {name}, which takes tokens for values at equal "
+                "steps, got given ones"
             )

@@ -140,7 +140,8 @@ class TAPE(_Fixed):
     d_model, n_heads, max_length, scale
         As for `Added`; `d_model` must be even. An input longer than `max_length` is an error,
         because the length sets the frequencies; a shorter one uses the first rows. Real
-        positions may lie anywhere from 0 to `max_length - 1`.
+        positions may lie anywhere from 0 to `max_length - 1`, which is not checked under
+        `torch.compile` and `torch.func` transforms.
     base : float
         Above 0.
     formula : {"original", "survey"}
@@ -183,13 +184,22 @@ class TAPE(_Fixed):
             self._keep(tables.encode(np.arange(max_length), omega), omega)
 
     def at(self, positions: Tensor) -> Tensor | None:
-        last = self.max_length - 1
-        if can_look(positions) and ((positions < 0) | (positions > last)).any():
-            wanted = f"must be from 0 to max_length - 1 = {last}, as TAPE's frequencies follow it"
-            refuse("positions", wanted, positions[(positions < 0) | (positions > last)][0])
         if self.omega is None:
             return None
         return waves(positions[..., None] * constants(self.omega, positions))
+
+    def _anywhere(self, steps: Steps) -> Tensor:
+        self._check_reach(steps)
+        return super()._anywhere(steps)
+
+    def _check_reach(self, steps: Steps) -> None:
+        """Raise ValueError where tokens stand beyond the length that the frequencies follow."""
+        given, last = steps.given, self.max_length - 1
+        if given is None:
+            self.check_length(steps.first + steps.length)
+        elif can_look(given) and ((given < 0) | (given > last)).any():
+            wanted = f"must be from 0 to max_length - 1 = {last}, as TAPE's frequencies follow it"
+            refuse(steps.name, wanted, given[(given < 0) | (given > last)][0])
 
 
 def waves(angles: Tensor) -> Tensor:

@@ -99,20 +99,21 @@ class StochasticPosition(Position, ABC):
         steps = places.of_queries, places.of_keys
         rows = [one.whole(who, lowest=0) for one in steps]
         end = max(one.end(self.max_length) for one in steps)
-        self._check_end(end, steps)
+        for one in steps:
+            self._check_end(one, max(each.length for each in steps))
         codes = self.ungated_codes(end)
         q, k = (code[:, :, row].movedim(2, 0) for code, row in zip(codes, rows, strict=True))
         return q, k
 
-    def _check_end(self, end: int, steps: tuple[Steps, Steps]) -> None:
+    def _check_end(self, steps: Steps, n_tokens: int) -> None:
         """Raise ValueError if far positions would want noise for many more steps than there are."""
-        if not any(one.given is not None and can_look(one.given) for one in steps):
+        if steps.given is None or not can_look(steps.given):
             return
-        limit = _FURTHEST * max(self.max_length, *(one.length for one in steps))
+        end, limit = steps.end(self.max_length), _FURTHEST * max(self.max_length, n_tokens)
         if end > limit:
             who = f"{type(self).__name__} draws noise for every step up to the last"
             wanted = f"must be below {_FURTHEST} times max_length or the tokens, {limit}, as {who}"
-            refuse("positions", wanted, end - 1)
+            refuse(steps.name, wanted, end - 1)
 
     def codes(self, length: int) -> tuple[Tensor, Tensor]:
         """Return the codes of queries and keys, each (heads, d_head, length, realisations)."""
@@ -273,11 +274,12 @@ class ConvSPE(StochasticPosition):
 
     White noise z is filtered by phi_Q for the queries and phi_K for the keys, of length P:
     qbar(m) = sum_p phi_Q(p) z(m - p), so P_d(m, n) = sum_p phi_Q(p) phi_K(p - (m - n)), zero for
-    |m - n| >= P. Positions must be whole numbers from 0 on. The noise is convolved, never the
-    tokens. Both filters start constant with norm 1, where the kernel is the triangle
-    1 - |m - n| / P. "Conv" is short for convolutional, "SPE" for stochastic positional encoding; a
-    survey (Irani and Metsis 2025, Table 1) calls it "convolutional sinusoidal", though it has no
-    sinusoids, and prints the same formula in 3.8.
+    |m - n| >= P. Positions must be whole numbers from 0 on; under `torch.compile` and `torch.func`
+    transforms they must lie below `max_length`, too, and neither is checked there. The noise is
+    convolved, never the tokens. Both filters start constant with norm 1, where the kernel is the
+    triangle 1 - |m - n| / P. "Conv" is short for convolutional, "SPE" for stochastic positional
+    encoding; a survey (Irani and Metsis 2025, Table 1) calls it "convolutional sinusoidal", though
+    it has no sinusoids, and prints the same formula in 3.8.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, schedules
-from posenc.attention.places import refuse
+from posenc.attention.places import Places, can_look, refuse
 
 SCALINGS = ("none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope")
 _FUNCTIONS = {
@@ -52,7 +52,7 @@ class Stretching:
             _refuse_unused(factor=factor, original_length=original_length)
         else:
             self.original_length = self._length(original_length, factor)
-            self.factor = self._factor(factor, max_length)
+            self.factor = self._factor(factor, max_length, gained=gain is not None)
         self.gain = self._gain() if gain is None else _checks.positive("attention_factor", gain)
         self.at(max_length)  # says what is wrong now, not in a forward pass
 
@@ -79,12 +79,21 @@ class Stretching:
                 f"position {end - 1}; hand over whole sequences, or use 'ntk' or 'yarn'"
             )
 
-    def check_ends(self, lengths: Sequence[int]) -> None:
+    def check_view(self, places: Places) -> None:
+        """Raise ValueError if a transform keeps from view the positions that say the length."""
+        given = [one.given for one in (places.of_queries, places.of_keys) if one.given is not None]
+        if not all(one.is_meta or can_look(one) for one in given):
+            wanted = f"must be None in a transformed program, {self._why_ends()}"
+            refuse(places.name, wanted, "given ones, whose numbers are not at hand there")
+
+    def check_ends(self, lengths: Sequence[int], name: str) -> None:
         """Raise ValueError if given positions say no length, which frequencies follow from."""
-        why = f"as scaling={self.scaling!r} takes the largest position plus one for the length"
         for length in lengths:
             if length < 1 or length > _checks.MOST:
-                refuse("positions", f"must reach from 0 to below 2**63, {why}", length - 1)
+                refuse(name, f"must reach from 0 to below 2**63, {self._why_ends()}", length - 1)
+
+    def _why_ends(self) -> str:
+        return f"as scaling={self.scaling!r} takes the largest position plus one for the length"
 
     def _length(self, original_length: int | None, factor: float | None) -> int | None:
         if original_length is not None:
@@ -96,10 +105,10 @@ class Stretching:
             "training sequence had, got None"
         )
 
-    def _factor(self, factor: float | None, max_length: int) -> float:
+    def _factor(self, factor: float | None, max_length: int, *, gained: bool) -> float:
         if factor is not None:
             return schedules.check_factor(factor)
-        if self.scaling == "dynamic_ntk":
+        if self.scaling == "dynamic_ntk" or (self.scaling == "longrope" and gained):
             return 1.0
         if max_length < self.original_length:
             raise ValueError(

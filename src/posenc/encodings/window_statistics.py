@@ -113,7 +113,7 @@ def window_statistics(
 ) -> Tensor:
     """Return mean, standard deviation and slope of a window around each step, or other statistics.
 
-    After the idea of Moya-Mota et al. (2025); the choice of the three is ours, "winstat" and
+    After the idea of Moya-Mota et al. (2026); the choice of the three is ours, "winstat" and
     "winstat_lag" are theirs.
 
     Parameters
@@ -134,8 +134,9 @@ def window_statistics(
     (batch, length, n * n_channels)
         All means, then all standard deviations (about the mean, divided by the number of steps; of
         a variance of at least 1e-6), then all slopes of the least-squares line, per step: n = 3.
-        With "winstat" all means, maxima, minima and standard deviations (divided by one step less)
-        of windows that end with their step, the first value repeated before the series: n = 4.
+        With "winstat" all means, maxima, minima and standard deviations (divided by one step less,
+        of a variance of at least 1e-6, too) of windows that end with their step, the first value
+        repeated before the series: n = 4.
         With "winstat_lag" then the differences to the value each lag back, repeated alike.
 
     Raises
@@ -216,7 +217,7 @@ def with_window_statistics(
 ) -> Tensor:
     """Return a series with its window statistics as further channels: the control.
 
-    Statistics beside the input are what Moya-Mota et al. (2025) describe. A model of
+    Statistics beside the input are what Moya-Mota et al. (2026) describe. A model of
     4 * n_channels channels with the position "none" reads them, or of as many as there are.
 
     Parameters

@@ -93,7 +93,7 @@ class XPos(Rotary):
         decay = constants(self._spread(self.log_decay), like)
         from_middle = steps.positions.to(decay.dtype) - self._middle
         if can_look(from_middle) and from_middle.numel():
-            self._check_reach(float(from_middle.detach().abs().max()), like.dtype)
+            self._check_reach(float(from_middle.detach().abs().max()), like.dtype, steps.name)
         return (from_middle[:, None, :, None] * decay).exp()
 
     def _factor(self, from_middle: float, like: Tensor) -> Tensor:
@@ -105,13 +105,13 @@ class XPos(Rotary):
         """Return one number a dimension from one a pair."""
         return of_pairs.repeat(2) if self.pairing == "interleaved" else np.tile(of_pairs, 2)
 
-    def _check_reach(self, farthest: float, dtype: torch.dtype) -> None:
+    def _check_reach(self, farthest: float, dtype: torch.dtype, name: str = "positions") -> None:
         """Raise ValueError where the square of a factor would leave the range of the type."""
         steepest = -self.log_decay.min()
         reach = math.log(torch.finfo(dtype).max) / 2 / steepest if steepest else math.inf
         if farthest > reach:
             raise ValueError(
-                f"positions must lie within {int(reach):,} steps of the middle of max_length, "
+                f"{name} must lie within {int(reach):,} steps of the middle of max_length, "
                 f"{self._middle:g}, for the factors of xPos to be held in {dtype}, got one "
                 f"{farthest:,.0f} steps away; a larger scale_base decays more slowly"
             )

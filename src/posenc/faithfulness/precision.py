@@ -36,8 +36,7 @@ def round_to(table: ArrayLike, precision: str) -> NDArray[np.float64]:
     >>> round_to([[256.0], [257.0]], "bfloat16").tolist()
     [[256.0], [256.0]]
     """
-    if not isinstance(precision, str) or precision not in _FORMATS:
-        raise ValueError(f"precision must be one of {', '.join(_FORMATS)}, got {precision!r}")
+    _checks.choice("precision", precision, _FORMATS)
     values = _checks.finite_array("table", table, ndim=None).astype(np.float64, copy=False)
     bits, least, largest = _FORMATS[precision]
     # frexp's significand lies in [1/2, 1), so its exponent is one above that of the formats.

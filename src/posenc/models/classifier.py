@@ -22,6 +22,7 @@ class Classifier(RandomPlaces):
     """Tokens, position, layers, pooling, head; derived classes say how a series becomes tokens."""
 
     _counted = "length"  # what a message calls the number of tokens, a class token apart
+    _placed = "times"  # and what it calls their places
 
     def __init__(
         self,
@@ -158,10 +159,12 @@ class Classifier(RandomPlaces):
 
     def _places(self, times: Tensor, mask: Tensor | None) -> Places:
         """Return where the tokens stand, the class token included."""
+        name = self._placed
         if self.class_token is not None:
             first = _earliest(times, mask)
             times = torch.cat((first, (times + 1).expand(first.shape[0], -1)), 1)
-        steps = Steps(times.shape[1], times.device, given=times)
+            name += " (one later behind a class token)"
+        steps = Steps(times.shape[1], times.device, given=times, name=name)
         return Places(steps, steps)
 
     def _common_bias(self, x: Tensor, places: Places | None) -> Term | None:

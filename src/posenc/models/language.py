@@ -146,7 +146,7 @@ class LanguageModel(RandomPlaces):
         Parameters
         ----------
         tokens : (batch, length)
-            Integers from 0 to `n_tokens - 1`.
+            Integers from 0 to `n_tokens - 1`, of type int64 or int32.
         positions : (length,) or (batch, length), optional
             Integers or real numbers, in steps. By default 0, 1, 2, ..., or onward from the last
             one in the cache; in training with `random_positions` they are drawn. The models of
@@ -158,16 +158,16 @@ class LanguageModel(RandomPlaces):
         Raises
         ------
         ValueError
-            If tokens are no integers of the vocabulary, a shape is wrong, or the encoding cannot
-            serve what is asked. The cache is then as it was.
+            If tokens are no integers of the vocabulary, a shape or type is wrong, or the encoding
+            cannot serve what is asked. The cache is then as it was.
         """
         self._check_tokens(tokens)
         if cache is not None:
             check_cache(cache)
         x = self.tokens(tokens)
         caches = None if cache is None else cache.for_layers(self, len(self.layers))
-        places = self._places(x, positions, caches)
-        with all_or_none(caches or ()):
+        with all_or_none(cache):
+            places = self._places(x, positions, caches)
             x = self.dropout(embedded(self.position, x, places))
             for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
                 if i and embeds:
@@ -195,8 +195,11 @@ class LanguageModel(RandomPlaces):
         if not isinstance(tokens, Tensor) or tokens.ndim != 2:
             got = tuple(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
             raise ValueError(f"tokens must be a tensor of shape (batch, length), got {got}")
-        if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
-            raise ValueError(f"tokens must be integers, got dtype {tokens.dtype}")
+        if tokens.dtype not in (torch.int64, torch.int32):
+            raise ValueError(
+                f"tokens must be integers, int64 or int32, got dtype {tokens.dtype}; "
+                "tokens.long() converts those of another type of integers"
+            )
         if tokens.numel() and can_look(tokens):
             least, most = (int(edge) for edge in tokens.aminmax())
             if least < 0 or most >= self.n_tokens:

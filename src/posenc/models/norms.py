@@ -8,6 +8,9 @@ from torch import Tensor, nn
 class BatchNorm(nn.BatchNorm1d):
     """Batch normalisation of (batch, length, d_model) over batch and length, real tokens only.
 
+    In training with a mask, `momentum=None`, `affine=False` and `track_running_stats=False` of
+    `nn.BatchNorm1d` are not served.
+
     Examples
     --------
     >>> import torch

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.attention.places import finest
+from posenc.attention.places import can_look, finest
 from posenc.models.classifier import Classifier
 from posenc.models.positions import PositionLike
 
@@ -24,7 +24,7 @@ class PatchTransformer(Classifier):
     ----------
     n_channels, n_classes, length, position, d_model, n_heads, n_layers, d_ff, dropout
         As for `TimeSeriesTransformer`, but the encoding is made for the number of patches,
-        1 + ceil((length - patch) / stride), one more with `pooling="cls"`.
+        1 + ceil(max(length - patch, 0) / stride), one more with `pooling="cls"`.
     patch : int
         Steps in a patch, at least 1.
     stride : int, optional
@@ -37,7 +37,8 @@ class PatchTransformer(Classifier):
     random_positions : int, optional
         As for `TimeSeriesTransformer`, but the places are those of patches, in patches, at least
         as many as `length` has; padded patches take part in the draw. Where `times` are given
-        they win.
+        they win. In evaluation, and without overlap, `n` patches of `steps` steps stand at drawn
+        places with `times=model.draw_positions(n).repeat_interleave(patch)[:steps]`.
     check_input : bool
         As for `TimeSeriesTransformer`.
 
@@ -49,8 +50,10 @@ class PatchTransformer(Classifier):
     A series whose end does not fill a patch is padded with zeros. A patch is masked if all its
     steps are. A patch's time is the mean of its steps', as far as they are real, in their unit. An
     encoding that serves whole or bounded positions only counts patches, and wants `times` in
-    patches: (steps - (patch - 1) / 2) / stride. A program of `torch.export` for any length takes
-    whole patches, two or more: `{1: patch * torch.export.Dim("n", min=2)}`.
+    patches: (steps - (patch - 1) / 2) / stride. These are whole where every patch is full and none
+    is partly masked; without overlap, steps // patch gives whole ones whatever is missing. A
+    program of `torch.export` for any length takes whole patches, two or more:
+    `{1: patch * torch.export.Dim("n", min=2)}`.
 
     Raises
     ------
@@ -66,6 +69,7 @@ class PatchTransformer(Classifier):
     """
 
     _counted = "the number of patches"
+    _placed = "positions"
 
     def __init__(
         self,
@@ -128,14 +132,27 @@ class PatchTransformer(Classifier):
         try:
             return super().encode(x, mask, times)
         except ValueError as error:
-            if times is None or not str(error).startswith("positions"):
+            if times is None or not str(error).startswith(self._placed):
                 raise
-            raise ValueError(
-                f"times must be such that {type(self.position).__name__} serves those of patches, "
-                f"which are the means of their steps', in steps: {error}; it was made for "
-                f"{self.n_tokens} tokens that count patches, so that times in patches may help, "
-                f"(times - {(self.patch - 1) / 2}) / {self.stride}"
-            ) from error
+            raise ValueError(self._of_times(str(error), x)) from error
+
+    def _of_times(self, problem: str, x: Tensor) -> str:
+        """Return what is wrong with the positions of patches in terms of the times of steps."""
+        if " must be None" in problem:
+            return "times" + problem.removeprefix(self._placed)
+        said = (
+            f"times must be such that {type(self.position).__name__} serves those of patches, "
+            f"which are the means of their steps', in steps: {problem}"
+        )
+        if not can_look(x):  # means are no integers, which is all that whole positions may be there
+            return said
+        whole = f", or torch.arange({x.shape[1]}) // {self.patch} for whole ones"
+        overlap = ", whole where every patch is full and none is partly masked"
+        return (
+            f"{said}; it was made for {self.n_tokens} tokens that count patches, so that times in "
+            f"patches may help, (times - {(self.patch - 1) / 2}) / {self.stride}"
+            + (whole if self.stride == self.patch else overlap)
+        )
 
     def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         x = nn.functional.pad(x, (0, 0, 0, self._missing_steps(x.shape[1])))

@@ -103,7 +103,7 @@ def _make(
     made = build(position, d_model, n_heads, n_tokens, dict(options or {}))
     if made.n_axes > 1:
         raise ValueError(
-            "position must take one number a token in a model of series, got "
+            "position must take one number a token in a model, got "
             f"{type(made).__name__} with n_axes = {made.n_axes}"
         )
     if class_token:

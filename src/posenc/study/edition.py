@@ -199,12 +199,30 @@ def plain(records: Iterable[dict], model: str) -> list[dict]:
 
 
 def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], dict]:
-    """Return the metrics of this protocol's finished cells by data set, encoding and resample."""
-    return {
-        (r["dataset"], r["encoding"], r["seed"]): r["metrics"]
+    """Return the metrics of this protocol's finished cells by data set, encoding and resample.
+
+    Raises
+    ------
+    ValueError
+        If the records hold several versions of an encoding or a data set, or two trainings of one
+        cell.
+    """
+    kept = [
+        r
         for r in tables.finished(records)
         if r["model"] == model and r.get("protocol") == protocols.HASH
-    }
+    ]
+    tables.check_one_version(kept)
+    found: dict[tuple[str, str, int], dict] = {}
+    for r in kept:
+        cell = r["dataset"], r["encoding"], r["seed"]
+        if cell in found:
+            raise ValueError(
+                f"records must hold one training run of a cell, but two of {cell[1]} on {cell[0]} "
+                f"with seed {cell[2]} differ in other settings; leave one of them out"
+            )
+        found[cell] = r["metrics"]
+    return found
 
 
 def whole(

@@ -157,7 +157,7 @@ def draw_rank_bars(ax: Axes, scores: Scores) -> None:
     means = statistics.average_ranks(complete.mean())
     order = np.argsort(-means, kind="stable")
     bars = ax.barh([complete.encodings[i] for i in order], means[order], color=plots.COLORS[2])
-    ax.bar_label(bars, fmt="%.2f", padding=3, fontsize=8)
+    ax.bar_label(bars, fmt="%.2f", padding=3, fontsize=9)
     ax.set_xlim(0, 1.22 * means.max())
     ax.margins(y=0.02)
     ax.grid(axis="y", visible=False)
@@ -204,7 +204,8 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
     """Draw average ranks, the best on top, with bars as wide as the critical difference.
 
     Two encodings differ by Nemenyi's test if and only if their bars do not overlap: each reaches
-    half the critical difference to both sides. Bars that touch the best one's are dark.
+    half the critical difference to both sides. Bars that reach the best one's are dark; a dashed
+    line marks its end.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
         ends = means[i] + np.array([-0.5, 0.5]) * distance
         ax.plot(ends, [row, row], "-", color=colour, linewidth=5, solid_capstyle="butt")
         ax.plot(means[i], row, "o", color=plots.COLORS[0], markersize=5)
-    ax.axvline(means.min() + 0.5 * distance, color=plots.COLORS[1], linestyle="--", linewidth=1)
+    ax.axvline(means.min() + 0.5 * distance, color=plots.COLORS[0], linestyle="--", linewidth=1.6)
     ax.set_yticks(range(n_encodings), [complete.encodings[i] for i in order])
     ax.set_ylim(-0.7, n_encodings - 0.3)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -256,4 +257,4 @@ def _write_values(ax: Axes, values: np.ndarray, colours: np.ndarray) -> None:
     for (row, column), value in np.ndenumerate(values):
         text = "–" if np.isnan(value) else f"{value:.0f}"
         color = "black" if np.isnan(value) or colours[row, column] > middle else "white"
-        ax.text(column, row, text, ha="center", va="center", fontsize=7, color=color)
+        ax.text(column, row, text, ha="center", va="center", fontsize=9, color=color)

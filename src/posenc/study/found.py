@@ -73,7 +73,8 @@ def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
 
     Intervals are those of the correlated t test over five trainings, which allows for the series
     that resamples share. A set with its official split only has seeds: its interval is
-    plain, and is of that split.
+    plain, and is of that split. (Of parts above `max_cases` each seed draws other series, those of
+    PenDigits among them.) The test share of a set is that of all its series.
     """
     return {
         (name, tokens): {

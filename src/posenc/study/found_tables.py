@@ -269,15 +269,15 @@ def companions(tokens: str) -> Rows:
     tokens : {"steps", "patches"}
     """
     grid = found.grids()[tokens]
-    learned = second.learned(grid)
+    learned = [one.dataset for one in second.decides(grid) if one.learned]
     balanced = second.load(grid.model, metric="balanced_accuracy")
     kinds = {
-        "frozen": learned,
-        "all sets": grid.units(),
-        "balanced accuracy": _same_units(balanced, learned),
-        "survey's sets": _same_units(grid.only(data.names("survey")), learned),
+        "frozen": grid.only(learned),
+        "all sets": grid,
+        "balanced accuracy": balanced.only(learned),
+        "survey's sets": grid.only(set(learned) & set(data.names("survey"))),
     }
-    judged = {kind: second.gains(units) for kind, units in kinds.items()}
+    judged = {kind: second.gains(sets.units()) for kind, sets in kinds.items()}
     rows: Rows = {one.encoding: {} for one in judged["frozen"]}
     for kind, gains in judged.items():
         for one in gains:
@@ -288,11 +288,6 @@ def companions(tokens: str) -> Rows:
         rows[one.encoding]["worse, equal, better"] = said
         rows[one.encoding]["p of equality"] = _p(one.p_equal)
     return rows
-
-
-def _same_units(grid: Grid, others: Grid) -> Grid:
-    """Return the units of a grid that are in another one, too."""
-    return grid.units().only(others.datasets)
 
 
 def stopped(

@@ -394,7 +394,7 @@ def effect(
     ------
     ValueError
         If there are fewer than two sets, a difference is not finite, `level` is no probability
-        below 1, or `method` is unknown.
+        below 1, `method` is unknown, or that is the bootstrap and `n_draws` is below 1.
 
     Examples
     --------
@@ -415,6 +415,7 @@ def effect(
         half = stats.t.ppf((1 + level) / 2, n_sets - 1) * stats.sem(cells.mean(axis=1))
         low, high = mean - half, mean + half
     else:
+        n_draws = _checks.count("n_draws", n_draws, minimum=1)
         means = _two_level_means(cells, n_draws, np.random.default_rng(seed))
         low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Effect(mean, float(low), float(high), level, n_sets, n_resamples)

@@ -113,12 +113,13 @@ def _seeds(dataset: str, encoding: str, clock: str) -> list[float]:
 @cache
 def _accuracies() -> dict[tuple[str, str, str, int], float]:
     """Return (data set, encoding, clock, seed) -> accuracy in per cent, of the whole protocol."""
+    kept = [r for r in tables.finished(results.load(FILE)) if r.get("protocol") == gaps.HASH]
+    tables.check_one_version(kept)
     found = {}
-    for r in tables.finished(results.load(FILE)):
-        if r.get("protocol") == gaps.HASH:
-            clock = r["settings"]["dataset_options"]["clock"]
-            place = r["dataset"], r["encoding"], clock, r["seed"]
-            found[place] = 100 * r["metrics"]["accuracy"]
+    for r in kept:
+        clock = r["settings"]["dataset_options"]["clock"]
+        place = r["dataset"], r["encoding"], clock, r["seed"]
+        found[place] = 100 * r["metrics"]["accuracy"]
     n_seeds = int(gaps.PROTOCOL["seeds"])
     planned = [(*place, seed) for place in gaps.places() for seed in range(n_seeds)]
     missing = [place for place in planned if place not in found]

@@ -339,15 +339,6 @@ def _named(grid: second.Grid, name: str) -> dict[str, float]:
     return dict(zip(grid.encodings, means.tolist(), strict=True))
 
 
-def _ahead(first: str, rival: str, dataset: str) -> tuple[int, int]:
-    """Return in how many trainings of both models the first is ahead, and of how many."""
-    gaps = []
-    for model in TOKENS:
-        grid = second.load(model).only([dataset])
-        gaps.append((grid.gains(first) - grid.gains(rival))[0])
-    return int((np.array(gaps) > 0).sum()), np.size(gaps)
-
-
 def _sure(gains: Sequence[second.Gain]) -> str:
     """Return "fair" where the frozen test shows that each of some encodings helps, else "open"."""
     return "fair" if all(one.answer == "helps" for one in gains) else "open"

@@ -15,7 +15,7 @@ from posenc.bench import lab as bench
 from posenc.bench import language, store
 from posenc.bench.lab import PROTOCOL
 from posenc.data import length_tasks
-from posenc.study import results
+from posenc.study import results, tables
 
 SCORES = ("exact", "token")
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
@@ -214,7 +214,8 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     Raises
     ------
     ValueError
-        If there is no folder of results, or a line of the file is no record.
+        If there is no folder of results, a line of the file is no record, or the finished ones
+        are of several versions of an encoding or a task.
 
     Examples
     --------
@@ -225,9 +226,9 @@ def load(records: Iterable[dict] | None = None) -> Lab:
         path = results.folder() / "lab.jsonl"
         return load(store.Store(path) if path.is_file() else []).whole()
     runs, failed = defaultdict(dict), {}
-    for record in store.unique(iter(records)):
-        if record.get("protocol") != bench.HASH:
-            continue
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
+    tables.check_one_version([r for r in kept if "error" not in r])
+    for record in kept:
         task, encoding, seed = record["dataset"], language.label_of(record), record["seed"]
         if "error" in record:
             failed[task, encoding, seed] = record["error"]

@@ -17,11 +17,13 @@ def records() -> tuple[dict, ...]:
     Raises
     ------
     ValueError
-        If one is missing: pages read the protocol whole or not at all.
+        If one is missing, as pages read the protocol whole or not at all, or if there are several
+        versions of one.
     """
     found = tuple(
         r for r in tables.finished(results.load(FILE)) if r.get("protocol") == probes.HASH
     )
+    tables.check_one_version(found)
     count = Counter((variant(r), distance(r)) for r in found)
     n_seeds = int(probes.PROTOCOL["seeds"])
     lacking = {place: n_seeds - count[place] for place in probes.places()}

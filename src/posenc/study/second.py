@@ -358,7 +358,7 @@ class Gain:
     probabilities : Probabilities
         Worse, equal, better by Bayesian signed ranks.
     wins, losses : int
-        Units with a mean gain above and below 0.
+        Units with a mean gain above and below 0, after rounding as the test does.
     n_units : int
 
     Examples
@@ -422,20 +422,22 @@ def gains(grid: Grid) -> list[Gain]:
     cells = [grid.gains(name) for name in names]
     p_values = friedman.holm([friedman.wilcoxon(c).p_value for c in cells])
     p_equal = friedman.holm([equality.tost(c, MARGIN).p_value for c in cells])
-    found = [
-        Gain(
-            name,
-            friedman.effect(c),
-            float(p),
-            float(q),
-            equality.signed_rank(c, MARGIN),
-            int((c.mean(1) > 0).sum()),
-            int((c.mean(1) < 0).sum()),
-            len(c),
-        )
-        for name, c, p, q in zip(names, cells, p_values, p_equal, strict=True)
-    ]
-    return sorted(found, key=lambda gain: -gain.effect.mean)
+    rows = zip(names, cells, p_values, p_equal, strict=True)
+    return sorted((_gain(*row) for row in rows), key=lambda gain: -gain.effect.mean)
+
+
+def _gain(name: str, cells: NDArray[np.float64], p_value: float, p_equal: float) -> Gain:
+    means = friedman.set_means(cells).round(friedman.DECIMALS)
+    return Gain(
+        name,
+        friedman.effect(cells),
+        float(p_value),
+        float(p_equal),
+        equality.signed_rank(cells, MARGIN),
+        wins=int((means > 0).sum()),
+        losses=int((means < 0).sum()),
+        n_units=len(cells),
+    )
 
 
 def said_shown(gains: Sequence[Gain]) -> str:

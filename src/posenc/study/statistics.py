@@ -1,13 +1,13 @@
 """From scores to statements: intervals over seeds, ranks over data sets, tests, effect sizes.
 
 A score table is an array (n_datasets, n_methods), higher is better, one mean over seeds per entry.
+Wilcoxon's test, `wilcoxon_holm` and `holm` are those of `posenc.study.friedman`, and what ties is
+decided as there, after rounding to nine decimals.
 Sources: Demšar (2006), Statistical comparisons of classifiers over multiple data sets;
 Benavoli et al. (2014, 2017) for the Bayesian signed-rank test; Kerby (2014) for the effect size.
 """
 
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +15,25 @@ from scipy import stats
 
 from posenc import _checks
 from posenc.study import equality
+from posenc.study.friedman import DECIMALS, holm, wilcoxon, wilcoxon_holm
 
-# Differences up to which all 2**n patterns of signs are tried.
-MOST_EXACT = 18
+__all__ = [
+    "Comparison",
+    "Friedman",
+    "Interval",
+    "average_ranks",
+    "compare",
+    "critical_difference",
+    "friedman",
+    "holm",
+    "interval",
+    "nemenyi",
+    "rank_biserial",
+    "ranks",
+    "signed_rank_p",
+    "t_interval",
+    "wilcoxon_holm",
+]
 
 
 @dataclass(frozen=True)
@@ -294,45 +310,10 @@ def critical_difference(n_datasets: int, n_methods: int, alpha: float = 0.05) ->
     return float(q * _rank_error(n_datasets, n_methods))
 
 
-def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return two-sided Wilcoxon signed-rank p-values of all pairs, adjusted by Holm.
-
-    Parameters
-    ----------
-    scores : array of shape (n_datasets, n_methods)
-
-    Returns
-    -------
-    array of shape (n_methods, n_methods), symmetric, 1 on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is no finite array of at least one data set and two methods.
-
-    Source: Benavoli, Corani and Mangili (2016), for this in place of Nemenyi's test.
-
-    Examples
-    --------
-    >>> wilcoxon_holm([[0.9, 0.8, 0.7]] * 6).round(3).tolist()
-    [[1.0, 0.094, 0.094], [0.094, 1.0, 0.094], [0.094, 0.094, 1.0]]
-    """
-    table = _table(scores)
-    n_methods = table.shape[1]
-    pairs = list(combinations(range(n_methods), 2))
-    raw = np.array([signed_rank_p(table[:, i] - table[:, j]) for i, j in pairs])
-    p_values = np.ones((n_methods, n_methods))
-    for (i, j), p in zip(pairs, holm(raw), strict=True):
-        p_values[i, j] = p_values[j, i] = p
-    return p_values
-
-
 def signed_rank_p(differences: ArrayLike) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test.
 
-    Up to 18 differences every pattern of signs is tried, so that the value is exact with ties as
-    well; beyond that it is the normal approximation. Differences are compared after rounding to
-    nine decimals, and zeros are ranked but have no sign (Pratt 1959).
+    It is that of `posenc.study.friedman.wilcoxon`, exact with ties and zeros as well.
 
     Parameters
     ----------
@@ -354,49 +335,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
     >>> signed_rank_p([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
     0.03125
     """
-    differences = _checks.finite_array("differences", differences, ndim=1).round(9)
-    if not differences.size:
-        raise ValueError("differences must hold at least one number, got none")
-    if not differences.any():
-        return 1.0
-    if differences.size > MOST_EXACT:
-        test = stats.wilcoxon(differences, zero_method="pratt", method="approx")
-        return float(test.pvalue)
-    signs = np.sign(differences)
-    weights = stats.rankdata(np.abs(differences)) * np.abs(signs)
-    sums = np.abs(_signs(differences.size) @ weights)
-    return float((sums >= abs(signs @ weights) - 1e-9).mean())
-
-
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return p-values adjusted by Holm's step-down method, in the given order.
-
-    Parameters
-    ----------
-    p_values : array of shape (n_tests,)
-
-    Returns
-    -------
-    array of shape (n_tests,)
-
-    Raises
-    ------
-    ValueError
-        If `p_values` is no finite array of one axis.
-
-    Source: Holm (1979).
-
-    Examples
-    --------
-    >>> holm([0.04, 0.01, 0.03]).tolist()
-    [0.06, 0.03, 0.06]
-    """
-    p_values = _checks.finite_array("p_values", p_values, ndim=1).astype(float)
-    order = np.argsort(p_values, kind="stable")
-    steps = p_values[order] * np.arange(p_values.size, 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
+    return wilcoxon(_checks.finite_array("differences", differences, ndim=1)).p_value
 
 
 @dataclass(frozen=True)
@@ -462,12 +401,13 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
     if first.shape != second.shape or not first.size:
         raise ValueError(f"first and second must pair up, got {first.size} and {second.size}")
     difference = first - second
+    rounded = difference.round(DECIMALS)
     chances = equality.signed_rank(difference, rope)
     return Comparison(
         difference=float(difference.mean()),
-        wins=int((difference > 0).sum()),
-        ties=int((difference == 0).sum()),
-        losses=int((difference < 0).sum()),
+        wins=int((rounded > 0).sum()),
+        ties=int((rounded == 0).sum()),
+        losses=int((rounded < 0).sum()),
         rank_biserial=rank_biserial(difference),
         better=chances.better,
         equal=chances.equal,
@@ -477,6 +417,8 @@ def compare(first: ArrayLike, second: ArrayLike, *, rope: float = 0.01) -> Compa
 
 def rank_biserial(differences: ArrayLike) -> float:
     """Return the matched-pairs rank-biserial correlation; 0 where all differences are 0.
+
+    It is that of `posenc.study.friedman.wilcoxon`: differences of 0 are ranked but have no sign.
 
     Parameters
     ----------
@@ -489,35 +431,25 @@ def rank_biserial(differences: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If `differences` is no finite array of one axis.
+        If there is no difference, one is not finite, or `differences` has not one axis.
 
-    Source: Kerby (2014).
+    Source: Kerby (2014); Pratt (1959) for zeros.
 
     Examples
     --------
     >>> round(rank_biserial([0.03, 0.02, -0.01]), 3)
     0.667
     """
-    differences = _checks.finite_array("differences", differences, ndim=1).astype(float)
-    differences = differences[differences != 0]
-    if not differences.size:
-        return 0.0
-    weights = stats.rankdata(np.abs(differences))
-    return float((np.sign(differences) * weights).sum() / weights.sum())
-
-
-@cache
-def _signs(n: int) -> NDArray[np.int8]:
-    """Return every pattern of n signs, (2**n, n)."""
-    return np.array(list(product((-1, 1), repeat=n)), dtype=np.int8)
+    return wilcoxon(_checks.finite_array("differences", differences, ndim=1)).rank_biserial
 
 
 def _rank_error(n_datasets: int, n_methods: int) -> float:
     return np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
 
 
-def _table(scores: ArrayLike) -> NDArray:
-    table = _checks.finite_array("scores", scores, ndim=2)
+def _table(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as an array, rounded so that what differs by less ties."""
+    table = _checks.finite_array("scores", scores, ndim=2).astype(float).round(DECIMALS)
     if table.shape[0] < 1 or table.shape[1] < 2:
         raise ValueError(
             f"scores must be (n_datasets >= 1, n_methods >= 2), got shape {table.shape}"

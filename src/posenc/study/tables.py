@@ -1,7 +1,7 @@
 """Score tables from records: which cells there are, and one mean over seeds for each."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,8 +97,8 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     Raises
     ------
     ValueError
-        If no record fits, or the records mix settings that must be equal in a comparison, or
-        versions of one encoding.
+        If no record fits, or the records mix settings that must be equal in a comparison, versions
+        of one encoding or data set, or seeds of one split and resamples.
 
     Examples
     --------
@@ -115,14 +115,17 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     if not rows:
         raise ValueError(f"no finished record has model {model!r} and metric {metric!r}")
     check_equal_settings(rows)
-    if len(latest(rows)) < len(rows):
-        raise ValueError(
-            "records hold several versions of an encoding or a data set; tables.latest keeps the "
-            "last"
-        )
+    check_one_version(rows)
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
-        cells[label(row, "dataset"), label(row, "encoding")][row["seed"]] = row["metrics"][metric]
+        place, seed = (label(row, "dataset"), label(row, "encoding")), row["seed"]
+        if seed in cells[place]:
+            raise ValueError(
+                f"records hold two training runs of {place[1]} on {place[0]} with seed {seed}: "
+                "seeds of one split and resamples do not mix; take those of one split with "
+                "--where split_seed=0, or write the two kinds into files of their own"
+            )
+        cells[place][seed] = row["metrics"][metric]
     ordered = {k: np.array([v[s] for s in sorted(v)]) for k, v in cells.items()}
     datasets, encodings = (sorted(set(names), key=_order) for names in zip(*cells, strict=True))
     return Scores(model, metric, tuple(datasets), tuple(encodings), ordered)
@@ -186,6 +189,46 @@ def latest(records: Iterable[dict]) -> list[dict]:
         source = {label(r, kind): _source(r, kind) for r in records}
         records = [r for r in records if _source(r, kind) == source[label(r, kind)]]
     return records
+
+
+def check_one_version(records: Sequence[dict]) -> None:
+    """Raise ValueError if records hold several versions of an encoding or a data set.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        If there are several: the message names the first encoding or data set.
+    KeyError
+        If a record lacks its encoding, data set or settings.
+
+    Examples
+    --------
+    >>> records = [
+    ...     {"encoding": "dft", "dataset": "LSST", "settings": {"encoding_source": source}}
+    ...     for source in ("1a2b", "3c4d")
+    ... ]
+    >>> try:
+    ...     check_one_version(records)
+    ... except ValueError as error:
+    ...     print(str(error).split(";")[0])
+    records hold several versions of dft
+    """
+    for kind in ("encoding", "dataset"):
+        sources: dict[str, str] = {}
+        for record in records:
+            name, source = label(record, kind), _source(record, kind)
+            if sources.setdefault(name, source) != source:
+                raise ValueError(
+                    f"records hold several versions of {name}; tables.latest keeps the last"
+                )
 
 
 def _source(record: dict, kind: str) -> str:

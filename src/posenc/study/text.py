@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posenc import _checks
 from posenc.bench import language, store
 from posenc.bench import text as bench
-from posenc.study import results
+from posenc.study import results, tables
 from posenc.study.lab import NOT_RUN
 
 NAMES = [
@@ -96,7 +96,8 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     Raises
     ------
     ValueError
-        If there is no folder of results, or a line of the file is no record.
+        If there is no folder of results, a line of the file is no record, or the finished ones
+        are of several versions of an encoding.
 
     Examples
     --------
@@ -108,10 +109,10 @@ def load(records: Iterable[dict] | None = None) -> Losses:
         records = store.Store(path) if path.is_file() else []
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)
+    kept = [r for r in kept if r["settings"]["dataset_source"] == max(texts, key=texts.get)]
+    tables.check_one_version([r for r in kept if "error" not in r])
     runs, failed, python = {}, {}, ""
     for record in kept:
-        if record["settings"]["dataset_source"] != max(texts, key=texts.get):
-            continue
         python = record["settings"]["dataset_options"]["python"]
         key = record["encoding"], record["seed"]
         if "error" in record:

@@ -74,8 +74,7 @@ def dft(
 
 def _lattice(n_positions: int, d_model: int, overflow: str) -> int:
     """Return the number of lattice points that the DFT table is periodic in."""
-    if not isinstance(overflow, str) or overflow not in ("error", "alias", "stretch"):
-        raise ValueError(f"overflow must be 'error', 'alias' or 'stretch', got {overflow!r}")
+    _checks.choice("overflow", overflow, ("error", "alias", "stretch"))
     if n_positions <= d_model or overflow == "alias":
         return d_model
     if overflow == "error":

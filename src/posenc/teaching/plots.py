@@ -14,7 +14,7 @@ from PIL import Image
 WIDTH = 7.2  # inches; the text column of the site
 DPI = 150
 
-# Colours that differ in lightness too, each with its own dash: they survive greyscale printing.
+# Red, blue and violet are equally light: in greyscale only the dash, or a marker, tells them apart.
 COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
 COLORMAP = "cividis"

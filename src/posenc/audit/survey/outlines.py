@@ -32,8 +32,8 @@ def trace(model: nn.Module, series: Tensor) -> list[Step]:
     Parameters
     ----------
     model : nn.Module
-        Whose encoding adds to the tokens, a step called "position". Parts without parameters and
-        doors, such as dropout and the pooling, are no steps.
+        Its encoding adds to the tokens, a step called "position". Parts without parameters and
+        doors, such as dropout and the pooling, are no steps. It is left in evaluation mode.
     series : (batch, steps, channels)
     """
     steps: list[Step] = []

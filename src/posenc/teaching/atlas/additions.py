@@ -1,5 +1,8 @@
 """What an encoding adds, as the pictures of the atlas show it: a table, or a score by offset."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -16,8 +19,7 @@ ROWS = 6  # of a grid of LENGTH tokens, for encodings of two axes
 
 def make(name: str) -> Position:
     """Return an encoding at its start, in the size of the pictures."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with _one_draw():
         return encodings.make(name, D_MODEL, N_HEADS, LENGTH).double().eval()
 
 
@@ -32,7 +34,7 @@ def table(name: str) -> NDArray[np.float64] | None:
         return None
     x = torch.zeros(1, LENGTH, D_MODEL, dtype=torch.float64)
     if position.reads_neighbours:
-        x += torch.arange(LENGTH).square().div(2 * LENGTH).sin()[:, None]
+        x += torch.arange(LENGTH, dtype=x.dtype).square().div(2 * LENGTH).sin()[:, None]
     return (position.embed(x) - x)[0].numpy()
 
 
@@ -66,8 +68,7 @@ def who_sees_whom(name: str, n_heads: int = N_HEADS) -> NDArray[np.float64]:
     and whatever departs from that is the encoding's doing, at its start. With two axes tokens stand
     on a grid of `ROWS` rows, row by row.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with _one_draw():
         position = encodings.make(name, D_MODEL, n_heads, LENGTH)
         layer = SelfAttention(D_MODEL, n_heads, position).double().eval()
     layer.qkv.weight[: 2 * D_MODEL] = torch.eye(D_MODEL).repeat(2, 1)
@@ -84,6 +85,22 @@ def offset_only(name: str) -> bool:
     logs = np.log(np.abs(who_sees_whom(name, n_heads=1)) + 1e-30)
     ratios = logs[:, 1:] - logs[:, :-1]
     return np.allclose(ratios[1:, 1:], ratios[:-1, :-1], atol=1e-9)
+
+
+@contextmanager
+def _one_draw() -> Iterator[None]:
+    """Start random encodings alike in all pictures.
+
+    Torch draws other numbers in double precision, which the page's lines of code switch on.
+    """
+    dtype = torch.get_default_dtype()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        torch.set_default_dtype(torch.float32)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
 
 
 def _mixed(position: Position) -> object:

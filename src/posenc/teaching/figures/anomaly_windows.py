@@ -51,15 +51,19 @@ def scores(found: Mapping[str, Mapping[str, Interval]], floors: Mapping[str, flo
         name="fig-windows-scores",
         caption="F1 of a transformer without and with encodings: means over seeds with bootstrap "
         "intervals. Dashed: a detector that flags every window.",
-        alt=listed(
-            {
-                name: [f"flag everything {floors[name]:.2f}"]
-                + [f"{variant} {one.mean:.2f}" for variant, one in rows.items()]
-                for name, rows in found.items()
-            }
-        )
-        + ".",
+        alt="F1 of the anomalous windows. "
+        + " ".join(f"{name}: {_told(rows, floors[name])}." for name, rows in found.items()),
     )
+
+
+def _told(rows: Mapping[str, Interval], floor: float) -> str:
+    """Return the means in words, and whose interval does not meet that of the first variant."""
+    means = ", ".join(f"{variant} {one.mean:.2f}" for variant, one in rows.items())
+    (name, first), *others = rows.items()
+    apart = [v for v, one in others if one.low > first.high or one.high < first.low]
+    meet = f"those of {', '.join(apart)} do not meet" if apart else "every other one meets"
+    own = f"the interval of {name} is {first.low:.2f} to {first.high:.2f}, and {meet} it"
+    return f"flagging everything has {floor:.2f}; {means}; {own}"
 
 
 def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> None:
@@ -86,9 +90,11 @@ def two_splits(found: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -
     plots.show(
         figure,
         name="fig-windows-splits",
-        caption="The same windows, split by whole groups and dealt out at random: means over seeds "
-        "(large) and single runs (small). The line at one half is guessing.",
-        alt=listed(
+        caption="Balanced accuracy on the same windows, split by whole groups and dealt out at "
+        "random: means over seeds (large) and single runs (small). The line at one half is "
+        "guessing.",
+        alt="Mean balanced accuracy. "
+        + listed(
             {
                 f"{name}, {split}": [
                     f"{method} {np.mean(runs):.2f}" for method, runs in one.items()
@@ -116,7 +122,7 @@ def steps_to_find(distances: Sequence[int], found: Mapping[str, Sequence[ArrayLi
         steps = np.minimum(by_distance, NOT_FOUND)
         marks = {"color": plots.COLORS[k], "marker": "os^Dv"[k]}
         ax.plot(x, steps, linestyle="none", markersize=4, alpha=0.35, **marks)
-        middle = np.median(steps, axis=1)
+        middle = np.minimum(np.median(np.array(by_distance, dtype=float), axis=1), NOT_FOUND)
         ax.plot(x, middle, markersize=8, linestyle=plots.DASHES[k], label=variant, **marks)
     ticks = [50, 100, 200, 500, 1000, 2000, 4000]
     ax.set_yscale("log")

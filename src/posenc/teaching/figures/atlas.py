@@ -6,8 +6,10 @@ from numpy.typing import NDArray
 
 from posenc.teaching import plots
 from posenc.teaching.atlas import additions, card, cards
+from posenc.teaching.figures import _shapes
 
-WIDTH, HEIGHT = 4.6, 2.1  # inches of a picture of one panel
+WIDTH, HEIGHT = 4.6, 2.1  # inches of a panel of a card
+ROW = 3  # panels of a row of maps: more would be too small on a phone
 N_COLOURS = 64  # as the page has a picture for each encoding
 
 
@@ -15,29 +17,57 @@ def picture(name: str) -> None:
     """Show what an encoding adds: its table, what a pair gains by offset, or both."""
     panels = [(draw, values) for draw, values in _panels(name) if values is not None]
     unit, title = additions.unit(name), card(name).title
-    figure, axes = plots.new(1, len(panels), height=HEIGHT, squeeze=False)
-    figure.set_figwidth(min(WIDTH * len(panels), plots.WIDTH))
-    for ax, (draw, values) in zip(axes[0], panels, strict=True):
+    figure, axes = plots.new(
+        len(panels), 1, height=HEIGHT * len(panels), width=WIDTH, squeeze=False
+    )
+    for ax, (draw, values) in zip(axes[:, 0], panels, strict=True):
         draw(ax, values, unit)
+    caption, alt = in_words(name)
     plots.show(
         figure,
         name=f"fig-atlas-{name.replace('_', '-')}",
-        caption=f"{title}: what it adds.",
-        alt=f"{title}: " + "; ".join(_in_words(values, unit) for _, values in panels),
+        caption=f"{title}, {caption}.",
+        alt=f"{title}. {alt}",
         n_colours=N_COLOURS,
     )
 
 
+def in_words(name: str) -> tuple[str, str]:
+    """Return what the picture of an encoding shows, in a few words and in sentences."""
+    table, gained, position = (
+        additions.table(name), additions.by_offset(name), additions.make(name),
+    )  # fmt: skip
+    few, many = [], []
+    if table is not None:
+        look = _shapes.of_table(table)
+        given = ", given a wave that gets faster" * position.reads_neighbours
+        few.append(f"what it adds to the tokens{given}: {look.shape}")
+        size = f"{len(table)} positions downwards by {table.shape[1]} dimensions"
+        many.append(f"A heat map of what is added to the tokens{given}, {size}. {look.details}")
+    if gained is not None:
+        look = _shapes.of_lines(gained)
+        aside = ", along one axis" * (position.n_axes > 1)
+        aside += ", apart from what its table does" * (table is not None)
+        few.append(f"what a {additions.unit(name)} gains by offset{aside}: {look.shape}")
+        seen = " and ".join(map(str, additions.QUERIES))
+        many.append(
+            f"What a {additions.unit(name)} gains at the offsets -{additions.REACH} to "
+            f"{additions.REACH}{aside}, seen from queries {seen}. {look.details}"
+        )
+    return "; ".join(few), " ".join(many)
+
+
 def maps() -> None:
     """Show who can see whom before training, one attention map for each card."""
-    n_rows = -(-len(cards()) // 4)
-    figure, axes = plots.new(n_rows, 4, height=1.85 * n_rows, sharex=True, sharey=True)
+    n_rows = -(-len(cards()) // ROW)
+    size = {"height": 1.85 * n_rows, "width": 5.6}
+    figure, axes = plots.new(n_rows, ROW, **size, sharex=True, sharey=True)
     for ax in axes.ravel()[len(cards()) :]:
         ax.axis("off")
     for ax, (name, one) in zip(axes.ravel(), cards().items(), strict=False):
         ax.imshow(additions.who_sees_whom(name))
         ax.grid(False)
-        ax.set_title(one.title.split("'")[0], fontsize=8)
+        ax.set_title(one.title.split("'")[0], fontsize=9)
     figure.supxlabel("key position", fontsize=10)
     figure.supylabel("query position", fontsize=10)
     plots.show(
@@ -48,8 +78,9 @@ def maps() -> None:
         "(bright).",
         alt="Heat maps of 48 queries by 48 keys, one for each encoding. No encoding: one colour. "
         "Sinusoids, tAPE, learnable frequencies, Time2Vec and T-PE: a narrow diagonal and bright "
-        "first columns. DFT: a bright first column, a faint diagonal. RoPE, xPos, PoPE, ALiBi, "
-        "KERPLE, FIRE and the stochastic codes: a diagonal band. FoPE: a band of bright blots. "
+        "first columns. DFT: a bright first column, a faint diagonal. RoPE and xPos: "
+        "parallel diagonal stripes, the middle one brightest. PoPE, ALiBi, KERPLE, FIRE and the "
+        "stochastic codes: a diagonal band. FoPE: bright diagonals that return every 19 keys. "
         "Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal stripes. Learned positions: "
         "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0. "
         "DyWPE and window statistics: one colour, as equal tokens are a constant series. Axial "
@@ -76,20 +107,3 @@ def _draw_gain(ax: Axes, gained: NDArray[np.float64], unit: str) -> None:
         ax.set_ylim(-1, 1)
     ax.set(xlabel="offset of the key (positions)", ylabel=f"added to the {unit}")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-
-
-def _in_words(values: NDArray[np.float64], unit: str) -> str:
-    """Return what a panel shows, in numbers that are read from it."""
-    if len(values) == additions.LENGTH:
-        size = np.linalg.norm(values, axis=1).mean()
-        return (
-            f"a heat map of {values.shape[0]} positions by {values.shape[1]} dimensions, whose "
-            f"rows have a mean norm of {size:.2f}"
-        )
-    same = np.allclose(*values, atol=1e-9)
-    at_zero, far = values[0][additions.REACH], values[0][-1]
-    lines = "the two lines coincide" if same else "the two lines differ"
-    return (
-        f"what a {unit} gains by offset, seen from two queries; {lines}. At offset 0 the first "
-        f"gains {at_zero:.2f}, at offset {additions.REACH} {far:.2f}"
-    )

@@ -10,6 +10,9 @@ from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
 DEEPEST = 15  # points: larger gains have the same colour, so that small ones keep theirs
+PALEST = 5  # points: smaller gains have this colour, so that it can be seen
+NUMBERS = "Every number stands in a table of Behind what we found."
+MANY = 16  # tokens: as few, and as many, are told of together
 
 
 class Interval(Protocol):
@@ -49,10 +52,11 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
         figure,
         name="fig-answers",
         caption="Gain over no encoding in points of test accuracy: the mean over independent data "
-        "sets with its 95 % interval, and each set as a dot. A gain whose whole interval lies in "
-        f"the band of ±{margin:g} point counts as none. Each panel has a scale of its own.",
-        alt="Means and intervals of ten encodings. "
-        + " ".join(f"{tokens}: {_told_answers(gains)}." for tokens, (_, gains) in found.items()),
+        "sets (diamond) with its 95 % interval, and each set as a dot. A gain whose whole interval "
+        f"lies in the band of ±{margin:g} point counts as none. Each panel has a scale of its own.",
+        alt="Means, intervals and single sets of each encoding. "
+        + " ".join(f"{tokens}: {_told_answers(*one)}." for tokens, one in found.items())
+        + " The table of the frozen analysis has every mean and interval.",
     )
 
 
@@ -71,11 +75,15 @@ def _draw_answers(
     ax.grid(axis="y", visible=False)
 
 
-def _told_answers(gains: Sequence[Gain]) -> str:
-    return ", ".join(
-        f"{gain.encoding} {100 * gain.effect.mean:+.1f} [{100 * gain.effect.low:+.1f}, "
-        f"{100 * gain.effect.high:+.1f}] {gain.answer}"
-        for gain in gains
+def _told_answers(units: NDArray[np.float64], gains: Sequence[Gain]) -> str:
+    """Return from where to where means, intervals and dots lie."""
+    means = [100 * gain.effect.mean for gain in gains]
+    above = sum(gain.effect.low > 0 for gain in gains)
+    highest, lowest = (gains[pick(means)].encoding for pick in (np.argmax, np.argmin))
+    return (
+        f"{len(gains)} means from {min(means):+.1f} ({lowest}) to {max(means):+.1f} ({highest}), "
+        f"{above} intervals above zero, and {(units > 0).mean():.0%} of the dots, which lie from "
+        f"{units.min():+.1f} to {units.max():+.1f}"
     )
 
 
@@ -100,11 +108,10 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
         name=f"fig-gains-with-{tokens}",
         caption=f"Gain over no encoding with {tokens} as tokens, in points of test accuracy, mean "
         "of five training runs, on each data set. Orange and bold is a gain, violet and bold a "
-        f"loss; where it is pale, the 95 % interval contains zero. From {DEEPEST} points on the "
-        "colour stays the same. Sets stand in the order of their length.",
+        "loss; where it has no colour, the 95 % interval contains zero. The colour deepens from "
+        f"{PALEST} to {DEEPEST} points. Sets stand in the order of their length.",
         alt=f"A table of {len(gains)} data sets by {len(names)} encodings, {tokens} as tokens. "
-        + "; ".join(_told(name, by_name) for name, by_name in gains.items())
-        + ".",
+        f"{_told(gains)} {NUMBERS}",
     )
 
 
@@ -112,9 +119,10 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
     """Draw gains, (n_sets, n_encodings)."""
     means = np.array([[one.mean for one in row] for row in found])
     open_ = np.array([[one.low <= 0 <= one.high for one in row] for row in found])
-    ax.set_facecolor("#eef0f3")
+    ax.set_facecolor("#f6f7f8")
+    deep = np.sign(means) * np.abs(means).clip(PALEST, DEEPEST)
     # half of each side of the map, so that black numbers stay readable
-    ax.imshow(np.where(open_, np.nan, means.clip(-DEEPEST, DEEPEST)), "PuOr_r", aspect="auto",
+    ax.imshow(np.where(open_, np.nan, deep), "PuOr_r", aspect="auto",
               vmin=-2 * DEEPEST, vmax=2 * DEEPEST)  # fmt: skip
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
@@ -127,11 +135,23 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _told(name: str, by_name: Mapping[str, Interval]) -> str:
-    means = [one.mean for one in by_name.values()]
-    shown = sum(one.low > 0 or one.high < 0 for one in by_name.values())
+def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
+    """Return where gains are largest and lie widest apart, and where they are coloured."""
+    means = {name: [one.mean for one in row.values()] for name, row in gains.items()}
+    top, wide = (max(means, key=lambda n: size(means[n])) for size in (np.mean, np.ptp))
+    up = {name: sum(one.low > 0 for one in row.values()) for name, row in gains.items()}
+    down = [
+        f"{encoding} on {name} ({one.mean:+.1f})"
+        for name, row in gains.items()
+        for encoding, one in row.items()
+        if one.high < 0
+    ]
+    where = ", ".join(f"{name} {n}" for name, n in up.items() if n)
+    largest, widest = (f"{n}, {min(means[n]):+.1f} to {max(means[n]):+.1f}" for n in (top, wide))
     return (
-        f"{name}: {min(means):+.1f} to {max(means):+.1f} points, coloured {shown} of {len(means)}"
+        f"Gains are largest on {largest}, and lie widest apart on {widest}. "
+        f"Coloured are {sum(up.values())} gains ({where or 'nowhere'}) and "
+        f"{len(down)} losses{': ' * bool(down)}{', '.join(down)}."
     )
 
 
@@ -147,14 +167,14 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]], tokens: str) ->
     """
     rows = {name: one for (name, kind), one in rows.items() if kind == tokens}
     figure, ax = plots.new(height=1.2 + 0.2 * len(rows), width=NARROW)
-    style = {"none": ("X", 1), "1-NN": ("^", 2), "MiniRocket": ("s", 3)}
+    style = {"MiniRocket": ("s", 3, 9), "1-NN": ("^", 2, 7), "none": ("X", 1, 6)}
     for y, one in enumerate(rows.values()):
         several = one["encodings"]
         ax.plot(several, np.full(len(several), y), "|", color=plots.COLORS[0], markersize=11)
-        for name, (mark, color) in style.items():
+        for name, (mark, color, size) in style.items():  # the largest first: none is covered
             options = {"color": plots.COLORS[color], "markeredgecolor": "black"}
-            ax.plot(one[name], y, mark, markersize=7, markeredgewidth=0.6, **options)
-    labels = ["ten encodings", "no encoding", *list(style)[1:]]
+            ax.plot(one[name], y, mark, markersize=size, markeredgewidth=0.6, **options)
+    labels = ["ten encodings", *list(style)[:-1], "no encoding"]
     figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="test accuracy (%)")
     ax.set_yticks(range(len(rows)), list(rows))
@@ -164,14 +184,24 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]], tokens: str) ->
         caption=f"Test accuracy of ten encodings with {tokens} as tokens (strokes), of the same "
         "model without any, and of two classifiers that are no transformers. A mark to the right "
         "of all strokes beats every encoding.",
-        alt="One row for each data set. "
-        + "; ".join(
-            f"{name}: encodings {min(one['encodings']):.1f} to "
-            f"{max(one['encodings']):.1f} %, none {one['none']:.1f}, 1-NN {one['1-NN']:.1f}, "
-            f"MiniRocket {one['MiniRocket']:.1f}"
-            for name, one in rows.items()
-        )
-        + ".",
+        alt=f"One row for each of {len(rows)} data sets. {_told_levels(rows)} The table below has "
+        "the numbers.",
+    )
+
+
+def _told_levels(rows: Mapping[str, Mapping[str, object]]) -> str:
+    """Return on how many sets each mark stands beyond all strokes, and where strokes lie widest."""
+    right = {
+        words: sum(one[name] > np.max(one["encodings"]) for one in rows.values())
+        for name, words in (("MiniRocket",) * 2, ("1-NN",) * 2, ("none", "no encoding"))
+    }
+    left = sum(one["none"] < np.min(one["encodings"]) for one in rows.values())
+    widest = max(rows, key=lambda name: np.ptp(rows[name]["encodings"]))
+    low, high = min(rows[widest]["encodings"]), max(rows[widest]["encodings"])
+    beats = ", ".join(f"{words} on {n}" for words, n in right.items())
+    return (
+        f"Right of all strokes stand {beats}; left of all of them no encoding on {left}. The "
+        f"strokes lie widest on {widest}, from {low:.1f} to {high:.1f} %."
     )
 
 
@@ -204,12 +234,25 @@ def by_tokens(rows: Sequence[tuple[str, str, int, float, float, float]]) -> None
         caption="Mean gain of ten encodings over none on each data set, against the number of its "
         "tokens; the lines reach from the worst encoding to the best.",
         alt="A scatter of gains against tokens. "
-        + "; ".join(
-            f"{name}, {tokens}: {n} tokens, {mean:+.1f} ({low:+.1f} to {high:+.1f})"
-            for name, tokens, n, mean, low, high in rows
-        )
-        + ".",
+        + " ".join(_told_tokens(kind, [row for row in rows if row[1] == kind]) for kind in kinds)
+        + " The table below has the numbers.",
     )
+
+
+def _told_tokens(kind: str, rows: Sequence[tuple[str, str, int, float, float, float]]) -> str:
+    """Return which mean gains sets of few and of many tokens have, and which set gains most."""
+    words = []
+    for part, holds in ((f"fewer than {MANY}", np.less), (f"{MANY} or more", np.greater_equal)):
+        some = [row[3] for row in rows if holds(row[2], MANY)]
+        if some:
+            middle, low, high = (
+                round(x, 1) + 0.0 for x in (np.median(some), min(some), max(some))
+            )  # never "-0.0"
+            n = f"{len(some)} set{'s' * (len(some) > 1)} of {part}"
+            words.append(f"{n}, median {middle:+.1f}, from {low:+.1f} to {high:+.1f}")
+    name, _, n, mean, *_ = max(rows, key=lambda row: row[3])
+    most = f"most gains {name}, {mean:+.1f} with {n} token{'s' * (n > 1)}"
+    return f"{kind.capitalize()}: {'; '.join(words)}; {most}."
 
 
 def by_length(
@@ -234,8 +277,11 @@ def by_length(
         ax.axhline(0, color="#555555", linewidth=1)
         ax.axvline(early, color=plots.COLORS[1], linestyle="--", linewidth=1.4)
         ax.set(title=title, ylabel="gain (points)")
-        told.append(f"{title}: median {middle[steps.tolist().index(early)]:+.1f} there, "
-                    f"{middle[-1]:+.1f} at the end")  # fmt: skip
+        at = {early: middle[steps.tolist().index(early)], steps[-1]: middle[-1]}
+        told.append(
+            f"{title}: the median is highest, {middle.max():+.1f}, at {steps[middle.argmax()]:,}; "
+            + ", ".join(f"{gain:+.1f} at {step:,}" for step, gain in at.items())
+        )
     ticks = [50, 100, 200, 500, 1000, 2000, 4000]
     axes = np.atleast_1d(axes)
     axes[-1].set_xticks(ticks, ticks)

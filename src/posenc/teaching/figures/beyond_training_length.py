@@ -55,19 +55,28 @@ def longer_and_later(
     ax.set_yticks(range(len(names)), names)
     ax.set(xlim=(0.28, 1.03), ylim=(len(names) - 0.4, -0.6), xlabel="accuracy (0.5 is guessing)")
     ax.legend(loc="upper center", bbox_to_anchor=(0.4, 1.14), ncols=2)
-    best, worst = (max if up else min for up in (True, False))
-    highest = best(found, key=lambda e: np.mean(found[e][tests[0]]))
-    lowest = worst(found, key=lambda e: np.mean(found[e][tests[1]]))
     plots.show(
         figure,
         name="fig-longer-and-later",
         caption="Trained on series of 32 steps, tested on 128: each mark is one training that "
         "learned the task. Longer: the series has 128 steps. Later: it has 32, at the end of a "
         "frame of 128.",
-        alt=f"A row of marks for each encoding, on a scale of accuracy. All marks of {highest} "
-        f"stand at the right end; those of {lowest} scatter around and below guessing. "
-        f"{' and '.join(refusing)} have no marks and refuse.",
+        alt="A row of marks for each encoding, on a scale of accuracy. "
+        + " ".join(_told(test, {name: one[test] for name, one in found.items()}) for test in tests)
+        + f" {', '.join(refusing)} have no marks and refuse.",
     )
+
+
+def _told(test: str, found: Mapping[str, Sequence[float]]) -> str:
+    """Return between which accuracies the marks of a test lie, the best encoding first."""
+    at_one = [name for name, marks in found.items() if min(marks) > 0.9995]
+    ranges = [
+        f"{name} {min(marks):.2f} to {max(marks):.2f}"
+        for name, marks in sorted(found.items(), key=lambda one: -np.mean(one[1]))
+        if name not in at_one
+    ]
+    ones = [f"all marks of {', '.join(at_one)} stand at 1"] if at_one else []
+    return f"{test.capitalize()}: {'; '.join(ones + [', '.join(ranges)] * bool(ranges))}."
 
 
 def seen_angles(seen: Array, reached: Array) -> None:
@@ -175,9 +184,9 @@ def schedule_family(omega: Array, trained: int, factor: float) -> None:
     plots.show(
         figure,
         name="fig-schedule-family",
-        caption="What a frequency is divided by; pairs left alone, pairs with new angles. Left: a "
-        f"head of {2 * n_left}, right: of {2 * len(omega)}; base 10,000, trained on {trained:,} "
-        "tokens.",
+        caption="What a frequency is divided by; in the legend, pairs left alone and with new "
+        f"angles. Left: a head of {2 * n_left}, right: {2 * len(omega)}; base 10,000, trained on "
+        f"{trained:,} tokens.",
         alt=f"Two panels of lines over pairs, fast to slow. Left, {n_left} pairs; {of_128}. The "
         "line of linear is flat, those of NTK rise evenly from the first pair on, YaRN and Llama 3 "
         f"stay at 1 and rise late to {factor:g}. Right, {len(omega)} pairs; {of_phi}. LongRoPE’s "
@@ -237,7 +246,8 @@ def loss_by_context(
     python : str
         The version of Python whose text it is.
     """
-    figure, axes = plots.new(1, len(found), height=3.5, sharey=True)
+    size = {"height": 1.0 + 2.4 * len(found), "width": 5.6}
+    figure, axes = plots.new(len(found), 1, **size, sharex=True, sharey=True)
     colors, dashes = [*plots.COLORS, "#777777"], [*plots.DASHES, "-"]
     said = []
     for ax, (kind, lines) in zip(axes, found.items(), strict=True):
@@ -251,7 +261,7 @@ def loss_by_context(
         ax.set_xscale("log", base=2)
         ax.set_xticks(contexts, [str(one) for one in contexts])
         ax.minorticks_off()
-        ax.set(title=kind, xlabel="characters of context")
+        ax.set(title=kind, ylabel="loss, nats a character")
         last = {name: seeds.mean(0) for name, seeds in drawn.items()}
         most = max(last, key=lambda name: last[name][-1] - last[name][0])
         least = min(last, key=lambda name: last[name][-1])
@@ -260,10 +270,10 @@ def loss_by_context(
             f"{kind.capitalize()}, {most} rises most, from {first:.2f} to {end:.2f} nats, and "
             f"{least} is lowest at the end with {last[least][-1]:.2f}."
         )
-    axes[0].set_ylabel("loss, nats a character")
+    axes[-1].set_xlabel("characters of context")
     across = axes[0].get_xaxis_transform()
     axes[0].text(trained * 1.05, 0.8, "trained length", transform=across, fontsize=9)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     counts = {len(seeds) for lines in found.values() for seeds in lines.values()}
     n_seeds = " to ".join(str(n) for n in sorted({min(counts), max(counts)}))
     plots.show(
@@ -322,7 +332,8 @@ def lab_maps(
     tasks, names = list(found), list(next(iter(found.values())))
     n_rows = -(-len(tasks) // columns)
     height = n_rows * (0.9 + 0.3 * len(names))
-    figure, axes = plots.new(n_rows, columns, height=height, sharey=True, squeeze=False)
+    size = {"height": height, "width": 6.0 if columns < 3 else plots.WIDTH}
+    figure, axes = plots.new(n_rows, columns, **size, sharey=True, squeeze=False)
     for ax in axes.ravel()[len(tasks) :]:
         ax.set_axis_off()
     for ax, task in zip(axes.ravel(), tasks, strict=False):
@@ -337,15 +348,25 @@ def lab_maps(
     bar = figure.colorbar(image, ax=axes.ravel().tolist(), pad=0.02)
     bar.set_label("right answer tokens")
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    beyond = {t: {n: np.mean(row[1:]) for n, row in rows.items()} for t, rows in found.items()}
-    easiest = max(beyond, key=lambda task: np.nanmean([*beyond[task].values()]))
-    best = max(names, key=lambda one: np.nan_to_num(beyond[easiest][one]))
     plots.show(
         figure,
         name=name,
         caption=f"Right answer tokens of models trained on up to {trained} symbols, left of the "
         f"white line, and tested on up to {max(lengths)}: means over seeds.",
         alt=f"A map for each of {len(tasks)} tasks, encodings in rows and lengths in columns. "
-        f"Most of a map is light at length {trained} and darkens to the right of the white line. "
-        f"On {easiest} most stays light, with {best} ahead.",
+        f"Most of a map is light at length {trained}. Beyond it, on average: "
+        + "; ".join(_farthest(task, found[task]) for task in tasks)
+        + ".",
+    )
+
+
+def _farthest(task: str, found: Mapping[str, Sequence[float]]) -> str:
+    """Return which encoding is best beyond the trained length, how good, and how many come near."""
+    beyond = {name: 100 * np.mean(row[1:]) for name, row in found.items()}
+    run = {name: share for name, share in beyond.items() if not np.isnan(share)}
+    best = max(run, key=run.get)
+    near = sum(share > run[best] - 10 for share in run.values()) - 1
+    return (
+        f"{task}: {run[best]:.0f} % with {best}, {near or 'no'} more within 10 points, the lowest "
+        f"{min(run.values()):.0f} %"
     )

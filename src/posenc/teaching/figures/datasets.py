@@ -28,12 +28,13 @@ def synthetic(rides: Dataset, probe: Dataset) -> None:
     below.set(title=f"range_probe: {probe.classes[0]}", xlabel="step", ylabel="value")
     for ax in (above, below):
         ax.legend()
+    apart = abs(int(np.diff(series.argmax(axis=0))[0]))
     plots.show(
         figure,
         name="fig-synthetic",
         caption="Synthetic series: the motor current of two rides of `elevator`, and one series of "
-        "`range_probe`.",
+        f"`range_probe`, with the pulses {apart} steps apart.",
         alt="Two panels. Above, the motor current of a normal and of a faulty simulated ride; the "
         "faulty ride is shorter and its current swings. Below, two channels with one pulse each, "
-        "pulse A first.",
+        f"pulse A first, {apart} steps before pulse B.",
     )

@@ -28,7 +28,7 @@ def points_from_nothing(gains: Mapping[str, float], claimed: float = 2.0) -> Non
     for row, name in zip(rows, gains, strict=True):
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         ax.text(0.1, row + 0.25, name, va="bottom", bbox=box)
-    ax.axvline(claimed, color=plots.COLORS[1], linestyle="--", linewidth=1.4)
+    ax.axvline(claimed, color=plots.COLORS[0], linestyle="--", linewidth=1.8)
     ax.set_yticks([])
     ax.grid(axis="y", visible=False)
     ax.set(xlabel="points of accuracy", ylim=(-0.5, len(gains) - 0.1))
@@ -39,7 +39,7 @@ def points_from_nothing(gains: Mapping[str, float], claimed: float = 2.0) -> Non
         name="fig-points-from-nothing",
         caption="Points of accuracy between models of which neither is better. The dashed line is "
         f"the claim: {claimed:g} points.",
-        alt=f"Six bars, in points: {listed}. A dashed line stands at {claimed:g} points.",
+        alt=f"{len(gains)} bars, in points: {listed}. A dashed line stands at {claimed:g} points.",
     )
 
 
@@ -59,7 +59,7 @@ def two_splits(random_test: NDArray[np.bool_], block_test: NDArray[np.bool_]) ->
         ax.imshow(strip[None], aspect="auto", cmap=plots.COLORMAP, vmin=0, vmax=2)
         for column in np.flatnonzero(strip):
             mark = "x" if strip[column] == 1 else "T"
-            ax.text(column, 0, mark, ha="center", va="center", fontsize=7)
+            ax.text(column, 0, mark, ha="center", va="center", fontsize=9)
         ax.grid(False)
         ax.set_yticks([])
         ax.set_title(title)

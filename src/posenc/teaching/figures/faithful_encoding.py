@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from posenc.teaching import plots
 
 WIDTH = 4.8  # inches: letters stay readable on a phone
+SHOWN = 100  # lattice points of a figure
 
 
 def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> None:
@@ -24,14 +25,15 @@ def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> No
     for ax, rows, title in zip(axes, [blurred, sharp], ["sinusoidal", "DFT"], strict=True):
         for row, s in zip(rows, places, strict=True):
             ax.plot(row, label=f"s = {s}")
-        ax.set(title=title, ylabel="value", xlim=(0, 100))
-    axes[0].legend(loc="upper right")
+        ax.set(title=title, ylabel="value", xlim=(0, SHOWN))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     axes[1].set_xlabel("lattice point t")
     plots.show(
         figure,
         name="fig-algorithm-one",
-        caption="Algorithm 1 applied to positions 5, 40 and 75, Fig. 2 of the DFT paper rebuilt. "
-        "The two panels have different vertical scales.",
+        caption="Algorithm 1 applied to positions 5, 40 and 75, Fig. 2 of the DFT paper rebuilt; "
+        f"{SHOWN} of {np.shape(sharp)[1]} points are drawn. The two panels have different "
+        "vertical scales.",
         alt="Upper panel, three broad overlapping bumps of height about 0.34 around 5, 40 and 75. "
         "Lower panel, three spikes of height 1.",
     )

@@ -68,7 +68,9 @@ def doors_opened() -> None:
         "columns keys. With all doors shut, rows of equal letters are equal. Each door "
         "breaks that in its own way.",
         alt="Five maps of eight by eight attention weights. "
-        + " ".join(f"{TITLES[door]}: {_in_words(weights)}." for door, weights in maps.items()),
+        + " ".join(
+            f"{TITLES[door]}: {_in_words(weights, maps['none'])}." for door, weights in maps.items()
+        ),
     )
 
 
@@ -82,12 +84,18 @@ def _draw_map(ax: Axes, weights: NDArray[np.float64], title: str, low: float, hi
     return image
 
 
-def _in_words(weights: NDArray[np.float64]) -> str:
-    """Return what a map shows, read from its numbers."""
+def _in_words(weights: NDArray[np.float64], shut: NDArray[np.float64]) -> str:
+    """Return what a map shows, read from its numbers and those with all doors shut."""
     firsts = [i for i, letter in enumerate(TOKENS) if letter == "A"]
     apart = max(np.abs(weights[i] - weights[firsts[0]]).max() for i in firsts)
-    alike = "are equal" if apart < 1e-9 else f"differ by up to {apart:.2f}"
-    return f"the four rows of A {alike}, the smallest weight is {weights.min():.2f}"
+    words = ["the four rows of A " + ("are equal" if apart < 1e-9 else f"differ by {apart:.2f}")]
+    words.append(f"a token gives itself {np.diagonal(weights).mean():.2f} on average")
+    added = weights - shut
+    if apart > 1e-9 and np.allclose(added[1:, 1:], added[:-1, :-1]):
+        words.append("what is added to the first map is the same along each diagonal")
+    if weights.min() < 0:
+        words.append(f"the smallest weight is {weights.min():.2f}")
+    return ", ".join(words)
 
 
 STEPS = (
@@ -139,12 +147,12 @@ def learning_curves(curves: Mapping[str, Sequence[float]], every: int) -> None:
     every : int
         Training steps between two accuracies.
     """
-    figure, ax = plots.new(height=3.2)
+    figure, ax = plots.new(height=3.2, width=5.6)
     for name, curve in curves.items():
         ax.plot(np.arange(len(curve)) * every, 100 * np.asarray(curve), label=name)
     ax.set(xlabel="training steps", ylabel="right answers (%)", ylim=(40, 103))
-    ax.legend(ncols=len(curves), loc="lower center", bbox_to_anchor=(0.5, 1))
-    ends = ", ".join(f"{name} {curve[-1]:.0%}" for name, curve in curves.items())
+    figure.legend(ncols=3, loc="outside upper center")
+    ends = "; ".join(f"{name} {_end(np.asarray(one), every)}" for name, one in curves.items())
     plots.show(
         figure,
         name="fig-before-or-after",
@@ -152,3 +160,10 @@ def learning_curves(curves: Mapping[str, Sequence[float]], every: int) -> None:
         "half of which are the others read backwards.",
         alt=f"One line for each encoding over the training steps. At the end: {ends}.",
     )
+
+
+def _end(curve: NDArray[np.float64], every: int) -> str:
+    """Return how a curve ends, and when it first comes to 99 %."""
+    there = np.flatnonzero(curve >= 0.99)
+    soon = f", first 99 % at step {every * there[0]}" if len(there) else ""
+    return f"{100 * curve[-1]:.0f} %{soon}"

@@ -37,9 +37,9 @@ def two_selections(d: int = 256) -> None:
     plots.show(
         figure,
         name="fig-density",
-        caption=f"The waves of two encodings of {d} dimensions. Above, one tick for each wave. "
-        "Below, the same smoothed, as in Fig. 1 of the DFT paper. The sinusoid crowds its waves at "
-        "the slow end.",
+        caption=f"The waves of two encodings of {d} dimensions. Above, one tick for each wave, "
+        "where the two at the ends of the DFT row count half. Below, the same smoothed, as in "
+        "Fig. 1 of the DFT paper. The sinusoid crowds its waves at the slow end.",
         alt="Above, two rows of ticks between 0 and pi. The ticks of the DFT encoding are evenly "
         "spaced; those of the sinusoidal encoding crowd at 0, thin out and end at 1. Below, the "
         "smoothed density of the sinusoidal encoding is highest at 0 and falls to nothing soon "
@@ -77,8 +77,8 @@ def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
     plots.show(
         figure,
         name="fig-partial-sums",
-        caption=f"Position {s} on a lattice of {d} points, rebuilt from more and more of its "
-        "waves. Slow waves say roughly where, fast ones exactly where.",
+        caption=f"Position {s} on a lattice of {d} points, drawn up to {3 * s}, rebuilt from more "
+        "and more of its waves. Slow waves say roughly where, fast ones exactly where.",
         alt=f"Four panels. With few frequencies a low broad bump at {s}, with more a narrower and "
         "higher peak with ripples, with all frequencies a single spike of height 1.",
     )
@@ -135,11 +135,16 @@ def shares_read(omega: ArrayLike, shares: Mapping[str, ArrayLike], waves: ArrayL
     )
     ax.set_xticks([0, 1, 2, np.pi], ["0", "1", "2", "π"])
     ax.legend(loc="center right")
+    name, values = next((name, np.asarray(one)) for name, one in shares.items())
+    begin = int(np.argmax(values < 0.9))  # of the comb, and its end
+    end = int(np.flatnonzero(values >= 0.05)[-1]) + 1
+    comb = values[begin:end]
     plots.show(
         figure,
         name="fig-share-read",
         caption="How much of each of 127 waves a linear layer reads from the two encodings under "
         "mild noise. Ticks at the foot: the sinusoidal encoding's own waves.",
-        alt="The DFT line is level just below 1. The sinusoidal dots lie near 1 below frequency "
-        "0.5, jump up and down between 0.5 and 1, and lie at 0 above 1.1.",
+        alt=f"The DFT line is level just below 1. The {name} dots lie near 1 up to frequency "
+        f"{omega[begin]:.2f}, jump between {comb.min():.2f} and {comb.max():.2f} from there to "
+        f"{omega[end - 1]:.2f}, and lie at 0 from {omega[end]:.2f} on.",
     )

@@ -75,8 +75,8 @@ def weights_move(panels: Mapping[str, tuple[NDArray, Sequence[str]]]) -> None:
         "has others.",
         alt="Four grids of three by three weights. In the upper two, without a mask, the weight "
         "that one word gives another is the same in both sentences, only its row and column "
-        "have moved. In the lower two, with a mask, the upper right triangle is zero, and words "
-        "that see each other in one sentence do not in the other.",
+        "have moved. In the lower two, with a mask, the upper right triangle is zero, and a word "
+        "that sees another in one sentence does not see it in the other.",
     )
 
 

@@ -39,8 +39,8 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
         alt="Eight words in a row, numbered from 0 to 7, with three clock faces below each. The "
         "hand of the first clock moves on by an eighth of a turn from word to word, "
         "counter-clockwise, that of the second by a quarter, that of the third by a half. The "
-        "dials whose hands point to the left or down are shaded and bear a 1: 000, 001, 010 and "
-        "so on up to 111.",
+        "dials whose hands point straight left or below the horizontal are shaded and bear a 1: "
+        "000, 001, 010 and so on up to 111.",
     )
 
 
@@ -54,10 +54,11 @@ def sinusoidal_table(table: NDArray, pairs: Sequence[int] = (4, 8, 16)) -> None:
         Numbers of the pairs whose sines are drawn.
     """
     figure, axes = plots.new(1, 2, height=3.4, width=6.4, width_ratios=[5, 4])
+    figure.get_layout_engine().set(wspace=0.1)  # two labels meet in the middle
     plots.heatmap(axes[0], table, label="value", vmin=-1, vmax=1)
     for pair in pairs:
         axes[1].plot(table[:, 2 * pair], label=str(2 * pair))
-    axes[1].set(xlabel="position", ylim=(-1.05, 1.05))
+    axes[1].set(xlabel="position", ylabel="value of a column", ylim=(-1.05, 1.05))
     axes[1].legend(title="dimension", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     plots.show(
         figure,

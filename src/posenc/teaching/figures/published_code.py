@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from posenc.teaching import plots
 
 RESOLUTION = 2.0**-24  # of a 32-bit sum
+WIDTH = 5.6  # inches: letters stay readable on a phone
 
 
 def decay(shares: Mapping[int, ArrayLike]) -> None:
@@ -18,17 +19,17 @@ def decay(shares: Mapping[int, ArrayLike]) -> None:
     shares : dict of width to array (n_passes,)
         Norm of a row as a share of the norm of a token.
     """
-    figure, ax = plots.new(height=3.1)
+    figure, ax = plots.new(height=3.4, width=WIDTH)
     for (d, share), marker in zip(shares.items(), "os^", strict=False):
         passes = range(1, len(share) + 1)
-        ax.semilogy(passes, share, marker=marker, markersize=4, label=f"decaying, d = {d}")
+        ax.semilogy(passes, share, marker=marker, markersize=4, label=f"decaying, {d} wide")
     ax.axhline(np.sqrt(0.5), color="0.2", linestyle="-", linewidth=1.4)
     ax.text(25, 0.2, "original encoding, any d", ha="right", va="top", fontsize=9)
     ax.axhline(RESOLUTION, color=plots.COLORS[1], linestyle="--", linewidth=1)
     ax.text(25, RESOLUTION * 2, "resolution of 32-bit numbers", ha="right", fontsize=9)
     ax.set(xlabel="forward pass", ylabel="norm of a row / norm of a token", ylim=(1e-12, 3))
     ax.set_xlim(0, 26)
-    ax.legend(loc="lower left")
+    figure.legend(loc="outside lower center", ncols=3, columnspacing=1)
     lost = sorted(int((np.asarray(s) < RESOLUTION).argmax()) + 1 for s in shares.values())
     plots.show(
         figure,
@@ -49,22 +50,36 @@ def batch_sizes(found: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]) 
     ----------
     found : dict of data set to dict of model to (batch sizes, accuracies)
     """
-    figure, axes = plots.new(1, len(found), height=2.8, sharey=True)
+    size = {"height": 0.7 + 1.7 * len(found), "width": WIDTH}
+    figure, axes = plots.new(len(found), 1, **size, sharey=True)
     for ax, (dataset, models) in zip(axes, found.items(), strict=True):
         for (name, (sizes, accuracy)), marker in zip(models.items(), "os^", strict=False):
             ax.plot(range(len(sizes)), accuracy, marker=marker, markersize=5, label=name)
         ax.set_xticks(range(len(sizes)), sizes)
-        ax.set(title=dataset, xlabel="series in a batch")
-    axes[0].set_ylabel("accuracy on the test part")
+        ax.set_title(dataset)
+    axes[-1].set_xlabel("series in a batch")
+    figure.supylabel("accuracy on the test part", fontsize=10)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     plots.show(
         figure,
         name="fig-batch-size",
         caption="The same trained models, asked in batches of different sizes (means of five "
         "seeds).",
-        alt="Three panels, one for each data set. The line of the right model is flat. The line of "
-        "the model that attends across the batch changes with the number of series in a batch.",
+        alt=f"{len(found)} panels, one for each data set: accuracy by series in a batch. "
+        + " ".join(f"{dataset}: {_told(models)}." for dataset, models in found.items()),
     )
+
+
+def _told(models: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
+    """Return from where to where the line of each model goes."""
+    words = []
+    for name, (sizes, accuracy) in models.items():
+        first, last = accuracy[0], accuracy[-1]
+        if np.ptp(accuracy) < 5e-4:
+            words.append(f"{name} {first:.2f} throughout")
+        else:
+            words.append(f"{name} {first:.2f} with {sizes[0]}, {last:.2f} with {sizes[-1]}")
+    return "; ".join(words)
 
 
 def best_of(
@@ -83,13 +98,13 @@ def best_of(
     half : array (n_sets,)
         Half of the printed test sizes.
     """
-    figure, ax = plots.new(height=3.4)
+    figure, ax = plots.new(height=3.4, width=WIDTH)
     for (m, line), dash in zip(luck.items(), plots.DASHES, strict=False):
         ax.plot(sizes, line, dash, color=plots.COLORS[0], linewidth=1.2)
-        ax.text(sizes[0] * 0.92, line[0], f"best of {m}", ha="right", va="center", fontsize=8)
+        ax.text(sizes[0] * 0.92, line[0], f"best of {m}", ha="right", va="center", fontsize=9)
     for (label, values), marker, color in zip(gaps.items(), "o^", plots.COLORS[1:], strict=False):
         ax.plot(half, values, marker, color=color, label=label)
-    ax.set(xscale="log", xlim=(30, 60_000), ylim=(0, None))
+    ax.set(xscale="log", xlim=(22, 60_000), ylim=(0, None))
     ax.set(xlabel="series in half of the test part", ylabel="accuracy (percentage points)")
     ax.legend()
     plots.show(

@@ -35,7 +35,9 @@ def four_attempts() -> None:
         alt="Four panels. The index climbs far out of a grey band around zero. The last digit "
         "climbs to 9 and falls back to 0 again and again, mostly above the band. Under division "
         "by the length the second word of a text lies at 0.33, 0.17, 0.08 and 0.04. From one "
-        "position to the next one or two bits flip, and all six from 31 to 32.",
+        "position to the next mostly one or two bits flip, but up to "
+        f"{np.sort(flips)[-2]:.0f}, and all {flips.max():.0f} from {flips.argmax()} to "
+        f"{flips.argmax() + 1}.",
     )
 
 
@@ -56,18 +58,18 @@ def training(losses: Mapping[str, NDArray]) -> None:
         name="fig-index-training",
         caption="The same easy task, the same step size: only the signal added to the tokens "
         "differs.",
-        alt="Loss against training step on a log scale. Without position, with fractions and with "
-        "bits the loss falls smoothly; with digits it first jumps above ten and then falls; "
-        "with the raw index it jumps to between ten thousand and a million within three steps "
-        "and stays there.",
+        alt="Loss against training step on a log scale. "
+        + "; ".join(f"{name}: {_course(curve)}" for name, curve in losses.items())
+        + ".",
     )
 
 
 def odometer() -> None:
     """Show positions 0 to 63 as digits and as bits, one column a wheel of the odometer."""
     figure, axes = plots.new(1, 2, height=3.2, width=5.6)
-    plots.heatmap(axes[0], tables.digits(64, 2), label="digit", x="")
-    plots.heatmap(axes[1], tables.binary(64, 6), label="bit", x="", y="")
+    plots.heatmap(axes[0], tables.digits(64, 2), label="digit", x="wheel")
+    plots.heatmap(axes[1], tables.binary(64, 6), label="bit", x="wheel, by its worth", y="")
+    axes[1].images[0].colorbar.set_ticks([0, 1])
     axes[0].set_title("digits")
     axes[1].set_title("bits")
     axes[0].set_xticks(range(2), ["tens", "ones"])
@@ -90,6 +92,17 @@ def _beside_a_token(ax: Axes, values: NDArray, title: str) -> None:
     ax.axhspan(-2, 2, color="#c3c9d2", linewidth=0)
     ax.plot(values, color=plots.COLORS[0])
     ax.set(xlabel="position", ylabel="added number", title=title)
+
+
+def _course(losses: NDArray) -> str:
+    """Return how a curve of losses runs, in words."""
+    first, top, end = losses[0], int(losses.argmax()), losses[-1]
+    if top == 0:
+        return f"falls from {first:.2f} to {end:.2f}"
+    if end < first:
+        return f"jumps to {losses[top]:.1f} at step {top} and falls to {end:.2f}"
+    least = losses[top:].min()
+    return f"jumps to {losses[top]:,.0f} at step {top} and never falls below {least:,.0f} again"
 
 
 def _drift(ax: Axes) -> None:

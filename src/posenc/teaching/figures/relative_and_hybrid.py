@@ -99,7 +99,7 @@ def kernels(reach: int = 23) -> None:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     figure.supxlabel("offset, key minus query (positions)", fontsize=10)
-    figure.supylabel("added to the score", fontsize=10)
+    figure.supylabel("added to the score (eRPE: to the weight)", fontsize=10)
     together = [title for title in SHOWN.values() if title not in apart]
     plots.show(
         figure,
@@ -314,7 +314,7 @@ def learned(models: Mapping[str, OneLayer], back: Sequence[int], reach: int = 8)
         for words, values in curves.items():
             ax.plot(offset, values, marker="o", markersize=4, label=words)
         ax.set(title=title, ylabel="added to the score")
-        ax.legend(fontsize=8)
+        ax.legend()
     axes[1].set_xlabel("offset, key minus query (positions)")
     peaks = [int(offset[values.argmax()]) for values in lines["Shaw, by query and offset"].values()]
     plots.show(

@@ -39,7 +39,8 @@ def scores_by_offset(added: Array, turned: Array, offset: int = 3) -> None:
         name="fig-rope-scores",
         caption="Scores of one and the same query and key at all pairs of positions. With a "
         "position added to both they depend on the two places; with both turned they form "
-        f"stripes: the offset alone counts. Right: the diagonal $s = t + {offset}$.",
+        f"stripes: the offset alone counts. Bright is high, each map in its own scale. Right: the "
+        f"diagonal $s = t + {offset}$.",
         alt="Left, a heat map of blotches. Middle, a heat map of clean diagonal stripes. Right, a "
         "strongly varying line for added positions and a flat one for turned vectors.",
     )
@@ -58,11 +59,11 @@ def waves_of_pairs(offsets: Array, omega: Array, shown: Mapping[str, int]) -> No
     figure, axes = plots.new(2, 1, height=3.9, width=6.2, sharex=True)
     for words, i in shown.items():
         axes[0].plot(offsets, np.cos(omega[i] * offsets), label=words)
-    axes[0].set(ylabel="one pair", ylim=(-1.1, 1.75))
+    axes[0].set(ylabel="one pair adds", ylim=(-1.1, 1.75))
     axes[0].legend(loc="upper center", ncols=len(shown), fontsize=9)
     total = np.cos(np.outer(offsets, omega)).sum(axis=1)
-    axes[1].plot(offsets, total, color=plots.COLORS[1], linestyle="-")
-    axes[1].set(ylabel="all pairs", xlabel="offset s − t (positions)")
+    axes[1].plot(offsets, total, color=plots.COLORS[5], linestyle="-")
+    axes[1].set(ylabel="all pairs add", xlabel="offset s − t (positions)")
     plots.show(
         figure,
         name="fig-rope-waves",
@@ -224,10 +225,22 @@ def score_by_precision(turns: Mapping[str, tuple[Array, Array]]) -> None:
         name="fig-rope-precision",
         caption="The score of one query and an equal key next to it, which should be the same "
         "everywhere. Angles in float32 keep it, angles or positions in bfloat16 do not.",
-        alt="Three panels. With nothing rounded a flat line. With angles in bfloat16 a band of "
-        "noise that widens with the position. With positions in bfloat16 the line is flat up to "
-        "position 256 and then jumps between far-apart values.",
+        alt="A panel for each. "
+        + " ".join(
+            f"{words.capitalize()} rounded: {_band(values)}."
+            for words, values in zip(turns, scores.values(), strict=True)
+        ),
     )
+
+
+def _band(values: Array) -> str:
+    """Return how wide a curve scatters, in stretches of positions that double in length."""
+    if np.ptp(values) < 1e-3:
+        return "a flat line"
+    ends = [n for n in 256 * 2 ** np.arange(8) if n < len(values)] + [len(values) + 1]
+    widths = [np.ptp(part) for part in np.split(values, ends[:-1])]
+    told = [f"{width:.2f} up to {end:,}" for width, end in zip(widths, ends, strict=True)]
+    return f"no order, in a band whose width by position is {', '.join(told)}"
 
 
 def _scores_at(cos: Array, sin: Array, offset: int) -> Array:
@@ -248,4 +261,4 @@ def _dimension(ax: Axes, x: float, y: float, pair: int, n_pairs: int) -> None:
         edgecolor="0.3",
     )
     ax.add_patch(box)
-    ax.text(x, y, str(pair), ha="center", va="center", color="black" if grey > 0.55 else "white")
+    ax.text(x, y, str(pair), ha="center", va="center", color="black" if grey > 0.45 else "white")

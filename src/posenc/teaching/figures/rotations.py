@@ -18,7 +18,7 @@ def clock_hands(steps: int = 2) -> None:
         ax.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
         for t, color in zip(starts, plots.COLORS, strict=False):
             _step(ax, omega, t, steps, color)
-        ax.set(xlim=(-1.55, 1.55), ylim=(-1.55, 1.55), aspect="equal", xlabel="cos(ωt)")
+        ax.set(xlim=(-1.85, 1.85), ylim=(-1.6, 1.6), aspect="equal", xlabel="cos(ωt)")
         ax.set_title(f"ω = {omega:.3g}: {omega * steps:.2g} rad", fontsize=10)
     axes[0].set_ylabel("sin(ωt)")
     plots.show(
@@ -42,12 +42,13 @@ def lone_sine(fit: Callable[[float, int], tuple[float, float]]) -> None:
         Returns the best factor, and what it misses.
     """
     figure, axes = plots.new(1, 2, height=3.3, width=6.2, sharey=True)
-    for ax, omega, k in zip(axes, (0.41, np.pi / 9), (3, 9), strict=True):
+    for ax, omega, k in zip(axes, (1.0, np.pi / 4), (1, 4), strict=True):
         t = np.arange(60)
         ax.plot(np.sin(omega * t), np.sin(omega * (t + k)), "o", markersize=4)
         ax.axline((0, 0), slope=fit(omega, k)[0], color=plots.COLORS[1], linestyle="--")
-        ax.set_title(f"ωk = {omega * k:.2f}")
-        ax.set(xlabel="sin(ωt), the value now", aspect="equal")
+        ax.set_title(f"ω = {omega:.3f}, k = {k}")
+        ax.set(xlabel="sin(ωt), the value now", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+        ax.set_aspect("equal")
     axes[0].set_ylabel("sin(ω(t+k)), the value wanted")
     plots.show(
         figure,
@@ -79,16 +80,16 @@ def gram_direction(
     for words, scores in rows.items():
         axes[1].plot(np.arange(len(gram)) - at, scores[at], label=words)
     axes[1].set(xlabel="offset s − t (positions)", ylabel="score", ylim=(-12, 46))
-    axes[1].legend(loc="upper left", ncols=2, fontsize=8)
+    axes[1].legend(loc="upper left", ncols=2, columnspacing=1)
     plots.show(
         figure,
         name="fig-gram-direction",
         caption="Left: the Gram matrix of 64 positions, $d_\\text{model} = 64$. Right: its row 32 "
         "(symmetric), and the same row with two choices of $M$: a peak 9 positions ahead, and a "
         "sign.",
-        alt="Left, a heat map with a bright diagonal and parallel stripes. Right, three curves "
-        "over the offset: one symmetric about zero, one with the same shape centred at nine, one "
-        "odd, negative before and positive after.",
+        alt="Left, a heat map with a bright diagonal and parallel stripes, a dashed line along "
+        f"row {at}. Right, three curves over the offset: one symmetric about zero, one with the "
+        "same shape centred at nine, one odd, negative before and positive after.",
     )
 
 
@@ -111,7 +112,7 @@ def close_returns(
         closest = np.minimum.accumulate(distance)[samples - 1]
         ax.plot(samples, closest, drawstyle="steps-post", label=f"$d$ = {d_model}")
     for t in marked:
-        at, style = (t, distances[2][t - 1]), {"ha": "right", "fontsize": 8}
+        at, style = (t, distances[2][t - 1]), {"ha": "right", "fontsize": 9}
         ax.annotate(f"{t:,}", at, (-3, -9), textcoords="offset points", **style)
     ax.set(xscale="log", yscale="log", xlabel="positions searched")
     ax.set_ylabel("closest return (distance)")
@@ -133,5 +134,5 @@ def _step(ax: Axes, omega: float, t: int, steps: int, color: str) -> None:
     ax.add_patch(Wedge((0, 0), 1, before, after, facecolor=color, alpha=0.35))
     for x, width in [(t, 2.2), (t + steps, 1.0)]:
         ax.plot([0, np.cos(omega * x)], [0, np.sin(omega * x)], "-", color=color, linewidth=width)
-    at = 1.27 * np.cos(omega * t), 1.27 * np.sin(omega * t)
+    at = 1.45 * np.cos(omega * t), 1.28 * np.sin(omega * t)
     ax.annotate(f"t={t}", at, ha="center", va="center", fontsize=9)

@@ -111,7 +111,7 @@ def kernels(maps: Mapping[str, Array], reach: int) -> None:
         caption="The score of an equal query and key by their offset in an image: half of the "
         "pairs for each axis, and pairs with directions of their own.",
         alt="Two heat maps with a bright centre. Axial: a bright cross runs through the centre "
-        "along rows and columns. Mixed: a round spot fades alike in all directions.",
+        "along rows and columns. Mixed: a round spot fades nearly alike in all directions.",
     )
 
 
@@ -220,7 +220,8 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
         gains = {"added to the tokens": one.encoded, "channels of the input": one.richer}
         for k, (words, values) in enumerate(gains.items()):
             mean_and_runs(ax, values, y + 0.3 * (k - 0.5), k, None if y else words)
-        said.append(f"{name}: {one.encoded.mean():+.1f} and {one.richer.mean():+.1f}")
+        encoded, richer = (round(v.mean(), 1) + 0.0 for v in gains.values())  # never "-0.0"
+        said.append(f"{name}: {encoded:+.1f} and {richer:+.1f}")
     rows_from_above(ax, [name for name, _ in rows], line=0)
     ax.set_xlabel("gain over no encoding (points)")
     figure.legend(loc="outside lower center", ncols=2)

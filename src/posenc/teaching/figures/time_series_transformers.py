@@ -125,14 +125,29 @@ def work(lengths: Sequence[int], operations: Mapping[str, Sequence[float]]) -> N
     ax.minorticks_off()
     ax.set(xlabel="length of the series (steps)", ylabel="operations")
     ax.legend()
-    told = "; ".join(f"{name} {values[-1]:.1e}" for name, values in operations.items())
+    told = "; ".join(f"{name} {_large(values[-1])}" for name, values in operations.items())
     plots.show(
         figure,
         name="fig-work",
         caption="Operations of one forward pass at the survey's size, counted from the shapes. The "
         "dashed line is what attention proper, scores and sums, takes of the solid one.",
-        alt=f"Rising lines on logarithmic axes. At {lengths[-1]} steps: {told}.",
+        alt=f"Rising lines on logarithmic axes. At {lengths[-1]} steps: {told}. "
+        + _half_way(lengths, operations),
     )
+
+
+def _large(number: float) -> str:
+    """Return a number of operations in words: "11 billion"."""
+    unit, word = (1e9, "billion") if number >= 1e9 else (1e6, "million")
+    return f"{number / unit:.2g} {word}" if number < 100 * unit else f"{number / unit:.0f} {word}"
+
+
+def _half_way(lengths: Sequence[int], operations: Mapping[str, Sequence[float]]) -> str:
+    """Return from which length on the second line takes half of the first."""
+    whole, part = [*operations.values()][:2]
+    shares = np.divide(part, whole)
+    half = lengths[int((shares >= 0.5).argmax())]
+    return f"The second line is {shares[0]:.0%} of the first at {lengths[0]} steps, half at {half}."
 
 
 def pair(series: Mapping[str, Tensor], hertz: float = 10.0) -> None:
@@ -147,16 +162,16 @@ def pair(series: Mapping[str, Tensor], hertz: float = 10.0) -> None:
     figure, axes = plots.new(2, 1, height=3.8, sharex=True, sharey=True)
     figure.set_figwidth(5.6)
     for ax, (title, x) in zip(axes, series.items(), strict=True):
-        ax.plot(np.arange(len(x)) / hertz, x[:, :2], label=["x", "y"], linewidth=1.3)
+        ax.plot(np.arange(len(x)) / hertz, x[:, :2], label=["axis x", "axis y"], linewidth=1.3)
         ax.axvline(len(x) / 2 / hertz, color="black", linewidth=1, linestyle=":")
-        ax.set(title=title, ylabel="deviations")
-    axes[0].legend(title="axis", loc="upper right", ncol=2)
+        ax.set(title=title, ylabel="acceleration")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     axes[-1].set_xlabel("time (s)")
     plots.show(
         figure,
         name="fig-spliced",
-        caption="One pair of the order task: the same two recordings of acceleration, in both "
-        "orders.",
+        caption="One pair of the order task: the same two recordings of acceleration, in "
+        "standard deviations, in both orders.",
         alt="Two panels of two acceleration traces over five seconds. Above, large fast swings of "
         "running come first and small ones of walking second; below, the pieces are exchanged.",
     )
@@ -177,7 +192,7 @@ def order_training(scores: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
         spread = np.linspace(-0.2, 0.2, len(values))
         color = plots.COLORS[0 if first else 1]
         ax.plot(values, i + spread, "o" if first else "D", color=color, markersize=6, alpha=0.85)
-    ax.set_yticks(range(len(rows)), [f"{name}\n({task})" for task, name, _ in rows], fontsize=8)
+    ax.set_yticks(range(len(rows)), [f"{name}\n({task})" for task, name, _ in rows])
     ax.axvline(0.5, color="black", linewidth=1, linestyle=":")
     ax.set(xlabel="test accuracy, one mark a seed", xlim=(0.35, 1.03))
     ax.invert_yaxis()
@@ -227,7 +242,7 @@ def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
         if i:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
             ax.annotate("", (0.34, -i + 0.27), (0.34, -i + 0.73), arrowprops=arrow)
-    ax.plot([0.04, 0.02, 0.02, 0.04], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
-    ax.text(0.0, -np.mean(inner), "4 layers", rotation=90, ha="right", va="center")
-    ax.set(title=title, xlim=(-0.08, 1.05), ylim=(-11.5, 0.6))
+    ax.plot([-0.02, -0.04, -0.04, -0.02], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
+    ax.text(-0.06, -np.mean(inner), "4 layers", rotation=90, ha="right", va="center")
+    ax.set(title=title, xlim=(-0.14, 1.05), ylim=(-11.5, 0.6))
     ax.axis("off")
