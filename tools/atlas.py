@@ -30,10 +30,10 @@ from posenc.teaching.atlas.facts import SIZE, Facts, facts
 from repository import ROOT
 
 PAGE = ROOT / "book" / "atlas.ipynb"
-COUNTS = (
-    "none one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
+COUNTS = [
+    "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+]  # fmt: skip
 TASKS = {
     "copy": "copying",
     "reverse": "reversing",
