@@ -32,7 +32,8 @@ from repository import ROOT
 PAGE = ROOT / "book" / "atlas.ipynb"
 COUNTS = [
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
 ]  # fmt: skip
 TASKS = {
     "copy": "copying",
