@@ -122,6 +122,33 @@ def test_a_record_is_whole(resample):
     assert json.loads(json.dumps(record)) == record
 
 
+def test_fewer_series_are_those_of_a_training(monkeypatch):
+    from posenc.bench import parts
+    from posenc.bench.settings import Settings
+
+    seen = []
+    monkeypatch.setitem(
+        baselines.BASELINES, "nearest", lambda train, test: seen.extend((train, test)) or test.y
+    )
+    monkeypatch.setattr(data, "split_validation", lambda part, share, seed: (part, part))
+    (record,) = baselines.baselines("Libras", 3, only=["nearest"], max_cases=100)
+    cell = Settings("none", "patch", "Libras", resample=3, split_seed=3, max_cases=100)
+    theirs = parts.load(cell, "cpu")
+    assert record["settings"] == {"max_cases": 100}
+    assert (record["n_train"], record["n_test"]) == (100, 100)
+    for ours, part in zip(seen, (theirs.train, theirs.test), strict=True):
+        np.testing.assert_array_equal(ours.x, part.x[0])
+        np.testing.assert_array_equal(ours.y, part.y[0])
+
+
+def test_a_cap_that_cuts_nothing_leaves_the_record_as_it_is():
+    for most in (0, 180):
+        (record,) = baselines.baselines("Libras", only=["largest_class"], max_cases=most)
+        assert record["settings"] == {}
+    with pytest.raises(ValueError, match="max_cases must be an integer of at least 0, got -1"):
+        baselines.baselines("Libras", max_cases=-1)
+
+
 def test_run_computes_what_is_not_stored(out, monkeypatch):
     assert baselines.run(["BasicMotions", "BasicMotions"], 2, out, only=QUICK) == 4
     stored = baselines.read(out)

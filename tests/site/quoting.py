@@ -128,7 +128,13 @@ def linked(sentence: str, here: list[Section], other) -> set[str]:
     `here` are the sections of its own page, and `other(page)` gives those of another.
     """
     targets = [(other(page) if page else here, name) for page, name in LINK.findall(sentence)]
-    return set().union(*(s.shown for page, name in targets for s in page if slug(s.title) == name))
+    return set().union(*(s.shown for page, name in targets for s in page if name in names(s)))
+
+
+def names(section: Section) -> set[str]:
+    """Return the ends of addresses that lead to a section: of its heading, and of its claim."""
+    claim = re.match(r"([A-Z]\d+): ", section.title)
+    return {slug(section.title), *([f"claim-{claim[1]}"] if claim else [])}
 
 
 def unfounded(notebook, known=frozenset(), also=lambda _: set(), other=lambda _: []):

@@ -43,7 +43,7 @@ EXPLAINED = {"book/choosing": "its table is what all its sections give the reaso
 # page does, or why no cell has to.
 OPENING = ""
 ELSEWHERE = {
-    "book/intro": {"26": "What we found", "4.8": "What we found"},
+    "book/intro": {"32": "What we found", "4.1": "What we found"},
     "book/faithfulness": {"54": "All grades side by side"},
     "book/relative-and-hybrid": {"0.7": "Put to the test"},
     "book/beyond-training-length": dict.fromkeys(
@@ -59,11 +59,9 @@ ELSEWHERE = {
 }
 GIVEN = {
     "book/order-blindness": {"24": "so many names the experiment chose"},
-    "book/raw-indices": {"99": "the last number of two digits"},
     "book/oscillations": dict.fromkeys(("113", "710"), "the sentence computes their quotient"),
     "book/fourier-view": {"128": "pairs in 256 dimensions"},
     "book/time-and-space": {"50": "an example of a rate"},
-    "book/relative-and-hybrid": {"32": "so many buckets the authors of T5 chose"},
     "book/beyond-training-length": {
         "3.1": "a version of a model",
         "63": "all of 64 pairs but the one that the figure counts",
@@ -71,8 +69,6 @@ GIVEN = {
     "book/fair-comparison": {"0.001": "a setting of the protocol"},
     "book/benchmark": {
         "16": "the table above holds both terms of this difference",
-        "11": "the solution of the first exercise computes it",
-        "2000": "a setting of the protocol",
     },
     "book/found-details": {"2000": "a setting of the protocol"},
     "book/running-benchmarks": {"24": "the table above holds both terms of this difference"},
@@ -330,6 +326,12 @@ def test_a_link_to_a_section_of_another_page_counts():
     found = unfounded(notebook, other=lambda page: asked.append(page) or there)
     assert set(found) == {"6.4"}
     assert set(asked) == {"audit/x"}
+
+
+def test_the_mark_of_a_claim_leads_to_its_section():
+    there = sections(fake("### S19: in printed order", "", "5.3", "### S20: else", "", "6.4"))
+    notebook = fake("## A\n\nIt is 5.3, 6.4<sup>[○ S19](audit/x.ipynb#claim-S19)</sup>.", "", "")
+    assert set(unfounded(notebook, other=lambda page: there)) == {"6.4"}
 
 
 def test_an_exercise_may_make_up_whole_numbers_and_no_others():

@@ -131,6 +131,8 @@ def _add_baselines(baselines: argparse.ArgumentParser) -> None:
     baselines.add_argument("--datasets", nargs="+", required=True, metavar="NAME")
     baselines.add_argument("--resamples", type=int, default=5, metavar="N")
     baselines.add_argument("--only", nargs="+", metavar="NAME", help="all, or these")
+    most = "series of a part at most, 0 for all; as many as the protocol's trainings take"
+    baselines.add_argument("--max-cases", type=int, metavar="N", help=most)
     baselines.add_argument("--out", type=Path, default=Path("results/baselines/baselines.jsonl"))
     baselines.set_defaults(command=_baselines)
 
@@ -226,9 +228,11 @@ def _lab(options: argparse.Namespace) -> int:
 
 def _baselines(options: argparse.Namespace) -> int:
     from posenc.bench import baselines
+    from posenc.bench.protocols import TRAINING
 
     only = options.only or list(baselines.BASELINES)
-    new = baselines.run(options.datasets, options.resamples, options.out, only=only)
+    most = TRAINING["settings"]["max_cases"] if options.max_cases is None else options.max_cases
+    new = baselines.run(options.datasets, options.resamples, options.out, only=only, max_cases=most)
     print(f"{new} new records in {options.out}")
     return 0
 

@@ -4,10 +4,10 @@ A set on which no transformer beats these, or these beat no guess, decides nothi
 
 The baselines see series as the trainings do: channels standardised by the training part,
 zeros at steps that are not real, whole series. Nobody tells them which steps those are, so a gap
-looks like a mean. They learn from the whole training part and are scored on the whole test part.
-A training takes at most 2,000 series of either (`Settings.max_cases`) and sets a quarter of those
-that it learns from aside for validation. On sets with larger parts, such as EMGGestures, LSST,
-MelbournePedestrian and PenDigits, the two are therefore not scored on the same series.
+looks like a mean. Of larger parts they take as many series as a training does
+(`Settings.max_cases`), and with the seed of the resample the very same: of EMGGestures, LSST,
+MelbournePedestrian and PenDigits. They learn from the whole of what a training part gives, where a
+training sets a quarter of it aside for validation.
 """
 
 import json
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, data
-from posenc.bench import metrics, records
+from posenc.bench import metrics, parts, records
 from posenc.bench.locks import exclusive
 from posenc.data import Dataset
 
@@ -183,7 +183,11 @@ _SETTINGS = {"minirocket": minirocket_settings}
 
 
 def baselines(
-    name: str, resample: int = 0, *, only: Sequence[str] = tuple(BASELINES)
+    name: str,
+    resample: int = 0,
+    *,
+    only: Sequence[str] = tuple(BASELINES),
+    max_cases: int = 0,
 ) -> list[dict]:
     """Return one record for each baseline on one split of a data set.
 
@@ -195,6 +199,8 @@ def baselines(
         0 is the official split, see `posenc.data.resample`.
     only : sequence of str
         Names of `BASELINES`.
+    max_cases : int
+        Most series of each part, 0 for all. Settings of a record name it where a part has more.
 
     Returns
     -------
@@ -213,7 +219,8 @@ def baselines(
     >>> record["n_test"], record["metrics"]["accuracy"]
     (512, 0.5)
     """
-    return list(_compute(name, resample, [_checks.choice("only", one, BASELINES) for one in only]))
+    only = [_checks.choice("only", one, BASELINES) for one in only]
+    return list(_compute(name, resample, only, _checks.count("max_cases", max_cases)))
 
 
 def run(
@@ -222,6 +229,7 @@ def run(
     out: str | os.PathLike,
     *,
     only: Sequence[str] = tuple(BASELINES),
+    max_cases: int = 0,
 ) -> int:
     """Compute what is not stored yet and store it.
 
@@ -237,6 +245,8 @@ def run(
         is begun; several processes may write to one file.
     only : sequence of str
         Names of `BASELINES`.
+    max_cases : int
+        As for `baselines`.
 
     Returns
     -------
@@ -259,12 +269,13 @@ def run(
     """
     resamples = _checks.count("resamples", resamples, minimum=1)
     only = [_checks.choice("only", one, BASELINES) for one in only]
+    max_cases = _checks.count("max_cases", max_cases)
     read(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
     new = 0
     for name, content in contents.items():
         for resample in range(1 if data.official_only(name) else resamples):
-            for record in _compute(name, resample, only, content, out):
+            for record in _compute(name, resample, only, max_cases, content, out):
                 new += append(out, record)
     return new
 
@@ -349,10 +360,13 @@ def _compute(
     name: str,
     resample: int,
     only: Sequence[str],
+    max_cases: int,
     content: str | None = None,
     stored_in: str | os.PathLike | None = None,
 ) -> Iterator[dict]:
-    train, test = data.resample(data.load(name, "train"), data.load(name, "test"), resample)
+    whole = data.resample(data.load(name, "train"), data.load(name, "test"), resample)
+    train, test = (parts.some(part, max_cases, resample) for part in whole)
+    fewer = {"max_cases": max_cases} if (train, test) != whole else {}
     mean, deviation = data.channel_statistics(train)
     train, test = (data.standardise(part, mean, deviation) for part in (train, test))
     for baseline in only:
@@ -361,7 +375,7 @@ def _compute(
             "fingerprint": content or data.fingerprint(name),
             "baseline": baseline,
             "resample": resample,
-            "settings": _SETTINGS.get(baseline, lambda _: {})(train),
+            "settings": _SETTINGS.get(baseline, lambda _: {})(train) | fewer,
         }
         if stored_in is not None and any(_same(record, one) for one in read(stored_in)):
             continue

@@ -192,8 +192,8 @@ def _load(
     device: str,
 ) -> Parts:
     whole, test = _resampled(name, dict(options), resample)
-    train, held_out = data.split_validation(_some(whole, max_cases, seed), validation, seed)
-    test = _some(test, max_cases, seed)
+    train, held_out = data.split_validation(some(whole, max_cases, seed), validation, seed)
+    test = some(test, max_cases, seed)
     mean, deviation = data.channel_statistics(train)
     train, held_out, test = (
         data.standardise(part, mean, deviation) for part in (train, held_out, test)
@@ -217,8 +217,27 @@ def _resampled(name: str, options: dict[str, object], resample: int) -> tuple[Da
     return parts
 
 
-def _some(part: Dataset, most: int, seed: int) -> Dataset:
-    """Return at most `most` series, classes in their proportions, the same for the same seed."""
+def some(part: Dataset, most: int, seed: int) -> Dataset:
+    """Return at most `most` series, classes in their proportions, the same for the same seed.
+
+    Parameters
+    ----------
+    part : Dataset
+    most : int
+        0 for all of them.
+    seed : int
+        Which series are drawn.
+
+    Returns
+    -------
+    Dataset
+        In the order of `part`; `part` itself where it has no more.
+
+    Examples
+    --------
+    >>> some(data.load("range_probe", "train", n=40), 20, seed=0).y.mean()
+    0.5
+    """
     if not most or len(part) <= most:
         return part
     rng = np.random.default_rng(seed)

@@ -110,10 +110,14 @@ def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
 def _row(one: Beside) -> dict[str, str]:
     less = one.owed_to_position
     return {
-        "added": f"{one.encoded.mean():+.1f}",
-        "channels": f"{one.richer.mean():+.1f}",
-        "added less channels": f"{less.mean:+.1f} [{less.low:+.1f}, {less.high:+.1f}]",
+        "added": _points(one.encoded.mean()),
+        "channels": _points(one.richer.mean()),
+        "added less channels": f"{_points(less.mean)} [{_points(less.low)}, {_points(less.high)}]",
     }
+
+
+def _points(gain: float) -> str:
+    return f"{gain:+z.1f}"  # no minus before a rounded zero
 
 
 def _beside(dataset: str, plain: dict, richer: dict) -> Beside:

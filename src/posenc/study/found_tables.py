@@ -102,7 +102,7 @@ def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) 
         for one in gains:
             mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
             row = rows.setdefault(one.encoding, {})
-            row[tokens] = f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+            row[tokens] = f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}]"
             row[f"verdict (p), {tokens}"] = f"{one.answer} ({_p(one.p_value)})"
     return rows
 
@@ -129,8 +129,8 @@ def by_patches(least: int) -> Rows:
         (counts, means) = zip(*some, strict=True)
         rows[f"{min(counts)} to {max(counts)} patches"] = {
             "sets": len(some),
-            "mean gain": f"{np.mean(means):+.1f}",
-            "median": f"{np.median(means):+.1f}",
+            "mean gain": f"{np.mean(means):+z.1f}",
+            "median": f"{np.median(means):+z.1f}",
             "lowest and highest set": _range(np.array(means)),
             "sets with 2 points or more": sum(mean >= 2 for mean in means),
         }
@@ -213,7 +213,7 @@ def depends() -> Rows:
         adjusted = friedman.holm([effects[name].p_value for name in EFFECTS])
         for name, p_value in zip(EFFECTS, adjusted, strict=True):
             one, row = effects[name], rows[EFFECTS[name]]
-            row[tokens] = f"{one.estimate:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+            row[tokens] = f"{one.estimate:+z.1f} [{one.low:+z.1f}, {one.high:+z.1f}]"
             row[f"p, {tokens}"] = _p(p_value)
     return rows
 
@@ -224,8 +224,8 @@ def jointly() -> Rows:
     (tokens,) = [name for name in effects if name.startswith("tokens")]
     return {
         shown: {
-            "effect": f"{effects[name].estimate:+.1f}",
-            "95 % interval": f"{effects[name].low:+.1f} to {effects[name].high:+.1f}",
+            "effect": f"{effects[name].estimate:+z.1f}",
+            "95 % interval": f"{effects[name].low:+z.1f} to {effects[name].high:+z.1f}",
             "p": _p(effects[name].p_value),
         }
         for name, shown in {**EFFECTS, tokens: "steps in place of patches"}.items()
@@ -339,4 +339,4 @@ def _p(p_value: float) -> str:
 
 
 def _range(values: NDArray[np.float64]) -> str:
-    return f"{values.min():+.1f} to {values.max():+.1f}"
+    return f"{values.min():+z.1f} to {values.max():+z.1f}"

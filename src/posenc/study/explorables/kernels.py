@@ -226,7 +226,7 @@ def marked(length: int) -> tuple[int, ...]:
 
 def said(value: float) -> str:
     """Return a score in two decimals, never as minus zero."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+    return f"{value:z.2f}".replace("-", "−")
 
 
 def signed(offset: int) -> str:

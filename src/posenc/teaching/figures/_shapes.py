@@ -71,7 +71,7 @@ def of_table(table: Array) -> Look:
 
 def _number(value: float) -> str:
     digits = 2 if abs(value) >= 0.1 or value == 0 else 3
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # no minus before a zero
+    return f"{value:z.{digits}f}"
 
 
 def _sides(line: Array) -> str:

@@ -99,7 +99,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
     """
     gains = {name: by_name for (name, kind), by_name in gains.items() if kind == tokens}
     names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=0.9 + 0.2 * len(gains), width=NARROW)
+    figure, ax = plots.new(height=0.9 + 0.175 * len(gains), width=NARROW)
     _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()])
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(gains)), list(gains))
@@ -127,7 +127,7 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
         digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
-        shown = f"{round(mean, digits) + 0.0:+.{digits}f}"  # no minus before a rounded zero
+        shown = f"{mean:+z.{digits}f}"
         ax.text(column, row, shown, ha="center", va="center", fontsize=9, weight=weight)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
@@ -245,11 +245,9 @@ def _told_tokens(kind: str, rows: Sequence[tuple[str, str, int, float, float, fl
     for part, holds in ((f"fewer than {MANY}", np.less), (f"{MANY} or more", np.greater_equal)):
         some = [row[3] for row in rows if holds(row[2], MANY)]
         if some:
-            middle, low, high = (
-                round(x, 1) + 0.0 for x in (np.median(some), min(some), max(some))
-            )  # never "-0.0"
+            middle, low, high = np.median(some), min(some), max(some)
             n = f"{len(some)} set{'s' * (len(some) > 1)} of {part}"
-            words.append(f"{n}, median {middle:+.1f}, from {low:+.1f} to {high:+.1f}")
+            words.append(f"{n}, median {middle:+z.1f}, from {low:+z.1f} to {high:+z.1f}")
     name, _, n, mean, *_ = max(rows, key=lambda row: row[3])
     most = f"most gains {name}, {mean:+.1f} with {n} token{'s' * (n > 1)}"
     return f"{kind.capitalize()}: {'; '.join(words)}; {most}."

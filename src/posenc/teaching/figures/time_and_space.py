@@ -198,9 +198,7 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
         "without encoding cannot tell the two apart: its marks show the scatter.",
         alt="Marks for each data set. "
         + " ".join(
-            f"{d}: "
-            + ", ".join(f"{what} {round(by[d], 1) + 0.0:+.1f}" for what, by in means.items())
-            + "."
+            f"{d}: " + ", ".join(f"{what} {by[d]:+z.1f}" for what, by in means.items()) + "."
             for d in order
         ),
     )
@@ -220,8 +218,8 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
         gains = {"added to the tokens": one.encoded, "channels of the input": one.richer}
         for k, (words, values) in enumerate(gains.items()):
             mean_and_runs(ax, values, y + 0.3 * (k - 0.5), k, None if y else words)
-        encoded, richer = (round(v.mean(), 1) + 0.0 for v in gains.values())  # never "-0.0"
-        said.append(f"{name}: {encoded:+.1f} and {richer:+.1f}")
+        encoded, richer = (v.mean() for v in gains.values())
+        said.append(f"{name}: {encoded:+z.1f} and {richer:+z.1f}")
     rows_from_above(ax, [name for name, _ in rows], line=0)
     ax.set_xlabel("gain over no encoding (points)")
     figure.legend(loc="outside lower center", ncols=2)
