@@ -235,7 +235,7 @@ def some(part: Dataset, most: int, seed: int) -> Dataset:
 
     Examples
     --------
-    >>> some(data.load("range_probe", "train", n=40), 20, seed=0).y.mean()
+    >>> float(some(data.load("range_probe", "train", n=40), 20, seed=0).y.mean())
     0.5
     """
     if not most or len(part) <= most:
