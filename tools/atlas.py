@@ -265,7 +265,7 @@ def cost(card: Card, one: Measured) -> str:
 
 def beyond(card: Card, one: Measured) -> str:
     """Return what was measured beyond the training length, as one sentence or two."""
-    seen = in_the_lab(card.name)
+    seen = in_the_lab(card)
     if not one.n_seeds:
         return f"Not measured in our probe. {seen}" if seen else "Not measured."
     return f"{in_the_probe(card, one)} {seen}".rstrip()
@@ -285,16 +285,17 @@ def in_the_probe(card: Card, one: Measured) -> str:
     )
 
 
-def in_the_lab(name: str) -> str:
+def in_the_lab(card: Card) -> str:
     """Return what the lab says of an encoding under counted places, or "" without a training."""
     found = lab_read()
-    shares = {task: found.beyond(task, name) for task in found.tasks if found.learned(task)}
+    shares = {task: found.beyond(task, card.name) for task in found.tasks if found.learned(task)}
     known = [f"{share:.0%} on {TASKS[task]}" for task, share in shares.items() if share == share]
     if not known:
         return ""
     known[0] = known[0].replace("% on", "% right on")
-    [chosen] = [one for one in FIRST + MORE if one.label == name]
+    [chosen] = [one for one in FIRST + MORE if one.label == card.name]
     options = "".join(f", with `{option}` = {value:g}" for option, value in chosen.options)
+    options += ", with a table made for the longest test" * (card.longer == "refuses")
     return (
         f"In [the lab](length-lab), trained to {PROTOCOL['trained']} symbols{options}: "
         f"{listed(known).replace('%', ' %')}, at {lab.LONGER[0]} to {lab.LONGER[-1]}."
@@ -315,7 +316,7 @@ def of_the_lab() -> dict[str, object]:
 
 def late_in_the_lab() -> str:
     """Return how many of the later encodings the lab has trained, as a word that begins one."""
-    return COUNTS[sum(bool(in_the_lab(name)) for name in protocols.LATER)].capitalize()
+    return COUNTS[sum(bool(in_the_lab(cards()[name])) for name in protocols.LATER)].capitalize()
 
 
 lab_read = cache(lab.load)

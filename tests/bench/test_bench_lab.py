@@ -50,7 +50,7 @@ class Oracle(torch.nn.Module):
 
 def test_tiers_have_the_announced_sizes_and_contain_each_other():
     keys = {}
-    for tier, n in {1: 3 * 8 * 5, 2: 4 * 8 * 5, 3: 7 * 16 * 10}.items():
+    for tier, n in {1: 3 * 8 * 5, 2: 4 * 8 * 5, 3: 7 * 16 * 5, 4: 7 * 16 * 10}.items():
         cells = [cell for group in tier_cells(tier).groups() for cell in group]
         keys[tier] = {cell.key for cell in cells}
         assert len(cells) == len(tier_cells(tier)) == len(keys[tier]) == n
@@ -88,7 +88,7 @@ def test_cells_come_seed_by_seed_and_can_be_narrowed():
         for encoding in (("t5", 0), ("sinusoidal", 512))
     ]
     for arguments, message in [
-        ((4,), "tier must be one of 1, 2, 3, got '4'"),
+        ((5,), "tier must be one of 1, 2, 3, 4, got '5'"),
         ((1, ["reverse"]), "task must be one of copy, parity, addition, got 'reverse'"),
         ((1, None, ["cope"]), "encoding must be one of none"),
         ((1, None, None, 6), "seeds must be at most 5 in tier 1, got 6"),
@@ -296,7 +296,7 @@ def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call,
 
 
 def test_wrong_names_end_the_command_before_any_training(call):
-    code, _, err = call("lab", "--tier", 4)
+    code, _, err = call("lab", "--tier", 5)
     assert code == 2
-    assert "tier must be one of 1, 2, 3" in err
+    assert "tier must be one of 1, 2, 3, 4" in err
     assert call("lab", "--tasks", "coppy")[0] == 2

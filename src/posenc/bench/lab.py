@@ -145,9 +145,10 @@ class Tier:
 TIERS = {
     1: Tier(TASKS, FIRST, 5),
     2: Tier(OTHERS, FIRST, 5),
-    3: Tier(TASKS + OTHERS, FIRST + MORE, 10),
+    3: Tier(TASKS + OTHERS, FIRST + MORE, 5),
+    4: Tier(TASKS + OTHERS, FIRST + MORE, 10),
 }
-"""Each tier is complete in itself; the third one contains the others."""
+"""Each tier is complete in itself; the third and the fourth contain those before them."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from posenc.teaching.words import WordTable
 
 LEARNED, FEW = "PenDigits", "SmoothSubspace"  # sets with many and with few training series
 LONG, PATCH, WIDTH = 1024, 8, 64  # steps, steps in a patch, d_model
-_DRAWN = "sinusoidal, random places"  # as the lab calls it
+_DRAWN = "rotary, random places"  # as the lab calls it
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ def longer_text() -> Line:
 def new_text() -> Line:
     """A causal model that is to be trained, and to read more than in training."""
     one, other = reach(), stretch()
-    named = {e: FARTHEST[e] for e in ("fire", _DRAWN, "alibi", "none", "rotary")}
+    named = {e: FARTHEST[e] for e in ("fire", "kerple", _DRAWN, "alibi", "none", "rotary")}
     return Line(
         _advice(longer="anew"),
         f"{lab.PROTOCOL['trained']} symbols, right at {min(lab.LONGER)} to {max(lab.LONGER)}: "
-        f"{one.said(named | {_DRAWN: 'random places', 'none': 'none'})}; {other.far} characters: "
+        f"{one.said(named | {'none': 'none'})}; {other.far} characters: "
         f"ALiBi {other.said('alibi', other.far)} nats",
         f"fair: {one.seeds} seeds, {len(one.leaders)} learned tasks, but small causal models; "
         f"RoPE leads on {one.led('rotary')}. Nats: weak, as above",

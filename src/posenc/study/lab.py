@@ -153,7 +153,7 @@ def planned(tier: int) -> int:
     Parameters
     ----------
     tier : int
-        1, 2 or 3.
+        From 1 to 4.
 
     Returns
     -------
@@ -306,14 +306,19 @@ def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     >>> farthest(Lab({("copy", "rotary"): seeds}, failed={}))
     {'rotary': {'copy': '95% (90 to 100)'}}
     """
-    tasks = [task for task in lab.tasks if lab.learned(task)]
+    found = _ranked(lab, [task for task in lab.tasks if lab.learned(task)])
+    return {
+        name: {task: str(one or NOT_RUN) for task, one in spreads.items()}
+        for name, spreads in found.items()
+    }
+
+
+def _ranked(lab: Lab, tasks: Sequence[str]) -> dict[str, dict[str, Spread | None]]:
+    """Return by encoding and task how far each one travels, the farthest on average first."""
     names = dict.fromkeys(name for task in tasks for name in lab.encodings(task))
     found = {name: {task: _beyond(lab, task, name) for task in tasks} for name in names}
     worth = {n: np.mean([one.mean if one else -np.inf for one in found[n].values()]) for n in found}
-    return {
-        name: {task: str(one or NOT_RUN) for task, one in found[name].items()}
-        for name in sorted(found, key=lambda name: -worth[name])
-    }
+    return {name: found[name] for name in sorted(found, key=lambda name: -worth[name])}
 
 
 def _beyond(lab: Lab, task: str, encoding: str) -> Spread | None:
@@ -362,9 +367,9 @@ def _repeated(task: str, length: int) -> float:
 def curves(
     lab: Lab, tasks: Sequence[str], lengths: Sequence[int]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the mean token accuracy of tasks and the first tier's encodings at each length.
+    """Return the mean token accuracy of tasks and encodings at each length, the farthest first.
 
-    What has no finished training, or refuses, is NaN.
+    Encodings stand in the order of `farthest`. What has no finished training, or refuses, is NaN.
 
     Parameters
     ----------
@@ -380,18 +385,18 @@ def curves(
 
     Examples
     --------
-    >>> lab = Lab({("copy", "rotary"): {0: {"token": {"20": 1.0, "100": 0.4}}}}, failed={})
-    >>> found = curves(lab, ["copy"], [20, 100])["copy"]
-    >>> found["rotary"], found["alibi"]
-    ([1.0, 0.4], [nan, nan])
+    >>> short, far = {"token": {"20": 1.0, "100": 0.4}}, {"token": {"20": 1.0, "100": 0.9}}
+    >>> lab = Lab({("copy", "rotary"): {0: short}, ("copy", "alibi"): {0: far}}, failed={})
+    >>> curves(lab, ["copy", "sort"], [20, 100])["copy"]["rotary"]
+    [1.0, 0.4]
     """
     return {
         task: {
-            one.label: [
+            name: [
                 np.nan if spread is None else spread.mean
-                for spread in (lab.spread(task, one.label, n, "token") for n in lengths)
+                for spread in (lab.spread(task, name, n, "token") for n in lengths)
             ]
-            for one in bench.FIRST
+            for name in _ranked(lab, tasks)
         }
         for task in tasks
     }

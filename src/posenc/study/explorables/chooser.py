@@ -19,10 +19,11 @@ _ROW = 46
 FEW_SERIES = 200  # in the training part
 FARTHEST = {
     "fire": "FIRE",
-    "sinusoidal, random places": "the sinusoid at random places",
+    "relative": "Shaw’s relative encoding",
+    "kerple": "KERPLE",
+    "rotary, random places": "RoPE at random places",
+    "cope": "CoPE",
     "alibi": "ALiBi",
-    "t5": "T5’s bias",
-    "transformer_xl": "Transformer-XL",
     "none": "no encoding",
     "rotary": "RoPE",
 }
@@ -35,7 +36,7 @@ _USE = {
     "grid": "RoPE on two axes, axial or mixed",
     "series": "Shaw’s relative encoding or RoPE",
     "trained": "YaRN and a few steps of training",
-    "anew": "ALiBi, FIRE or random places",
+    "anew": "FIRE, KERPLE or RoPE at random places",
     "cached": "RoPE",
     "patch": "the sinusoid",
     "small": "the sinusoid",

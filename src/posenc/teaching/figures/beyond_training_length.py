@@ -342,7 +342,7 @@ def lab_maps(
         ax.axvline(lengths.index(trained) + 0.5, color="white", linewidth=2.4)
         ax.grid(visible=False)
         ax.set(title=task, xlabel="length")
-        ticks = range(0, len(lengths), 2)
+        ticks = range(0, len(lengths), 2 if columns < 4 else 4)
         ax.set_xticks(ticks, [lengths[i] for i in ticks])
     axes[0, 0].set_yticks(range(len(names)), names)
     bar = figure.colorbar(image, ax=axes.ravel().tolist(), pad=0.02)
