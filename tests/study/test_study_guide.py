@@ -135,7 +135,7 @@ def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters()
     assert shown_nats("alibi", "as trained", 512) in why
     assert shown_nats("rotary", "yarn", 512, "fine-tuned") in why
     assert "small causal models" in row.sure
-    assert "small causal models (5 seeds)" in why
+    assert "small causal models (10 seeds)" in why
 
 
 def test_that_rotary_leads_on_no_task_is_counted():
