@@ -187,6 +187,7 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
         assert {(b.model, b.dataset) for b in by_variant[variant]} == {
             (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
         }
+        assert {b.encodings for b in by_variant[variant]} == {protocols.COMPARED}
     block = next(b for b in third if b.variant == "large")
     cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
     plain = protocols.cells(block.dataset, block.model, "none")[0]
@@ -236,7 +237,9 @@ def test_named_encodings_are_trained_where_their_tier_has_them():
     assert {*protocols.CONTROLS} < {b.variant for b in both}
     first = protocols.blocks(1, "patch", ["fire", "none"])
     assert [b.encodings for b in first] == [("none", "fire")] * len(protocols.DATASETS)
-    places = [(b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["tpe", "kerple"])]
+    places = [
+        (b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["relative", "kerple"])
+    ]
     assert len(places) == len([b for b in protocols.TIERS[3] if "kerple" in b.encodings]) + len(
         [b for b in protocols.TIERS[3] if b.variant in protocols.VARIANTS]
     )
@@ -269,4 +272,4 @@ def test_what_is_missing_of_a_tier_counts_its_variants():
     n_others = 5 * (len(protocols.OTHERS) + len(protocols.LATER))
     n_controls = 5 * len(protocols.CONTROLS)
     assert lacking["Trace"] == n_others + n_controls
-    assert lacking["Libras"] == n_others + n_controls + 2 * 5 * len(protocols.ENCODINGS)
+    assert lacking["Libras"] == n_others + n_controls + 2 * 5 * len(protocols.COMPARED)

@@ -260,12 +260,14 @@ def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]
 def make(name: str, date: str) -> Edition:
     """Return the edition of everything that is whole now."""
     sets = {}
-    for variant, model in product(("", *protocols.VARIANTS), build.MODELS):
-        found = by_cell(stored(variant), model)
-        sets[kind(model, variant)] = whole(found)
-        for family in () if variant else (protocols.OTHERS, protocols.LATER):
+    for model in build.MODELS:
+        found = by_cell(stored(), model)
+        for family in ((), protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
-            sets[kind(model, variant, every)] = whole(found, every)
+            sets[kind(model, encodings=every)] = whole(found, every)
+    for variant, model in product(protocols.VARIANTS, build.MODELS):
+        found = by_cell(stored(variant), model)
+        sets[kind(model, variant)] = whole(found, protocols.COMPARED)
     for variant, model in product(protocols.CONTROLS, build.MODELS):
         plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
         sets[kind(model, variant)] = controlled(plain, richer, variant)
