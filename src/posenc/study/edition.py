@@ -267,7 +267,7 @@ def make(name: str, date: str) -> Edition:
             sets[kind(model, encodings=every)] = whole(found, every)
     for variant, model in product(protocols.VARIANTS, build.MODELS):
         found = by_cell(stored(variant), model)
-        sets[kind(model, variant)] = whole(found, protocols.COMPARED)
+        sets[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
     for variant, model in product(protocols.CONTROLS, build.MODELS):
         plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
         sets[kind(model, variant)] = controlled(plain, richer, variant)
