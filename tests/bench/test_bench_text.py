@@ -3,6 +3,7 @@
 import doctest
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,6 +64,14 @@ def test_the_protocol_is_the_one_that_was_frozen():
     assert text.HASH == "d5590e7fdf03"
 
 
+def test_a_later_schedule_changes_no_hash_and_nothing_but_the_schedule():
+    (later,), (first,) = next(text.later_cells().groups()), next(protocol_cells().groups())
+    assert later.protocol == text.LATER_HASH != first.protocol
+    assert later.schedules == ("llama3",)
+    assert replace(later, schedules=first.schedules, protocol=first.protocol) == first
+    assert len(text.later_cells()) == 3
+
+
 def test_cells_name_python_and_text_and_give_their_keys_back():
     cells = [cell for group in protocol_cells().groups() for cell in group]
     assert len(cells) == len(protocol_cells()) == 9
@@ -87,7 +96,7 @@ def test_a_training_with_dropout_can_be_repeated():
 
 
 def test_schedules_stretch_to_the_longest_context_and_leave_the_weights():
-    cell = tiny(schedules=PROTOCOL["schedules"])
+    cell = tiny(schedules=(*PROTOCOL["schedules"], *text.LATER["schedules"]))
     plain = text.model(cell)
     for schedule in cell.schedules:
         scaled = text.model(cell, schedule)
@@ -196,8 +205,9 @@ def test_the_command_writes_records_and_goes_on(call, monkeypatch, tmp_path):
     assert code == 0
     assert "3 cells trained, 0 of them failed or unfinished; 0 were there, 0 are left" in out
     records = list(Store(tmp_path / "text.jsonl"))
-    assert [r["encoding"] for r in records] == ["rotary", "none", "alibi"]
-    assert all(r["protocol"] == text.HASH for r in records)
+    assert [r["encoding"] for r in records] == ["rotary", "none", "alibi", "rotary"]
+    assert [r["protocol"] for r in records] == [text.HASH] * 3 + [text.LATER_HASH]
     assert all(r["settings"]["dataset_options"]["python"] for r in records)
     code, out, _ = call("text", "--seeds", 1, "--out", "text.jsonl")
     assert "0 cells trained, 0 of them failed or unfinished; 3 were there" in out
+    assert "0 cells trained, 0 of them failed or unfinished; 1 were there" in out

@@ -162,7 +162,7 @@ def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):
     found = lab.compared(lab.load(stored))
-    assert len(found) == 4 + 3
+    assert len(found) == 10 + 3
     row = found["none ahead of rotary"]
     gain = 100 * (0.5 - 0.9) * sum(0.9**i for i in range(1, 9)) / 8
     assert row["ours does not"] == f"copy ({gain:+.0f})"
@@ -217,8 +217,8 @@ def test_losses_by_schedule_and_context():
     found = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
     rows = text.rows(found, (64, 512))
     assert list(rows) == [
-        "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn", "none",
-        "alibi",
+        "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn",
+        "rotary, llama3", "none", "alibi",
     ]  # fmt: skip
     assert rows["rotary"]["512, as trained"] == "2.25 (2.00 to 2.50)"
     assert rows["rotary, linear"]["64, as trained"] == "3.25 (3.00 to 3.50)"
@@ -228,6 +228,17 @@ def test_losses_by_schedule_and_context():
     assert set(rows["none"].values()) == {"not run"}
     assert found.python
     assert text.load([]).python == ""
+
+
+def test_a_later_schedule_is_read_from_trainings_of_its_own():
+    later = {"schedules": bench_text.LATER["schedules"], "protocol": bench_text.LATER_HASH}
+    found = text.load([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])
+    assert found.loss("rotary", "llama3", 512, "as trained") == [6.0]
+    assert found.loss("rotary", "as trained", 512, "as trained") == [2.0]
+    assert text.load([read("rotary", 0)]).loss("rotary", "llama3", 64, "fine-tuned") == []
+    failed = text.load([read("rotary", 1, error="unfinished: 900 seconds", **later)])
+    assert failed.unfinished == ["rotary for llama3, seed 1"]
+    assert len(failed.missing) == text.PLANNED - 1
 
 
 def test_curves_have_a_seed_a_row_and_a_context_a_column():
@@ -274,7 +285,7 @@ def test_seconds_beyond_the_limit_are_those_of_the_clock():
 def test_missing_and_unfinished_readings_are_named():
     found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
     assert found.unfinished == ["none, seed 0"]
-    assert len(found.missing) == text.PLANNED - 2 == 9 - 2
+    assert len(found.missing) == text.PLANNED - 2 == 9 + 3 - 2
     assert "rotary, seed 1" in found.missing
 
 

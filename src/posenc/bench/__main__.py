@@ -215,8 +215,11 @@ def _gaps(options: argparse.Namespace) -> int:
 def _text(options: argparse.Namespace) -> int:
     from posenc.bench import language, text
 
-    cells = text.protocol_cells(options.encodings, options.seeds)
-    return 1 if language.run(cells, options, text.train).failed else 0
+    planned = [text.protocol_cells(options.encodings, options.seeds)]
+    if text.LATER["encoding"] in (options.encodings or text.PROTOCOL["encodings"]):
+        planned.append(text.later_cells(options.seeds))
+    done = [language.run(cells, options, text.train) for cells in planned]
+    return 1 if any(one.failed for one in done) else 0
 
 
 def _lab(options: argparse.Namespace) -> int:

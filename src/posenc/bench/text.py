@@ -6,10 +6,12 @@ The text is `posenc.data.topics`. A model with rotary encoding is read as it was
 each schedule of `SCHEDULES` in place of its frequencies; then each of them is trained on for a few
 steps at 512 characters and read again. Models without position and with ALiBi stand beside.
 `PROTOCOL` holds all that decides a result but the text, which belongs to the version of Python.
+A schedule that came later is read from trainings of its own, by the same protocol (`LATER`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -58,6 +60,10 @@ PROTOCOL: dict[str, object] = {
 }
 
 HASH = hashed(PROTOCOL)
+
+# 25 November 2026: a schedule more, frozen before it was read. The models are trained once more.
+LATER: dict[str, object] = {"protocol": HASH, "encoding": "rotary", "schedules": ("llama3",)}
+LATER_HASH = hashed(LATER)
 
 
 @dataclass(frozen=True)
@@ -194,6 +200,32 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
 
 
+def later_cells(seeds: int | None = None) -> SeedBySeed:
+    """Return the cells of the schedules that came later.
+
+    Parameters
+    ----------
+    seeds : int, optional
+        How many of the first; by default all.
+
+    Returns
+    -------
+    SeedBySeed
+
+    Raises
+    ------
+    ValueError
+        If there are not so many seeds.
+
+    Examples
+    --------
+    >>> [one.schedules for one, in later_cells(seeds=1).groups()]
+    [('llama3',)]
+    """
+    make = partial(cell, schedules=LATER["schedules"], protocol=LATER_HASH)
+    return SeedBySeed(make, [(LATER["encoding"],)], seeded.first(seeds, PROTOCOL["seeds"]))
+
+
 def options(cell: TextSettings, schedule: str) -> dict[str, object]:
     """Return the options of rotary encoding for a schedule that reaches the longest context.
 
@@ -202,7 +234,7 @@ def options(cell: TextSettings, schedule: str) -> dict[str, object]:
     cell : TextSettings
         Its contexts and training length say how far that is.
     schedule : str
-        "linear", "ntk", "dynamic_ntk", "yarn", or `AS_TRAINED`.
+        "linear", "ntk", "dynamic_ntk", "yarn", "llama3", or `AS_TRAINED`.
 
     Returns
     -------

@@ -5,7 +5,7 @@ The runs are those of `python -m posenc.bench text`.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,16 @@ from posenc.bench import text as bench
 from posenc.study import results, tables
 from posenc.study.lab import NOT_RUN
 
+_SCHEDULES = (*bench.PROTOCOL["schedules"], *bench.LATER["schedules"])
 NAMES = [
     (encoding, schedule)
     for encoding in bench.PROTOCOL["encodings"]
-    for schedule in (bench.AS_TRAINED, *bench.PROTOCOL["schedules"] * (encoding == "rotary"))
+    for schedule in (bench.AS_TRAINED, *_SCHEDULES * (encoding == bench.LATER["encoding"]))
 ]
 """Encoding and schedule of everything that is read."""
-PLANNED = len(bench.protocol_cells())
-"""Trainings of the protocol."""
+PLANNED = len(bench.protocol_cells()) + len(bench.later_cells())
+"""Trainings of the protocol, and of the schedules that came later."""
+LATER = f"{bench.LATER['encoding']} for {', '.join(bench.LATER['schedules'])}"
 KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 
 
@@ -38,6 +40,9 @@ class Losses:
     runs : dict of (encoding, seed) to metrics
         Mean losses in nats a character, by schedule and context.
     failed : dict of (encoding, seed) to a reason
+        The encoding is `LATER` for the trainings of the schedules that came later.
+    later : dict of seed to metrics
+        Of the trainings from which the schedules that came later are read.
 
     Examples
     --------
@@ -50,21 +55,21 @@ class Losses:
     python: str
     runs: dict[tuple[str, int], dict]
     failed: dict[tuple[str, int], str]
+    later: dict[int, dict] = field(default_factory=dict)
 
     def loss(self, encoding: str, schedule: str, context: int, kind: str) -> list[float]:
         """Return the mean loss in nats of each finished seed, for a kind of `KINDS`."""
         name = KINDS[_checks.choice("kind", kind, KINDS)]
-        return [m[name][schedule][str(context)] for m in self._seeds(encoding)]
+        later = schedule in bench.LATER["schedules"]
+        return [m[name][schedule][str(context)] for m in self._seeds(encoding, later)]
 
     @property
     def missing(self) -> list[str]:
-        """The trainings of the protocol that are neither finished nor failed, by name."""
+        """The trainings that are neither finished nor failed, by name."""
         named = [(c.encoding, c.seed) for (c,) in bench.protocol_cells().groups()]
-        return [
-            f"{name}, seed {seed}"
-            for name, seed in named
-            if (name, seed) not in self.runs and (name, seed) not in self.failed
-        ]
+        named += [(LATER, c.seed) for (c,) in bench.later_cells().groups()]
+        done = {*self.runs, *self.failed, *((LATER, seed) for seed in self.later)}
+        return [f"{name}, seed {seed}" for name, seed in named if (name, seed) not in done]
 
     @property
     def unfinished(self) -> list[str]:
@@ -75,7 +80,9 @@ class Losses:
             if why.startswith(language.UNFINISHED)
         ]
 
-    def _seeds(self, encoding: str) -> list[dict]:
+    def _seeds(self, encoding: str, later: bool) -> list[dict]:
+        if later:
+            return [metrics for _, metrics in sorted(self.later.items())]
         return [m for (name, _), m in sorted(self.runs.items()) if name == encoding]
 
 
@@ -107,19 +114,23 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     if records is None:
         path = results.folder() / "text.jsonl"
         records = store.Store(path) if path.is_file() else []
-    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
+    known = (bench.HASH, bench.LATER_HASH)
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") in known]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)
     kept = [r for r in kept if r["settings"]["dataset_source"] == max(texts, key=texts.get)]
     tables.check_one_version([r for r in kept if "error" not in r])
-    runs, failed, python = {}, {}, ""
+    runs, failed, later, python = {}, {}, {}, ""
     for record in kept:
         python = record["settings"]["dataset_options"]["python"]
-        key = record["encoding"], record["seed"]
+        came_later = record["protocol"] == bench.LATER_HASH
+        name, seed = LATER if came_later else record["encoding"], record["seed"]
         if "error" in record:
-            failed[key] = record["error"]
+            failed[name, seed] = record["error"]
+        elif came_later:
+            later[seed] = record["metrics"]
         else:
-            runs[key] = record["metrics"]
-    return Losses(python, runs, failed)
+            runs[name, seed] = record["metrics"]
+    return Losses(python, runs, failed, later)
 
 
 def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict[str, str]]:
