@@ -83,6 +83,40 @@ def test_the_fourier_encoding_is_judged_against_the_original_one(gain, noise, ou
     assert trained.fourier(grids(effect, noise=noise)).outcome is outcome
 
 
+@judged
+def test_the_benefit_of_tupe_with_batch_norm_is_judged_against_that_with_layer_norm(
+    gain, noise, outcome
+):
+    def benefit(size):
+        return lambda i, name: nothing(i, name) + size * (name == "tupe")
+
+    def two(model, seed):
+        batch, layer = (
+            grid(model, benefit(size), noise, seed + i)
+            for i, size in enumerate((0.02 + gain, 0.02))
+        )
+        return (batch, layer) if model == "time_series" else (layer, batch)
+
+    pairs = {model: two(model, 2 * i) for i, model in enumerate(printed.TABLES)}
+    assert trained.norms(pairs).outcome is outcome
+
+
+def test_sets_of_a_later_tier_change_no_verdict_of_the_first():
+    def effect(i, name):
+        return nothing(i, name) + 0.03 * (name == "dft")
+
+    found = grids(effect, noise=0.02)
+    steps = found["time_series"]
+    later = replace(
+        steps,
+        datasets=(*steps.datasets, *protocols.UP_TO_180),
+        scores=np.concatenate([steps.scores, steps.scores[:8, ::-1]]),
+        largest_class=np.concatenate([steps.largest_class, steps.largest_class[:8]]),
+    )
+    for judge in (trained.order, trained.accuracy, trained.fourier, trained.trends):
+        assert judge(found | {"time_series": later}) == judge(found)
+
+
 def test_one_architecture_is_not_both():
     def effect(i, name):
         return nothing(i, name) + 0.03 * (name in ("tupe", "sine_spe"))

@@ -127,6 +127,8 @@ def test_the_share_counts_planned_sets():
     some = replace(NOW, sets={"time_series": ("PenDigits", "Trace")})
     assert some.share("time_series") == f"1 of {len(protocols.UP_TO_100)}"
     assert some.share("patch") == f"0 of {len(protocols.DATASETS)}"
+    begun = replace(NOW, sets={"time_series": ("Libras", "Plane")})
+    assert begun.share("time_series") == "2 of 27"  # with the second tier, once it has begun
 
 
 @pytest.mark.usefixtures("folder")

@@ -15,7 +15,7 @@ import fnmatch
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import product
@@ -57,9 +57,10 @@ class Edition:
     sets: Mapping[str, tuple[str, ...]]
 
     def share(self, model: str) -> str:
-        """Return how far a model of tier 1 has come, such as "2 of 19"."""
-        planned = [block.dataset for block in protocols.blocks(1, model)]
-        return f"{len(set(self.sets.get(model, ())) & set(planned))} of {len(planned)}"
+        """Return how far the main comparison of a model has come, such as "2 of 19"."""
+        there = {*self.sets.get(model, ())}
+        sets = planned(model, there)
+        return f"{len(there & {*sets})} of {len(sets)}"
 
     def named(self, label: str, there: Sequence[str]) -> tuple[str, ...]:
         """Return the data sets of a kind of training (see `kind`), all of which must be whole.
@@ -83,6 +84,27 @@ class Edition:
                 f"{', '.join(lacking)} are lacking for {label}"
             )
         return names
+
+
+def planned(model: str, there: Collection[str]) -> tuple[str, ...]:
+    """Return the data sets that the main comparison plans: tier 1, and a later tier once begun.
+
+    Parameters
+    ----------
+    model : str
+        "patch" or "time_series".
+    there : collection of str
+        Data sets that are whole: a tier of which one is among them has begun.
+
+    Examples
+    --------
+    >>> len(planned("time_series", ["Libras"])), len(planned("time_series", ["Libras", "Plane"]))
+    (19, 27)
+    """
+    of_tiers = ([block.dataset for block in protocols.blocks(tier, model)] for tier in (1, 2))
+    first, *later = of_tiers
+    begun = [name for sets in later if {*sets} & {*there} for name in sets]
+    return (*first, *begun)
 
 
 def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:

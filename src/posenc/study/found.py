@@ -25,13 +25,14 @@ from posenc.study import (
     second,
     statistics,
     tables,
+    variants,
 )
 from posenc.study.second import Grid
 
 FIXED = ("length", "channels", "train_size")
 JOINT = ("set", "encoding", "set:encoding", "set:tokens", "set:tokens:resample")
 SHARED = ("set", "encoding", "set:encoding", "set:resample")
-TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
+TOKENS = second.TOKENS
 
 
 def grids() -> dict[str, Grid]:
@@ -140,9 +141,42 @@ def jointly() -> mixed.MixedModel:
     rows = defaultdict(list)
     for tokens in TOKENS.values():
         some = _trainings(tokens)
-        for column, values in (some | {"tokens": [tokens] * len(some["gain"])}).items():
+        for column, values in (some | _repeated({"tokens": tokens}, len(some["gain"]))).items():
             rows[column] += values
     return mixed.gain_model(rows, fixed=(*FIXED, "tokens"), random=JOINT)
+
+
+def with_norms(*, every: bool = False) -> mixed.MixedModel | None:
+    """Return the one mixed model with norms among its effects, in points; None before tier 3.
+
+    A row is a training of the plain models or of those with the other norm, on the sets that both
+    have for steps and for patches, with the encodings that were trained in both.
+
+    Parameters
+    ----------
+    every : bool
+        Whether to take in sets that came after the edition.
+    """
+    pairs = {
+        model: pair
+        for (variant, model), pair in variants.whole(every=every).items()
+        if variant == "other-norm"
+    }
+    if pairs.keys() != TOKENS.keys():
+        return None
+    both = set.intersection(*({*plain.datasets} for plain, _ in pairs.values()))
+    rows = defaultdict(list)
+    for model, pair in pairs.items():
+        for variant, grid in zip(("", "other-norm"), pair, strict=True):
+            of_model = {"tokens": TOKENS[model], "norm": variants.norm(model, variant)}
+            some = _rows(grid.only(both))
+            for column, values in (some | _repeated(of_model, len(some["gain"]))).items():
+                rows[column] += values
+    return mixed.gain_model(rows)
+
+
+def _repeated(values: dict[str, str], n: int) -> dict[str, list[str]]:
+    return {name: [value] * n for name, value in values.items()}
 
 
 def spreads(tokens: str) -> dict[str, float]:
@@ -161,8 +195,12 @@ def spreads(tokens: str) -> dict[str, float]:
 
 
 def _trainings(tokens: str) -> dict[str, list]:
+    return _rows(grids()[tokens])
+
+
+def _rows(grid: Grid) -> dict[str, list]:
     """Return the gain of each training over that without encoding, and what it shares."""
-    grid, rows = grids()[tokens], defaultdict(list)
+    rows = defaultdict(list)
     most = int(protocols.TRAINING["settings"]["max_cases"])
     for place, dataset in enumerate(grid.datasets):
         known = recorded_facts(dataset)
@@ -217,8 +255,9 @@ def levels() -> dict[tuple[str, str], dict[str, object]]:
 
 
 def n_units(model: str) -> int:
-    """Return how many independent units tier 1 plans for a model: families count once."""
-    return len({second.unit_of(block.dataset) for block in protocols.blocks(1, model)})
+    """Return how many independent units the edition's tiers plan: families count once."""
+    planned = edition.planned(model, second.load(model).datasets)
+    return len({second.unit_of(name) for name in planned})
 
 
 def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

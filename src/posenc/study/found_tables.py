@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import data
-from posenc.study import found, friedman, power, sanity, second, statistics
+from posenc.study import found, friedman, mixed, power, sanity, second, statistics
 from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
@@ -28,6 +28,12 @@ EFFECTS = {  # of the mixed model
     "length, per doubling": "twice the length",
     "channels, per doubling": "twice the channels",
     "train_size, per doubling": "twice the training series",
+}
+
+CONTRASTS = {
+    **EFFECTS,
+    "tokens: steps - patches": "steps in place of patches",
+    "norm: layer - batch": "layer norm in place of batch norm",
 }
 
 
@@ -145,10 +151,10 @@ def open_answers(answers: Mapping[str, tuple[object, Sequence[Gain]]]) -> str:
 
 
 def chances(points: Iterable[int] = (1, 2)) -> Rows:
-    """Return how likely the edition and the finished first tier show true gains.
+    """Return how likely the edition and its finished tiers show true gains.
 
     The range over encodings, simulated with the scatter of the gains that are there: two rows for
-    each model that has left an encoding open. Of the sets that tier 1 plans those are taken away
+    each model that has left an encoding open. Of the sets that are planned those are taken away
     on which nothing was learned.
 
     Parameters
@@ -220,15 +226,31 @@ def depends() -> Rows:
 
 def jointly() -> Rows:
     """Return the effects of the one mixed model of both kinds of tokens, in points."""
-    effects = found.jointly().coefficients
-    (tokens,) = [name for name in effects if name.startswith("tokens")]
+    return _effects(found.jointly())
+
+
+def with_norms(*, every: bool = False) -> Rows:
+    """Return the effects of the one mixed model with norms, in points; nothing before tier 3.
+
+    Parameters
+    ----------
+    every : bool
+        Whether to take in sets that came after the edition.
+    """
+    model = found.with_norms(every=every)
+    return {} if model is None else _effects(model)
+
+
+def _effects(model: mixed.MixedModel) -> Rows:
+    """Return an effect a row, with its interval and p-value."""
     return {
-        shown: {
-            "effect": f"{effects[name].estimate:+z.1f}",
-            "95 % interval": f"{effects[name].low:+z.1f} to {effects[name].high:+z.1f}",
-            "p": _p(effects[name].p_value),
+        CONTRASTS.get(name, name): {
+            "effect": f"{one.estimate:+z.1f}",
+            "95 % interval": f"{one.low:+z.1f} to {one.high:+z.1f}",
+            "p": _p(one.p_value),
         }
-        for name, shown in {**EFFECTS, tokens: "steps in place of patches"}.items()
+        for name, one in model.coefficients.items()
+        if name != "mean"
     }
 
 

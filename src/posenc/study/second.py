@@ -20,6 +20,7 @@ BASELINE = str(ANALYSIS["baseline"])
 MARGIN = float(ANALYSIS["margin"])
 ALPHA = float(ANALYSIS["alpha"])
 FAMILIES: dict[str, list[str]] = ANALYSIS["families"]
+TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
 _FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets}
 
 
@@ -67,6 +68,12 @@ class Grid:
         floor = np.array([self.largest_class[r].mean(0) for r in rows])
         return Grid(self.model, units, self.encodings, scores, floor)
 
+    def compare(self, encodings: Sequence[str]) -> "Grid":
+        """Return the grid with some of its encodings, the first of which all are compared with."""
+        columns = [self.encodings.index(name) for name in encodings]
+        scores = self.scores[:, columns]
+        return Grid(self.model, self.datasets, tuple(encodings), scores, self.largest_class)
+
     def only(self, datasets: Iterable[str]) -> "Grid":
         """Return the part of some data sets, in this grid's order."""
         wanted = set(datasets)
@@ -98,7 +105,7 @@ def load(
     model: str,
     *,
     metric: str = "accuracy",
-    encodings: Sequence[str] = protocols.ENCODINGS,
+    encodings: Sequence[str] | None = None,
     variant: str = "",
     every: bool = False,
     records: Iterable[dict] | None = None,
@@ -112,8 +119,8 @@ def load(
         "patch" or "time_series".
     metric : str
         A score of the records.
-    encodings : sequence of str
-        "none" and those to compare with it.
+    encodings : sequence of str, optional
+        "none" and those to compare with it; by default those of tier 1, or of the variant.
     variant : str
         A name of `posenc.bench.protocols.VARIANTS`; empty for the models of tier 1.
     every : bool
@@ -138,6 +145,8 @@ def load(
     >>> grid.encodings[:3], grid.scores.shape[1:]
     (('none', 'sinusoidal', 'learnable'), (11, 5))
     """
+    if encodings is None:
+        encodings = protocols.COMPARED[variant] if variant else protocols.ENCODINGS
     frozen = records is None and not every
     records = edition.stored(variant) if records is None else records
     baselines = results.baselines() if baselines is None else baselines

@@ -204,8 +204,8 @@ its readings; beyond it, the cell is *unfinished*.
 
 **A later schedule**, `{characters.LATER_HASH}`. 2026-11-25, before it was read: \
 {", ".join(f"`{name}`" for name in characters.LATER["schedules"])}, with its authors' limits of \
-one and four turns. The models with rotary encoding are trained once more for it, in the same way and \
-from the same seeds; what was read before stays.
+one and four turns. The models with rotary encoding are trained once more for it, in the same way \
+and from the same seeds; what was read before stays.
 
 ```console
 $ python -m posenc.bench text

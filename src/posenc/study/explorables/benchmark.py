@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from posenc import _checks
 from posenc.bench import protocols
-from posenc.study import friedman, second
+from posenc.study import edition, friedman, second
 from posenc.study.second import Grid
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
@@ -233,8 +233,8 @@ class Benchmark(Explorable):
     def summary(self, state: State) -> str:
         """Return how much there is, who ranks first, and whether it is told apart."""
         model, sets = str(state["model"]), str(state["sets"])
-        planned = len(protocols.blocks(1, model))
-        whole = len(self._grids[model].datasets) if model in self._grids else 0
+        there = self._grids[model].datasets if model in self._grids else ()
+        planned, whole = len(edition.planned(model, there)), len(there)
         said = f"{whole} of {planned} sets planned are whole for the {MODELS[model]}"
         grid = self.chosen(model, sets, str(state["encodings"]))
         if grid is None:

@@ -1,0 +1,161 @@
+"""Do the other encodings help, and are they better than the ten?
+
+The library has five encodings beside the ten of the first tier, and those that came later. Tier 3
+trains each as a family of its own: gains over none are judged as in the main comparison, and so
+are differences from the mean of the ten in the same resample. That rule stands in
+`results/protocol.md` since before a result was read.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posenc.bench import protocols
+from posenc.study import edition, second
+from posenc.study.second import TOKENS, Gain, Grid
+
+FAMILIES = {"others": protocols.OTHERS, "later": protocols.LATER}
+"""The five other encodings of the library, and those that came after the protocol was frozen."""
+TEN = protocols.ENCODINGS[1:]
+MEAN = "mean of ten"
+_AGAINST_TEN = {"helps": "better", "hurts": "worse"}
+
+
+def load(family: str, model: str, *, every: bool = False) -> Grid | None:
+    """Return none, the ten and a family on the sets that have all of them; None without any.
+
+    Parameters
+    ----------
+    family : str
+        A name of `FAMILIES`.
+    model : str
+        "patch" or "time_series".
+    every : bool
+        Whether to take in data sets that came after the edition.
+
+    Returns
+    -------
+    Grid or None
+
+    Raises
+    ------
+    KeyError
+        If there is no such family.
+    ValueError
+        If the edition names a data set that is not whole.
+
+    Examples
+    --------
+    >>> grid = load("others", "patch")  # None as long as the edition has none
+    >>> grid is None or grid.encodings[-5:] == protocols.OTHERS
+    True
+    """
+    names = (*protocols.ENCODINGS, *FAMILIES[family])
+    now = edition.read()
+    if now is not None and not every:
+        there = bool(now.sets.get(edition.kind(model, encodings=names)))
+    else:
+        there = bool(edition.whole(edition.by_cell(edition.stored(), model), names))
+    return second.load(model, encodings=names, every=every) if there else None
+
+
+def over_none(grid: Grid, family: str) -> list[Gain]:
+    """Return what each encoding of a family adds to none, over the units that are learned.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets, as `load` returns it.
+    family : str
+
+    Returns
+    -------
+    list of Gain
+        The largest mean gain first; p-values by Holm over the family.
+
+    Examples
+    --------
+    >>> names = ("none", *TEN, *protocols.OTHERS)
+    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
+    >>> scores[:, 0] -= 0.1
+    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> round(over_none(grid, "others")[0].effect.mean, 2)
+    0.1
+    """
+    return second.gains(_learned(grid, family).compare(("none", *FAMILIES[family])))
+
+
+def over_ten(grid: Grid, family: str) -> list[Gain]:
+    """Return how far each encoding of a family is ahead of the mean of the ten.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets, as `load` returns it.
+    family : str
+
+    Returns
+    -------
+    list of Gain
+        Over the same units and by the same rule as `over_none`.
+
+    Examples
+    --------
+    >>> names = ("none", *TEN, *protocols.OTHERS)
+    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
+    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> {one.effect.mean for one in over_ten(grid, "others")}
+    {0.0}
+    """
+    units = _learned(grid, family)
+    mean = units.compare(TEN).scores.mean(1, keepdims=True)
+    scores = np.concatenate([mean, units.compare(FAMILIES[family]).scores], axis=1)
+    names = (MEAN, *FAMILIES[family])
+    return second.gains(Grid(grid.model, units.datasets, names, scores, units.largest_class))
+
+
+def _learned(grid: Grid, family: str) -> Grid:
+    """Return the units on which the family's trainings learn something, with all encodings."""
+    judged = second.decides(grid.compare(("none", *FAMILIES[family])))
+    return grid.only(one.dataset for one in judged if one.learned).units()
+
+
+def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False) -> dict:
+    """Return a row an encoding: gains over none and over the ten in points, with verdicts.
+
+    Parameters
+    ----------
+    family : str
+        A name of `FAMILIES`.
+    models : sequence of str
+    every : bool
+        Whether to take in data sets that came after the edition.
+
+    Returns
+    -------
+    dict of dict of str
+        By encoding, then by the heading of a column; empty where nothing is whole.
+
+    Examples
+    --------
+    >>> rows("others", models=())
+    {}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for model in models:
+        grid = load(family, model, every=every)
+        if grid is None:
+            continue
+        for one in over_none(grid, family):
+            row = found.setdefault(one.encoding, {})
+            row[f"{TOKENS[model]}, over none ({one.n_units})"] = _said(one, one.answer)
+        for one in over_ten(grid, family):
+            answer = _AGAINST_TEN.get(one.answer, one.answer)
+            found[one.encoding][f"{TOKENS[model]}, over the ten"] = _said(one, answer)
+    return found
+
+
+def _said(one: Gain, answer: str) -> str:
+    mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
+    p = f"{one.p_value:.2f}" if one.p_value >= 0.01 else f"{one.p_value:.1g}"
+    return f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}], {answer} ({p})"

@@ -1,0 +1,63 @@
+"""The other encodings are a family of their own, beside none and beside the ten."""
+
+import numpy as np
+import pytest
+from test_study_edition import add, floor
+
+from posenc.bench import protocols
+from posenc.study import edition, families, friedman, results
+from posenc.study.second import Grid
+
+SETS = protocols.UP_TO_180
+NAMES = ("none", *families.TEN, *protocols.OTHERS)
+
+
+def grid(ten, others, noise=0.002):
+    """Return scores in which the ten gain `ten`, and the others what is named, else as much."""
+    gains = np.array([0.0, *10 * [ten], *(others.get(name, ten) for name in protocols.OTHERS)])
+    rng = np.random.default_rng(0)
+    scores = 0.6 + gains[None, :, None] + rng.normal(0, noise, (len(SETS), len(NAMES), 5))
+    return Grid("patch", SETS, NAMES, scores, np.full((len(SETS), 5), 0.3))
+
+
+def test_a_family_is_judged_over_none_and_over_the_ten():
+    found = grid(0.05, {"t5": 0.09, "alibi": 0.01, "conv_spe": 0.0})
+    over_none = {one.encoding: one for one in families.over_none(found, "others")}
+    over_ten = {one.encoding: one for one in families.over_ten(found, "others")}
+    assert {*over_none} == {*over_ten} == {*protocols.OTHERS}
+    assert [over_none[name].answer for name in ("t5", "sine_linear")] == ["helps", "helps"]
+    assert over_none["conv_spe"].answer == "no difference"
+    answers = [over_ten[name].answer for name in ("t5", "sine_linear", "alibi")]
+    assert answers == ["helps", "no difference", "hurts"]
+    assert over_ten["t5"].effect.mean == pytest.approx(0.04, abs=0.002)
+
+
+def test_holm_counts_the_family_and_not_the_ten():
+    found = grid(0.05, {"t5": 0.09})
+    (t5,) = [one for one in families.over_none(found, "others") if one.encoding == "t5"]
+    cells = found.compare(("none", "t5")).gains("t5")
+    assert t5.p_value == pytest.approx(5 * friedman.wilcoxon(cells).p_value)
+
+
+def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    monkeypatch.setattr(results, "baselines", lambda: [floor(name) for name in SETS])
+    add(tmp_path, "Trace")
+    assert families.load("others", "patch") is None
+    add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+    assert families.load("others", "patch").datasets == ("Plane",)
+    assert families.load("later", "patch") is None
+    edition.write(edition.make("a", "2026-11-25"))
+    add(tmp_path, "Adiac", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+    assert families.load("others", "patch").datasets == ("Plane",)
+    assert families.load("others", "patch", every=True).datasets == ("Plane", "Adiac")
+
+
+def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypatch):
+    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    row = families.rows("others", ["patch"])["t5"]
+    assert row["patches, over none (8)"].startswith(("+8.9", "+9.0", "+9.1"))
+    assert "helps" in row["patches, over none (8)"]
+    assert "better" in row["patches, over the ten"]
+    monkeypatch.setattr(families, "load", lambda *_, **__: None)
+    assert families.rows("later") == {}
