@@ -101,6 +101,15 @@ def test_the_benefit_of_tupe_with_batch_norm_is_judged_against_that_with_layer_n
     assert trained.norms(pairs).outcome is outcome
 
 
+def test_what_lacks_for_the_norms_is_counted_by_model():
+    sets = protocols.VARIED
+    ten = grid("patch", nothing)
+    ten = replace(ten, datasets=sets, scores=ten.scores[:10], largest_class=ten.largest_class[:10])
+    assert trained.norms_missing(dict.fromkeys(trained.TOKENS, (ten, ten))) == ""
+    lacking = trained.norms_missing({"patch": (ten, ten)})
+    assert "0 of 10 sets with steps as tokens and 10 of 10 sets with patches" in lacking
+
+
 def test_sets_of_a_later_tier_change_no_verdict_of_the_first():
     def effect(i, name):
         return nothing(i, name) + 0.03 * (name == "dft")

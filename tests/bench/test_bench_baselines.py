@@ -122,7 +122,8 @@ def test_a_record_is_whole(resample):
     assert json.loads(json.dumps(record)) == record
 
 
-def test_fewer_series_are_those_of_a_training(monkeypatch):
+@pytest.mark.parametrize(("name", "split"), [("Libras", 3), ("PenDigits", 0)])
+def test_fewer_series_are_those_of_a_training(monkeypatch, name, split):
     from posenc.bench import parts
     from posenc.bench.settings import Settings
 
@@ -131,8 +132,9 @@ def test_fewer_series_are_those_of_a_training(monkeypatch):
         baselines.BASELINES, "nearest", lambda train, test: seen.extend((train, test)) or test.y
     )
     monkeypatch.setattr(data, "split_validation", lambda part, share, seed: (part, part))
-    (record,) = baselines.baselines("Libras", 3, only=["nearest"], max_cases=100)
-    cell = Settings("none", "patch", "Libras", resample=3, split_seed=3, max_cases=100)
+    (record,) = baselines.baselines(name, 3, only=["nearest"], max_cases=100)
+    at = {"seed": 3, "split_seed": 3, "resample": split}
+    cell = Settings("none", "patch", name, max_cases=100, **at)
     theirs = parts.load(cell, "cpu")
     assert record["settings"] == {"max_cases": 100}
     assert (record["n_train"], record["n_test"]) == (100, 100)
@@ -147,6 +149,15 @@ def test_a_cap_that_cuts_nothing_leaves_the_record_as_it_is():
         assert record["settings"] == {}
     with pytest.raises(ValueError, match="max_cases must be an integer of at least 0, got -1"):
         baselines.baselines("Libras", max_cases=-1)
+
+
+def test_a_set_with_one_split_has_as_many_draws_as_the_trainings_where_it_is_cut(out):
+    assert data.official_only("PenDigits")
+    assert baselines.run(["PenDigits"], 2, out, only=["nearest"], max_cases=100) == 2
+    first, second = baselines.read(out)
+    assert [one["resample"] for one in (first, second)] == [0, 1]
+    assert first["metrics"] != second["metrics"]
+    assert baselines.run(["PenDigits"], 2, out, only=["largest_class"]) == 1  # whole: one split
 
 
 def test_run_computes_what_is_not_stored(out, monkeypatch):

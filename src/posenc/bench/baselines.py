@@ -196,7 +196,8 @@ def baselines(
     name : str
         A data set, see `posenc.data.names`.
     resample : int
-        0 is the official split, see `posenc.data.resample`.
+        0 is the official split, see `posenc.data.resample`. Of a set that has nothing else it is
+        the number of a draw, which differs only where a part has more than `max_cases` series.
     only : sequence of str
         Names of `BASELINES`.
     max_cases : int
@@ -239,7 +240,8 @@ def run(
         Names, see `posenc.data.names`.
     resamples : int
         Splits of each set, the official one (0) among them. Sets that have nothing but their
-        official split (`posenc.data.official_only`) get that one.
+        official split (`posenc.data.official_only`) get that one; where it has more than
+        `max_cases` series, as many draws from it, as the trainings have a draw a seed.
     out : path
         A file of JSON lines, made at the first record. Every record is on the disk before the next
         is begun; several processes may write to one file.
@@ -274,7 +276,7 @@ def run(
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
     new = 0
     for name, content in contents.items():
-        for resample in range(1 if data.official_only(name) else resamples):
+        for resample in range(_splits(name, resamples, max_cases)):
             for record in _compute(name, resample, only, max_cases, content, out):
                 new += append(out, record)
     return new
@@ -356,6 +358,14 @@ def append(path: str | os.PathLike, record: dict) -> bool:
     return True
 
 
+def _splits(name: str, resamples: int, max_cases: int) -> int:
+    """Return how many splits or draws of a set differ."""
+    if not data.official_only(name):
+        return resamples
+    cut = max_cases and any(len(data.load(name, one)) > max_cases for one in ("train", "test"))
+    return resamples if cut else 1
+
+
 def _compute(
     name: str,
     resample: int,
@@ -364,7 +374,8 @@ def _compute(
     content: str | None = None,
     stored_in: str | os.PathLike | None = None,
 ) -> Iterator[dict]:
-    whole = data.resample(data.load(name, "train"), data.load(name, "test"), resample)
+    split = 0 if data.official_only(name) else resample
+    whole = data.resample(data.load(name, "train"), data.load(name, "test"), split)
     train, test = (parts.some(part, max_cases, resample) for part in whole)
     fewer = {"max_cases": max_cases} if (train, test) != whole else {}
     mean, deviation = data.channel_statistics(train)

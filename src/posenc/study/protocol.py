@@ -79,14 +79,19 @@ def _names(encodings: Sequence[str]) -> str:
 
 
 _APPENDIX = f"""\
-## What the second hash holds
+## What the hashes hold
 
-Outcome, baseline, level and margin; what a unit, a whole, a learned and a deciding set is; the \
-four primary tests; what is shown for all sets, the survey's sets and by Bayesian signed ranks; \
-that models are judged apart. The mixed model, the power \
-for single gains and the smallest reachable p stand in the words above and are shown beside the \
-verdicts, but no rule depends on them, and they are not in the hash. It holds a least power of 0.8 \
-that no page uses so far. What these answers mean for sentences of the sources is judged by the \
+The first holds the data sets, the eleven encodings, the number of resamples, the settings of a \
+training, and rates, number and steps of the trials. The two models, the tiers and what the fourth \
+trial is stand in the words above and in the code, and each record names its own model and \
+settings. So tiers may grow or shrink without another hash, and every such change has a date below.
+
+The second holds outcome, baseline, level and margin; what a unit, a whole, a learned and a \
+deciding set is; the four primary tests; what is shown for all sets, the survey's sets and by \
+Bayesian signed ranks; that models are judged apart. The mixed model, the power for single gains \
+and the smallest reachable p stand in the words above and are shown beside the verdicts, but no \
+rule depends on them, and they are not in the hash. It holds a least power of 0.8 that no page \
+uses so far. What these answers mean for sentences of the sources is judged by the \
 rules of the Audit (`posenc.audit.rules`), from readings in `posenc.audit.survey.trained`.
 
 2026-11-23: beside the one mixed model of all gains, each model has one of its own, since gains \
@@ -101,7 +106,8 @@ gain goes with the norm or with the size, not for another ranking, and eleven we
 processors at hand. No model of either kind had been trained by then.
 
 2026-11-25, before a training with another norm, of another size or of one of the encodings below \
-was read, but for `window_statistics` and its control on five other sets, which are kept:
+was read (ten with another norm, on MelbournePedestrian, had been trained), but for \
+`window_statistics` and its control on five other sets, which are kept:
 
 - With the other norm `tupe` is trained besides, one of those that the survey calls advanced, \
 since its sentence on norms (S50) is about these.
@@ -190,9 +196,9 @@ def _tier(number: int) -> str:
     said = f"- **Tier {number}**: {_held([block for block in blocks if block not in later])}"
     if later:
         said += (
-            f"\n- **Extension of tier {number}**, outside both hashes, with the encodings that "
-            "came to the library after the protocol was frozen, and with the control of those that "
-            f"are made from the signal: {_held(later)}"
+            f"\n- **Extension of tier {number}**, with the encodings that came to the library "
+            "after the protocol was frozen, and with the control of those made from the signal: "
+            f"{_held(later)}"
         )
     return said
 
