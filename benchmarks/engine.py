@@ -12,7 +12,9 @@ equal width, depth, heads, batch size, epochs and data:
     stores what this comparison found.
 
 Throughput is trainings per second with warm workers: importing torch, once per worker and run, is
-left out. The last table is what the store and the driver cost per cell.
+left out. Table (d) is what the store and the driver cost per cell, and (e) the share that a step's
+products reach of the rate that large products have on the same core, as `benchmarks/steps.py`
+measures it (`--only share`).
 """
 
 import argparse
@@ -28,8 +30,9 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+import steps
 import torch
-from aims import ENGINE
+from aims import ENGINE, LINEAR
 from timing import markdown
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -49,7 +52,7 @@ LENGTHS = (30, 100, 896)
 def main() -> None:
     options = arguments()
     print(f"{platform.machine()}, {available_cores()} cores, torch {torch.__version__}\n")
-    for part in (against_plain, against_reference, against_tsai, overhead):
+    for part in (against_plain, against_reference, against_tsai, overhead, share):
         if options.only in (None, part.__name__.removeprefix("against_")):
             print(part(options), end="\n\n")
 
@@ -60,7 +63,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", default="full", help="size of the model: laptop or full")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--only", choices=("plain", "reference", "tsai", "overhead"))
+    parser.add_argument("--only", choices=("plain", "reference", "tsai", "overhead", "share"))
     parser.add_argument("--out", type=Path, help="file for what is found beside tsai")
     parser.add_argument("--reference", type=Path, help="a checkout of the survey's code")
     options = parser.parse_args()
@@ -332,6 +335,21 @@ def overhead_seconds(n: int) -> tuple[float, float]:
         Driver(grid, Store(Path(folder) / "overhead.jsonl"), Instant()).run(Silent())
         each = (time.perf_counter() - start) / n
     return training, each
+
+
+def share(options: argparse.Namespace) -> str:
+    """Return a table of the machine's rate of products, and what a laptop step reaches of it."""
+    if options.device != "cpu":
+        return "(e) skipped: the share of the rate of products is measured on the processor."
+    step = argparse.Namespace(quick=options.quick, encoding="none", batch_size=32)
+    rows, threads = [], torch.get_num_threads()
+    torch.set_num_threads(1)
+    for length in options.lengths:
+        limit, found = steps.reach(length, step)
+        reached = f"{found.rate / limit:.0%}"
+        rows.append([str(length), f"{limit / 1e9:.0f}", reached, f"{LINEAR:.0%}"])
+    torch.set_num_threads(threads)
+    return markdown(["(e) L", "large products, GFLOP/s", "products in a step", "aim"], rows)
 
 
 def reference_model(path: Path) -> tuple[dict[str, str], Callable]:

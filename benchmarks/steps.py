@@ -6,7 +6,12 @@ the step's own products reach (its linear maps; torch counts their operations). 
 of products of the same shapes by themselves: on operands that stay in the core's cache, and on
 operands and results that lie outside it, as in a step, where each was written long before. Then
 the share of the step that goes into products, attention, dropout, the optimiser and all else, and
-how long a compiled step takes beside it.
+how long a compiled step takes beside it. A second table divides all else, as far as torch's
+profiler tells it apart: the products of the embedding and of the classifier are linear maps like
+all others, and a sum of gradients is one of the residual sums. Last in it is Python, as a share of
+the same time: what passes between operators, the profiler's own work included.
+
+`python benchmarks/steps.py --out results/steps.json` stores both tables.
 """
 
 import argparse
@@ -22,7 +27,7 @@ import torch
 from aims import LINEAR as AIM
 from aims import busy
 from timing import markdown
-from torch.autograd.profiler_util import FunctionEventAvg
+from torch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from posenc.bench import build, ensemble, parts
@@ -40,6 +45,21 @@ PARTS = {
     "dropout": ("posenc::dropout", "aten::random_"),
     "optimiser": ("adam", "zero_grad"),
 }
+# Parts of all else: the first of which a name fits the operator or one that it was called by.
+REST = {
+    "moments' counters": ("optimizer.step",),
+    "around attention": ("twice", "scaled_dot_product", "unbind"),
+    "masks of dropout": ("posenc::dropout", "aten::mul", "mulbackward"),
+    "norms": ("norm",),
+    "GELU": ("gelu",),
+    "residual sums": ("aten::add", "aten::add_", "addbackward"),
+    "pooling and loss": ("mean", "softmax", "nll_loss"),
+    "around products": ("aten::linear", "mmbackward", "tbackward"),
+    "copies": ("aten::copy_", "aten::clone", "aten::cat"),
+    "autograd": ("autograd", "backward", "accumulategrad"),
+}
+STEP = "posenc::step"
+OTHERS, PYTHON = "other operators", "Python"
 
 
 def main() -> None:
@@ -54,7 +74,7 @@ def main() -> None:
     at_work = busy()  # before this program adds to it
     head = f"{platform.machine()}, 1 thread, torch {torch.__version__}, {options.encoding}"
     found = [shares(length, options) for length in options.lengths]
-    print(f"{head}\n\n{table(found)}")
+    print(f"{head}\n\n{table(found)}\n\n{table_of_rest(found)}")
     if options.out:
         stored = {"machine": head, "busy": at_work, "batch_size": options.batch_size, "rows": found}
         options.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
@@ -63,29 +83,43 @@ def main() -> None:
 def shares(length: int, options: argparse.Namespace) -> dict[str, float]:
     """Return the limit, what the products reach of it, and what share of a step each part takes."""
     rounds = 20 if options.quick else 100
-    step = training(options.encoding, length, options.batch_size).take_step
-    limit = peak_rate(rounds)
-    found = measure(step, rounds)
+    limit, found = reach(length, options)
     rates = {
         "linear maps reach": found.rate,
         "alone, in cache": rate_alone(found.products, rounds, size=0),
         "alone, outside": rate_alone(found.products, rounds, size=OUTSIDE),
     }
     parts = {name: found.seconds[name] / found.total for name in (*PARTS, "all else")}
+    rest = {name: found.rest[name] / found.total for name in (*REST, OTHERS, PYTHON)}
     at = {"tokens": length, "ms a step": 1e3 * found.step, "limit, GFLOP/s": limit / 1e9}
     compiled = training(options.encoding, length, options.batch_size, compile=True).take_step
     quicker = {"compiled takes": fastest(compiled, rounds) / found.step}
-    return at | {name: rate / limit for name, rate in rates.items()} | parts | quicker
+    return at | {name: rate / limit for name, rate in rates.items()} | parts | quicker | rest
+
+
+def reach(length: int, options: argparse.Namespace) -> "tuple[float, Measured]":
+    """Return the machine's rate of products, and what is measured of a step beside it."""
+    rounds = 20 if options.quick else 100
+    step = training(options.encoding, length, options.batch_size).take_step
+    return peak_rate(rounds), measure(step, rounds)
 
 
 def table(found: list[dict[str, float]]) -> str:
     """Return a Markdown table, a row a number of tokens."""
+    names = [name for name in found[0] if name not in (*REST, OTHERS, PYTHON)]
     rows = []
     for row in found:
-        length, step, limit, reached, *others = row.values()
+        length, step, limit, reached, *others = (row[name] for name in names)
         at = [str(length), f"{step:.2f}", f"{limit:.0f}", f"{reached:.0%} (aim {AIM:.0%})"]
         rows.append([*at, *(f"{share:.0%}" for share in others)])
-    return markdown(list(found[0]), rows)
+    return markdown(names, rows)
+
+
+def table_of_rest(found: list[dict[str, float]]) -> str:
+    """Return a Markdown table of what all else divides into, a row a number of tokens."""
+    names = ["all else", *REST, OTHERS, PYTHON]
+    rows = [[str(row["tokens"]), *(f"{row[name]:.1%}" for name in names)] for row in found]
+    return markdown(["tokens", *names], rows)
 
 
 def training(encoding: str, length: int, batch_size: int, *, compile: bool = False) -> Training:
@@ -152,11 +186,15 @@ def _multiply(operands: list[tuple[torch.Tensor, ...]]) -> None:
 
 
 class Measured:
-    """Seconds of one step by part, operations of its linear maps, and the step's wall time."""
+    """Seconds of one step by part, operations of its linear maps, and the step's wall time.
+
+    `rest` divides the seconds of all else, and has those of Python beside them.
+    """
 
     def __init__(self, rounds: int, step: float) -> None:
         self.rounds, self.step = rounds, step
         self.seconds: dict[str, float] = defaultdict(float)
+        self.rest: dict[str, float] = defaultdict(float)
         self.products: dict[Product, float] = defaultdict(float)
         self.flops = 0.0
 
@@ -172,12 +210,26 @@ class Measured:
 
     def add(self, event: FunctionEventAvg) -> None:
         """Count an operator, or all of its calls with inputs of the same shapes."""
-        part = next((p for p, keys in PARTS.items() if _fits(event.key, keys)), "all else")
+        if event.key == STEP:
+            return
+        part = _part(event.key)
         self.seconds[part] += event.self_cpu_time_total / 1e6 / self.rounds
         if part == "linear maps":
             self.flops += event.flops / self.rounds
             (m, k), (_, n) = [shape for shape in event.input_shapes if len(shape) == 2][:2]
             self.products[m, k, n] += event.count / self.rounds
+
+    def add_rest(self, event: FunctionEvent) -> None:
+        """Count one call of an operator, if it belongs to all else."""
+        names = _path(event)
+        if event.name == STEP:
+            part = PYTHON
+        elif _part(event.name) != "all else":
+            return
+        else:
+            fits = (p for p, keys in REST.items() if any(_fits(name, keys) for name in names))
+            part = next(fits, OTHERS)
+        self.rest[part] += event.self_cpu_time_total / 1e6 / self.rounds
 
 
 def measure(step: Callable, rounds: int) -> Measured:
@@ -186,10 +238,15 @@ def measure(step: Callable, rounds: int) -> Measured:
     # one step each: what the profiler notes lies between a step's tensors and scatters later ones
     for _ in range(rounds):
         kinds = [ProfilerActivity.CPU]
-        with profile(activities=kinds, with_flops=True, record_shapes=True) as seen:
+        with (
+            profile(activities=kinds, with_flops=True, record_shapes=True) as seen,
+            record_function(STEP),
+        ):
             step()
         for event in seen.key_averages(group_by_input_shape=True):
             found.add(event)
+        for event in seen.events():
+            found.add_rest(event)
     return found
 
 
@@ -198,6 +255,19 @@ def fastest(step: Callable, rounds: int) -> float:
     for _ in range(5):
         step()
     return min(_seconds(step) for _ in range(rounds))
+
+
+def _part(name: str) -> str:
+    return next((part for part, keys in PARTS.items() if _fits(name, keys)), "all else")
+
+
+def _path(event: FunctionEvent) -> list[str]:
+    """Return the names of an operator and of those that it was called by."""
+    names = []
+    while event is not None:
+        names.append(event.name)
+        event = event.cpu_parent
+    return names
 
 
 def _fits(name: str, keys: tuple[str, ...]) -> bool:

@@ -179,6 +179,20 @@ def test_progress_names_running_failed_and_the_time_left():
     assert re.search(r"<\d\d:\d\d", last)
 
 
+def test_progress_names_its_stage_and_what_was_done_before():
+    import io
+
+    from posenc.bench.progress import Plan, Progress
+
+    stream = io.StringIO()
+    progress = Progress(10, stream, done=4, stage="tuning, last trial")
+    progress.add(1, 0, 0)
+    progress.close()
+    assert progress.done == 5
+    assert re.search(r"tuning, last trial: +50%.* 5/10 ", stream.getvalue())
+    assert Plan(4).stage == "training"
+
+
 def test_scores_tabulate_means_over_seeds(results):
     scores = tables.scores(Store(results), "patch")
     assert scores.datasets == ("A", "B", "C", "D")
@@ -252,6 +266,7 @@ def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     path = report.write(Store(results), tmp_path / "report")
     text = path.read_text()
     assert "36 finished training runs, 1 failed" in text
+    assert "\n\n3 seeds on the official split, not tuned.\n\n" in text
     assert "- failed 1×: t5, patch, A: boom" in text
     assert "| average rank (4) | 2.000 | 1.000 | 3.000 |" in text
     assert re.search(r"Friedman: chi-square 8\.000, p = 0\.0183", text)
@@ -274,6 +289,37 @@ def test_reports_are_the_same_every_time(results, tmp_path):
     first, second = (report.write(Store(results), tmp_path / n).parent for n in "ab")
     for file in first.iterdir():
         assert file.read_bytes() == (second / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["report.md", "scores.csv", "heatmap-patch.png", "report.json"])
+def test_a_report_leaves_files_of_others_alone(results, tmp_path, call, name):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    (folder / "notes.md").write_text("notes")
+    code, text, err = call("report", results, "--out", folder)
+    assert (code, text) == (2, "")
+    assert f"{folder / name} was not written by python -m posenc.bench report" in err
+    assert "name another --out; it was left as it is" in err
+    assert {p.name: p.read_text() for p in folder.iterdir()} == {name: "mine", "notes.md": "notes"}
+    (folder / name).unlink()
+    assert call("report", results, "--out", folder)[0] == 0
+    assert call("report", results, "--out", folder)[0] == 0  # over its own
+    with (folder / "report.md").open("a") as file:
+        file.write("a remark of a reader")
+    code, _, err = call("report", results, "--out", folder)
+    assert code == 2
+    assert "report.md was not written by python -m posenc.bench report, or was changed" in err
+    assert "a remark" in (folder / "report.md").read_text()
+    assert (folder / "notes.md").read_text() == "notes"
+
+
+def test_a_report_knows_its_figures_of_earlier_records(results, tmp_path):
+    records = list(Store(results))
+    few = [r for r in records if r["encoding"] == "none"]
+    for some in (records, few, records):
+        path = report.write(some, tmp_path / "report")
+    assert "ranks-patch.png" in path.read_text()
 
 
 def test_a_report_of_nothing_is_refused(tmp_path, call):

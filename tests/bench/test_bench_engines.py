@@ -12,12 +12,13 @@ import signal
 import sys
 import threading
 import time
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from posenc.bench import commands, records
+from posenc.bench import commands, records, tuning
 from posenc.bench import grid as grids
 from posenc.bench.cluster import DaskEngine
 from posenc.bench.driver import Driver
@@ -168,8 +169,53 @@ def test_engines_give_the_same_results(drive, out):
 def test_finished_cells_are_skipped_and_failed_ones_on_request_retried(drive):
     assert drive(["none", "mine:Broken"], SerialEngine()).failed == 2
     again = drive(["none", "mine:Broken"], SerialEngine())
-    assert (again.trained, again.skipped) == (0, 4)
+    assert (again.trained, again.skipped, again.failed_before) == (0, 4, 2)
     assert drive(["none", "mine:Broken"], SerialEngine(), retry_failed=True).trained == 2
+
+
+class Watch:
+    """A clock for a driver, and an engine whose trainings take ten seconds each by it."""
+
+    n_workers, running = 1, 0
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr("posenc.bench.driver.time.monotonic", lambda: self.now)
+
+    def map(self, jobs):
+        for job in jobs:
+            self.now += 10
+            yield job, [records.finished(c, {}, device="cpu", seconds=1.0) for c in job.cells]
+
+
+@pytest.mark.parametrize(
+    ("until", "longest", "trained"),
+    [
+        (35, 0, 3),  # the fourth would end at 40
+        (40, 0, 4),
+        (5, 0, 1),  # before the first has ended nobody knows
+        (25, 20, 1),  # as an earlier stage of the command has seen
+        (15, 20, 0),
+        (99, 0, 6),
+    ],
+)
+def test_no_training_is_begun_that_would_end_too_late(
+    cell, out, monkeypatch, until, longest, trained
+):
+    group = [cell(seed=seed) for seed in range(6)]
+    driver = Driver(
+        tuning.Cells([group]), Store(out), Watch(monkeypatch), until=until, longest=longest
+    )
+    assert driver.run(Silent()).trained == trained
+    assert driver.stopped == (trained < 6)
+    assert driver.longest == max(longest, 10 * (trained > 0))
+    again = Driver(tuning.Cells([group]), Store(out), Watch(monkeypatch), until=1, longest=longest)
+    assert again.run(Silent()).skipped == trained  # what is there is counted all the same
+    rest = Driver(tuning.Cells([group]), Store(out), Watch(monkeypatch))
+    assert (rest.run(Silent()).trained, rest.stopped) == (
+        6 - trained - again.summary.trained,
+        False,
+    )
 
 
 def test_an_edited_encoding_is_trained_anew(drive, tmp_path):
@@ -217,7 +263,7 @@ def test_an_engine_that_is_only_asked_for_is_left_again(monkeypatch):
 
     remote = Remote()
     monkeypatch.setattr(commands.Trainer, "engine", lambda _: remote)
-    commands.Trainer(None, "cpu", []).check_engine()
+    commands.Trainer(Namespace(stack=None), "cpu", []).check()
     assert remote.closed == 1
 
 

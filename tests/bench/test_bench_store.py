@@ -107,7 +107,7 @@ def test_a_torn_last_line_is_not_read_and_the_next_append_removes_it(path, recor
 
 def test_a_long_torn_line_is_removed_too(path, record):
     path.parent.mkdir()
-    path.write_bytes(b'{"key":"' + b"x" * 300_000)
+    path.write_bytes(b'{"key":"' + b"0f" * 16 + b'","encoding":"' + b"x" * 300_000)
     Store(path).append(record(0))
     assert [r["seed"] for r in whole_lines(path)] == [0]
 
@@ -288,11 +288,28 @@ def test_a_system_without_locks_is_said(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "foreign", [b'{"mine": 1}', b'{"mine": 1}\n', b"some text", b"a,b\n1,2\n", b"\x00\x01"]
+    "foreign",
+    [
+        b'{"mine": 1}',
+        b'{"mine": 1}\n',
+        b"some text",
+        b"\nsome text",
+        b"a,b\n1,2\n",
+        b"\x00\x01",
+        b"{",
+        b'{"ke',
+        b'{"key":"a note of mine","text":"half',
+        b'{"key":"a note of mine"}\n',
+    ],
 )
-def test_a_file_of_somebody_else_is_never_changed(tmp_path, record, foreign):
+def test_a_file_of_somebody_else_is_never_changed(tmp_path, record, call, foreign):
     path = tmp_path / "mine.json"
     path.write_bytes(foreign)
+    trained = ["run", "--datasets", "range_probe:n=40", "--profile", "smoke", "--models", "patch"]
+    code, text, err = call(*trained, "--encodings", "none", "--engine", "serial", "--out", path)
+    assert (code, text) == (2, "")
+    assert "mine.json, line" in err
+    assert path.read_bytes() == foreign
     with pytest.raises(ValueError, match=r"mine\.json is not a results file.*left as it is"):
         Store(path).append(record())
     assert path.read_bytes() == foreign
@@ -301,6 +318,20 @@ def test_a_file_of_somebody_else_is_never_changed(tmp_path, record, foreign):
     with pytest.raises(ValueError, match=r"mine\.json"):
         merge([source], path)
     assert path.read_bytes() == foreign
+
+
+@pytest.mark.parametrize("torn", [b"{", b'{"key":"a note', b'{"key": 3'])
+def test_half_a_line_is_removed_behind_records_only(path, record, torn):
+    store = Store(path)
+    store.append(record(0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
+    store.append(record(1))
+    assert [r["seed"] for r in whole_lines(path)] == [0, 1]
+    path.write_bytes(whole + b'{"key":"a note"}\n' + torn)
+    with pytest.raises(ValueError, match=r"run\.jsonl, line 2: not a record"):
+        store.append(record(2))
+    assert path.read_bytes() == whole + b'{"key":"a note"}\n' + torn
 
 
 @pytest.mark.parametrize(
@@ -313,6 +344,15 @@ def test_a_file_of_somebody_else_is_never_changed(tmp_path, record, foreign):
         ("encoding", None, "encoding must be a text, got None"),
         ("key", "xyz", "key must be 32 hexadecimal digits, got 'xyz'"),
         ("resample", 0.5, "resample must be an integer"),
+        ("versions", {"torch": 3}, "versions.torch must be a text, got 3"),
+        ("seed", 5, "seed must be 1 as in settings, got 5"),
+        ("dataset", "LSST", "dataset must be 'range_probe' as in settings, got 'LSST'"),
+        ("encoding", "dft", "encoding must be 'none' as in settings, got 'dft'"),
+        ("model", "patch", "model must be 'time_series' as in settings, got 'patch'"),
+        ("profile", "full", "profile must be 'smoke' as in settings, got 'full'"),
+        ("resample", 2, "resample must be 0 as in settings, got 2"),
+        ("protocol", "x", "protocol must be '' as in settings, got 'x'"),
+        ("key", "0f" * 16, "of settings, got '0f0f0f"),
     ],
 )
 def test_a_line_of_wrong_types_is_named_with_its_number(path, record, name, value, said):

@@ -1,5 +1,6 @@
 """Tuning spends the same budget on every encoding and looks at the validation part only."""
 
+import re
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -7,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from posenc import encodings
-from posenc.bench import commands, protocols, records, stages, tuning
+from posenc.bench import commands, failures, protocols, records, stages, tuning
 from posenc.bench.driver import Driver, Summary
 from posenc.bench.local import SerialEngine
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
+from posenc.study import report
 
 
 class Quiet:
@@ -171,21 +173,161 @@ def test_a_group_whose_trials_failed_does_not_wait(tmp_path):
             store.append(records.failed(one, "no memory", device="cpu", seconds=0.0))
         return Summary(len(cells), failed=len(cells))
 
-    found = list(stages.run([[cell(), cell().with_seed(4)]], files, fail))
+    begun = []
+    groups = [[cell(), cell().with_seed(4)]]
+    found = list(stages.run(groups, files, fail, lambda *told: begun.append(told)))
     assert [(done.failed, done.waiting) for _, done in found] == [(3, 0), (0, 0), (2, 0)]
+    assert begun == [("tuning, first trials", 0), ("tuning, last trial", 1), ("training", 0)]
 
 
 def test_what_waits_is_said(capsys, monkeypatch):
     done = Summary(1, skipped=2, elsewhere=3, waiting=4)
     monkeypatch.setattr(stages, "run", lambda *_: [("training", done)])
-    commands._staged([], None, None)
+    commands._staged([], None, commands.Trainer(None, "cpu", []))
     assert capsys.readouterr().out == (
-        "training: 1 trained, 2 were there, 3 are being trained by another run, "
+        "training: 1 trained (0 failed), 2 were there, 3 are being trained by another run, "
         "4 wait for trials that have not ended\n"
     )
     commands._print_summary(done, Path("run.jsonl"))
     assert "3 are being trained by another run, 4 wait for trials; results in" in (
         capsys.readouterr().out
+    )
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Return a function that lets another one take the place of every training."""
+    monkeypatch.setattr(commands.Trainer, "engine", lambda _: SerialEngine())
+
+    def put(outcome):
+        def train(cells, *_, **__):
+            return [outcome(one) for one in cells]
+
+        monkeypatch.setattr("posenc.bench.train.train", train)
+
+    return put
+
+
+def scores(one):
+    return {"accuracy": 0.5, "validation_accuracy": one.learning_rate, "validation_loss": 1.0}
+
+
+def no_memory(_):
+    raise MemoryError("no room")
+
+
+def all_but_the_highest_rate(one):
+    return scores(one) if one.learning_rate < 3e-3 else no_memory(one)
+
+
+PROTOCOL = ["protocol", "--datasets", "BasicMotions", "--model", "patch", "--encodings", "none"]
+PROTOCOL += ["--device", "cpu", "--out", "mine"]
+TUNED = ["run", "--tune", "--resamples", 2, "--datasets", "BasicMotions", "--models", "patch"]
+TUNED += ["--encodings", "none", "--profile", "smoke", "--device", "cpu", "--out", "r.jsonl"]
+
+
+def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
+    stand_in(no_memory)
+    code, text, err = call(*PROTOCOL)
+    assert code == 1, err
+    assert text.splitlines() == [
+        "BasicMotions, model patch",
+        "tuning, first trials: 3 trained (3 failed), 0 were there",
+        "tuning, last trial: 0 trained (0 failed), 0 were there",
+        "training: 5 trained (5 failed), 0 were there",
+        "failed: none patch BasicMotions, 3 trials: MemoryError: no room",
+        "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
+        "why they failed: python -m posenc.bench status mine/tuning-BasicMotions.jsonl",
+        "why they failed: python -m posenc.bench status mine/second-BasicMotions.jsonl",
+        "to try them again: the same command with --retry-failed",
+    ]
+    code, again, _ = call(*PROTOCOL)
+    assert code == 1
+    assert "training: 0 trained (0 failed), 5 were there (5 of them failed)" in again
+    assert again.splitlines()[4:] == text.splitlines()[4:]
+    stand_in(scores)
+    code, text, _ = call(*PROTOCOL, "--retry-failed")
+    assert code == 0
+    assert text.splitlines()[-1] == "training: 5 trained (0 failed), 0 were there"
+
+
+def test_many_failures_are_counted_not_listed():
+    kinds = [records.failed(cell(f"e{i}"), "no", device="cpu", seconds=0.0) for i in range(12)]
+    lines = failures.said([(Path("r.jsonl"), kinds)])
+    assert lines[10:] == ["... and 2 more of them", *lines[11:]]
+    assert "status r.jsonl" in lines[11]
+
+
+def test_a_tuned_run_names_the_trials_that_failed(call, stand_in):
+    stand_in(all_but_the_highest_rate)
+    for trained, before in ((3, ""), (0, " (1 of them failed)")):
+        code, text, _ = call(*TUNED)
+        assert code == 1
+        of_first = f"{trained} trained ({trained // 3} failed), {3 - trained} were there{before}"
+        assert f"tuning, first trials: {of_first}\n" in text
+        assert "failed: none patch BasicMotions, 1 trial: MemoryError: no room\n" in text
+        assert "status r-tuning.jsonl\nto try them again: the same command with" in text
+
+
+def test_progress_and_report_know_stages_and_resamples(call, stand_in):
+    stand_in(scores)
+    code, _, err = call(*TUNED)
+    assert code == 0
+    bars = re.findall(r"([^\n\r:]+): +\d+%\|[^|]*\| (\d+/\d+)", err)
+    last = {stage.strip(): count for stage, count in bars}
+    assert last == {
+        "tuning, first trials": "3/6",
+        "tuning, last trial": "4/6",
+        "training": "6/6",
+    }
+    found = list(Store("r.jsonl"))
+    tuned = "tuned by 4 trials of 500 steps."
+    assert report.design(found) == f"2 resamples (official split and 1 other), {tuned}"
+    assert report.design(found[:1]) == f"1 seed on the official split, {tuned}"
+    assert report.design(found[1:]) == f"1 resample (without the official split), {tuned}"
+    plain = records.finished(cell("none").with_seed(1), {}, device="cpu", seconds=1.0)
+    assert report.design([*found, plain | {"dataset": "A", "settings": {}}]) == (
+        "A: 1 seed on the official split; BasicMotions: 2 resamples (official split and 1 other), "
+        "not tuned or tuned by 4 trials of 500 steps."
+    )
+
+
+def test_a_protocols_bar_counts_all_its_cells(call, stand_in):
+    stand_in(scores)
+    code, _, err = call(*PROTOCOL, "--encodings", "none", "dft")
+    assert code == 0
+    assert re.findall(r"([a-z, ]+): +100%[^\r\n]* (\d+/\d+)", err)[-1] == ("training", "18/18")
+
+
+@pytest.mark.parametrize("option", ["workers", "stack"])
+def test_a_wrong_option_of_a_protocol_is_named_before_anything_is_read(call, monkeypatch, option):
+    monkeypatch.setattr("posenc.data.load", lambda *_: pytest.fail("read"))
+    code, text, err = call(*PROTOCOL, f"--{option}", 0)
+    assert (code, text) == (2, "")
+    assert f"{option} must be an integer of at least 1, got 0" in err
+
+
+def test_a_slice_ends_where_the_next_training_would_not_fit(call, stand_in, monkeypatch):
+    now = 0.0
+
+    def ten_seconds_each(one):
+        nonlocal now
+        now += 10
+        return scores(one)
+
+    stand_in(ten_seconds_each)
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    code, text, _ = call(*PROTOCOL, "--seconds", 45)
+    assert code == 0
+    assert text.splitlines()[-2:] == [
+        "training: 0 trained (0 failed), 0 were there",
+        "5 s are left, and the longest training so far took 10 s: no other is begun; the same "
+        "command goes on from here",
+    ]
+    text = call(*PROTOCOL, "--seconds", 45)[1]  # four of five, as nobody knows of the first
+    assert "training: 4 trained (0 failed), 0 were there\n5 s are left" in text
+    assert call(*PROTOCOL, "--seconds", 45)[1].endswith(
+        "training: 1 trained (0 failed), 4 were there\n"
     )
 
 

@@ -5,6 +5,7 @@ import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def arrays() -> bytes:
     """Return the bytes of a packed data set."""
     x, y = np.zeros((2, 3, 1), np.float32), np.array([0, 1])
     buffer = io.BytesIO()
-    np.savez(buffer, **packed._arrays({"train": Dataset(x, y, ("a", "b"), "Tiny", "made")}))
+    np.savez(buffer, **packed.arrays({"train": Dataset(x, y, ("a", "b"), "Tiny", "made")}))
     return buffer.getvalue()
 
 
@@ -63,7 +64,7 @@ def pair(path: Path) -> dict:
 
 
 HEADER = '{"key":"%s","encoding":"none","model":"patch","dataset":"a","seed":0,"profile":"smoke",'
-RECORD = HEADER % ("0f" * 16) + (
+RECORD = HEADER % sha256(b"{}").hexdigest()[:32] + (  # a key is the hash of the settings
     '"metrics":{"accuracy":0.5},"settings":{},"versions":{},"device":"cpu","seconds":1.5}\n'
 )
 BASELINE = (

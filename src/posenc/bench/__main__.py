@@ -15,7 +15,9 @@ from posenc.bench.store import Store
 
 _SECONDS = (
     "begin no training after so many seconds; what has begun is trained to its end, so the command "
-    "may overrun by as long as one training takes; run it again to go on"
+    "may overrun by as long as one training takes: therefore none is begun either that would end "
+    "too late if it took as long as the longest so far, once the first has ended; run it again to "
+    "go on"
 )
 
 _AGREE = "compare a GPU with the processor, on a short training"
@@ -66,7 +68,11 @@ def parser() -> argparse.ArgumentParser:
     merge.set_defaults(command=_merge)
     report = commands.add_parser("report", help="write tables, tests and figures")
     report.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    report.add_argument("--out", type=Path, help="folder; by default beside the first file")
+    report.add_argument(
+        "--out",
+        type=Path,
+        help="folder; by default beside the first file; files that it did not write are left alone",
+    )
     report.add_argument("--metric", default="accuracy")
     report.add_argument(
         "--where", nargs="*", default=[], metavar="SETTING=VALUE", help="take only these records"

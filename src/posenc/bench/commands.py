@@ -5,26 +5,35 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from posenc import _checks, data, encodings
-from posenc.bench import build, changes, estimate, jobs, local, protocols, stages, tuning
+from posenc.bench import build, changes, estimate, failures, jobs, local, protocols, stages, tuning
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary
-from posenc.bench.progress import Progress
+from posenc.bench.progress import Plan
 from posenc.bench.settings import NAMED, Settings
 from posenc.bench.store import Store
 
+TRIALS = len(tuning.RATES) + 1
 
-@dataclass(frozen=True)
+
+@dataclass
 class Trainer:
-    """Trains what a results file lacks of some cells, as the options of a command say."""
+    """Trains what a results file lacks of some cells, as the options of a command say.
+
+    What one stage has found out holds for the next: the seconds of the `longest` job, and whether
+    it `stopped` for want of time.
+    """
 
     options: argparse.Namespace
     device: str
     encodings: Sequence[str]
     until: float = math.inf
+    plan: Plan = field(default_factory=Plan)
+    longest: float = 0.0
+    stopped: bool = False
 
     def __call__(self, cells: Cells, store: Store) -> Summary:
         driver = Driver(
@@ -36,12 +45,16 @@ class Trainer:
             compile=getattr(self.options, "compile", False),
             retry_failed=self.options.retry_failed,
             until=self.until,
+            longest=self.longest,
         )
-        progress = Progress(len(cells))
+        progress = self.plan.progress()
         try:
             return driver.run(progress)
         finally:
             progress.close()
+            self.plan.done = progress.done
+            self.longest = driver.longest
+            self.stopped = self.stopped or driver.stopped
 
     def engine(self) -> Engine:
         named = getattr(self.options, "engine", "local")
@@ -58,8 +71,9 @@ class Trainer:
         sources = [build.source_file(name) for name in self.encodings]
         return DaskEngine(named, [path for path in sources if path])
 
-    def check_engine(self) -> None:
-        """Raise ValueError if there is no such engine, or nobody answers at its address."""
+    def check(self) -> None:
+        """Raise ValueError if an option is wrong, or nobody answers at the engine's address."""
+        self._stack()
         engine = self.engine()
         if hasattr(engine, "close"):
             engine.close()
@@ -75,21 +89,24 @@ def run(options: argparse.Namespace) -> int:
     device = options.device if options.engine not in ("local", "serial") else None
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
-    train = Trainer(options, device, [spec.name for spec in grid.encodings])
-    train.check_engine()  # a wrong name is an error before anything is read
+    plan = Plan(len(grid))
+    train = Trainer(options, device, [spec.name for spec in grid.encodings], plan=plan)
+    train.check()  # a wrong option is an error before anything is read
     grid.fetch()
     _print_changes(grid.groups(), options.out, tuned=options.tune)
     _print_estimate(grid, options, train)
     if options.tune:
         groups, files = list(grid.groups()), stages.beside(options.out)
+        plan.total += TRIALS * len(groups)
         summary = _staged(groups, files, train)
-        cells = tuning.Cells(stages.final(groups, files.trials))
+        cells, failed = tuning.Cells(stages.final(groups, files.trials)), _failed(groups, files)
     else:
         cells, summary = grid, train(grid, Store(options.out))
+        failed = [(options.out, failures.of(grid.groups(), options.out))]
     _print_summary(summary, options.out)
     if options.profile != "smoke":
         _warn_of_short_trainings(options.out, cells)
-    return 1 if summary.failed else 0
+    return _end(failed)
 
 
 def protocol(options: argparse.Namespace) -> int:
@@ -116,24 +133,35 @@ def protocol(options: argparse.Namespace) -> int:
             f"tier must have training runs of what is asked for, tier {options.tier} has none"
             f"{_asked(options)}"
         )
+    named = [name for block in blocks for name in block.encodings]
+    plan = Plan(len(named) * (TRIALS + protocols.TRAINING["resamples"]))
+    train = Trainer(options, jobs.resolve_device(options.device), named, until, plan)
+    train.check()  # a wrong option is an error before anything is read
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)
-    failed = 0
+    failed = []
     for block in blocks:
         groups = [
             protocols.cells(block.dataset, block.model, name, **block.changes)
             for name in block.encodings
         ]
-        train = Trainer(options, jobs.resolve_device(options.device), block.encodings, until)
         print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
         files = protocols.files(options.out, block.dataset, block.variant)
         _print_changes(groups, files.results, tuned=True)
-        failed += _staged(groups, files, train).failed
-        if time.monotonic() > until:
-            _print_overrun(time.monotonic() - until, files, block.model)
+        _staged(groups, files, train)
+        failed += _failed(groups, files)
+        left = until - time.monotonic()
+        if left < 0:
+            _print_overrun(-left, files, block.model)
             break
-    return 1 if failed else 0
+        if train.stopped:
+            print(
+                f"{left:.0f} s are left, and the longest training so far took "
+                f"{train.longest:.0f} s: no other is begun; the same command goes on from here"
+            )
+            break
+    return _end(failed)
 
 
 def _asked(options: argparse.Namespace) -> str:
@@ -160,15 +188,34 @@ def _seconds_of_its_job(record: dict) -> float:
 
 def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
     """Tune and train, and return what the last stage did."""
-    for title, summary in stages.run(groups, files, train):
-        print(f"{title}: {summary.trained} trained, {summary.skipped} were there{_left(summary)}")
+    for title, summary in stages.run(groups, files, train, train.plan.begin):
+        done = f"{summary.trained} trained ({summary.failed} failed)"
+        print(f"{title}: {done}, {summary.skipped} were there{_left(summary)}")
     return summary
 
 
+def _failed(
+    groups: Sequence[Sequence[Settings]], files: stages.Files
+) -> list[tuple[Path, list[dict]]]:
+    """Return the failed records of tuned trainings and of their trials, by their files."""
+    planned = (_trials(groups, files.trials), files.trials)
+    final = (stages.final(groups, files.trials), files.results)
+    return [(path, failures.of(cells, path)) for cells, path in (planned, final)]
+
+
+def _end(failed: Sequence[tuple[Path, list[dict]]]) -> int:
+    """Say which cells have failed, now or before, and return the exit code."""
+    lines = failures.said(failed)
+    for line in lines:
+        print(line)
+    return 1 if lines else 0
+
+
 def _left(summary: Summary) -> str:
-    """Return how many cells were left, and why; empty where none were."""
+    """Return which of the cells that were there had failed, and which were left, and why."""
     elsewhere, waiting = summary.elsewhere, summary.waiting
-    said = f", {elsewhere} are being trained by another run" if elsewhere else ""
+    said = f" ({summary.failed_before} of them failed)" if summary.failed_before else ""
+    said += f", {elsewhere} are being trained by another run" if elsewhere else ""
     return said + (f", {waiting} wait for trials that have not ended" if waiting else "")
 
 
@@ -246,13 +293,12 @@ def _lacking(
 
 def _print_summary(summary: Summary, out: Path) -> None:
     waiting = f", {summary.waiting} wait for trials" if summary.waiting else ""
+    before = f" ({summary.failed_before} of them failed)" if summary.failed_before else ""
     print(
         f"{summary.trained} cells trained, {summary.failed} of them failed; {summary.skipped} were "
-        f"there, {summary.elsewhere} are being trained by another run{waiting}; results in {out}"
+        f"there{before}, {summary.elsewhere} are being trained by another run{waiting}; "
+        f"results in {out}"
     )
-    if summary.failed:
-        print(f"why they failed: python -m posenc.bench status {out}")
-        print("to try them again: the same command with --retry-failed")
 
 
 def _warn_of_short_trainings(path: Path, cells: Cells) -> None:

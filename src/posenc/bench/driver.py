@@ -124,11 +124,13 @@ class Summary:
         Cells that were left to another run.
     waiting : int
         Cells that were left as trials that choose their settings are not there yet.
+    failed_before : int
+        Of the skipped ones, those that had failed before.
 
     Examples
     --------
     >>> Summary(trained=3, failed=1)
-    Summary(trained=3, failed=1, skipped=0, elsewhere=0, waiting=0)
+    Summary(trained=3, failed=1, skipped=0, elsewhere=0, waiting=0, failed_before=0)
     """
 
     trained: int = 0
@@ -136,6 +138,7 @@ class Summary:
     skipped: int = 0
     elsewhere: int = 0
     waiting: int = 0
+    failed_before: int = 0
 
 
 @dataclass
@@ -166,9 +169,14 @@ class Driver:
     train : callable, optional
         Takes the place of `train.train`, see `jobs.Job`.
     until : float, optional
-        Time (`time.monotonic`, in seconds) after which no training is begun.
+        Time (`time.monotonic`, in seconds) after which no training is begun, nor one that would
+        end later if it took as long as the longest job so far.
     summary : Summary
         What was done so far.
+    longest : float
+        Seconds of the longest job so far; 0 where none has ended.
+    stopped : bool
+        Whether a cell was left as there was no time for it.
 
     Raises
     ------
@@ -183,7 +191,7 @@ class Driver:
     ...     store = Store(Path(folder) / "run.jsonl")
     ...     driver = Driver(tuning.Cells([[cell]]), store, local.SerialEngine(), device="cpu")
     ...     driver.run(progress.Progress(1))
-    Summary(trained=1, failed=0, skipped=0, elsewhere=0, waiting=0)
+    Summary(trained=1, failed=0, skipped=0, elsewhere=0, waiting=0, failed_before=0)
     """
 
     grid: Cells
@@ -197,6 +205,9 @@ class Driver:
     until: float = math.inf
     train: Callable | None = None
     summary: Summary = field(default_factory=Summary)
+    longest: float = 0.0
+    stopped: bool = False
+    _begun: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, listener: Listener) -> Summary:
         """Train every cell that is neither in the store nor being trained by another driver.
@@ -219,6 +230,9 @@ class Driver:
         claims = Claims(self.store.path)
         try:
             for job, records in self.engine.map(self._jobs(claims, listener)):
+                now = time.monotonic()
+                took = now - self._begun.pop(job.cells[0].key, now)
+                self.longest = max(self.longest, took)
                 self._keep(records)
                 for cell in job.cells:
                     claims.release(cell.key)
@@ -235,33 +249,41 @@ class Driver:
             # no more is claimed than one job takes, so that other drivers find work
             for start in range(0, len(group), self.stack):
                 some = group[start : start + self.stack]
-                if time.monotonic() > self.until:
-                    return
                 cells = self._free(some, claims)
                 listener.skip(len(some) - len(cells))
-                if cells:
-                    yield Job(tuple(cells), self.device, self.compile, self.probe, self.train)
+                if not cells:
+                    continue
+                now = time.monotonic()
+                if now + self.longest > self.until:
+                    self.stopped = True
+                    for cell in cells:
+                        claims.release(cell.key)
+                    return
+                self._begun[cells[0].key] = now
+                yield Job(tuple(cells), self.device, self.compile, self.probe, self.train)
 
     def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""
         self.store.refresh()
-        open_cells = [cell for cell in group if not self._done(cell)]
-        self.summary.skipped += len(group) - len(open_cells)
+        open_cells = [cell for cell in group if not self._skips(cell)]
         claimed = [cell for cell in open_cells if claims.take(cell.key)]
         self.summary.elsewhere += len(open_cells) - len(claimed)
         self.store.refresh()  # another driver may have finished one just before we claimed it
         free = []
         for cell in claimed:
-            if self._done(cell):
+            if self._skips(cell):
                 claims.release(cell.key)
-                self.summary.skipped += 1
             else:
                 free.append(cell)
         return free
 
-    def _done(self, cell: Settings) -> bool:
-        known = self.store.failed(cell.key) and not self.retry_failed
-        return known or self.store.finished(cell.key)
+    def _skips(self, cell: Settings) -> bool:
+        """Return whether a cell needs no training, and count it if so."""
+        failed = self.store.failed(cell.key) and not self.retry_failed
+        skipped = failed or self.store.finished(cell.key)
+        self.summary.skipped += skipped
+        self.summary.failed_before += failed
+        return skipped
 
     def _keep(self, records: list[dict]) -> None:
         for i, record in enumerate(records):

@@ -1,25 +1,40 @@
 """A line that says how far a run is: cells done, running, failed, and the time left."""
 
 import sys
+from dataclasses import dataclass
 from typing import TextIO
 
 from tqdm import tqdm
 
 
 class Progress:
-    """Progress of `total` cells on `stream`.
+    """Progress of `total` cells on `stream`, of which `done` were done before this `stage`.
 
     On a terminal one line is redrawn; in a log file a line is written every ten seconds at most.
     """
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, total: int, stream: TextIO | None = None, *, done: int = 0, stage: str = ""
+    ) -> None:
         stream = stream or sys.stderr
         interval = 0.2 if stream.isatty() else 10.0
         # smoothing 0: time left from the mean over the run, as cells differ much in length
         self._bar = tqdm(
-            total=total, unit="cell", file=stream, mininterval=interval, smoothing=0, leave=True
+            desc=stage or None,
+            total=total,
+            initial=done,
+            unit="cell",
+            file=stream,
+            mininterval=interval,
+            smoothing=0,
+            leave=True,
         )
         self._failed = 0
+
+    @property
+    def done(self) -> int:
+        """Cells that need no more training, those of earlier stages included."""
+        return self._bar.n
 
     def skip(self, n: int) -> None:
         """Count cells that need no training; they do not speed the estimate up."""
@@ -35,3 +50,47 @@ class Progress:
     def close(self) -> None:
         """Leave the last state on the screen."""
         self._bar.close()
+
+
+@dataclass
+class Plan:
+    """All cells of a command: each of its stages has a line, which goes on where the last one was.
+
+    Parameters
+    ----------
+    total, done : int
+        Cells of all stages, and how many of them need no more training.
+    stage : str
+        What is being done.
+
+    Examples
+    --------
+    >>> plan = Plan(total=6)
+    >>> plan.begin("tuning, last trial", absent=1)
+    >>> plan.total, plan.stage
+    (5, 'tuning, last trial')
+    """
+
+    total: int = 0
+    done: int = 0
+    stage: str = "training"
+
+    def begin(self, stage: str, absent: int = 0) -> None:
+        """Begin a stage, of which so many cells turned out not to be.
+
+        Parameters
+        ----------
+        stage : str
+        absent : int
+        """
+        self.stage = stage
+        self.total -= absent
+
+    def progress(self) -> Progress:
+        """Return the line of the stage that has begun.
+
+        Returns
+        -------
+        Progress
+        """
+        return Progress(self.total, done=self.done, stage=self.stage)

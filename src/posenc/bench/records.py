@@ -1,5 +1,7 @@
 """The form of one line of results: one finished or failed training."""
 
+import hashlib
+import json
 import platform
 import re
 from collections.abc import Mapping
@@ -7,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from posenc.bench import values
-from posenc.bench.settings import Settings
+from posenc.bench.settings import Settings, complete
 
 # Fields of every record, in their order, and the types of their values.
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -103,7 +105,8 @@ def check(record: object) -> dict:
     Raises
     ------
     ValueError
-        If it is no mapping, lacks a field, or a field has a value of another type.
+        If it is no mapping, lacks a field, a field has a value of another type, or what stands
+        beside the settings contradicts them.
 
     Examples
     --------
@@ -113,6 +116,11 @@ def check(record: object) -> dict:
     ... except ValueError as error:
     ...     print(error)
     seed must be an integer, got 'first'
+    >>> try:
+    ...     check(record | {"dataset": "LSST"})
+    ... except ValueError as error:
+    ...     print(error)
+    dataset must be 'Libras' as in settings, got 'LSST'
     """
     if not isinstance(record, dict):
         raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
@@ -130,7 +138,23 @@ def check(record: object) -> dict:
             raise ValueError(f"{name} must be {rule.said}, got {record[name]!r:.40}")
     values.check("metrics", record["metrics"], values.METRICS)
     values.check("settings", record["settings"], values.SETTINGS)
+    values.check("versions", record["versions"], dict.fromkeys(record["versions"], values.TEXT))
+    _check_agreement(record)
     return record
+
+
+def _check_agreement(record: dict) -> None:
+    """Raise ValueError if a name or the key is not what the settings of a record say."""
+    settings = complete(record["settings"])
+    for name in (*_NAMES, *LATER):
+        if name in record and name in settings and record[name] != settings[name]:
+            raise ValueError(
+                f"{name} must be {settings[name]!r:.40} as in settings, got {record[name]!r:.40}"
+            )
+    text = json.dumps(record["settings"], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    key = hashlib.sha256(text.encode()).hexdigest()[:32]  # as `Settings.key`
+    if record["key"] != key:
+        raise ValueError(f"key must be the hash {key} of settings, got {record['key']!r}")
 
 
 _SAID = {str: "a text", int: "an integer", dict: "an object", (int, float): "a number"}

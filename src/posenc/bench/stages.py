@@ -12,6 +12,9 @@ from posenc.bench.store import Store, unique
 Run = Callable[[Cells, Store], Summary]
 """Trains what a results file lacks of some cells."""
 
+Begin = Callable[[str, int], None]
+"""Is told the name of a stage before it begins, and how many of its cells there are not."""
+
 
 @dataclass(frozen=True)
 class Files:
@@ -54,7 +57,10 @@ def beside(out: Path) -> Files:
 
 
 def run(
-    groups: Sequence[Sequence[Settings]], files: Files, train: Run
+    groups: Sequence[Sequence[Settings]],
+    files: Files,
+    train: Run,
+    begin: Begin | None = None,
 ) -> Iterator[tuple[str, Summary]]:
     """Tune each group of cells and train it, and yield what each stage was and did.
 
@@ -70,6 +76,9 @@ def run(
         Where trials and results are stored.
     train : callable
         Trains what a results file lacks of some cells, and returns what it did.
+    begin : callable, optional
+        Is told the name of each stage before it begins, and how many cells it lacks: there is no
+        fourth trial where the first three have all failed.
 
     Returns
     -------
@@ -95,16 +104,20 @@ def run(
     ...     [(stage, done.failed) for stage, done in stages]
     [('tuning, first trials', 3), ('tuning, last trial', 0), ('training', 2)]
     """
+    begin = begin or (lambda *_: None)
     trials = Store(files.trials)
     first = [tuning.first_trials(group[0]) for group in groups]
+    begin("tuning, first trials", 0)
     yield "tuning, first trials", train(tuning.Cells([[t] for of in first for t in of]), trials)
     begun = _ended(groups, first, trials)
     records = finished(files.trials)
     found = [tuning.last_trial(group[0], records) for group in begun]
     last = [[trial] if trial else [] for trial in found]
+    begin("tuning, last trial", found.count(None))
     done = train(tuning.Cells([some for some in last if some]), trials)
     yield "tuning, last trial", replace(done, waiting=len(groups) - len(begun))
     ready = _ended(begun, last, trials)
+    begin("training", 0)
     done = train(tuning.Cells(final(ready, files.trials)), Store(files.results))
     yield "training", replace(done, waiting=sum(map(len, groups)) - sum(map(len, ready)))
 

@@ -2,11 +2,13 @@
 
 A line is written by one `write` to a file opened for appending, under a lock, and flushed to the
 disk before the call returns. A line that a crash has torn is never read, and the next append
-removes it. A file whose first line is no record belongs to somebody else and is left alone.
+removes it: the last one, if it begins with a record's key or stands behind records. A file that
+begins otherwise belongs to somebody else and is left alone.
 """
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from posenc.bench import records
 from posenc.bench.locks import exclusive
 
 _START = b'{"key":'  # of every record, as `Store.append` writes it
+_KEYED = re.compile(rb'\{"key": ?"[0-9a-f]{32}"')  # what no other file begins with
 _FIRST = 4096
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
@@ -94,7 +97,7 @@ class Store:
             try:
                 with exclusive(descriptor):
                     self._check_kind(descriptor)
-                    _mend(descriptor)
+                    self._mend(descriptor)
                     _write_whole(descriptor, line.encode())
             finally:
                 os.close(descriptor)
@@ -148,14 +151,16 @@ class Store:
         """Yield records with the place behind them, in bytes and in lines."""
         if not self.path.exists():
             return
+        behind_records = offset > 0
         with self.path.open("rb") as file:
             file.seek(offset)
             for number, line in enumerate(file, n_before + 1):
-                if _is_torn(line):
+                if _is_torn(line) and (behind_records or _KEYED.match(line)):
                     return  # its cell is not finished
                 offset += len(line)
                 if line.strip():
                     yield self._parse(line, number), offset, number
+                    behind_records = True
 
     def _parse(self, line: bytes, number: int) -> dict:
         try:
@@ -163,18 +168,31 @@ class Store:
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{self.path}, line {number}: not a record of the benchmark ({error}); "
-                "remove or mend that line"
+                "remove or mend that line, or name another file"
             ) from error
 
     def _check_kind(self, descriptor: int) -> None:
         """Raise ValueError if the file's first line shows that it is somebody else's."""
         os.lseek(descriptor, 0, os.SEEK_SET)
-        first = os.read(descriptor, _FIRST).split(b"\n")[0]
-        if first.strip() and not first.startswith(_START) and not _START.startswith(first):
+        first = os.read(descriptor, _FIRST).lstrip().split(b"\n")[0]
+        if first and not _KEYED.match(first):
             raise ValueError(
                 f"{self.path} is not a results file, its first line starts with "
                 f"{first[:30].decode(errors='replace')!r}: name another --out; it was left as it is"
             )
+
+    def _mend(self, descriptor: int) -> None:
+        """End the file with a whole line: complete one that lacks its newline, or cut it off."""
+        rest = _last_line(descriptor)
+        if not rest:
+            return
+        if _is_torn(rest):
+            if not _KEYED.match(rest):
+                for _ in self:  # an error unless all lines before it are records
+                    pass
+            os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(rest))
+        else:
+            _write_whole(descriptor, b"\n")
 
 
 def unique(items: Iterator[dict]) -> list[dict]:
@@ -257,7 +275,7 @@ def _short(key: str) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Return whether a line is the start of a record that a crash cut off."""
+    """Return whether a line may be the start of a record that a crash cut off."""
     if line.endswith(b"\n") or _is_whole(line):
         return False
     return line.startswith(_START) or _START.startswith(line)
@@ -272,21 +290,15 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _mend(descriptor: int) -> None:
-    """End the file with a whole line: complete one that lacks its newline, or cut it off."""
+def _last_line(descriptor: int) -> bytes:
+    """Return what stands behind the last newline of a file."""
     size = os.fstat(descriptor).st_size
     tail, start = b"", size
     while start and b"\n" not in tail:
         start = max(0, start - 65536)
         os.lseek(descriptor, start, os.SEEK_SET)
         tail = os.read(descriptor, size - start)
-    rest = tail[tail.rfind(b"\n") + 1 :]
-    if not rest:
-        return
-    if _is_torn(rest):
-        os.ftruncate(descriptor, size - len(rest))
-    else:
-        _write_whole(descriptor, b"\n")
+    return tail[tail.rfind(b"\n") + 1 :]
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

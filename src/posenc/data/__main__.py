@@ -2,13 +2,15 @@
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from posenc.data import checksums
+from posenc.data import carried, checksums
 from posenc.data.errors import DataError
 from posenc.data.info import facts
-from posenc.data.load import GROUPS, fetch, find, find_entry, names
-from posenc.data.measure import RECORD, add, write
+from posenc.data.load import GROUPS, SPLITS, fetch, find, find_entry, load, names
+from posenc.data.measure import RECORD, add, recorded, write
 from posenc.data.registry import ENTRIES
 from posenc.data.synthetic import FAMILIES
 from posenc.data.verify import verify
@@ -26,6 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
         ("checksums", "+", "enter the checksums of sets in the package's list"),
     ):
         commands.add_parser(command, help=purpose).add_argument("names", nargs=many, metavar="NAME")
+    packing = commands.add_parser("pack", help="write sets as arrays for a machine without them")
+    packing.add_argument(
+        "names", nargs="*", metavar="NAME", help="by default all sets of the protocol"
+    )
+    packing.add_argument("--out", required=True, type=Path, metavar="FOLDER")
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")
@@ -34,7 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _measure(options.path, options.only)
     if options.command in (None, "list"):
         return _list()
-    return max([_run(options.command, name) for name in options.names or _present()], default=0)
+    if options.command == "pack":
+        return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
+    known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
+    command = known[options.command]
+    return max([_run(command, name) for name in options.names or _present()], default=0)
 
 
 def _list() -> int:
@@ -59,10 +70,14 @@ def _present() -> list[str]:
     return [name for name, entry in ENTRIES.items() if find(entry)]
 
 
-def _run(command: str, name: str) -> int:
+def _compared() -> list[str]:
+    """Return the sets of the benchmark's protocol: all that were counted but for the anomalies."""
+    return [name for name in recorded()["sets"] if ENTRIES[name].role != "anomaly"]
+
+
+def _run(command: Callable[[str], int], name: str) -> int:
     try:
-        known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
-        return known[command](name)
+        return command(name)
     except (DataError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -84,6 +99,21 @@ def _verify(name: str) -> int:
     report = verify(name)
     print(report)
     return 0 if report.good else 1
+
+
+def _pack(folder: Path, name: str) -> int:
+    if name in FAMILIES:
+        print(f"{name}: made by a simulator, needs no files")
+        return 0
+    entry, path = find_entry(name), carried.location(folder, name)
+    splits = {split: load(name, split) for split in SPLITS}
+    try:
+        carried.write(path, splits, find(entry).digests())
+    except OSError as error:
+        print(f"error: cannot write {path} ({error})", file=sys.stderr)
+        return 1
+    print(f"{name}: {path}, {path.stat().st_size / 2**20:.1f} MiB")
+    return 0
 
 
 def _checksums(name: str) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from posenc import _checks
-from posenc.data import checksums, download, folders, lock, packed
+from posenc.data import carried, checksums, download, folders, lock, packed
 from posenc.data.dataset import Dataset
 from posenc.data.errors import DataError, DownloadError, MissingDataError, UnknownDatasetError
 from posenc.data.formats import ts
@@ -36,9 +36,12 @@ class Found:
     place: str
     folder: Path
     paths: tuple[Path, ...]
+    is_carried: bool = False  # packed arrays, no source files
 
     def digests(self) -> dict[str, str]:
-        """Return {NAME/path: SHA-256} of every file."""
+        """Return {NAME/path: SHA-256} of every source file."""
+        if self.is_carried:
+            return carried.read_digests(self.paths[0])
         root = self.folder.parent
         return {path.relative_to(root).as_posix(): checksums.sha256(path) for path in self.paths}
 
@@ -89,7 +92,8 @@ def load(name: str, split: str, **options) -> Dataset:
 
     Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
     cache folder), then among the sets that come with aeon, and then downloaded, unless
-    POSENC_OFFLINE is set.
+    POSENC_OFFLINE is set. Where there are no source files, $POSENC_DATA may also hold what
+    `python -m posenc.data pack` has written.
 
     Parameters
     ----------
@@ -143,6 +147,8 @@ def _check_options(name: str, options: Mapping[str, object], known: Iterable[str
 
 def _load_recordings(entry: Entry, split: str) -> Dataset:
     found = find(entry) or fetch(entry)
+    if found.is_carried:
+        return carried.read(found.paths[0], entry.name, split)
     digests = found.digests()
     path = packed.location(entry.name, digests)
     data = packed.read(path, split)
@@ -214,12 +220,16 @@ def _missing_half(name: str) -> Path | None:
 
 
 def find(entry: Entry) -> Found | None:
-    """Return the set's files in the first place that has them, or None."""
+    """Return the set's files in the first place that has them, packed arrays last, or None."""
     for place, root in folders.search():
         folder = root / entry.name
         paths = entry.layout.find(folder, entry.name)
         if paths:
             return Found(place, folder, tuple(paths))
+    for place, root in folders.search():
+        path = carried.location(root, entry.name)
+        if path.is_file():
+            return Found(f"{place}, packed", root, (path,), is_carried=True)
     return None
 
 

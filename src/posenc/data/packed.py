@@ -52,7 +52,7 @@ def write(path: Path, splits: dict[str, Dataset]) -> None:
     """Write all splits to `path`; warn, and leave nothing behind, where that is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(path, _arrays(splits))
+        write_whole(path, arrays(splits))
     except OSError as error:
         warn_not_kept(path, error)
 
@@ -66,23 +66,25 @@ def warn_not_kept(path: Path, error: Exception) -> None:
     )
 
 
-def _arrays(splits: dict[str, Dataset]) -> dict[str, np.ndarray]:
+def arrays(splits: dict[str, Dataset]) -> dict[str, np.ndarray]:
+    """Return what `read` needs, by name."""
     first = next(iter(splits.values()))
-    arrays = {"classes": np.array(first.classes), "name": np.array(first.name)}
+    found = {"classes": np.array(first.classes), "name": np.array(first.name)}
     for split, data in splits.items():
-        arrays |= {f"{split}_x": data.x, f"{split}_y": data.y}
-        arrays[f"{split}_provenance"] = np.array(data.provenance)
+        found |= {f"{split}_x": data.x, f"{split}_y": data.y}
+        found[f"{split}_provenance"] = np.array(data.provenance)
         for field in _OPTIONAL:
             if getattr(data, field) is not None:
-                arrays[f"{split}_{field}"] = getattr(data, field)
-    return arrays
+                found[f"{split}_{field}"] = getattr(data, field)
+    return found
 
 
-def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+def write_whole(path: Path, content: dict[str, np.ndarray], *, compressed: bool = False) -> None:
+    """Write arrays to `path` in one step; where that fails, nothing is left behind."""
     descriptor, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+            (np.savez_compressed if compressed else np.savez)(file, allow_pickle=False, **content)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

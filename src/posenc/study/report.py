@@ -1,6 +1,7 @@
 """A report of a results file: Markdown with tables and figures, and the scores as CSV."""
 
 import csv
+import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
@@ -8,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from posenc.bench import changes, values
+from posenc.bench import changes, ownfolder, values
 from posenc.bench.changes import Change
+from posenc.bench.settings import complete
 from posenc.bench.store import unique
 from posenc.study import statistics, tables
 from posenc.study.tables import Scores
+
+MAKER, LISTING = "python -m posenc.bench report", "report.json"
 
 
 def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
@@ -23,15 +27,16 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
     records : iterable of dict
         Lines of a results file.
     folder : path
-        Made if need be; files of the same names are replaced.
+        Made if need be; files that an earlier report wrote there are replaced.
     metric : str
         What is compared.
 
     Raises
     ------
     ValueError
-        If no record has finished, the records mix settings that must be equal, or one has
-        something else than a number for `metric`.
+        If no record has finished, the records mix settings that must be equal, one has something
+        else than a number for `metric`, or the folder has a file of such a name that is somebody
+        else's: it is left as it is.
     """
     records = unique(iter(records))
     finished = tables.finished(records)
@@ -41,16 +46,17 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
     _check_numbers(done, metric)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    models = list(dict.fromkeys(record["model"] for record in done))
-    parts = ["# Benchmark of positional encodings", overview(records)]
+    parts = ["# Benchmark of positional encodings", overview(records), design(done)]
     parts += left_out(finished, done)
-    for model in models:
-        scores = tables.scores(done, model, metric)
-        parts += [f"## Model `{model}`", *_model(scores, done, folder)]
-    write_csv(done, folder / "scores.csv")
-    path = folder / "report.md"
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    return path
+    with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as name:
+        made = Path(name)
+        for model in dict.fromkeys(record["model"] for record in done):
+            scores = tables.scores(done, model, metric)
+            parts += [f"## Model `{model}`", *_model(scores, done, made)]
+        write_csv(done, made / "scores.csv")
+        (made / "report.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        ownfolder.put(made, folder, LISTING, MAKER)
+    return folder / "report.md"
 
 
 def overview(records: list[dict]) -> str:
@@ -69,6 +75,43 @@ def overview(records: list[dict]) -> str:
     for (encoding, model, dataset, error), n in reasons.items():
         lines.append(f"- failed {n}×: {encoding}, {model}, {dataset}: {error}")
     return "\n".join(filter(None, lines))
+
+
+def design(done: list[dict]) -> str:
+    """Return a sentence on the splits and seeds of finished records, and on their tuning.
+
+    Examples
+    --------
+    >>> found = [
+    ...     {"dataset": "Libras", "seed": r, "settings": {"resample": r, "tuned": "4 trials"}}
+    ...     for r in range(3)
+    ... ]
+    >>> design(found)
+    '3 resamples (official split and 2 others), tuned by 4 trials.'
+    """
+    by_set: dict[str, list[dict]] = {}
+    for r in done:
+        by_set.setdefault(tables.label(r, "dataset"), []).append(r)
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(by_set):
+        kinds.setdefault(_splits(by_set[name]), []).append(name)
+    told = [f"{', '.join(names)}: {splits}" for splits, names in kinds.items()]
+    told = told if len(kinds) > 1 else kinds
+    tuned = sorted({complete(r["settings"])["tuned"] for r in done})
+    how = " or ".join(f"tuned by {trials}" if trials else "not tuned" for trials in tuned)
+    return f"{'; '.join(told)}, {how}."
+
+
+def _splits(done: list[dict]) -> str:
+    """Return how many resamples the records of one data set have, or how many seeds."""
+    resamples = {complete(r["settings"])["resample"] for r in done}
+    n_seeds, n_drawn = len({r["seed"] for r in done}), len(resamples - {0})
+    if not n_drawn:
+        return f"{n_seeds} seed{'s' * (n_seeds > 1)} on the official split"
+    if 0 in resamples:
+        others = f"{n_drawn} other{'s' * (n_drawn > 1)}"
+        return f"{n_drawn + 1} resamples (official split and {others})"
+    return f"{n_drawn} resample{'s' * (n_drawn > 1)} (without the official split)"
 
 
 def left_out(finished: list[dict], latest: list[dict]) -> list[str]:

@@ -1,0 +1,62 @@
+"""Which cells of a command have failed, in words, and how to try them again."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from posenc.bench import tuning
+from posenc.bench.settings import Settings
+from posenc.bench.store import Store, unique
+
+MOST = 10  # lines
+
+
+def of(groups: Iterable[Sequence[Settings]], path: Path) -> list[dict]:
+    """Return the records of failed cells of some groups; none where there is no such file.
+
+    Examples
+    --------
+    >>> of([[Settings("none", "patch", "Libras")]], Path("nowhere.jsonl"))
+    []
+    """
+    keys = {cell.key for group in groups for cell in group}
+    return [r for r in unique(iter(Store(path))) if r["key"] in keys and "error" in r]
+
+
+def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
+    """Return lines that name failed cells of several files, and say how to try them again.
+
+    Examples
+    --------
+    >>> from posenc.bench.records import failed
+    >>> cells = (Settings("dft", "patch", "Libras", seed) for seed in (0, 1))
+    >>> records = [failed(cell, "no memory", device="cpu", seconds=0.0) for cell in cells]
+    >>> print("\\n".join(said([(Path("run.jsonl"), records)])))
+    failed: dft patch Libras, 2 training runs: no memory
+    why they failed: python -m posenc.bench status run.jsonl
+    to try them again: the same command with --retry-failed
+    """
+    found = [(path, records) for path, records in found if records]
+    if not found:
+        return []
+    kinds = Counter(_kind(r) for _, records in found for r in records)
+    lines = [
+        f"failed: {cells}, {n} {kind if n == 1 else kind + 's'}: {error}"
+        for (cells, kind, error), n in kinds.items()
+    ]
+    files = dict.fromkeys(path for path, _ in found)
+    status = [f"why they failed: python -m posenc.bench status {path}" for path in files]
+    again = "to try them again: the same command with --retry-failed"
+    return [*_first(lines, "more of them"), *_first(status, "files more"), again]
+
+
+def _first(lines: Sequence[str], what: str) -> list[str]:
+    left = len(lines) - MOST
+    return [*lines[:MOST], *([f"... and {left} {what}"] if left > 0 else [])]
+
+
+def _kind(record: dict) -> tuple[str, str, str]:
+    """Return what is counted together: the cell without its seed, trial or not, and the reason."""
+    kind = "trial" if record["profile"] == tuning.PROFILE else "training run"
+    cells = f"{record['encoding']} {record['model']} {record['dataset']}"
+    return cells, kind, record["error"]

@@ -1,0 +1,63 @@
+"""Files that a command keeps in a folder, beside those of others: it replaces its own only."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from posenc.bench import ownfile
+
+
+def put(made: Path, folder: Path, listing: str, maker: str) -> None:
+    """Move all files of one folder into another, over those only that the same command put there.
+
+    Parameters
+    ----------
+    made : pathlib.Path
+        Folder that holds nothing but the new files, on the same disk.
+    folder : pathlib.Path
+        Where they belong.
+    listing : str
+        Name of a file there, see `ownfile`, that knows the command's files by their checksums.
+    maker : str
+        The command.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        If a file of the same name is somebody else's, or was changed since; nothing is moved then.
+    OSError
+        If a file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     made, folder = Path(name) / "made", Path(name) / "folder"
+    ...     made.mkdir(), folder.mkdir()
+    ...     for text in ("first", "second"):
+    ...         _ = (made / "mine.txt").write_text(text)
+    ...         put(made, folder, "list.json", "me")
+    ...     (folder / "mine.txt").read_text()
+    (None, None)
+    'second'
+    """
+    known = ownfile.read(folder / listing, maker).get("files", {})
+    new = {path.name: _sum(path) for path in sorted(made.iterdir())}
+    for name in new:
+        path = folder / name
+        if path.exists() and not (path.is_file() and known.get(name) == _sum(path)):
+            raise ValueError(
+                f"{path} was not written by {maker}, or was changed since: move it away, or name "
+                "another --out; it was left as it is"
+            )
+    for name in new:
+        os.replace(made / name, folder / name)
+    ownfile.write(folder / listing, maker, {"files": dict(sorted({**known, **new}.items()))})
+
+
+def _sum(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
