@@ -129,6 +129,17 @@ statistics are on it because they read the series, and equal tokens are a consta
 add the same vector everywhere. Axial RoPE depends on the offset too, but on that of rows and of
 columns: its tokens stand on a grid of six rows, read row by row.
 
+## Five wishes
+
+[Raw indices](raw-indices) asks five things of an encoding. Here is what each has to say at its
+start, before anything is learned. Where an encoding works inside attention, its scores for equal
+tokens are measured in place of a table, and *unique* asks whether a layer without a causal mask
+tells an order from others, its reverse among them. What depends on the size of an offset alone,
+as ALiBi, KERPLE and FIRE do, and PoPE at its start, cannot. A cross is no fault: ALiBi's scores are
+large because they count steps.
+"""
+
+CARDS = """\
 ## The cards
 
 Each picture has the same form. A heat map is the table that is added to the tokens, at the
@@ -160,7 +171,9 @@ def cells() -> list:
         new_code_cell(
             "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
             "from posenc.attention import Places\n"
-            "from posenc.study import measured\nfrom posenc.teaching.atlas import additions\n"
+            "from posenc.study import measured\n"
+            "from posenc.teaching import scorecard, scorecard_torch\n"
+            "from posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),
         new_markdown_cell(f"{INDEX.format(in_lab=late_in_the_lab())}\n{index()}"),
@@ -174,6 +187,14 @@ def cells() -> list:
             '[name for name in encodings.names("all") if additions.offset_only(name)]',
         ),
         new_markdown_cell(TIED),
+        new_code_cell(
+            "wishes = {\n"
+            "    name: scorecard_torch.measure(name, n_positions=32)\n"
+            '    for name in encodings.names("all")\n'
+            "}\n"
+            "scorecard.table(wishes)"
+        ),
+        new_markdown_cell(CARDS),
         new_code_cell(SETTING),
     ]
     for card in cards().values():

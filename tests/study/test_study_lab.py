@@ -265,7 +265,18 @@ def test_the_page_says_where_each_curve_leaves_the_floor():
     assert rises["rotary, dynamic_ntk"].tolist() == [False, True, True]
     assert rises["rotary, ntk"].tolist() == [False, False, True]
     assert not rises["rotary, yarn"].any()
+    assert not rises["rotary, llama3"].any()
     assert means["rotary"][2] > means["none"][2]
+
+
+def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():
+    found = text.load()
+    assert len(found.later) == 3
+    for seed, again in found.later.items():
+        first = found.runs["rotary", seed]
+        for name in ("loss", "tuned_loss"):
+            as_trained = again[name]["as trained"]
+            assert as_trained == pytest.approx(first[name]["as trained"], abs=5e-4)
 
 
 def test_seconds_beyond_the_limit_are_those_of_the_clock():

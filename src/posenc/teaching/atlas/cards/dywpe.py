@@ -37,5 +37,6 @@ v = module.gate(module.scales).sigmoid() * module.value(module.scales).tanh()
 added = mean[..., None] * v[0] + (signal - mean)[..., None] * v[1]
 assert torch.allclose(module.embed(x), x + added)""",
     papers=("irani2025dywpe",),
+    verdicts=("N71", "N72", "N73", "N74"),
     chapter="time-and-space",
 )
