@@ -188,10 +188,8 @@ def cells() -> list:
         ),
         new_markdown_cell(TIED),
         new_code_cell(
-            "wishes = {\n"
-            "    name: scorecard_torch.measure(name, n_positions=32)\n"
-            '    for name in encodings.names("all")\n'
-            "}\n"
+            "wishes = {name: scorecard_torch.measure(name) for name in "
+            'encodings.names("all")}\n'
             "scorecard.table(wishes)"
         ),
         new_markdown_cell(CARDS),
