@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.bench import extrapolation, tuning
+from posenc.bench import extrapolation, protocols, tuning
 from posenc.bench.__main__ import main, parser
 from posenc.bench.settings import PROFILES
 from posenc.models import TimeSeriesTransformer
@@ -69,6 +69,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("POSENC_DATA", "data")
+    assert protocols.TRAINING["tuning"]["steps"] == tuning.STEPS  # before it is made smaller
     monkeypatch.setattr(tuning, "STEPS", 4)
     return tmp_path
 
