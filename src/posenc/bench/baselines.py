@@ -360,10 +360,14 @@ def append(path: str | os.PathLike, record: dict) -> bool:
 
 def _splits(name: str, resamples: int, max_cases: int) -> int:
     """Return how many splits or draws of a set differ."""
-    if not data.official_only(name):
-        return resamples
-    cut = max_cases and any(len(data.load(name, one)) > max_cases for one in ("train", "test"))
-    return resamples if cut else 1
+    return resamples if not data.official_only(name) or _is_drawn(name, max_cases) else 1
+
+
+def _is_drawn(name: str, max_cases: int) -> bool:
+    """Return whether a set has its official split only, and a part that is cut."""
+    parts_of = (data.load(name, part) for part in ("train", "test"))
+    cut = max_cases and any(len(part) > max_cases for part in parts_of)
+    return bool(cut and data.official_only(name))
 
 
 def _compute(
@@ -374,7 +378,7 @@ def _compute(
     content: str | None = None,
     stored_in: str | os.PathLike | None = None,
 ) -> Iterator[dict]:
-    split = 0 if data.official_only(name) else resample
+    split = 0 if _is_drawn(name, max_cases) else resample
     whole = data.resample(data.load(name, "train"), data.load(name, "test"), split)
     train, test = (parts.some(part, max_cases, resample) for part in whole)
     fewer = {"max_cases": max_cases} if (train, test) != whole else {}
