@@ -121,6 +121,8 @@ NEVER_FAIL = {
     "plan",
     "recorded",
     "render",
+    "said_p",
+    "said_points",
     "said_shown",
     "sign_flips",
     "smaller_spread",

@@ -107,7 +107,7 @@ def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
 
 
 def test_no_p_value_is_printed_as_zero():
-    assert [found_tables._p(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
+    assert [second.said_p(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
         "0.20",
         "0.03",
         "0.002",

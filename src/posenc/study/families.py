@@ -156,6 +156,4 @@ def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = Fa
 
 
 def _said(one: Gain, answer: str) -> str:
-    mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
-    p = f"{one.p_value:.2f}" if one.p_value >= 0.01 else f"{one.p_value:.1g}"
-    return f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}], {answer} ({p})"
+    return f"{second.said_points(one.effect)}, {answer} ({second.said_p(one.p_value)})"

@@ -106,10 +106,9 @@ def verdicts(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) 
     rows: Rows = {}
     for tokens, (_, gains) in answers.items():
         for one in gains:
-            mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
             row = rows.setdefault(one.encoding, {})
-            row[tokens] = f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}]"
-            row[f"verdict (p), {tokens}"] = f"{one.answer} ({_p(one.p_value)})"
+            row[tokens] = second.said_points(one.effect)
+            row[f"verdict (p), {tokens}"] = f"{one.answer} ({second.said_p(one.p_value)})"
     return rows
 
 
@@ -194,10 +193,10 @@ def rankings(grids: Mapping[str, Grid]) -> Rows:
             n_sets, test = len(some.datasets), second.ranking(some).test
             rows[f"{tokens}, {kind}"] = {
                 "sets": n_sets,
-                "p": _p(test.p_value),
-                "least p": _p(test.smallest_p),
+                "p": second.said_p(test.p_value),
+                "least p": second.said_p(test.smallest_p),
                 "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
-                "least p of a pair": _p(min(1.0, pairs.size * 2 / 2**n_sets)),
+                "least p of a pair": second.said_p(min(1.0, pairs.size * 2 / 2**n_sets)),
             }
     return rows
 
@@ -220,7 +219,7 @@ def depends() -> Rows:
         for name, p_value in zip(EFFECTS, adjusted, strict=True):
             one, row = effects[name], rows[EFFECTS[name]]
             row[tokens] = f"{one.estimate:+z.1f} [{one.low:+z.1f}, {one.high:+z.1f}]"
-            row[f"p, {tokens}"] = _p(p_value)
+            row[f"p, {tokens}"] = second.said_p(p_value)
     return rows
 
 
@@ -247,7 +246,7 @@ def _effects(model: mixed.MixedModel) -> Rows:
         CONTRASTS.get(name, name): {
             "effect": f"{one.estimate:+z.1f}",
             "95 % interval": f"{one.low:+z.1f} to {one.high:+z.1f}",
-            "p": _p(one.p_value),
+            "p": second.said_p(one.p_value),
         }
         for name, one in model.coefficients.items()
         if name != "mean"
@@ -303,12 +302,14 @@ def companions(tokens: str) -> Rows:
     rows: Rows = {one.encoding: {} for one in judged["frozen"]}
     for kind, gains in judged.items():
         for one in gains:
-            rows[one.encoding][f"{kind} ({one.n_units})"] = f"{one.answer} ({_p(one.p_value)})"
+            rows[one.encoding][f"{kind} ({one.n_units})"] = (
+                f"{one.answer} ({second.said_p(one.p_value)})"
+            )
     for one in judged["frozen"]:
         chances = one.probabilities
         said = f"{chances.worse:.2f}, {chances.equal:.2f}, {chances.better:.2f}"
         rows[one.encoding]["worse, equal, better"] = said
-        rows[one.encoding]["p of equality"] = _p(one.p_equal)
+        rows[one.encoding]["p of equality"] = second.said_p(one.p_equal)
     return rows
 
 
@@ -353,11 +354,6 @@ def costs() -> Rows:
         }
         for name, one in cheapest
     }
-
-
-def _p(p_value: float) -> str:
-    """Return a p-value with two digits, and never as 0."""
-    return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
 
 
 def _range(values: NDArray[np.float64]) -> str:

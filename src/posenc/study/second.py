@@ -449,6 +449,46 @@ def _gain(name: str, cells: NDArray[np.float64], p_value: float, p_equal: float)
     )
 
 
+def said_p(p_value: float) -> str:
+    """Return a p-value with two digits, and never as 0.
+
+    Parameters
+    ----------
+    p_value : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> said_p(0.0312), said_p(0.00312)
+    ('0.03', '0.003')
+    """
+    return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
+
+
+def said_points(effect: friedman.Effect) -> str:
+    """Return a mean with its interval in points, such as "+2.5 [+0.0, +5.0]".
+
+    Parameters
+    ----------
+    effect : Effect
+        In shares of 1.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> said_points(friedman.effect([[0.03, 0.02], [0.01, 0.02], [0.04, 0.03]]))
+    '+2.5 [+0.0, +5.0]'
+    """
+    mean, low, high = (100 * v for v in (effect.mean, effect.low, effect.high))
+    return f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}]"
+
+
 def said_shown(gains: Sequence[Gain]) -> str:
     """Return how many gains the frozen test shows, such as "2 of 10 such gains are shown".
 

@@ -241,13 +241,12 @@ def change_rows(found: Iterable[Change]) -> dict[str, dict[str, object]]:
     rows = {}
     for one in found:
         plain, varied = (100 * cells.mean() for cells in (one.plain, one.varied))
-        mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
         rows[f"{SAID[one.variant]}, {TOKENS[one.model]}"] = {
             "sets": len(one.datasets),
             "gain in the plain model": f"{plain:+z.1f}",
             "gain there": f"{varied:+z.1f}",
-            "change": f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}]",
-            "verdict (p)": f"{one.answer} ({_p(one.p_value)})",
+            "change": second.said_points(one.effect),
+            "verdict (p)": f"{one.answer} ({second.said_p(one.p_value)})",
         }
     return rows
 
@@ -270,8 +269,7 @@ def gain_rows(
     rows: dict[str, dict[str, str]] = {}
     for (variant, model), some in found.items():
         for one in some:
-            mean, low, high = (100 * v for v in (one.effect.mean, one.effect.low, one.effect.high))
-            said = f"{mean:+z.1f} [{low:+z.1f}, {high:+z.1f}], {one.answer} ({_p(one.p_value)})"
+            said = f"{second.said_points(one.effect)}, {one.answer} ({second.said_p(one.p_value)})"
             rows.setdefault(one.encoding, {})[f"{SAID[variant]}, {TOKENS[model]}"] = said
     return rows
 
@@ -297,8 +295,3 @@ def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str
             row[f"{where}, mean of three"] = f"{100 * three.mean():.1f}"
         rows[f"{SAID[variant]}, {TOKENS[model]}"] = row
     return rows
-
-
-def _p(p_value: float) -> str:
-    """Return a p-value with two digits, and never as 0."""
-    return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
