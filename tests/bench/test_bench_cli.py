@@ -256,9 +256,9 @@ def test_seeds_of_a_split_and_resamples_are_not_averaged():
 
 
 def test_a_tier_without_what_is_asked_for_is_named(call):
-    code, _, err = call("protocol", "--tier", 4, "--datasets", "Libras")
+    code, _, err = call("protocol", "--tier", 4, "--datasets", "Plane")
     assert code == 2
-    assert "tier 4 has none on Libras" in err
+    assert "tier 4 has none on Plane" in err
     assert "tier 4 has none of model patch" in call("protocol", "--tier", 4, "--model", "patch")[2]
 
 

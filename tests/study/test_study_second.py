@@ -181,13 +181,20 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     assert not {*protocols.LATER} & {
         e for tier in (1, 2, 4) for b in protocols.TIERS[tier] for e in b.encodings
     }
-    by_variant = {v: [b for b in third if b.variant == v] for v in ("", *protocols.VARIANTS)}
-    assert {b.encodings for b in by_variant[""]} == {protocols.OTHERS, protocols.LATER}
+    assert {b.encodings for b in third if not b.variant} == {protocols.OTHERS, protocols.LATER}
+    varied = third + protocols.TIERS[4]
     for variant in protocols.VARIANTS:
-        assert {(b.model, b.dataset) for b in by_variant[variant]} == {
+        blocks = [b for b in varied if b.variant == variant]
+        assert {(b.model, b.dataset) for b in blocks} == {
             (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
         }
-        assert {b.encodings for b in by_variant[variant]} == {protocols.COMPARED[variant]}
+        assert {b.encodings for b in blocks} == {protocols.COMPARED[variant]}
+    in_steps = [b for b in third if (b.model, b.encodings) == ("time_series", protocols.OTHERS)]
+    assert tuple(b.dataset for b in in_steps) == protocols.VARIED
+    assert {(b.model, b.variant) for b in protocols.TIERS[4]} == {
+        ("time_series", ""),
+        ("time_series", "large"),
+    }
     block = next(b for b in third if b.variant == "large")
     cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
     plain = protocols.cells(block.dataset, block.model, "none")[0]

@@ -168,22 +168,23 @@ def _blocks(model: str, datasets: Sequence[str], *more: object) -> tuple[Block, 
     return tuple(Block(model, dataset, *more) for dataset in datasets)
 
 
+def _variant(name: str, *models: str) -> tuple[Block, ...]:
+    encodings = COMPARED[name]
+    return tuple(block for m in models for block in _blocks(m, VARIED, encodings, name))
+
+
 TIERS: dict[int, tuple[Block, ...]] = {
     1: _blocks("patch", DATASETS) + _blocks("time_series", UP_TO_100),
     2: _blocks("time_series", UP_TO_180),
     3: _blocks("patch", DATASETS, OTHERS)
-    + _blocks("time_series", UP_TO_100, OTHERS)
-    + tuple(
-        block
-        for variant, models in VARIANTS.items()
-        for model in models
-        for block in _blocks(model, VARIED, COMPARED[variant], variant)
-    )
+    + _blocks("time_series", VARIED, OTHERS)
+    + _variant("other-norm", "patch", "time_series")
+    + _variant("large", "patch")
     + _blocks("patch", VARIED, LATER)
     + _blocks("time_series", VARIED, LATER)
     + _blocks("patch", VARIED, BASELINE, "window-statistics")
     + _blocks("time_series", VARIED, BASELINE, "window-statistics"),
-    4: _blocks("time_series", ABOVE_180),
+    4: _blocks("time_series", ABOVE_180) + _variant("large", "time_series"),
 }
 
 

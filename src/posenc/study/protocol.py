@@ -126,6 +126,11 @@ over `sinusoidal` with batch norm than with layer norm, in both models.
 over `none` is judged as above, and so is the difference from the mean of the ten encodings of \
 tier 1 in the same resample. Holm counts the family.
 
+2026-11-25, later on that day, for the same reason: the larger model with steps goes to tier 4, \
+the trainings that were not run, and the five other encodings are trained with steps on the ten \
+varied sets in place of the nineteen. No training of either kind had been made. (The question \
+whether a gain changes in the larger model with steps still counts among the four.)
+
 An encoding that comes later is trained by the same first part and compared with `none` and with \
 the encodings above, in a family of its own; it changes neither hash and none of the tables above. \
 Those that joined the library are the extension of tier 3: `--tier 3` trains them after all else, \
