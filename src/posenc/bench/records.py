@@ -1,7 +1,5 @@
 """The form of one line of results: one finished or failed training."""
 
-import hashlib
-import json
 import platform
 import re
 from collections.abc import Mapping
@@ -9,7 +7,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from posenc.bench import values
-from posenc.bench.settings import Settings, complete
+from posenc.bench.settings import Settings, complete, key
 
 # Fields of every record, in their order, and the types of their values.
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -145,16 +143,15 @@ def check(record: object) -> dict:
 
 def _check_agreement(record: dict) -> None:
     """Raise ValueError if a name or the key is not what the settings of a record say."""
-    settings = complete(record["settings"])
+    there = complete(record["settings"])
     for name in (*_NAMES, *LATER):
-        if name in record and name in settings and record[name] != settings[name]:
+        if name in record and name in there and record[name] != there[name]:
             raise ValueError(
-                f"{name} must be {settings[name]!r:.40} as in settings, got {record[name]!r:.40}"
+                f"{name} must be {there[name]!r:.40} as in settings, got {record[name]!r:.40}"
             )
-    text = json.dumps(record["settings"], sort_keys=True, separators=(",", ":"), allow_nan=False)
-    key = hashlib.sha256(text.encode()).hexdigest()[:32]  # as `Settings.key`
-    if record["key"] != key:
-        raise ValueError(f"key must be the hash {key} of settings, got {record['key']!r}")
+    hashed = key(record["settings"])
+    if record["key"] != hashed:
+        raise ValueError(f"key must be the hash {hashed} of settings, got {record['key']!r}")
 
 
 _SAID = {str: "a text", int: "an integer", dict: "an object", (int, float): "a number"}

@@ -184,8 +184,7 @@ class Settings:
     @property
     def key(self) -> str:
         """Hash of all settings: 32 hexadecimal digits, the same on every machine."""
-        text = json.dumps(self.stored(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return key(self.stored())
 
     def stored(self) -> dict:
         """Return the settings as records hold them.
@@ -264,6 +263,34 @@ PROFILES: dict[str, dict[str, object]] = {
         "max_cases": 0,
     },
 }
+
+
+def key(stored: Mapping[str, object]) -> str:
+    """Return the key of a record: the hash of its settings.
+
+    Parameters
+    ----------
+    stored : mapping
+        `settings` of a record.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits, the same on every machine.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "patch", "Libras")
+    >>> key(cell.stored()) == cell.key
+    True
+    """
+    text = json.dumps(stored, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def complete(stored: Mapping[str, object]) -> dict[str, object]:

@@ -101,10 +101,10 @@ def planned(model: str, there: Collection[str]) -> tuple[str, ...]:
     >>> len(planned("time_series", ["Libras"])), len(planned("time_series", ["Libras", "Plane"]))
     (19, 27)
     """
-    of_tiers = ([block.dataset for block in protocols.blocks(tier, model)] for tier in (1, 2))
-    first, *later = of_tiers
-    begun = [name for sets in later if {*sets} & {*there} for name in sets]
-    return (*first, *begun)
+    first, second = (
+        tuple(block.dataset for block in protocols.blocks(tier, model)) for tier in (1, 2)
+    )
+    return first + second if {*second} & {*there} else first
 
 
 def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENCODINGS) -> str:
@@ -257,6 +257,33 @@ def whole(
         for name in protocols.DATASETS
         if all((name, e, r) in found for e, r in product(encodings, range(n)))
     )
+
+
+def has_whole(
+    model: str,
+    variant: str = "",
+    encodings: Sequence[str] = protocols.ENCODINGS,
+    *,
+    every: bool = False,
+) -> bool:
+    """Return whether a kind of training has a data set to be read.
+
+    Parameters
+    ----------
+    model, variant : str
+    encodings : sequence of str
+    every : bool
+        Whether to ask the folder even where there is an edition.
+
+    Examples
+    --------
+    >>> has_whole("patch")
+    True
+    """
+    now = read()
+    if now is not None and not every:
+        return bool(now.sets.get(kind(model, variant, encodings)))
+    return bool(whole(by_cell(stored(variant), model), encodings))
 
 
 def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]:

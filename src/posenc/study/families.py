@@ -51,12 +51,9 @@ def load(family: str, model: str, *, every: bool = False) -> Grid | None:
     True
     """
     names = (*protocols.ENCODINGS, *FAMILIES[family])
-    now = edition.read()
-    if now is not None and not every:
-        there = bool(now.sets.get(edition.kind(model, encodings=names)))
-    else:
-        there = bool(edition.whole(edition.by_cell(edition.stored(), model), names))
-    return second.load(model, encodings=names, every=every) if there else None
+    if not edition.has_whole(model, encodings=names, every=every):
+        return None
+    return second.load(model, encodings=names, every=every)
 
 
 def over_none(grid: Grid, family: str) -> list[Gain]:

@@ -53,7 +53,8 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
     """
     found = {}
     for variant, model in QUESTIONS:
-        if not _any(variant, model, every):
+        compared = protocols.COMPARED[variant]
+        if not edition.has_whole(model, variant, compared, every=every):
             continue
         varied = second.load(model, variant=variant, every=every)
         plain = second.load(model, encodings=varied.encodings, every=every)
@@ -61,15 +62,6 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
         if both:
             found[variant, model] = plain.only(both), varied.only(both)
     return found
-
-
-def _any(variant: str, model: str, every: bool) -> bool:
-    """Return whether a variant has a whole set to be read."""
-    now = edition.read()
-    if now is not None and not every:
-        return bool(now.sets.get(edition.kind(model, variant)))
-    found = edition.by_cell(edition.stored(variant), model)
-    return bool(edition.whole(found, protocols.COMPARED[variant]))
 
 
 def learned(pair: Pair) -> Pair:
