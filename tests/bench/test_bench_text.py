@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.bench import local, text
+from posenc.bench import local, longrope, text
 from posenc.bench.language import Clock
 from posenc.bench.store import Store
 from posenc.bench.text import PROTOCOL, TextSettings, protocol_cells
@@ -65,11 +65,44 @@ def test_the_protocol_is_the_one_that_was_frozen():
 
 
 def test_a_later_schedule_changes_no_hash_and_nothing_but_the_schedule():
-    (later,), (first,) = next(text.later_cells().groups()), next(protocol_cells().groups())
-    assert later.protocol == text.LATER_HASH != first.protocol
-    assert later.schedules == ("llama3",)
-    assert replace(later, schedules=first.schedules, protocol=first.protocol) == first
-    assert len(text.later_cells()) == 3
+    (first,) = next(protocol_cells().groups())
+    assert text.LATER_HASHES["llama3"] == "737bef7e3b85"  # three trainings are stored under it
+    for schedule in text.LATER:
+        (later,) = next(text.later_cells(schedule).groups())
+        assert later.protocol == text.LATER_HASHES[schedule] != first.protocol
+        assert later.schedules == (schedule,)
+        same = {name: getattr(first, name) for name in ("schedules", "protocol", "most_seconds")}
+        assert replace(later, **same) == first
+        assert len(text.later_cells(schedule)) == 3
+    with pytest.raises(ValueError, match="schedule must be one of llama3, longrope, got 'yarn'"):
+        text.later_cells("yarn")
+
+
+@pytest.fixture
+def short_search(monkeypatch):
+    few = {"population": 4, "rounds": 1, "parents": 2, "mutations": 1, "crossings": 1}
+    for name, value in few.items():
+        monkeypatch.setitem(longrope.PLAN, name, value)
+
+
+@pytest.mark.usefixtures("short_search")
+def test_longrope_stores_the_divisors_that_it_found():
+    (found,) = text.train([tiny(schedules=("longrope",))])
+    divisors = np.array(found["divisors"])
+    assert divisors.shape == (tiny().d_model // tiny().n_heads // 2,)
+    assert (np.diff(divisors) >= 0).all()
+    assert 1 <= divisors[0] <= divisors[-1] <= 1.25 * max(tiny().contexts) / tiny().trained
+    assert set(found["loss"]) == set(found["tuned_loss"]) == {"as trained", "longrope"}
+
+
+@pytest.mark.usefixtures("short_search")
+def test_divisors_are_searched_on_the_text_that_is_handed_over():
+    cell = tiny(schedules=("longrope",))
+    net = text.model(cell)
+    one, again = (text.search(cell, net, topics.read().train, Clock(600.0)) for _ in range(2))
+    assert one == again
+    with pytest.raises(TrainingError, match="unfinished"):
+        text.search(cell, net, topics.read().train, Clock(0.0))
 
 
 def test_cells_name_python_and_text_and_give_their_keys_back():
@@ -96,14 +129,15 @@ def test_a_training_with_dropout_can_be_repeated():
 
 
 def test_schedules_stretch_to_the_longest_context_and_leave_the_weights():
-    cell = tiny(schedules=(*PROTOCOL["schedules"], *text.LATER["schedules"]))
+    cell = tiny(schedules=(*PROTOCOL["schedules"], *text.LATER))
     plain = text.model(cell)
+    divisors = np.linspace(1, 4, cell.d_model // cell.n_heads // 2)
     for schedule in cell.schedules:
-        scaled = text.model(cell, schedule)
+        scaled = text.model(cell, schedule, divisors)
         scaled.load_state_dict(plain.state_dict())
         stretching = scaled.position.stretching
         assert stretching.scaling == schedule
-        if schedule == "dynamic_ntk":
+        if schedule in ("dynamic_ntk", "longrope"):
             short = torch.zeros(1, 16, dtype=torch.long)
             torch.testing.assert_close(scaled(short), plain(short))
         else:
@@ -189,6 +223,7 @@ def test_a_cell_whose_time_is_over_is_unfinished():
     assert str(found).startswith("unfinished: 1e-06 seconds were over after 0 of 6 steps")
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_command_writes_records_and_goes_on(call, monkeypatch, tmp_path):
     changes = {k: v for k, v in TINY.items() if k in PROTOCOL}
     changes |= {
@@ -205,8 +240,8 @@ def test_the_command_writes_records_and_goes_on(call, monkeypatch, tmp_path):
     assert code == 0
     assert "3 cells trained, 0 of them failed or unfinished; 0 were there, 0 are left" in out
     records = list(Store(tmp_path / "text.jsonl"))
-    assert [r["encoding"] for r in records] == ["rotary", "none", "alibi", "rotary"]
-    assert [r["protocol"] for r in records] == [text.HASH] * 3 + [text.LATER_HASH]
+    assert [r["encoding"] for r in records] == ["rotary", "none", "alibi", "rotary", "rotary"]
+    assert [r["protocol"] for r in records] == [text.HASH] * 3 + [*text.LATER_HASHES.values()]
     assert all(r["settings"]["dataset_options"]["python"] for r in records)
     code, out, _ = call("text", "--seeds", 1, "--out", "text.jsonl")
     assert "0 cells trained, 0 of them failed or unfinished; 3 were there" in out

@@ -61,3 +61,12 @@ def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypat
     assert "better" in row["patches, over the ten"]
     monkeypatch.setattr(families, "load", lambda *_, **__: None)
     assert families.rows("later") == {}
+
+
+def test_answers_have_the_gain_of_every_unit_beside_the_verdict(monkeypatch):
+    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    points, gains = families.answers("others", ["patch"])["patches"]
+    assert points.shape == (len(protocols.OTHERS), gains[0].n_units)
+    assert [100 * one.effect.mean for one in gains] == pytest.approx(points.mean(1).tolist())
+    monkeypatch.setattr(families, "load", lambda *_, **__: None)
+    assert families.answers("others") == {}

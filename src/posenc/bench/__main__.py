@@ -222,8 +222,9 @@ def _text(options: argparse.Namespace) -> int:
     from posenc.bench import language, text
 
     planned = [text.protocol_cells(options.encodings, options.seeds)]
-    if text.LATER["encoding"] in (options.encodings or text.PROTOCOL["encodings"]):
-        planned.append(text.later_cells(options.seeds))
+    for schedule, plan in text.LATER.items():
+        if plan["encoding"] in (options.encodings or text.PROTOCOL["encodings"]):
+            planned.append(text.later_cells(schedule, options.seeds))
     done = [language.run(cells, options, text.train) for cells in planned]
     return 1 if any(one.failed for one in done) else 0
 

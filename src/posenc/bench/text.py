@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from posenc import _checks
-from posenc.bench import build, language, seeded
+from posenc.bench import build, language, longrope, seeded
 from posenc.bench.language import Clock, LanguageSettings
 from posenc.bench.protocols import hashed
 from posenc.bench.seeded import SeedBySeed
@@ -61,9 +61,20 @@ PROTOCOL: dict[str, object] = {
 
 HASH = hashed(PROTOCOL)
 
-# 25 November 2026: a schedule more, frozen before it was read. The models are trained once more.
-LATER: dict[str, object] = {"protocol": HASH, "encoding": "rotary", "schedules": ("llama3",)}
-LATER_HASH = hashed(LATER)
+# 25 November 2026: two schedules more, each frozen before it was read. The models of rotary
+# encoding are trained once more for each. LongRoPE's divisors are searched on the training text:
+# what is to be small is the loss at the longest context, at as many places as in the test text.
+_LATER = {"protocol": HASH, "encoding": "rotary"}
+LATER: dict[str, dict[str, object]] = {
+    "llama3": {**_LATER, "schedules": ("llama3",)},
+    "longrope": {
+        **_LATER,
+        "schedules": ("longrope",),
+        "search": longrope.PLAN,
+        "settings": {"most_seconds": 3600.0},
+    },
+}
+LATER_HASHES = {schedule: hashed(plan) for schedule, plan in LATER.items()}
 
 
 @dataclass(frozen=True)
@@ -200,11 +211,13 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
     return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))
 
 
-def later_cells(seeds: int | None = None) -> SeedBySeed:
-    """Return the cells of the schedules that came later.
+def later_cells(schedule: str, seeds: int | None = None) -> SeedBySeed:
+    """Return the cells of a schedule that came later.
 
     Parameters
     ----------
+    schedule : str
+        A name of `LATER`.
     seeds : int, optional
         How many of the first; by default all.
 
@@ -215,18 +228,20 @@ def later_cells(seeds: int | None = None) -> SeedBySeed:
     Raises
     ------
     ValueError
-        If there are not so many seeds.
+        If there is no such schedule, or there are not so many seeds.
 
     Examples
     --------
-    >>> [one.schedules for one, in later_cells(seeds=1).groups()]
+    >>> [one.schedules for one, in later_cells("llama3", seeds=1).groups()]
     [('llama3',)]
     """
-    make = partial(cell, schedules=LATER["schedules"], protocol=LATER_HASH)
-    return SeedBySeed(make, [(LATER["encoding"],)], seeded.first(seeds, PROTOCOL["seeds"]))
+    plan = LATER[_checks.choice("schedule", schedule, LATER)]
+    changes = {"schedules": plan["schedules"], "protocol": LATER_HASHES[schedule]}
+    make = partial(cell, **changes, **plan.get("settings", {}))
+    return SeedBySeed(make, [(plan["encoding"],)], seeded.first(seeds, PROTOCOL["seeds"]))
 
 
-def options(cell: TextSettings, schedule: str) -> dict[str, object]:
+def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -> dict[str, object]:
     """Return the options of rotary encoding for a schedule that reaches the longest context.
 
     Parameters
@@ -234,7 +249,9 @@ def options(cell: TextSettings, schedule: str) -> dict[str, object]:
     cell : TextSettings
         Its contexts and training length say how far that is.
     schedule : str
-        "linear", "ntk", "dynamic_ntk", "yarn", "llama3", or `AS_TRAINED`.
+        "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope", or `AS_TRAINED`.
+    divisors : sequence of float
+        Those of "longrope", one for each pair; inputs of the trained length have none.
 
     Returns
     -------
@@ -253,7 +270,11 @@ def options(cell: TextSettings, schedule: str) -> dict[str, object]:
         return {"scaling": schedule, "original_length": cell.trained}
     if schedule in ("linear", "ntk"):
         return {"scaling": schedule, "factor": factor}
-    return {"scaling": schedule, "factor": factor, "original_length": cell.trained}
+    asked = {"scaling": schedule, "factor": factor, "original_length": cell.trained}
+    if schedule == "longrope":
+        lists = {"short_factor": [1.0] * len(divisors), "long_factor": [*map(float, divisors)]}
+        asked["scaling_options"] = lists
+    return asked
 
 
 def train(
@@ -303,7 +324,10 @@ def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
     course = language.fit(cell, net, _batches(cell, text.train, device), clock)
     short = _tuning(cell)
     for schedule in (AS_TRAINED, *cell.schedules):
-        scaled = model(cell, schedule).to(device)
+        divisors = search(cell, net, text.train, clock) if schedule == "longrope" else ()
+        if len(divisors):
+            found["divisors"] = divisors
+        scaled = model(cell, schedule, divisors).to(device)
         scaled.load_state_dict(net.state_dict())
         found["loss"][schedule] = read(cell, scaled, text.test, clock)
         language.fit(short, scaled, _batches(short, text.train, device), clock)
@@ -311,13 +335,15 @@ def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
     return {**found, **course}
 
 
-def model(cell: TextSettings, schedule: str = AS_TRAINED) -> LanguageModel:
+def model(
+    cell: TextSettings, schedule: str = AS_TRAINED, divisors: Sequence[float] = ()
+) -> LanguageModel:
     """Return the model of a cell with a schedule, for the longest context.
 
     Parameters
     ----------
     cell : TextSettings
-    schedule : str
+    schedule, divisors : str, sequence of float
         As for `options`.
 
     Returns
@@ -336,10 +362,50 @@ def model(cell: TextSettings, schedule: str = AS_TRAINED) -> LanguageModel:
     >>> net(torch.zeros(1, 5, dtype=torch.long)).shape[-1] == len(topics.read().symbols)
     True
     """
-    asked = {**cell.encoding_options, **options(cell, schedule)}
+    asked = {**cell.encoding_options, **options(cell, schedule, divisors)}
     longest = max(cell.trained, *cell.contexts)
     n_symbols = len(topics.read().symbols)
     return language.model(replace(cell, encoding_options=asked), n_symbols, longest)
+
+
+def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Clock) -> list[float]:
+    """Return the divisors with which a trained model loses least at the longest context.
+
+    Parameters
+    ----------
+    cell : TextSettings
+    net : posenc.models.LanguageModel
+        With rotary encoding, as trained.
+    text : int64 array of one axis
+        Characters as numbers; those of the training part.
+    clock : Clock
+        What limits the time.
+
+    Returns
+    -------
+    list of float
+        One for each pair of dimensions, from 1 on and never falling.
+
+    Raises
+    ------
+    TrainingError
+        If the time is over.
+    ValueError
+        If the text is too short for one window.
+    """
+    longest = replace(cell, contexts=(max(cell.contexts),))
+    device = next(net.parameters()).device
+
+    def loss(divisors: np.ndarray) -> float:
+        scaled = model(longest, "longrope", divisors).to(device)
+        scaled.load_state_dict(net.state_dict())
+        return sum(read(longest, scaled, text, clock).values())
+
+    factor = max(cell.contexts) / cell.trained
+    rng, plan = np.random.default_rng(cell.seed), LATER["longrope"]["search"]
+    omegas = [model(longest, name).position.omega for name in ("linear", "ntk", "yarn")]
+    starts = [np.round(net.position.omega / omega, 6) for omega in omegas]
+    return longrope.Search(loss, factor, rng, plan).run(starts).tolist()
 
 
 def _tuning(cell: TextSettings) -> TextSettings:

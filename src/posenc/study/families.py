@@ -9,6 +9,7 @@ are differences from the mean of the ten in the same resample. That rule stands 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posenc.bench import protocols
 from posenc.study import edition, second
@@ -80,6 +81,39 @@ def over_none(grid: Grid, family: str) -> list[Gain]:
     0.1
     """
     return second.gains(_learned(grid, family).compare(("none", *FAMILIES[family])))
+
+
+def answers(
+    family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False
+) -> dict[str, tuple[NDArray[np.float64], list[Gain]]]:
+    """Return each encoding's gain over none on every unit, with its verdict, by tokens.
+
+    Parameters
+    ----------
+    family : str
+        A name of `FAMILIES`.
+    models : sequence of str
+    every : bool
+        Whether to take in data sets that came after the edition.
+
+    Returns
+    -------
+    dict of (array of shape (n_encodings, n_units), list of Gain)
+        Gains in points, and verdicts in the same order; models without a whole set are left out.
+
+    Examples
+    --------
+    >>> answers("others", models=())
+    {}
+    """
+    grids = {model: load(family, model, every=every) for model in models}
+    found = {}
+    for model, grid in grids.items():
+        if grid is not None:
+            gains, units = over_none(grid, family), _learned(grid, family)
+            points = 100 * np.array([units.gains(one.encoding).mean(1) for one in gains])
+            found[TOKENS[model]] = points, gains
+    return found
 
 
 def over_ten(grid: Grid, family: str) -> list[Gain]:

@@ -167,7 +167,7 @@ def _variants(variants: Sequence[probes.Variant]) -> str:
 
 
 def _characters() -> str:
-    protocol = characters.PROTOCOL
+    protocol, search = characters.PROTOCOL, characters.LATER["longrope"]["search"]
     settings, tuning = protocol["settings"], protocol["tuning"]
     contexts = ", ".join(map(str, protocol["contexts"]))
     longest = max(protocol["contexts"])
@@ -202,10 +202,19 @@ constant rate of {tuning["learning_rate"]:g}, and read again.
 **Limit.** {settings["most_seconds"]:g} seconds of the processor's time for a training with all \
 its readings; beyond it, the cell is *unfinished*.
 
-**A later schedule**, `{characters.LATER_HASH}`. 2026-11-25, before it was read: \
-{", ".join(f"`{name}`" for name in characters.LATER["schedules"])}, with its authors' limits of \
-one and four turns. The models with rotary encoding are trained once more for it, in the same way \
-and from the same seeds; what was read before stays.
+**Later schedules.** For each the models with rotary encoding are trained once more, in the same \
+way and from the same seeds; what was read before stays.
+
+- `llama3`, `{characters.LATER_HASHES["llama3"]}`. 2026-11-25, before it was read: with its \
+authors' limits of one and four turns.
+- `longrope`, `{characters.LATER_HASHES["longrope"]}`. 2026-11-25, before it was read: its \
+divisors are searched for each model on the training text, to lose least at {longest} characters, \
+at {protocol["n_windows"]} places that are evenly spread. The search is that of its authors: \
+{search["population"]} lists that never fall, begun with those of `linear`, `ntk` and `yarn`, \
+then {search["rounds"]} rounds of {search["mutations"]} changes and {search["crossings"]} \
+crossings of the best {search["parents"]}; divisors from 1 to {search["highest"]:g} times the factor, in steps \
+of {search["step"]:g}. Limit: {characters.LATER["longrope"]["settings"]["most_seconds"]:,.0f} \
+seconds.
 
 ```console
 $ python -m posenc.bench text

@@ -16,16 +16,16 @@ from posenc.bench import text as bench
 from posenc.study import results, tables
 from posenc.study.lab import NOT_RUN
 
-_SCHEDULES = (*bench.PROTOCOL["schedules"], *bench.LATER["schedules"])
+_SCHEDULES = (*bench.PROTOCOL["schedules"], *bench.LATER)
 NAMES = [
     (encoding, schedule)
     for encoding in bench.PROTOCOL["encodings"]
-    for schedule in (bench.AS_TRAINED, *_SCHEDULES * (encoding == bench.LATER["encoding"]))
+    for schedule in (bench.AS_TRAINED, *_SCHEDULES * (encoding == "rotary"))
 ]
 """Encoding and schedule of everything that is read."""
-PLANNED = len(bench.protocol_cells()) + len(bench.later_cells())
+PLANNED = len(bench.protocol_cells()) + sum(len(bench.later_cells(name)) for name in bench.LATER)
 """Trainings of the protocol, and of the schedules that came later."""
-LATER = f"{bench.LATER['encoding']} for {', '.join(bench.LATER['schedules'])}"
+_CAME_LATER = {bench.LATER_HASHES[name]: name for name in bench.LATER}
 KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
 
 
@@ -40,8 +40,8 @@ class Losses:
     runs : dict of (encoding, seed) to metrics
         Mean losses in nats a character, by schedule and context.
     failed : dict of (encoding, seed) to a reason
-        The encoding is `LATER` for the trainings of the schedules that came later.
-    later : dict of seed to metrics
+        For a schedule that came later "rotary for llama3" stands in place of the encoding.
+    later : dict of (schedule, seed) to metrics
         Of the trainings from which the schedules that came later are read.
 
     Examples
@@ -55,20 +55,24 @@ class Losses:
     python: str
     runs: dict[tuple[str, int], dict]
     failed: dict[tuple[str, int], str]
-    later: dict[int, dict] = field(default_factory=dict)
+    later: dict[tuple[str, int], dict] = field(default_factory=dict)
 
     def loss(self, encoding: str, schedule: str, context: int, kind: str) -> list[float]:
         """Return the mean loss in nats of each finished seed, for a kind of `KINDS`."""
         name = KINDS[_checks.choice("kind", kind, KINDS)]
-        later = schedule in bench.LATER["schedules"]
-        return [m[name][schedule][str(context)] for m in self._seeds(encoding, later)]
+        runs = self.later if schedule in bench.LATER else self.runs
+        wanted = schedule if schedule in bench.LATER else encoding
+        seeds = [metrics for (one, _), metrics in sorted(runs.items()) if one == wanted]
+        return [m[name][schedule][str(context)] for m in seeds]
 
     @property
     def missing(self) -> list[str]:
         """The trainings that are neither finished nor failed, by name."""
         named = [(c.encoding, c.seed) for (c,) in bench.protocol_cells().groups()]
-        named += [(LATER, c.seed) for (c,) in bench.later_cells().groups()]
-        done = {*self.runs, *self.failed, *((LATER, seed) for seed in self.later)}
+        for name in bench.LATER:
+            named += [(_later(name), c.seed) for (c,) in bench.later_cells(name).groups()]
+        later = {(_later(name), seed) for name, seed in self.later}
+        done = {*self.runs, *self.failed, *later}
         return [f"{name}, seed {seed}" for name, seed in named if (name, seed) not in done]
 
     @property
@@ -80,10 +84,9 @@ class Losses:
             if why.startswith(language.UNFINISHED)
         ]
 
-    def _seeds(self, encoding: str, later: bool) -> list[dict]:
-        if later:
-            return [metrics for _, metrics in sorted(self.later.items())]
-        return [m for (name, _), m in sorted(self.runs.items()) if name == encoding]
+
+def _later(schedule: str) -> str:
+    return f"{bench.LATER[schedule]['encoding']} for {schedule}"
 
 
 def load(records: Iterable[dict] | None = None) -> Losses:
@@ -114,7 +117,7 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     if records is None:
         path = results.folder() / "text.jsonl"
         records = store.Store(path) if path.is_file() else []
-    known = (bench.HASH, bench.LATER_HASH)
+    known = (bench.HASH, *_CAME_LATER)
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") in known]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)
     kept = [r for r in kept if r["settings"]["dataset_source"] == max(texts, key=texts.get)]
@@ -122,12 +125,12 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     runs, failed, later, python = {}, {}, {}, ""
     for record in kept:
         python = record["settings"]["dataset_options"]["python"]
-        came_later = record["protocol"] == bench.LATER_HASH
-        name, seed = LATER if came_later else record["encoding"], record["seed"]
+        schedule, seed = _CAME_LATER.get(record["protocol"]), record["seed"]
+        name = _later(schedule) if schedule else record["encoding"]
         if "error" in record:
             failed[name, seed] = record["error"]
-        elif came_later:
-            later[seed] = record["metrics"]
+        elif schedule:
+            later[schedule, seed] = record["metrics"]
         else:
             runs[name, seed] = record["metrics"]
     return Losses(python, runs, failed, later)

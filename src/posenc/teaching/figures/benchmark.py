@@ -31,7 +31,13 @@ class Gain(Protocol):
     answer: str
 
 
-def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], margin: float) -> None:
+def answers(
+    found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]],
+    margin: float,
+    *,
+    name: str = "fig-answers",
+    table: str = "The table of the frozen analysis",
+) -> None:
     """Show the mean gain of each encoding with its interval, and every data set as a dot.
 
     Parameters
@@ -40,6 +46,10 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
         Gains in points, (n_encodings, n_units), and a `Gain` for each encoding, in this order.
     margin : float
         Points within which a mean gain counts as none.
+    name : str
+        Of the figure.
+    table : str
+        Where every number stands, as the beginning of a sentence.
     """
     heights = [len(gains) for _, gains in found.values()]
     figure, axes = plots.new(len(found), 1, height=1.6 + 0.22 * sum(heights), height_ratios=heights)
@@ -50,13 +60,13 @@ def answers(found: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]], mar
         ax.set_xlabel("gain over no encoding (points)")
     plots.show(
         figure,
-        name="fig-answers",
+        name=name,
         caption="Gain over no encoding in points of test accuracy: the mean over independent data "
         "sets (diamond) with its 95 % interval, and each set as a dot. A gain whose whole interval "
         f"lies in the band of ±{margin:g} point counts as none. Each panel has a scale of its own.",
         alt="Means, intervals and single sets of each encoding. "
         + " ".join(f"{tokens}: {_told_answers(*one)}." for tokens, one in found.items())
-        + " The table of the frozen analysis has every mean and interval.",
+        + f" {table} has every mean and interval.",
     )
 
 
