@@ -167,7 +167,8 @@ def _variants(variants: Sequence[probes.Variant]) -> str:
 
 
 def _characters() -> str:
-    protocol, search = characters.PROTOCOL, characters.LATER["longrope"]["search"]
+    protocol, longrope = characters.PROTOCOL, characters.LATER["longrope"]
+    search, limit = longrope["search"], longrope["settings"]["most_seconds"]
     settings, tuning = protocol["settings"], protocol["tuning"]
     contexts = ", ".join(map(str, protocol["contexts"]))
     longest = max(protocol["contexts"])
@@ -212,9 +213,8 @@ divisors are searched for each model on the training text, to lose least at {lon
 at {protocol["n_windows"]} places that are evenly spread. The search is that of its authors: \
 {search["population"]} lists that never fall, begun with those of `linear`, `ntk` and `yarn`, \
 then {search["rounds"]} rounds of {search["mutations"]} changes and {search["crossings"]} \
-crossings of the best {search["parents"]}; divisors from 1 to {search["highest"]:g} times the factor, in steps \
-of {search["step"]:g}. Limit: {characters.LATER["longrope"]["settings"]["most_seconds"]:,.0f} \
-seconds.
+crossings of the best {search["parents"]}; divisors from 1 to {search["highest"]:g} times the \
+factor, in steps of {search["step"]:g}. Limit: {limit:,.0f} seconds.
 
 ```console
 $ python -m posenc.bench text
