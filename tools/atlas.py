@@ -22,7 +22,7 @@ import notebooks
 from posenc import encodings
 from posenc.bench import protocols
 from posenc.bench.lab import FIRST, MORE, PROTOCOL
-from posenc.study import edition, lab
+from posenc.study import edition, lab, second
 from posenc.study.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import SETTING
@@ -344,19 +344,22 @@ lab_read = cache(lab.load)
 def in_the_benchmark() -> str:
     """Return which of the later encodings the benchmark has trained, by the edition's sets."""
     labels = edition.read().sets
-    whole = {
-        name for control, name in protocols.CONTROLLED.items() if any(control in x for x in labels)
-    }
-    if any(label.endswith("later") for label in labels):
-        whole = {*protocols.LATER}
-    titles = [f"`{name}`" for name in protocols.LATER if name in whole]
-    trained = f"{COUNTS[len(titles)]} of them" + (f", {listed(titles)}," if titles else "")
+    tokens = [said for model, said in second.TOKENS.items() if f"{model}, later" in labels]
+    controlled = protocols.CONTROLLED.items()
+    whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]
     [axes] = encodings.names("axes")
+    alone = f"{cards()[axes].title} cannot join it, because series have one number a place."
+    n = COUNTS[len(protocols.LATER)]
+    if tokens:
+        return (
+            f"What the {n} encodings that came later gain on ten data sets, with "
+            f"{listed(tokens)} as tokens, is told in [another page](found-further.ipynb#"
+            f"encodings-of-today). {alone}"
+        )
+    trained = f"{COUNTS[len(whole)]} of them" + (f", {listed(whole)}," if whole else "")
     return (
-        f"[The benchmark](benchmark) has hardly trained the {COUNTS[len(protocols.LATER)]} "
-        f"encodings that came later so far: {trained} {'has' if len(titles) == 1 else 'have'} "
-        f"finished training runs there. {cards()[axes].title} cannot join it, because series have "
-        "one number a place."
+        f"[The benchmark](benchmark) has hardly trained the {n} encodings that came later so far: "
+        f"{trained} {'has' if len(whole) == 1 else 'have'} finished training runs there. {alone}"
     )
 
 

@@ -28,6 +28,7 @@ UNTIMED = {
     "explorables": "a gallery of figures, each explained elsewhere",
     "peers": "reference: tables of comparisons",
     "found-details": "reference: results that two chapters tell",
+    "found-further": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
 }
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading

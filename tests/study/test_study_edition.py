@@ -87,6 +87,28 @@ def test_a_set_that_is_not_whole_does_not_enter(folder):
     assert edition.make("x", "y").sets == {"patch": ("Trace",)}
 
 
+def test_sets_of_a_later_tier_enter_together(monkeypatch):
+    steps = {*protocols.UP_TO_100}
+    assert edition.entering("time_series", steps) == protocols.UP_TO_100
+    almost = steps | {*protocols.UP_TO_180[1:]}
+    assert edition.entering("time_series", almost) == protocols.UP_TO_100
+    both = edition.entering("time_series", steps | {*protocols.UP_TO_180})
+    assert both == protocols.UP_TO_100 + protocols.UP_TO_180
+    for label in ("patch, large", "patch, other-norm", "patch, later", "time_series, others"):
+        assert edition.entering(label, protocols.VARIED[1:]) == ()
+        assert {*edition.entering(label, protocols.DATASETS)} == {*protocols.VARIED}
+    assert edition.entering("patch, others", protocols.DATASETS[1:]) == ()
+    monkeypatch.setattr(edition, "stored", lambda variant="": [])
+    assert edition.make("x", "y").sets == {}
+
+
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Let every whole set enter, as if each were all that is planned."""
+    monkeypatch.setattr(edition, "entering", lambda _, there: there)
+
+
+@pytest.mark.usefixtures("one_by_one")
 def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
     edition.write(edition.make("x", "y"))
@@ -95,6 +117,7 @@ def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
     assert second.load("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_later_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.LATER))
     edition.write(edition.make("x", "y"))

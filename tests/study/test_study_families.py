@@ -47,6 +47,7 @@ def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
     add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
     assert families.load("others", "patch").datasets == ("Plane",)
     assert families.load("later", "patch") is None
+    monkeypatch.setattr(edition, "entering", lambda _, there: there)
     edition.write(edition.make("a", "2026-11-25"))
     add(tmp_path, "Adiac", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
     assert families.load("others", "patch").datasets == ("Plane",)

@@ -143,7 +143,8 @@ def test_a_variant_is_read_with_its_own_encodings_on_sets_that_are_whole():
     assert plain.encodings == varied.encodings
 
 
-def test_a_variant_waits_for_the_edition(folder):
+def test_a_variant_waits_for_the_edition(folder, monkeypatch):
+    monkeypatch.setattr(edition, "entering", lambda _, there: there)
     edition.write(edition.make("a", "2026-11-25"))
     more = trained("NATOPS", encodings=protocols.COMPARED["large"])
     (folder / "variant-large-NATOPS.jsonl").write_text("\n".join(more) + "\n")

@@ -306,17 +306,46 @@ def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]
     return tuple(name for name in encoded if name in controls)
 
 
+def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
+    """Return which of the whole data sets of a kind of training an edition takes.
+
+    Those of the first tier come in one by one. All others come in together, when each that is
+    planned is whole, so that nobody looks at a part of an answer.
+
+    Parameters
+    ----------
+    label : str
+        As `kind` returns it.
+    there : collection of str
+        Data sets that are whole.
+
+    Examples
+    --------
+    >>> entering("time_series", ["Libras", "Plane"]), entering("patch, large", ["Libras"])
+    (('Libras',), ())
+    """
+    taken: list[str] = []
+    for tier, blocks in protocols.TIERS.items():
+        planned = [b.dataset for b in blocks if kind(b.model, b.variant, b.encodings) == label]
+        if tier == 1:
+            planned = [name for name in planned if name in there]
+        if {*planned} <= {*there}:
+            taken += planned
+    return tuple(name for name in protocols.DATASETS if name in taken)
+
+
 def make(name: str, date: str) -> Edition:
-    """Return the edition of everything that is whole now."""
-    sets = {}
+    """Return the edition of what is whole now and may enter."""
+    found_whole = {}
     for model in build.MODELS:
         found = by_cell(stored(), model)
         for family in ((), protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
-            sets[kind(model, encodings=every)] = whole(found, every)
+            found_whole[kind(model, encodings=every)] = whole(found, every)
     for variant, model in product(protocols.VARIANTS, build.MODELS):
         found = by_cell(stored(variant), model)
-        sets[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
+        found_whole[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
+    sets = {label: entering(label, there) for label, there in found_whole.items()}
     for variant, model in product(protocols.CONTROLS, build.MODELS):
         plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
         sets[kind(model, variant)] = controlled(plain, richer, variant)
