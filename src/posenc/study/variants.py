@@ -19,6 +19,7 @@ from posenc.study.second import ALPHA, MARGIN, TOKENS, Grid
 SAID = {"other-norm": "the other norm", "large": "a larger model"}
 QUESTIONS = tuple(product(protocols.VARIANTS, TOKENS))
 """Variant and model: what Holm's correction counts, whole or not."""
+NOT_TRAINED = "not trained"
 AVERAGED = protocols.COMPARED["large"][1:]
 """The encodings whose mean gain is compared, the same for every question."""
 NORMS = {"time_series": "batch", "patch": "layer"}
@@ -251,18 +252,20 @@ def gain_rows(
     Parameters
     ----------
     found : mapping of (variant, model) to a sequence of second.Gain
-        As `gains` returns them.
+        As `gains` returns them. An encoding that is not among those of a question says so.
 
     Examples
     --------
     >>> gain_rows({})
     {}
     """
+    columns = {q: f"{SAID[q[0]]}, {TOKENS[q[1]]}" for q in found}
     rows: dict[str, dict[str, str]] = {}
-    for (variant, model), some in found.items():
+    for question, some in found.items():
         for one in some:
+            row = rows.setdefault(one.encoding, dict.fromkeys(columns.values(), NOT_TRAINED))
             said = f"{second.said_points(one.effect)}, {one.answer} ({second.said_p(one.p_value)})"
-            rows.setdefault(one.encoding, {})[f"{SAID[variant]}, {TOKENS[model]}"] = said
+            row[columns[question]] = said
     return rows
 
 
