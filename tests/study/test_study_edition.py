@@ -96,8 +96,12 @@ def test_sets_of_a_later_tier_enter_together(monkeypatch):
     assert both == protocols.UP_TO_100 + protocols.UP_TO_180
     for label in ("patch, large", "patch, other-norm", "patch, later", "time_series, others"):
         assert edition.entering(label, protocols.VARIED[1:]) == ()
-        assert {*edition.entering(label, protocols.DATASETS)} == {*protocols.VARIED}
+        assert edition.entering(label, protocols.VARIED) == protocols.VARIED
     assert edition.entering("patch, others", protocols.DATASETS[1:]) == ()
+    unplanned = ("PenDigits", "Chinatown")
+    control = "patch, window-statistics"
+    assert edition.entering(control, (*unplanned, *protocols.VARIED[1:])) == unplanned
+    assert {*edition.entering(control, (*unplanned, *protocols.VARIED))} > {*unplanned}
     monkeypatch.setattr(edition, "stored", lambda variant="": [])
     assert edition.make("x", "y").sets == {}
 

@@ -309,8 +309,8 @@ def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]
 def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
     """Return which of the whole data sets of a kind of training an edition takes.
 
-    Those of the first tier come in one by one. All others come in together, when each that is
-    planned is whole, so that nobody looks at a part of an answer.
+    Those of the first tier come in one by one, and so do those that no tier plans. What a later
+    tier plans comes in together, so that nobody looks at a part of an answer.
 
     Parameters
     ----------
@@ -324,14 +324,14 @@ def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
     >>> entering("time_series", ["Libras", "Plane"]), entering("patch, large", ["Libras"])
     (('Libras',), ())
     """
-    taken: list[str] = []
-    for tier, blocks in protocols.TIERS.items():
-        planned = [b.dataset for b in blocks if kind(b.model, b.variant, b.encodings) == label]
-        if tier == 1:
-            planned = [name for name in planned if name in there]
-        if {*planned} <= {*there}:
-            taken += planned
-    return tuple(name for name in protocols.DATASETS if name in taken)
+    planned = {
+        tier: {b.dataset for b in blocks if kind(b.model, b.variant, b.encodings) == label}
+        for tier, blocks in protocols.TIERS.items()
+    }
+    waiting = {
+        name for tier, sets in planned.items() if tier > 1 and not sets <= {*there} for name in sets
+    }
+    return tuple(name for name in protocols.DATASETS if name in {*there} - waiting)
 
 
 def make(name: str, date: str) -> Edition:
@@ -345,10 +345,10 @@ def make(name: str, date: str) -> Edition:
     for variant, model in product(protocols.VARIANTS, build.MODELS):
         found = by_cell(stored(variant), model)
         found_whole[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
-    sets = {label: entering(label, there) for label, there in found_whole.items()}
     for variant, model in product(protocols.CONTROLS, build.MODELS):
         plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
-        sets[kind(model, variant)] = controlled(plain, richer, variant)
+        found_whole[kind(model, variant)] = controlled(plain, richer, variant)
+    sets = {label: entering(label, there) for label, there in found_whole.items()}
     kept = {label: there for label, there in sets.items() if there}
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
 

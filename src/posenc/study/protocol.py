@@ -131,7 +131,7 @@ the trainings that were not run, and the five other encodings are trained with s
 varied sets in place of the nineteen. No training of either kind had been made. (The question \
 whether a gain changes in the larger model with steps still counts among the four.)
 
-2026-11-25: data sets of a later tier enter an edition together, when the tier, or the kind of \
+2026-11-25: data sets that a later tier plans enter an edition together, when the tier, or the kind of \
 training in it, is whole. Those of the first tier came in one by one, and a part of an answer had \
 been looked at four times.
 
