@@ -131,9 +131,9 @@ the trainings that were not run, and the five other encodings are trained with s
 varied sets in place of the nineteen. No training of either kind had been made. (The question \
 whether a gain changes in the larger model with steps still counts among the four.)
 
-2026-11-25: data sets that a later tier plans enter an edition together, when the tier, or the kind of \
-training in it, is whole. Those of the first tier came in one by one, and a part of an answer had \
-been looked at four times.
+2026-11-25: data sets that a later tier plans enter an edition together, when the tier, or the \
+kind of training in it, is whole. Those of the first tier came in one by one, and a part of an \
+answer had been looked at four times.
 
 An encoding that comes later is trained by the same first part and compared with `none` and with \
 the encodings above, in a family of its own; it changes neither hash and none of the tables above. \
