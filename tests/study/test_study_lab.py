@@ -266,7 +266,17 @@ def test_the_page_says_where_each_curve_leaves_the_floor():
     assert rises["rotary, ntk"].tolist() == [False, False, True]
     assert not rises["rotary, yarn"].any()
     assert not rises["rotary, llama3"].any()
+    assert not rises["rotary, longrope"][1:].any()  # after the step from one list to the other
     assert means["rotary"][2] > means["none"][2]
+
+
+def test_longrope_loses_least_of_the_schedules_in_each_seed():
+    """Two pages say so: of all without further training, and at four times the trained length."""
+    found = text.load()
+    longrope = found.loss("rotary", "longrope", 512, "as trained")
+    for schedule in (*bench_text.PROTOCOL["schedules"], "llama3"):
+        others = found.loss("rotary", schedule, 512, "as trained")
+        assert all(one < other for one, other in zip(longrope, others, strict=True)), schedule
 
 
 def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():

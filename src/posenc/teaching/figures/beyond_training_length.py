@@ -20,7 +20,7 @@ PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
 }
 
 PHI = {"trained": 4096, "factor": 32.0}  # what the list of LongRoPE was searched for
-MARKERS = "osv^DxP*"  # beside the dashes, where there are more lines than colours
+MARKERS = "osv^DxP*h"  # beside the dashes, where there are more lines than colours
 
 
 def longer_and_later(
@@ -248,7 +248,8 @@ def loss_by_context(
     """
     size = {"height": 1.0 + 2.4 * len(found), "width": 5.6}
     figure, axes = plots.new(len(found), 1, **size, sharex=True, sharey=True)
-    colors, dashes = [*plots.COLORS, "#777777", "#b5651d"], [*plots.DASHES, "-", "--"]
+    colors = [*plots.COLORS, "#777777", "#b5651d", "#111111"]
+    dashes = [*plots.DASHES, "-", "--", "-."]
     said = []
     for ax, (kind, lines) in zip(axes, found.items(), strict=True):
         drawn = {name: seeds for name, seeds in lines.items() if len(seeds)}
