@@ -352,7 +352,7 @@ def in_the_benchmark() -> str:
     n = COUNTS[len(protocols.LATER)]
     if tokens:
         return (
-            f"What the {n} encodings that came later gain on ten data sets, with "
+            f"What the {n} encodings that came later gain on nine data sets, with "
             f"{listed(tokens)} as tokens, is told in [another page](found-further.ipynb#"
             f"encodings-of-today). {alone}"
         )

@@ -90,7 +90,7 @@ def test_a_card_says_what_was_not_measured():
         ),
         (
             {"patch, later": ("Libras",)},
-            "the ten encodings that came later gain on ten data sets, with patches as tokens, is",
+            "the ten encodings that came later gain on nine data sets, with patches as tokens, is",
         ),
         ({"patch, later": ("A",), "time_series, later": ("A",)}, "with steps and patches as"),
     ],

@@ -94,14 +94,17 @@ def test_sets_of_a_later_tier_enter_together(monkeypatch):
     assert edition.entering("time_series", almost) == protocols.UP_TO_100
     both = edition.entering("time_series", steps | {*protocols.UP_TO_180})
     assert both == protocols.UP_TO_100 + protocols.UP_TO_180
-    for label in ("patch, large", "patch, other-norm", "patch, later", "time_series, others"):
+    for label in ("patch, large", "patch, other-norm", "time_series, others"):
         assert edition.entering(label, protocols.VARIED[1:]) == ()
         assert edition.entering(label, protocols.VARIED) == protocols.VARIED
     assert edition.entering("patch, others", protocols.DATASETS[1:]) == ()
+    nine = protocols.WITHOUT_GAPS
+    assert edition.entering("patch, later", nine) == nine
+    assert edition.entering("patch, later", nine[1:]) == ()
     unplanned = ("PenDigits", "Chinatown")
     control = "patch, window-statistics"
-    assert edition.entering(control, (*unplanned, *protocols.VARIED[1:])) == unplanned
-    assert {*edition.entering(control, (*unplanned, *protocols.VARIED))} > {*unplanned}
+    assert edition.entering(control, (*unplanned, *nine[1:])) == unplanned
+    assert {*edition.entering(control, (*unplanned, *nine))} == {*unplanned, *nine}
     monkeypatch.setattr(edition, "stored", lambda variant="": [])
     assert edition.make("x", "y").sets == {}
 

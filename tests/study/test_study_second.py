@@ -211,9 +211,10 @@ def test_the_later_encodings_extend_the_third_tier_behind_all_else():
     later = [b for b in third if b.encodings == protocols.LATER]
     controls = [b for b in third if b.variant in protocols.CONTROLS]
     assert [*third[-len(later + controls) :]] == later + controls
-    varied = {(model, name) for model in ("patch", "time_series") for name in protocols.VARIED}
-    assert {(b.model, b.dataset) for b in later} == varied
-    assert {(b.model, b.dataset) for b in controls} == varied
+    nine = {*protocols.VARIED} - {"MelbournePedestrian"}  # it has missing steps
+    there = {(model, name) for model in ("patch", "time_series") for name in nine}
+    assert {(b.model, b.dataset) for b in later} == there
+    assert {(b.model, b.dataset) for b in controls} == there
     assert {b.encodings for b in controls} == {protocols.BASELINE}
     page = protocol.text()
     entry = next(line for line in page.splitlines() if line.startswith("- **Extension of tier 3"))

@@ -131,6 +131,11 @@ the trainings that were not run, and the five other encodings are trained with s
 varied sets in place of the nineteen. No training of either kind had been made. (The question \
 whether a gain changes in the larger model with steps still counts among the four.)
 
+2026-11-25: the extension stands on nine of the ten varied sets. MelbournePedestrian has missing \
+steps, and the two encodings made from the signal refuse a mask, as their vectors are made from the \
+tokens around. The eight others had been trained there with patches; these trainings are kept, and \
+no table reads them.
+
 2026-11-25: data sets that a later tier plans enter an edition together, when the tier, or the \
 kind of training in it, is whole. Those of the first tier came in one by one, and a part of an \
 answer had been looked at four times.
@@ -237,12 +242,14 @@ _SETS = {
     protocols.UP_TO_180: "the sets of 101 to 180 steps",
     protocols.ABOVE_180: "the sets above 180 steps",
     protocols.VARIED: "the ten varied sets",
+    protocols.WITHOUT_GAPS: "the nine varied sets without missing steps",
 }
 
 
 def _groups() -> str:
     """Return which sets the tiers' groups hold."""
-    groups = {sets: name for sets, name in _SETS.items() if sets != protocols.DATASETS}
+    left_out = (protocols.DATASETS, protocols.WITHOUT_GAPS)
+    groups = {sets: name for sets, name in _SETS.items() if sets not in left_out}
     return "\n".join(f"- {name}: {', '.join(sets)}" for sets, name in groups.items())
 
 
