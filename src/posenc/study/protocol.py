@@ -132,9 +132,9 @@ varied sets in place of the nineteen. No training of either kind had been made. 
 whether a gain changes in the larger model with steps still counts among the four.)
 
 2026-11-25: the extension stands on nine of the ten varied sets. MelbournePedestrian has missing \
-steps, and the two encodings made from the signal refuse a mask, as their vectors are made from the \
-tokens around. The eight others had been trained there with patches; these trainings are kept, and \
-no table reads them.
+steps, and the two encodings made from the signal refuse a mask, as their vectors are made from \
+the tokens around. The eight others had been trained there with patches; these trainings are kept, \
+and no table reads them.
 
 2026-11-25: data sets that a later tier plans enter an edition together, when the tier, or the \
 kind of training in it, is whole. Those of the first tier came in one by one, and a part of an \
