@@ -251,3 +251,15 @@ def test_costs_come_with_the_cheapest_first():
     times = [float(row["time of a step (none = 1)"]) for row in rows.values()]
     assert times == sorted(times)
     assert rows["sinusoidal"]["parameters added"] == 0
+
+
+def test_later_tiers_are_told_with_what_the_edition_has():
+    rows = found_tables.later_tiers()
+    planned = {(tier, b.dataset) for tier in (2, 3, 4) for b in protocols.TIERS[tier]}
+    assert {name.split(":")[0] for name in rows} == {f"tier {tier}" for tier, _ in planned}
+    assert rows["tier 2: steps, 11 encodings"]["data sets"] == len(protocols.UP_TO_180)
+    assert rows["tier 3: patches, other norm"]["in this edition"] == "yes"
+    assert rows["tier 4: steps, large"]["in this edition"] == "not run"
+    assert sum(row["data sets"] for row in rows.values()) == sum(
+        len(protocols.TIERS[tier]) for tier in (2, 3, 4)
+    )

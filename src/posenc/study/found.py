@@ -49,14 +49,14 @@ def progress() -> dict[str, dict[str, object]]:
         records = _records(names, model)
         rows[tokens] = {
             "whole sets": now.share(model),
-            "steps in a series": _span(names),
+            "steps in a series": span(names),
             "training runs": len(records),
             "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
         }
     return rows
 
 
-def _span(names: Sequence[str]) -> str:
+def span(names: Sequence[str]) -> str:
     lengths = [recorded_facts(name).length for name in names]
     return f"{min(lengths)} to {max(lengths)}"
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import data
-from posenc.study import found, friedman, mixed, power, sanity, second, statistics
+from posenc.bench import protocols
+from posenc.study import edition, found, friedman, mixed, power, sanity, second, statistics
 from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
@@ -251,6 +252,32 @@ def _effects(model: mixed.MixedModel) -> Rows:
         for name, one in model.coefficients.items()
         if name != "mean"
     }
+
+
+def later_tiers() -> Rows:
+    """Return what the protocol plans beyond its first tier, and whether the edition has it."""
+    now, rows = edition.read(), {}
+    for tier, blocks in protocols.TIERS.items():
+        kinds: dict[str, list[protocols.Block]] = {}
+        for block in blocks if tier > 1 else ():
+            label = edition.kind(block.model, block.variant, block.encodings)
+            kinds.setdefault(label, []).append(block)
+        for label, some in kinds.items():
+            sets = [block.dataset for block in some]
+            there = now is not None and {*sets} <= {*now.sets.get(label, ())}
+            rows[f"tier {tier}: {_said(some[0])}"] = {
+                "data sets": len(sets),
+                "steps of a series": found.span(sets),
+                "in this edition": "yes" if there else "not yet" if tier < 4 else "not run",
+            }
+    return rows
+
+
+def _said(block: protocols.Block) -> str:
+    """Return what a block trains, in words."""
+    if block.variant:
+        return f"{second.TOKENS[block.model]}, {block.variant.replace('-', ' ')}"
+    return f"{second.TOKENS[block.model]}, {len(block.encodings)} encodings"
 
 
 def beside(tokens: str) -> Rows:
