@@ -392,6 +392,16 @@ def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Cloc
         If the time is over.
     ValueError
         If the text is too short for one window.
+
+    Examples
+    --------
+    A search reads the text more than a thousand times, and does not begin when the time is over:
+
+    >>> few = cell("rotary", 0, n_windows=2)
+    >>> search(few, model(few), topics.read().train, Clock(0.0))
+    Traceback (most recent call last):
+        ...
+    posenc.bench.train.TrainingError: unfinished: 0 seconds were over before reading 512 characters
     """
     longest = replace(cell, contexts=(max(cell.contexts),))
     device = next(net.parameters()).device
