@@ -349,10 +349,10 @@ def in_the_benchmark() -> str:
     whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]
     [axes] = encodings.names("axes")
     alone = f"{cards()[axes].title} cannot join it, because series have one number a place."
-    n = COUNTS[len(protocols.LATER)]
+    n, sets = (COUNTS[len(names)] for names in (protocols.LATER, protocols.WITHOUT_GAPS))
     if tokens:
         return (
-            f"What the {n} encodings that came later gain on nine data sets, with "
+            f"What the {n} encodings that came later gain on {sets} data sets, with "
             f"{listed(tokens)} as tokens, is told in [another page](found-further.ipynb#"
             f"encodings-of-today). {alone}"
         )

@@ -306,6 +306,30 @@ def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]
     return tuple(name for name in encoded if name in controls)
 
 
+def by_kind(tier: int) -> dict[str, list[protocols.Block]]:
+    """Return what a tier plans, by the kind of training.
+
+    Parameters
+    ----------
+    tier : int
+        1 to 4.
+
+    Raises
+    ------
+    ValueError
+        If there is no such tier.
+
+    Examples
+    --------
+    >>> {label: len(blocks) for label, blocks in by_kind(1).items()}
+    {'patch': 38, 'time_series': 19}
+    """
+    found: dict[str, list[protocols.Block]] = {}
+    for block in protocols.blocks(tier):
+        found.setdefault(kind(block.model, block.variant, block.encodings), []).append(block)
+    return found
+
+
 def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
     """Return which of the whole data sets of a kind of training an edition takes.
 
@@ -325,8 +349,7 @@ def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
     (('Libras',), ())
     """
     planned = {
-        tier: {b.dataset for b in blocks if kind(b.model, b.variant, b.encodings) == label}
-        for tier, blocks in protocols.TIERS.items()
+        tier: {block.dataset for block in by_kind(tier).get(label, ())} for tier in protocols.TIERS
     }
     waiting = {
         name for tier, sets in planned.items() if tier > 1 and not sets <= {*there} for name in sets

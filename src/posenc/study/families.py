@@ -80,7 +80,7 @@ def over_none(grid: Grid, family: str) -> list[Gain]:
     >>> round(over_none(grid, "others")[0].effect.mean, 2)
     0.1
     """
-    return second.gains(_learned(grid, family).compare(("none", *FAMILIES[family])))
+    return second.gains(_learned(grid, family))
 
 
 def answers(
@@ -107,13 +107,11 @@ def answers(
     {}
     """
     grids = {model: load(family, model, every=every) for model in models}
-    found = {}
-    for model, grid in grids.items():
-        if grid is not None:
-            gains, units = over_none(grid, family), _learned(grid, family)
-            points = 100 * np.array([units.gains(one.encoding).mean(1) for one in gains])
-            found[TOKENS[model]] = points, gains
-    return found
+    return {
+        TOKENS[model]: second.judged(_learned(grid, family))
+        for model, grid in grids.items()
+        if grid is not None
+    }
 
 
 def over_ten(grid: Grid, family: str) -> list[Gain]:
@@ -138,17 +136,16 @@ def over_ten(grid: Grid, family: str) -> list[Gain]:
     >>> {one.effect.mean for one in over_ten(grid, "others")}
     {0.0}
     """
-    units = _learned(grid, family)
-    mean = units.compare(TEN).scores.mean(1, keepdims=True)
-    scores = np.concatenate([mean, units.compare(FAMILIES[family]).scores], axis=1)
+    own = _learned(grid, family)
+    mean = grid.units().only(own.datasets).compare(TEN).scores.mean(1, keepdims=True)
+    scores = np.concatenate([mean, own.compare(FAMILIES[family]).scores], axis=1)
     names = (MEAN, *FAMILIES[family])
-    return second.gains(Grid(grid.model, units.datasets, names, scores, units.largest_class))
+    return second.gains(Grid(grid.model, own.datasets, names, scores, own.largest_class))
 
 
 def _learned(grid: Grid, family: str) -> Grid:
-    """Return the units on which the family's trainings learn something, with all encodings."""
-    judged = second.decides(grid.compare(("none", *FAMILIES[family])))
-    return grid.only(one.dataset for one in judged if one.learned).units()
+    """Return none and the family on the units on which they learn something."""
+    return second.learned(grid.compare(("none", *FAMILIES[family])))
 
 
 def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False) -> dict:

@@ -100,12 +100,7 @@ def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
     Units are sets on which anything is learned, those that share series made one. Encodings come
     with the largest mean gain first.
     """
-    found = {}
-    for tokens, grid in grids().items():
-        units = second.learned(grid)
-        gains = second.gains(units)
-        found[tokens] = 100 * np.array([units.gains(g.encoding).mean(1) for g in gains]), gains
-    return found
+    return {tokens: second.judged(second.learned(grid)) for tokens, grid in grids().items()}
 
 
 def by_tokens() -> list[tuple[str, str, int, float, float, float]]:

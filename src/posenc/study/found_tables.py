@@ -257,15 +257,11 @@ def _effects(model: mixed.MixedModel) -> Rows:
 def later_tiers() -> Rows:
     """Return what the protocol plans beyond its first tier, and whether the edition has it."""
     now, rows = edition.read(), {}
-    for tier, blocks in protocols.TIERS.items():
-        kinds: dict[str, list[protocols.Block]] = {}
-        for block in blocks if tier > 1 else ():
-            label = edition.kind(block.model, block.variant, block.encodings)
-            kinds.setdefault(label, []).append(block)
-        for label, some in kinds.items():
-            sets = [block.dataset for block in some]
+    for tier in (2, 3, 4):
+        for label, blocks in edition.by_kind(tier).items():
+            sets = [block.dataset for block in blocks]
             there = now is not None and {*sets} <= {*now.sets.get(label, ())}
-            rows[f"tier {tier}: {_said(some[0])}"] = {
+            rows[f"tier {tier}: {_said(blocks[0])}"] = {
                 "data sets": len(sets),
                 "steps of a series": found.span(sets),
                 "in this edition": "yes" if there else "not yet" if tier < 4 else "not run",

@@ -435,6 +435,35 @@ def gains(grid: Grid) -> list[Gain]:
     return sorted((_gain(*row) for row in rows), key=lambda gain: -gain.effect.mean)
 
 
+def judged(units: Grid) -> tuple[NDArray[np.float64], list[Gain]]:
+    """Return the gain of each encoding on each unit, and the answers, as figures show them.
+
+    Parameters
+    ----------
+    units : Grid
+        As `learned` returns it.
+
+    Returns
+    -------
+    array of shape (n_encodings, n_units), list of Gain
+        Mean gains over resamples in points, and the answers in the same order.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units.
+
+    Examples
+    --------
+    >>> scores = np.full((3, 2, 5), 0.7) + 0.1 * np.arange(2)[None, :, None]
+    >>> units = Grid("patch", ("A", "B", "C"), ("none", "rotary"), scores, np.full((3, 5), 0.4))
+    >>> judged(units)[0].round(1).tolist()
+    [[10.0, 10.0, 10.0]]
+    """
+    found = gains(units)
+    return 100 * np.array([units.gains(one.encoding).mean(1) for one in found]), found
+
+
 def _gain(name: str, cells: NDArray[np.float64], p_value: float, p_equal: float) -> Gain:
     means = friedman.set_means(cells).round(friedman.DECIMALS)
     return Gain(

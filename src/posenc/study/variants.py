@@ -217,6 +217,21 @@ def norm(model: str, variant: str) -> str:
     return str(changed.get("norm", NORMS[model]))
 
 
+def title(variant: str, model: str) -> str:
+    """Return a question in words, as tables and figures name it.
+
+    Parameters
+    ----------
+    variant, model : str
+
+    Examples
+    --------
+    >>> title("large", "patch")
+    'a larger model, patches'
+    """
+    return f"{SAID[variant]}, {TOKENS[model]}"
+
+
 def change_rows(found: Iterable[Change]) -> dict[str, dict[str, object]]:
     """Return a row a question: mean gains in points, their change with its interval, the verdict.
 
@@ -234,7 +249,7 @@ def change_rows(found: Iterable[Change]) -> dict[str, dict[str, object]]:
     rows = {}
     for one in found:
         plain, varied = (100 * cells.mean() for cells in (one.plain, one.varied))
-        rows[f"{SAID[one.variant]}, {TOKENS[one.model]}"] = {
+        rows[title(one.variant, one.model)] = {
             "sets": len(one.datasets),
             "gain in the plain model": f"{plain:+z.1f}",
             "gain there": f"{varied:+z.1f}",
@@ -259,7 +274,7 @@ def gain_rows(
     >>> gain_rows({})
     {}
     """
-    columns = {q: f"{SAID[q[0]]}, {TOKENS[q[1]]}" for q in found}
+    columns = {question: title(*question) for question in found}
     rows: dict[str, dict[str, str]] = {}
     for question, some in found.items():
         for one in some:
@@ -288,5 +303,5 @@ def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str
             row[f"{where}, none"] = f"{100 * grid.scores[:, 0].mean():.1f}"
             three = grid.compare(AVERAGED).scores
             row[f"{where}, mean of three"] = f"{100 * three.mean():.1f}"
-        rows[f"{SAID[variant]}, {TOKENS[model]}"] = row
+        rows[title(variant, model)] = row
     return rows
