@@ -65,3 +65,19 @@ def test_an_edition_names_what_is_read_and_must_be_whole(monkeypatch):
     with pytest.raises(ValueError, match=r"edition test must hold whole data sets.*Libras"):
         control.load("patch")
     assert control.load("patch", every=True) == []
+
+
+def test_the_mean_of_planned_sets_counts_each_set_once_and_no_other():
+    names = ("PenDigits", *protocols.WITHOUT_GAPS)
+    plain = [r for name in names for r in records("none", 0.5, name)]
+    encoded = [
+        r for k, name in enumerate(names) for r in records("window_statistics", 0.6 + k / 100, name)
+    ]
+    richer = [r for name in names for r in records("none", 0.6, name)]
+    found = control.load("patch", records=plain + encoded, controls=richer)
+    mean = control.over_planned(found)
+    assert mean.encoded == pytest.approx(10 + np.arange(1, 10))
+    assert mean.richer == pytest.approx(np.full(9, 10.0))
+    assert mean.owed_to_position.mean == pytest.approx(5.0)
+    with pytest.raises(ValueError, match="every planned data set, got none for BasicMotions"):
+        control.over_planned(found[:-1])

@@ -97,7 +97,8 @@ def test_sets_of_a_later_tier_enter_together(monkeypatch):
     for label in ("patch, large", "patch, other-norm", "time_series, others"):
         assert edition.entering(label, protocols.VARIED[1:]) == ()
         assert edition.entering(label, protocols.VARIED) == protocols.VARIED
-    assert edition.entering("patch, others", protocols.DATASETS[1:]) == ()
+    assert edition.entering("patch, others", protocols.DATASETS[1:]) == protocols.DATASETS[19:]
+    assert edition.entering("patch, others", protocols.DATASETS[:-1]) == protocols.UP_TO_100
     nine = protocols.WITHOUT_GAPS
     assert edition.entering("patch, later", nine) == nine
     assert edition.entering("patch, later", nine[1:]) == ()

@@ -179,21 +179,35 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     assert {"transformer_xl", "deberta", "kerple", "dywpe"} <= {*protocols.LATER}
     assert {*protocols.LATER} == {*encodings.names("all")} - {*encodings.names()}
     assert not {*protocols.LATER} & {
-        e for tier in (1, 2, 4) for b in protocols.TIERS[tier] for e in b.encodings
+        e for tier in (1, 2) for b in protocols.TIERS[tier] for e in b.encodings
     }
     assert {b.encodings for b in third if not b.variant} == {protocols.OTHERS, protocols.LATER}
-    varied = third + protocols.TIERS[4]
+    fourth = protocols.TIERS[4]
+    varied = third + fourth
     for variant in protocols.VARIANTS:
         blocks = [b for b in varied if b.variant == variant]
         assert {(b.model, b.dataset) for b in blocks} == {
             (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
         }
         assert {b.encodings for b in blocks} == {protocols.COMPARED[variant]}
-    in_steps = [b for b in third if (b.model, b.encodings) == ("time_series", protocols.OTHERS)]
-    assert tuple(b.dataset for b in in_steps) == protocols.VARIED
-    assert {(b.model, b.variant) for b in protocols.TIERS[4]} == {
-        ("time_series", ""),
-        ("time_series", "large"),
+    others = {
+        (tier, model): tuple(
+            b.dataset
+            for b in protocols.TIERS[tier]
+            if (b.model, b.encodings) == (model, protocols.OTHERS)
+        )
+        for tier in (3, 4)
+        for model in ("time_series", "patch")
+    }
+    assert others[3, "time_series"] == protocols.VARIED
+    assert others[3, "patch"] == protocols.UP_TO_100
+    assert others[3, "patch"] + others[4, "patch"] == protocols.DATASETS
+    assert {(b.model, b.variant, b.encodings) for b in fourth} == {
+        ("time_series", "", protocols.ENCODINGS),
+        ("patch", "", protocols.OTHERS),
+        ("time_series", "large", protocols.COMPARED["large"]),
+        ("time_series", "", protocols.LATER),
+        ("time_series", "window-statistics", protocols.BASELINE),
     }
     block = next(b for b in third if b.variant == "large")
     cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
@@ -206,21 +220,22 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     )
 
 
-def test_the_later_encodings_extend_the_third_tier_behind_all_else():
-    third = protocols.TIERS[3]
-    later = [b for b in third if b.encodings == protocols.LATER]
-    controls = [b for b in third if b.variant in protocols.CONTROLS]
-    assert [*third[-len(later + controls) :]] == later + controls
+@pytest.mark.parametrize(("tier", "model"), [(3, "patch"), (4, "time_series")])
+def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
+    blocks = protocols.TIERS[tier]
+    later = [b for b in blocks if b.encodings == protocols.LATER]
+    controls = [b for b in blocks if b.variant in protocols.CONTROLS]
+    assert [*blocks[-len(later + controls) :]] == later + controls
     nine = {*protocols.VARIED} - {"MelbournePedestrian"}  # it has missing steps
-    there = {(model, name) for model in ("patch", "time_series") for name in nine}
-    assert {(b.model, b.dataset) for b in later} == there
-    assert {(b.model, b.dataset) for b in controls} == there
+    assert {(b.model, b.dataset) for b in later} == {(model, name) for name in nine}
+    assert {(b.model, b.dataset) for b in controls} == {(model, name) for name in nine}
     assert {b.encodings for b in controls} == {protocols.BASELINE}
-    page = protocol.text()
-    entry = next(line for line in page.splitlines() if line.startswith("- **Extension of tier 3"))
+    lines = protocol.text().splitlines()
+    entry = next(line for line in lines if line.startswith(f"- **Extension of tier {tier}**"))
+    assert f"`{model}`" in entry
     assert all(f"`{name}`" in entry for name in protocols.LATER)
-    third_entry = next(line for line in page.splitlines() if line.startswith("- **Tier 3"))
-    assert not any(f"`{name}`" in third_entry for name in protocols.LATER)
+    tier_itself = next(line for line in lines if line.startswith(f"- **Tier {tier}**"))
+    assert not any(f"`{name}`" in tier_itself for name in protocols.LATER)
 
 
 def test_a_later_encoding_is_trained_by_the_frozen_protocol():
@@ -277,6 +292,6 @@ def test_a_tier_refuses_an_encoding_that_nobody_knows():
 
 def test_what_is_missing_of_a_tier_counts_its_variants():
     lacking = second.missing("patch", 3, records=[])
-    assert lacking["Trace"] == 5 * len(protocols.OTHERS)
+    assert lacking["PenDigits"] == 5 * len(protocols.OTHERS)
     everywhere = len(protocols.OTHERS) + len(protocols.LATER) + len(protocols.CONTROLS)
     assert lacking["Libras"] == 5 * (everywhere + sum(map(len, protocols.COMPARED.values())))

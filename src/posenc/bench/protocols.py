@@ -103,8 +103,8 @@ HASH = hashed(TRAINING)
 
 # What tier 3 adds. Its ten sets were named before results on them were read.
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
-# Encodings that joined the library after the protocol was frozen. They extend tier 3, behind all
-# else in it, and are compared in a family of their own.
+# Encodings that joined the library after the protocol was frozen. They extend tier 3 with patches
+# and tier 4 with steps, behind all else there, and are compared in a family of their own.
 LATER = (*encodings.names("modern"), *encodings.names("signal"))
 BASELINE = ("none",)
 VARIED = (
@@ -175,18 +175,23 @@ def _variant(name: str, *models: str) -> tuple[Block, ...]:
     return tuple(block for m in models for block in _blocks(m, VARIED, encodings, name))
 
 
+def _extension(model: str) -> tuple[Block, ...]:
+    later = _blocks(model, WITHOUT_GAPS, LATER)
+    return later + _blocks(model, WITHOUT_GAPS, BASELINE, "window-statistics")
+
+
 TIERS: dict[int, tuple[Block, ...]] = {
     1: _blocks("patch", DATASETS) + _blocks("time_series", UP_TO_100),
     2: _blocks("time_series", UP_TO_180),
-    3: _blocks("patch", DATASETS, OTHERS)
+    3: _blocks("patch", UP_TO_100, OTHERS)
     + _blocks("time_series", VARIED, OTHERS)
     + _variant("other-norm", "patch", "time_series")
     + _variant("large", "patch")
-    + _blocks("patch", WITHOUT_GAPS, LATER)
-    + _blocks("time_series", WITHOUT_GAPS, LATER)
-    + _blocks("patch", WITHOUT_GAPS, BASELINE, "window-statistics")
-    + _blocks("time_series", WITHOUT_GAPS, BASELINE, "window-statistics"),
-    4: _blocks("time_series", ABOVE_180) + _variant("large", "time_series"),
+    + _extension("patch"),
+    4: _blocks("time_series", ABOVE_180)
+    + _blocks("patch", UP_TO_180 + ABOVE_180, OTHERS)
+    + _variant("large", "time_series")
+    + _extension("time_series"),
 }
 
 

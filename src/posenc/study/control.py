@@ -3,7 +3,7 @@
 `window_statistics` adds numbers of a window around each step to its token. Its control is a model
 without encoding that gets the same numbers as further channels of its input
 (`posenc.encodings.with_window_statistics`). Where both gain alike, richer tokens are what helped.
-Both belong to the extension of tier 3 of `posenc.bench.protocols`:
+Both belong to the extension of tier 3 (patches; of tier 4 steps) of `posenc.bench.protocols`:
 
     python -m posenc.bench protocol --tier 3 --encodings none window_statistics
 """
@@ -29,7 +29,8 @@ class Beside:
     ----------
     dataset : str
     encoded, richer : array of shape (n_resamples,)
-        Of the encoding `window_statistics`, and of its control, resample by resample.
+        Of the encoding `window_statistics`, and of its control, resample by resample; or, from
+        `over_planned`, data set by data set.
 
     Examples
     --------
@@ -89,6 +90,40 @@ def load(
     if frozen and (now := edition.read()) is not None:
         names = now.named(edition.kind(model, VARIANT), names)
     return [_beside(name, plain, richer) for name in names]
+
+
+def over_planned(found: Sequence[Beside]) -> Beside:
+    """Return the mean gains on each data set that the protocol plans for the control, as one.
+
+    So the interval of their difference is one over data sets. Those that were trained before the
+    plan was made are left out.
+
+    Parameters
+    ----------
+    found : sequence of Beside
+
+    Raises
+    ------
+    ValueError
+        If a planned set is not among them.
+
+    Examples
+    --------
+    >>> sets = [Beside(name, np.ones(5), np.zeros(5)) for name in protocols.WITHOUT_GAPS]
+    >>> rows({"patches": [over_planned(sets)]})
+    {'mean of 9 sets, patches': {'added': '+1.0', 'channels': '+0.0', 'added less channels': \
+'+1.0 [+1.0, +1.0]'}}
+    """
+    by_name = {one.dataset: one for one in found}
+    lacking = [name for name in protocols.WITHOUT_GAPS if name not in by_name]
+    if lacking:
+        raise ValueError(f"found must hold every planned data set, got none for {lacking[0]}")
+    planned = [by_name[name] for name in protocols.WITHOUT_GAPS]
+    return Beside(
+        f"mean of {len(planned)} sets",
+        np.array([one.encoded.mean() for one in planned]),
+        np.array([one.richer.mean() for one in planned]),
+    )
 
 
 def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:

@@ -1,9 +1,9 @@
 """Do the other encodings help, and are they better than the ten?
 
-The library has five encodings beside the ten of the first tier, and those that came later. Tier 3
-trains each as a family of its own: gains over none are judged as in the main comparison, and so
-are differences from the mean of the ten in the same resample. That rule stands in
-`results/protocol.md` since before a result was read.
+The library has five encodings beside the ten of the first tier, and those that came later. Each is
+a family of its own: gains over none are judged as in the main comparison, and so are differences
+from the mean of the ten in the same resample. That rule stands in `results/protocol.md` since
+before a result was read.
 """
 
 from collections.abc import Sequence
