@@ -49,3 +49,13 @@ def test_the_search_is_never_worse_than_the_list_it_begins_with():
 def test_a_start_outside_of_the_search_space_is_refused(bad):
     with pytest.raises(ValueError, match="starts must rise from 1 to at most 5, got"):
         search().run([np.array(bad)])
+
+
+def test_a_search_ends_where_the_grid_has_fewer_lists_than_the_population():
+    seen = []
+    starts = [np.ones(2), np.full(2, 4.0)]
+    one = search(
+        lambda divisors: seen.append(tuple(divisors)) or abs(divisors - [1, 3]).sum(), step=1
+    )
+    assert one.run(starts).tolist() == [1.0, 3.0]
+    assert len(seen) <= 15  # of 1, 2, 3, 4 and 5, the second not below the first

@@ -8,8 +8,12 @@ that a new edition that breaks it fails.
 import nbformat
 import numpy as np
 import pytest
+import torch
 from sitefiles import ROOT
 
+from posenc import encodings
+from posenc.bench import protocols
+from posenc.data import measure
 from posenc.study import families, found, found_tables, second, variants
 
 NUMBERS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -129,7 +133,7 @@ def test_the_other_norm_hardly_moves_what_patches_gain():
         "By the rule that was fixed beforehand this is *open*",
         "on Pedestrians (the unit of MelbournePedestrian) and BasicMotions only",
         "both times it gets smaller there; on six of the ten it is larger",
-        "None of the four is shown to",
+        "None is shown to",
     )
     pairs = variants.whole()
     one = variants.changes(pairs)["other-norm", "patch"]
@@ -140,6 +144,65 @@ def test_the_other_norm_hardly_moves_what_patches_gain():
     assert max(moved["Pedestrians"], moved["BasicMotions"]) < 0
     assert sum(by > 0 for by in moved.values()) == 6
     assert {one.answer for one in variants.gains(pairs)["other-norm", "patch"]} == {"open"}
+
+
+def test_the_larger_model_is_better_and_its_gains_are_not_shown_to_differ():
+    says(
+        "found-further",
+        "it reaches 80.8 % without any encoding, as much as the plain model does with one",
+        "In the larger model it moves that far on four",
+        "on Pedestrians, SyntheticControl and Phalanges it gets smaller, on BasicMotions larger",
+        "twice the width, four layers in place of two, eight heads in place of four",
+    )
+    pairs = variants.whole()
+    one = variants.changes(pairs)["large", "patch"]
+    assert one.answer == "open"
+    moved = dict(zip(one.datasets, 100 * (one.varied - one.plain).mean(1), strict=True))
+    assert {name for name, by in moved.items() if by <= -2} == {
+        "Pedestrians", "SyntheticControl", "Phalanges",
+    }  # fmt: skip
+    assert {name for name, by in moved.items() if by >= 2} == {"BasicMotions"}
+    assert {one.answer for one in variants.gains(pairs)["large", "patch"]} == {"open"}
+    levels = variants.level_rows(pairs)["a larger model, patches"]
+    assert levels["there, none"] == levels["plain, mean of three"] == "80.8"
+    plain, larger = protocols.TRAINING["settings"], protocols.VARIANTS["large"]["patch"]
+    assert [(larger[key], plain[key]) for key in ("d_model", "n_layers", "n_heads")] == [
+        (128, 64), (4, 2), (8, 4),
+    ]  # fmt: skip
+
+
+def test_two_of_the_five_others_make_no_difference():
+    says(
+        "found-further",
+        "ALiBi ($+0.1$ points) and convolutional SPE ($-0.1$) are equal to no encoding within",
+        "over fifteen independent sets",
+        "T5's bias and two kinds of waves stay *open*",
+        "ALiBi and `conv_spe` make *no difference*",
+        "on the nineteen sets of up to 100 steps",
+        "None of the five is shown to be better or worse than the mean of the ten",
+        "at most thirteen patches",
+    )
+    grid = families.load("others", "patch")
+    assert grid.datasets == protocols.UP_TO_100
+    gains = {one.encoding: one for one in families.over_none(grid, "others")}
+    answers = {name: one.answer for name, one in gains.items()}
+    assert answers == {
+        "sine_linear": "open",
+        "learnable_frequency": "open",
+        "t5": "open",
+        "alibi": "no difference",
+        "conv_spe": "no difference",
+    }
+    assert {one.n_units for one in gains.values()} == {15}
+    assert {one.answer for one in families.over_ten(grid, "others")} <= {"open", "no difference"}
+    settings = protocols.TRAINING["settings"]
+    longest = max(measure.recorded()["sets"][name]["length"] for name in grid.datasets)
+    assert -(-longest // settings["patch"]) == 13
+    alibi = encodings.make("alibi", 16, 2, 13)
+    bias = alibi.bias(*3 * [torch.zeros(1, 13, 16)])
+    assert torch.equal(bias, bias.transpose(-1, -2))
+    elsewhere = [second.gains(second.load(model)) for model in second.TOKENS]
+    assert not [one for grid in elsewhere for one in grid if one.answer == "no difference"]
 
 
 def test_no_encoding_of_today_is_told_apart():

@@ -213,3 +213,15 @@ def test_the_layer_beside_sinusoids_is_what_the_page_says():
     assert xglm[1] == "transformers XGLM"
     assert {whose for _, whose in gpt2} == {"transformers GPT-2"}
     assert xglm[0] < 0.95 * min(time for time, _ in gpt2)
+
+
+def test_what_alibi_takes_longer_for_is_the_layer_and_not_the_biases():
+    rows = {
+        (r["kind"], r["whose"]): r for r in stored("decoding.json")["rows"] if r["prompt"] == 64
+    }
+    ours, plain = rows["alibi", "posenc"], rows["none", "posenc"]
+    made = ours["alone"] - plain["alone"]
+    for whose in ("transformers MPT", "transformers BLOOM"):
+        theirs = rows["alibi", whose]
+        assert made == pytest.approx(theirs["alone"] - theirs["of many"], rel=0.1)
+        assert plain["alone"] > 1.1 * theirs["of many"]

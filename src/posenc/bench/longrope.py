@@ -82,7 +82,9 @@ class Search:
                     f"starts must rise from 1 to at most {self._most:g}, got {np.round(one, 3)}"
                 )
             self._read(one)
-        while len(self.losses) < self.plan["population"]:
+        for _ in range(self.plan["tries"] * self.plan["population"]):  # a coarse grid holds few
+            if len(self.losses) >= self.plan["population"]:
+                break
             self._read(self._changed(starts[self.rng.integers(len(starts))]))
         for _ in range(self.plan["rounds"]):
             parents = self._best(self.plan["parents"])

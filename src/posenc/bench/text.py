@@ -130,6 +130,11 @@ class TextSettings(LanguageSettings):
         for length in self.contexts:
             _checks.count("contexts", length, minimum=self.asked)
 
+    @property
+    def longest(self) -> int:
+        """Characters of the longest context."""
+        return max(self.contexts)
+
 
 def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none.
@@ -265,7 +270,7 @@ def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -
     """
     if schedule == AS_TRAINED:
         return {}
-    factor = max(cell.contexts) / cell.trained
+    factor = cell.longest / cell.trained
     if schedule == "dynamic_ntk":  # its factor comes from the input
         return {"scaling": schedule, "original_length": cell.trained}
     if schedule in ("linear", "ntk"):
@@ -363,7 +368,7 @@ def model(
     True
     """
     asked = {**cell.encoding_options, **options(cell, schedule, divisors)}
-    longest = max(cell.trained, *cell.contexts)
+    longest = max(cell.trained, cell.longest)
     n_symbols = len(topics.read().symbols)
     return language.model(replace(cell, encoding_options=asked), n_symbols, longest)
 
@@ -403,7 +408,7 @@ def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Cloc
         ...
     posenc.bench.train.TrainingError: unfinished: 0 seconds were over before reading 512 characters
     """
-    longest = replace(cell, contexts=(max(cell.contexts),))
+    longest = replace(cell, contexts=(cell.longest,))
     device = next(net.parameters()).device
 
     def loss(divisors: np.ndarray) -> float:
@@ -411,7 +416,7 @@ def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Cloc
         scaled.load_state_dict(net.state_dict())
         return sum(read(longest, scaled, text, clock).values())
 
-    factor = max(cell.contexts) / cell.trained
+    factor = cell.longest / cell.trained
     rng, plan = np.random.default_rng(cell.seed), LATER["longrope"]["search"]
     omegas = [model(longest, name).position.omega for name in ("linear", "ntk", "yarn")]
     starts = [np.round(net.position.omega / omega, 6) for omega in omegas]
@@ -425,7 +430,7 @@ def _tuning(cell: TextSettings) -> TextSettings:
         steps=cell.tuning_steps,
         batch_size=cell.tuning_batch,
         learning_rate=cell.tuning_rate,
-        trained=max(cell.contexts),
+        trained=cell.longest,
         schedule="constant",
     )
 
@@ -467,11 +472,10 @@ def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
     >>> windows(few, np.arange(10)).tolist()
     [[0, 1, 2, 3], [6, 7, 8, 9]]
     """
-    longest = max(cell.contexts)
-    if len(text) <= longest:
-        raise ValueError(f"text must have more than {longest} characters, got {len(text)}")
-    starts = np.linspace(0, len(text) - longest - 1, cell.n_windows).astype(int)
-    return torch.from_numpy(text[starts[:, None] + np.arange(longest + 1)])
+    if len(text) <= cell.longest:
+        raise ValueError(f"text must have more than {cell.longest} characters, got {len(text)}")
+    starts = np.linspace(0, len(text) - cell.longest - 1, cell.n_windows).astype(int)
+    return torch.from_numpy(text[starts[:, None] + np.arange(cell.longest + 1)])
 
 
 @torch.no_grad()
