@@ -256,10 +256,10 @@ def test_seeds_of_a_split_and_resamples_are_not_averaged():
 
 
 def test_a_tier_without_what_is_asked_for_is_named(call):
-    code, _, err = call("protocol", "--tier", 4, "--datasets", "Plane")
+    code, _, err = call("protocol", "--tier", 2, "--datasets", "Libras")
     assert code == 2
-    assert "tier 4 has none on Plane" in err
-    assert "tier 4 has none of model patch" in call("protocol", "--tier", 4, "--model", "patch")[2]
+    assert "tier 2 has none on Libras" in err
+    assert "tier 2 has none of model patch" in call("protocol", "--tier", 2, "--model", "patch")[2]
 
 
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
