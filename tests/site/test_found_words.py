@@ -126,6 +126,12 @@ def test_patches_without_an_encoding_do_better_on_the_hours_of_a_day():
     assert float(row["patches, none"]) > float(row["steps, mean of ten"])
 
 
+def moves(change):
+    """Return by how many points the mean gain on each unit is larger in the other model."""
+    by = 100 * (change.varied - change.plain).mean(1)
+    return dict(zip(change.datasets, by, strict=True))
+
+
 def test_the_other_norm_hardly_moves_what_patches_gain():
     says("benchmark", "[exchanging the norms](found-further) hardly moves what patches gain")
     says(
@@ -139,7 +145,7 @@ def test_the_other_norm_hardly_moves_what_patches_gain():
     one = variants.changes(pairs)["other-norm", "patch"]
     assert one.answer == "open"
     assert abs(one.effect.mean) < second.MARGIN
-    moved = dict(zip(one.datasets, 100 * (one.varied - one.plain).mean(1), strict=True))
+    moved = moves(one)
     assert {name for name, by in moved.items() if abs(by) >= 2} == {"Pedestrians", "BasicMotions"}
     assert max(moved["Pedestrians"], moved["BasicMotions"]) < 0
     assert sum(by > 0 for by in moved.values()) == 6
@@ -157,7 +163,7 @@ def test_the_larger_model_is_better_and_its_gains_are_not_shown_to_differ():
     pairs = variants.whole()
     one = variants.changes(pairs)["large", "patch"]
     assert one.answer == "open"
-    moved = dict(zip(one.datasets, 100 * (one.varied - one.plain).mean(1), strict=True))
+    moved = moves(one)
     assert {name for name, by in moved.items() if by <= -2} == {
         "Pedestrians", "SyntheticControl", "Phalanges",
     }  # fmt: skip

@@ -33,7 +33,8 @@ ABOVE_180 = (
     "Epilepsy", "Strawberry", "WordSynonyms", "FiftyWords", "Trace", "CricketX",
     "UWaveGestureLibrary", "OSULeaf", "Earthquakes", "Computers", "SmallKitchenAppliances",
 )  # fmt: skip
-DATASETS = UP_TO_100 + UP_TO_180 + ABOVE_180
+ABOVE_100 = UP_TO_180 + ABOVE_180
+DATASETS = UP_TO_100 + ABOVE_100
 
 ENCODINGS = (
     "none", "sinusoidal", "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe",
@@ -189,7 +190,7 @@ TIERS: dict[int, tuple[Block, ...]] = {
     + _variant("large", "patch")
     + _extension("patch"),
     4: _blocks("time_series", ABOVE_180)
-    + _blocks("patch", UP_TO_180 + ABOVE_180, OTHERS)
+    + _blocks("patch", ABOVE_100, OTHERS)
     + _variant("large", "time_series")
     + _extension("time_series"),
 }

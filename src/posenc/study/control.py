@@ -3,7 +3,7 @@
 `window_statistics` adds numbers of a window around each step to its token. Its control is a model
 without encoding that gets the same numbers as further channels of its input
 (`posenc.encodings.with_window_statistics`). Where both gain alike, richer tokens are what helped.
-Both belong to the extension of tier 3 (patches; of tier 4 steps) of `posenc.bench.protocols`:
+Both are planned by `posenc.bench.protocols`, in tier 3 with patches and in tier 4 with steps:
 
     python -m posenc.bench protocol --tier 3 --encodings none window_statistics
 """

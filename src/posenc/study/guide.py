@@ -80,7 +80,7 @@ def long() -> Line:
     """Series of more than a hundred steps."""
     n_patches = LONG // PATCH
     work = _products(LONG) / _products(n_patches)
-    sets = protocols.UP_TO_180 + protocols.ABOVE_180
+    sets = protocols.ABOVE_100
     n_measured = len(second.load("time_series").only(sets).datasets)
     return Line(
         "patches as tokens",

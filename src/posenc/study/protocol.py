@@ -249,7 +249,7 @@ _SETS = {
     protocols.UP_TO_100: "the sets of up to 100 steps",
     protocols.UP_TO_180: "the sets of 101 to 180 steps",
     protocols.ABOVE_180: "the sets above 180 steps",
-    protocols.UP_TO_180 + protocols.ABOVE_180: "the sets above 100 steps",
+    protocols.ABOVE_100: "the sets above 100 steps",
     protocols.VARIED: "the ten varied sets",
     protocols.WITHOUT_GAPS: "the nine varied sets without missing steps",
 }
@@ -257,9 +257,8 @@ _SETS = {
 
 def _groups() -> str:
     """Return which sets the tiers' groups hold."""
-    named_above = (protocols.DATASETS, protocols.WITHOUT_GAPS)
-    unions = (protocols.UP_TO_180 + protocols.ABOVE_180,)
-    groups = {sets: name for sets, name in _SETS.items() if sets not in named_above + unions}
+    left_out = (protocols.DATASETS, protocols.ABOVE_100, protocols.WITHOUT_GAPS)
+    groups = {sets: name for sets, name in _SETS.items() if sets not in left_out}
     return "\n".join(f"- {name}: {', '.join(sets)}" for sets, name in groups.items())
 
 
