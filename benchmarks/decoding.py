@@ -3,10 +3,12 @@
 Every layer has the same width and heads, reads a prompt in one go, and then decodes tokens, one a
 call, with its own cache. Two times are kept: that of a layer alone, whatever it computes in a call
 included (angles, biases, vectors that are added), and that of one layer of many, without what a
-model computes one time for all of them. The layers take turns, call by call, each round in the
-order of the last one reversed, so that all see the same state of the machine. The quickest call of
-each is compared: other programs can only add to it. Beside that stands the ratio of the lower
-quartiles; where the two differ much, the machine was too busy, and `--rounds` gives it longer.
+model computes one time for all of them. The layers take turns, call by call, in an order drawn
+anew for each token, so that all see the same state of the machine and none always follows one of
+its own library, whose code is then still in the processor's cache. The lower quartiles of the calls
+are compared, and the medians stand beside them; where the two ratios differ much, the machine was
+too busy, and `--rounds` gives it longer. The quickest call would say who once had the luck to come
+after its like.
 
 An encoding is compared with the quickest layer of its own kind in `transformers` and in
 `x-transformers`: GPT-2, XGLM, Llama, GPT-NeoX, GPT-J, T5, MPT and BLOOM, and the second's own
@@ -24,6 +26,7 @@ import datetime
 import json
 import os
 import platform
+import random
 import statistics
 import time
 from importlib import metadata
@@ -70,7 +73,7 @@ def measure(names: list[str], prompt: int, rounds: int) -> dict[Key, list[tuple[
     """Return for each layer the seconds of each call: what is done once, and by each layer."""
     layers = starts(names)
     seconds: dict[Key, list[tuple[float, float]]] = {key: [] for key in layers}
-    order = list(layers)
+    order, shuffle = list(layers), random.Random(0).shuffle
     clock = time.perf_counter
     for round_number in range(rounds + 1):
         generator = torch.Generator().manual_seed(round_number)
@@ -80,6 +83,7 @@ def measure(names: list[str], prompt: int, rounds: int) -> dict[Key, list[tuple[
             each(x[:, :prompt], once(x[:, :prompt]))
         for t in range(prompt, prompt + N_TOKENS):
             token = x[:, t : t + 1]
+            shuffle(order)
             for key in order:
                 once, each = ready[key]
                 begin = clock()
@@ -89,19 +93,18 @@ def measure(names: list[str], prompt: int, rounds: int) -> dict[Key, list[tuple[
                 end = clock()
                 if round_number:  # the first is to warm up
                     seconds[key].append((between - begin, end - between))
-        order.reverse()
     return seconds
 
 
 def summary(seconds: dict[Key, list[tuple[float, float]]], prompt: int) -> list[dict]:
-    """Return a row for each layer: quickest calls and lower quartiles, in microseconds."""
+    """Return a row for each layer: lower quartiles and medians of its calls, in microseconds."""
     rows = []
     for (kind, whose), calls in seconds.items():
         times = {"alone": [sum(call) for call in calls], "of many": [call[1] for call in calls]}
         row = {"prompt": prompt, "kind": kind, "whose": whose}
         for name, found in times.items():
-            quartile = statistics.quantiles(found, n=4)[0]
-            row |= {name: 1e6 * min(found), f"{name}, quartile": 1e6 * quartile}
+            quartile, median, _ = statistics.quantiles(found, n=4)
+            row |= {name: 1e6 * quartile, f"{name}, median": 1e6 * median}
         rows.append(row)
     return rows
 
@@ -126,7 +129,7 @@ def ratios(rows: list[dict], column: str) -> dict[tuple[int, str], tuple[float, 
 def report(rows: list[dict], prompt: int) -> str:
     """Return two tables: ratios for each kind, and the times of every layer."""
     rows = [row for row in rows if row["prompt"] == prompt]
-    columns = "alone", "alone, quartile", "of many", "of many, quartile"
+    columns = "alone", "alone, median", "of many", "of many, median"
     compared = {column: ratios(rows, column) for column in columns}
     lines = []
     for kind in dict.fromkeys(row["kind"] for row in rows):
@@ -156,7 +159,7 @@ def described(rows: list[dict], *, busy: bool) -> dict:
         "busy": busy,
         "versions": versions,
         "sizes": {"d_model": D_MODEL, "n_heads": N_HEADS, "batch": 1, "threads": 1},
-        "unit": "microseconds a call",
+        "unit": "microseconds a call, lower quartile and median",
         "rows": [
             {k: round(v, 1) if isinstance(v, float) else v for k, v in row.items()} for row in rows
         ],

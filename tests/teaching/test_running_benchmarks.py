@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from posenc import encodings
 from posenc.bench import extrapolation, protocols, tuning
 from posenc.bench.__main__ import main, parser
 from posenc.bench.settings import PROFILES
@@ -163,65 +164,128 @@ SHARES = (
 )
 
 
+def percents(rows, name):
+    return [round(100 * one[name]) for one in rows]
+
+
 def test_shares_of_the_machine_on_the_page_are_those_that_were_measured():
     steps = stored("steps.json")
     assert not steps["busy"], "measure again on an idle machine"
-    shares = {name: [round(100 * one[name]) for one in steps["rows"]] for name in SHARES}
-    for i, one in enumerate(steps["rows"]):
-        assert row(str(one["tokens"]), *(f"{shares[name][i]} %" for name in SHARES)) in PAGE
-    reached, in_cache, outside, *_, all_else, compiled = shares.values()
+    rows = steps["rows"]
+    for one in rows:
+        assert row(str(one["tokens"]), *(f"{round(100 * one[name])} %" for name in SHARES)) in PAGE
+    reached, in_cache, outside, *_, all_else, compiled = (percents(rows, n) for n in SHARES)
     assert f"those of a step reach {min(reached)} to {max(reached)} %" in PAGE
     assert f"come to {min(in_cache)} % and more" in PAGE
     assert f"to {min(outside)} to {max(outside)} % if these lie outside" in PAGE
-    assert f"*all else*, from {min(all_else)} to {max(all_else)} %," in PAGE
+    assert f"*All else*, from {min(all_else)} to {max(all_else)} %," in PAGE
     assert f"{compiled[0]} % of its time at 8 tokens, but {compiled[-1]} % at 300" in PAGE
 
 
-def test_times_of_one_token_on_the_page_are_those_that_were_measured(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    from aims import DECODED
+def test_the_other_processor_is_quicker_and_a_step_reaches_less_of_it():
+    here, there = (stored(name) for name in ("steps.json", "steps-2026-11-23.json"))
+    assert not there["busy"]
+    rates = [[round(one["limit, GFLOP/s"]) for one in two["rows"]] for two in (there, here)]
+    (low, high), (least, most) = ((min(one), max(one)) for one in rates)
+    assert f"({low} to {high} against {least} to {most} GFLOP/s)" in PAGE
+    assert 1.75 < low / least < 2 > high / most > 1.75  # "nearly twice"
+    reached = percents(there["rows"], "linear maps reach")
+    assert f"there a step reached {min(reached)} to {max(reached)} %" in PAGE
+    assert all(
+        a < b for a, b in zip(reached, percents(here["rows"], "linear maps reach"), strict=True)
+    )
 
+
+def test_what_all_else_is_made_of_is_what_was_measured():
+    short, *_, long = stored("steps.json")["rows"]
+    rest = ("Python", "around attention", "around products")
+    python, attention, products = (round(100 * short[name]) for name in rest)
+    assert f"{python} % of the step, then what lies" in PAGE
+    assert f"around attention and around the products, {attention} and {products} %" in PAGE
+    assert f"at 300 tokens Python has {round(100 * long['Python'])} %" in PAGE
+    columns = list(short)
+    others = {short[name] for name in columns[columns.index("compiled takes") + 1 :]}
+    assert sorted(others)[-3:] == sorted(short[name] for name in rest)
+
+
+@pytest.fixture(scope="module")
+def decoded():
+    """Return (kind, column, tokens kept) -> our time, and the quickest elsewhere, if any."""
     measured = stored("decoding.json")
     assert not measured["busy"], "measure again on an idle machine"
     found = {}
-    for kind in DECODED:
-        for column, kept in product(("alone", "of many"), (64, 512)):
-            alike = [r for r in measured["rows"] if (r["prompt"], r["kind"]) == (kept, kind)]
-            ours = min(r[column] for r in alike if r["whose"].startswith("posenc"))
-            theirs = min(r[column] for r in alike if not r["whose"].startswith("posenc"))
-            found.setdefault(kind, []).append(ours / theirs)
-        assert row(f"`{kind}`", *(f"{ratio:.2f}" for ratio in found[kind])) in PAGE
-    of_many = [found[kind][2] for kind in ("rotary", "t5", "alibi")]
-    said = "RoPE takes {:.2f} times as long, T5's bias {:.2f} and ALiBi's {:.2f}:"
-    assert said.format(*of_many) in PAGE
-    assert max(found["rotary"][:2] + found["t5"][:2]) < 1  # "the quickest", by themselves
-    longest = max(found[kind][3] for kind in ("rotary", "t5", "alibi"))
-    assert f"shrinks to {longest:.2f} and less" in PAGE
-    assert {one["kind"] for one in measured["rows"]} == {*DECODED}
-    assert max(max(found[kind]) for kind in ("xpos", "cope", "pope")) < 1
+    for one, column in product(measured["rows"], ("alone", "of many")):
+        mine = one["whose"].startswith("posenc")
+        times = found.setdefault((one["kind"], column, one["prompt"]), ([], []))
+        times[0 if mine else 1].append((one[column], one["whose"]))
+    return {key: tuple(min(times, default=None) for times in both) for key, both in found.items()}
 
 
-def test_the_layer_beside_sinusoids_is_what_the_page_says():
-    rows = [r for r in stored("decoding.json")["rows"] if r["prompt"] == 64]
-    ours = {r["kind"]: r["of many"] for r in rows if r["whose"] == "posenc"}
-    assert ours["sinusoidal"] == pytest.approx(ours["none"], rel=0.02)
-    theirs = {}
-    for r in rows:
-        if not r["whose"].startswith("posenc"):
-            theirs.setdefault(r["kind"], []).append((r["of many"], r["whose"]))
-    xglm, *gpt2 = (min(theirs[kind]) for kind in ("sinusoidal", "none", "learnable"))
-    assert xglm[1] == "transformers XGLM"
-    assert {whose for _, whose in gpt2} == {"transformers GPT-2"}
-    assert xglm[0] < 0.95 * min(time for time, _ in gpt2)
+@pytest.fixture(scope="module")
+def beside(decoded):
+    """Return (kind, column, tokens kept) -> our time over that of the quickest elsewhere."""
+    return {key: ours[0] / theirs[0] for key, (ours, theirs) in decoded.items() if theirs}
 
 
-def test_what_alibi_takes_longer_for_is_the_layer_and_not_the_biases():
-    rows = {
-        (r["kind"], r["whose"]): r for r in stored("decoding.json")["rows"] if r["prompt"] == 64
+@pytest.fixture(scope="module")
+def over_none(decoded):
+    """Return (kind, tokens kept) -> our time as one layer of many over that of `none`."""
+    return {
+        (kind, kept): ours[0] / decoded["none", "of many", kept][0][0]
+        for (kind, column, kept), (ours, _) in decoded.items()
+        if column == "of many"
     }
-    ours, plain = rows["alibi", "posenc"], rows["none", "posenc"]
-    made = ours["alone"] - plain["alone"]
-    for whose in ("transformers MPT", "transformers BLOOM"):
-        theirs = rows["alibi", whose]
-        assert made == pytest.approx(theirs["alone"] - theirs["of many"], rel=0.1)
-        assert plain["alone"] > 1.1 * theirs["of many"]
+
+
+COLUMNS = [*product(("alone", "of many"), (64, 512))]
+
+
+def test_times_of_one_token_on_the_page_are_those_that_were_measured(beside, over_none):
+    kinds = {kind for kind, _ in over_none}
+    assert kinds == {*encodings.names("all")} - {*encodings.names("signal"), "sine_spe", "conv_spe"}
+    for kind in kinds:
+        costs = [f"{over_none[kind, kept]:.2f}" for kept in (64, 512)]
+        ratios = [
+            f"{beside[kind, *column]:.2f}" if (kind, *column) in beside else ""
+            for column in COLUMNS
+        ]
+        assert row(f"`{kind}`", *costs, *ratios) in PAGE
+
+
+def test_the_encodings_that_are_compared_are_those_of_the_aims(beside, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    from aims import DECODED
+
+    assert {kind for kind, *_ in beside} == {*DECODED}
+
+
+def test_what_the_page_says_of_layers_elsewhere_is_what_was_measured(beside):
+    for kind in ("sinusoidal", "rotary", "t5", "alibi"):  # "quicker than any there" by themselves
+        assert max(beside[kind, "alone", kept] for kept in (64, 512)) < 1
+    for kind in ("xpos", "cope", "pope"):
+        assert max(beside[kind, *column] for column in COLUMNS) < 1
+    five = ("none", "learnable", "t5", "rotary", "alibi")
+    said = (
+        "`none` takes {:.2f} times as long, `learnable` {:.2f}, T5's bias {:.2f}, RoPE {:.2f} "
+        "and ALiBi {:.2f}:"
+    )
+    assert said.format(*(beside[kind, "of many", 64] for kind in five)) in PAGE
+    longest = max(beside[kind, "of many", 512] for kind in five)
+    assert f"the five are at {longest:.2f} and less" in PAGE
+
+
+def test_what_the_page_says_an_encoding_adds_to_a_token_is_what_was_measured(over_none):
+    added = ("sinusoidal", "learnable", "dft", "tape", "learnable_frequency", "sine_linear")
+    for kind, kept in product(added, (64, 512)):
+        assert abs(over_none[kind, kept] - 1) < 0.035  # "nothing"
+    biases = [
+        100 * over_none[kind, kept] - 100
+        for kind, kept in product(("kerple", "alibi", "t5"), (64, 512))
+    ]
+    assert f"add {min(biases):.0f} to {max(biases):.0f} %" in PAGE
+    assert all(0.2 < over_none["rotary", kept] - 1 < 0.3 for kept in (64, 512))  # "a quarter"
+    dear = [over_none[kind, 512] for kind in ("tupe", "transformer_xl")]
+    assert "{:.2f} and {:.2f} times as long with 512 kept".format(*dear) in PAGE
+    assert min(dear) > max(
+        cost for (kind, _), cost in over_none.items() if kind not in ("tupe", "transformer_xl")
+    )
