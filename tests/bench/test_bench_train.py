@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from posenc import data, encodings
-from posenc.bench import build, dropout, memory, parts
+from posenc.bench import build, dropout, grid, memory, parts
 from posenc.bench.settings import Settings, profile
 from posenc.bench.train import TrainingError, learning_rate, train
 
@@ -266,6 +266,21 @@ def test_statistics_of_the_input_join_it_as_channels_and_reach_the_model(cell):
 def test_statistics_of_the_input_refuse_missing_steps(shortened, cell):  # noqa: ARG001
     with pytest.raises(ValueError, match="input_statistics must be empty for range_probe"):
         parts.load(cell("none", input_statistics="winstat"), torch.device("cpu"))
+
+
+def test_an_encoding_that_refuses_missing_steps_is_named_before_any_training(shortened):  # noqa: ARG001
+    probe = ["range_probe:length=12,n=48,distance=3"]
+    grid.make(probe, ["none", "rotary"], ["time_series"], [0], "smoke").fetch()
+    made = grid.make(probe, ["none", "dywpe"], ["time_series"], [0], "smoke")
+    with pytest.raises(ValueError, match="'dywpe' and dataset 'range_probe' do not go together"):
+        made.fetch()
+
+
+def test_patches_of_which_each_has_a_real_step_are_for_all_encodings(shortened):  # noqa: ARG001
+    probe = ["range_probe:length=12,n=48,distance=3"]
+    grid.make(probe, ["dywpe"], ["patch"], [0], "smoke", patch=12).fetch()
+    with pytest.raises(ValueError, match="do not go together"):
+        grid.make(probe, ["dywpe"], ["patch"], [0], "smoke", patch=4).fetch()
 
 
 def test_missing_steps_reach_the_model_as_a_mask(shortened, cell):  # noqa: ARG001

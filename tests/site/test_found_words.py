@@ -14,7 +14,7 @@ from sitefiles import ROOT
 from posenc import encodings
 from posenc.bench import protocols
 from posenc.data import measure
-from posenc.study import families, found, found_tables, second, variants
+from posenc.study import control, families, found, found_tables, second, variants
 
 NUMBERS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -227,3 +227,12 @@ def test_no_encoding_of_today_is_told_apart():
     assert (beside[0].encoding, beside[-1].encoding) == ("window_statistics", "fire")
     ends = [100 * one.effect.high for one in beside]
     assert (round(min(ends), 1), round(max(ends), 1)) == (0.1, 3.6)
+
+
+def test_window_statistics_leave_next_to_nothing_for_position():
+    says(
+        "time-and-space", "leaves next to nothing for position, at most 0.3 points by its interval"
+    )
+    owed = control.over_planned(control.load("patch")).owed_to_position
+    assert owed.mean < 0
+    assert round(owed.high, 1) == 0.3

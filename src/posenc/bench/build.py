@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -15,6 +16,7 @@ from posenc import _checks, encodings, models
 from posenc.attention import DOORS, Position
 from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
+from posenc.data import Dataset
 
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
 
@@ -46,6 +48,26 @@ def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> n
             check_input=False,  # the data have been checked once, where they were read
             **options,
         )
+
+
+def check_gaps(settings: Settings, part: Dataset) -> None:
+    """Raise ValueError if a cell's encoding refuses a part of its data set for its missing steps.
+
+    Such are the encodings that make their vectors from the tokens around.
+    """
+    if part.mask is None or not find_class(settings.encoding).reads_neighbours:
+        return
+    gapped = part.take(np.flatnonzero(~part.mask.all(1)))
+    x, mask = torch.from_numpy(gapped.x), torch.from_numpy(gapped.mask)
+    made = model(settings, part.n_channels, part.n_classes, part.length)
+    try:
+        with torch.no_grad():
+            made.encode(x, mask)
+    except ValueError as error:
+        raise ValueError(
+            f"encoding {settings.encoding!r} and dataset {settings.dataset!r} do not go together: "
+            f"the set has missing steps, and {error}; leave out one of the two"
+        ) from None
 
 
 def n_tokens(settings: Settings, length: int) -> int:

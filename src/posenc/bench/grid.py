@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from posenc import _checks, data
 from posenc.bench import build
@@ -134,10 +135,19 @@ class Grid:
                     yield [self._numbered(cell, seed) for seed in self.seeds]
 
     def fetch(self) -> None:
-        """Read every data set, so that a missing or faulty one is known before any training."""
+        """Read every data set, so that a missing or faulty one is known before any training.
+
+        Raises
+        ------
+        ValueError
+            If a data set cannot be had, or has missing steps that one of the encodings refuses.
+        """
         for spec in self.datasets:
             for split in data.SPLITS:
-                data.load(spec.name, split, **spec.options)
+                part = data.load(spec.name, split, **spec.options)
+                for model, encoding in product(self.models, self.encodings):
+                    options = {"encoding_options": encoding.options, **self.common}
+                    build.check_gaps(Settings(encoding.name, model, spec.name, **options), part)
 
     def _numbered(self, cell: Settings, seed: int) -> Settings:
         if not self.resampled:
