@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from posenc.bench import build
+from posenc.bench.driver import deadline
 from posenc.bench.grid import make, parse
 from posenc.bench.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
 from posenc.encodings.window_statistics import STATISTICS
@@ -192,6 +193,10 @@ def test_grid_makes_every_combination_once():
             "overrides none of the doors embed, rotate, bias, mix",
         ),
         ((["x"], ["posenc:tables"], ["patch"], [0]), "derived from posenc.attention.Position"),
+        ((["x"], ["posenc.encodings.tupe:Nearby"], ["patch"], [0]), "no 'Nearby', it has .*TUPE"),
+        ((["x"], ["./mine:Nearby"], ["patch"], [0]), r"'./mine' is no name of a module"),
+        ((["x"], [":Nearby"], ["patch"], [0]), "must be written module:Class, as in mine:Nearby"),
+        ((["x"], ["Nearby"], ["patch"], [0]), "one of your own is written module:Class"),
     ],
 )
 def test_bad_grids_are_named(arguments, message):
@@ -213,3 +218,26 @@ def test_million_cells_are_planned_in_constant_memory(monkeypatch):
     assert len(grid) == 500_000
     assert n == 10_000
     assert peak < 2**20  # of ten thousand that were kept each would have a hundred bytes
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("bad_name", "x = unknown", "bad_name.py, line 1, NameError: name 'unknown' is not"),
+        ("bad_syntax", "def x(:", "bad_syntax cannot be imported, SyntaxError"),
+        ("bad_import", "import lacking", "bad_import imports 'lacking', which is not installed"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_named_with_its_line(
+    name, source, message, tmp_path, monkeypatch
+):
+    (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        make(["x"], [f"{name}:Mine"], ["patch"], [0])
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, float("nan"), float("inf")])
+def test_a_slice_has_a_finite_time_above_zero(seconds):
+    with pytest.raises(ValueError, match="seconds must be a finite number above 0"):
+        deadline(seconds)

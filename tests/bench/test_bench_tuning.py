@@ -239,7 +239,7 @@ def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
         "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
         "why they failed: python -m posenc.bench status mine/tuning-BasicMotions.jsonl",
         "why they failed: python -m posenc.bench status mine/second-BasicMotions.jsonl",
-        "to try them again: the same command with --retry-failed",
+        "to try them again: the same command with --retry-failed; mended code needs no option",
     ]
     code, again, _ = call(*PROTOCOL)
     assert code == 1

@@ -32,7 +32,7 @@ def test_gains_are_counted_from_the_plain_model_resample_by_resample():
     assert one.dataset == "Libras"
     assert one.encoded == pytest.approx(np.full(5, 20.0))
     assert one.richer == pytest.approx(np.full(5, 10.0))
-    assert one.owed_to_position.mean == pytest.approx(10.0)
+    assert one.ahead.mean == pytest.approx(10.0)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_the_mean_of_planned_sets_counts_each_set_once_and_no_other():
     mean = control.over_planned(found)
     assert mean.encoded == pytest.approx(10 + np.arange(1, 10))
     assert mean.richer == pytest.approx(np.full(9, 10.0))
-    assert mean.owed_to_position.mean == pytest.approx(5.0)
+    assert mean.ahead.mean == pytest.approx(5.0)
     with pytest.raises(ValueError, match="every planned data set, got none for BasicMotions"):
         control.over_planned(found[:-1])

@@ -88,6 +88,7 @@ def test_rows_say_the_numbers_and_the_verdict():
     levels = variants.level_rows(pairs)["a larger model, patches"]
     assert levels["plain, none"] == "70.0"
     assert float(levels["there, mean of three"]) > float(levels["plain, mean of three"])
+    assert levels["none, there less plain"].startswith(("+", "-"))
 
 
 def test_each_model_has_the_norm_of_the_other_one():

@@ -89,6 +89,7 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
 
 
 def test_the_walk_tunes_and_resamples():
+    assert f"four trials of {tuning.STEPS} steps" in PAGE
     [first, _, fair, _] = walk()
     assert "--tune" not in first
     assert {"--tune", "--resamples", "--steps"} <= {*fair}

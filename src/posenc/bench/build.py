@@ -3,10 +3,12 @@
 import hashlib
 import importlib
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -102,18 +104,21 @@ def find_class(name: str) -> type[Position]:
                 f"encoding {name!r} wants several numbers a token as its position, and a step of a "
                 "series has one; 'rotary' is for that"
             )
-        return encodings.get(name, argument="encoding", axes=False)
+        try:
+            return encodings.get(name, argument="encoding", axes=False)
+        except ValueError as error:
+            own = "one of your own is written module:Class, as in mine:Nearby"
+            raise ValueError(f"{error}; {own}") from None
     if module_name in encodings.names("all"):
         raise ValueError(f"encoding {name!r}: options are written {module_name}:key=value")
-    module_name = module_name.removesuffix(".py")
-    try:
-        found = getattr(importlib.import_module(module_name), class_name, None)
-    except ImportError as error:
-        raise ValueError(
-            f"encoding {name!r}: cannot import {module_name!r} ({error}); start the command in "
-            "the folder of that module, or install it"
-        ) from error
-    if not (inspect.isclass(found) and issubclass(found, Position)):
+    module = _imported(name, module_name.removesuffix(".py"))
+    found = getattr(module, class_name, None)
+    if found is None:
+        known = [key for key, value in vars(module).items() if _is_position(value)]
+        known = [key for key in known if key != "Position"]
+        has = f"has {', '.join(known)}" if known else "has no encoding"
+        raise ValueError(f"encoding {name!r}: {module.__name__} has no {class_name!r}, it {has}")
+    if not _is_position(found):
         raise ValueError(
             f"encoding {name!r} must name a class derived from posenc.attention.Position, "
             f"got {found!r}"
@@ -124,6 +129,43 @@ def find_class(name: str) -> type[Position]:
             "as a model without position; look for a misspelt method"
         )
     return found
+
+
+def _imported(name: str, module_name: str) -> ModuleType:
+    """Return the module of a reader's own encoding, or raise ValueError saying what is wrong."""
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise ValueError(
+            f"encoding {name!r} must be written module:Class, as in mine:Nearby, and "
+            f"{module_name!r} is no name of a module"
+        )
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if not f"{module_name}.".startswith(f"{error.name}."):
+            raise ValueError(
+                f"encoding {name!r}: {module_name} imports {error.name!r}, which is not installed"
+            ) from error
+        raise ValueError(
+            f"encoding {name!r}: cannot import {module_name!r} ({error}); start the command in "
+            "the folder of that module, or install it"
+        ) from error
+    except Exception as error:  # whatever a reader's file raises is a fault of that file
+        raise ValueError(
+            f"encoding {name!r}: {module_name} cannot be imported, {_where(error)}"
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _where(error: Exception) -> str:
+    """Return the line of a file that could not be imported, such as "line 3, ", if it is known."""
+    if isinstance(error, SyntaxError):
+        return ""  # its message has the line
+    lines = traceback.extract_tb(error.__traceback__)
+    return f"{Path(lines[-1].filename).name}, line {lines[-1].lineno}, " if lines else ""
+
+
+def _is_position(found: object) -> bool:
+    return inspect.isclass(found) and issubclass(found, Position)
 
 
 def check_options(name: str, options: Mapping[str, object]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from posenc import _checks, data, encodings
 from posenc.bench import build, changes, estimate, failures, jobs, local, protocols, stages, tuning
 from posenc.bench import grid as grids
-from posenc.bench.driver import Cells, Driver, Engine, Summary
+from posenc.bench.driver import Cells, Driver, Engine, Summary, deadline
 from posenc.bench.progress import Plan
 from posenc.bench.settings import NAMED, Settings
 from posenc.bench.store import Store
@@ -120,7 +120,7 @@ def protocol(options: argparse.Namespace) -> int:
     ValueError
         If a name is unknown, or the tier has nothing of what is asked for.
     """
-    until = math.inf if options.seconds is None else time.monotonic() + options.seconds
+    until = deadline(options.seconds)
     for name in options.datasets or []:
         _checks.choice("dataset", name, protocols.DATASETS)
     blocks = [

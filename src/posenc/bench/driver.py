@@ -8,10 +8,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from posenc import _checks
 from posenc.bench.jobs import Job
 from posenc.bench.locks import Claims
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store, StoreError
+
+
+def deadline(seconds: float | None) -> float:
+    """Return the moment of `time.monotonic` so many seconds from now; infinity for None.
+
+    Raises
+    ------
+    ValueError
+        Unless `seconds` is a finite number above 0.
+
+    Examples
+    --------
+    >>> deadline(None)
+    inf
+    """
+    if seconds is None:
+        return math.inf
+    return time.monotonic() + _checks.positive("seconds", seconds)
 
 
 class Engine(Protocol):

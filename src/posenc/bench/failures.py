@@ -34,7 +34,7 @@ def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
     >>> print("\\n".join(said([(Path("run.jsonl"), records)])))
     failed: dft patch Libras, 2 training runs: no memory
     why they failed: python -m posenc.bench status run.jsonl
-    to try them again: the same command with --retry-failed
+    to try them again: the same command with --retry-failed; mended code needs no option
     """
     found = [(path, records) for path, records in found if records]
     if not found:
@@ -46,7 +46,7 @@ def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
     ]
     files = dict.fromkeys(path for path, _ in found)
     status = [f"why they failed: python -m posenc.bench status {path}" for path in files]
-    again = "to try them again: the same command with --retry-failed"
+    again = "to try them again: the same command with --retry-failed; mended code needs no option"
     return [*_first(lines, "more of them"), *_first(status, "files more"), again]
 
 

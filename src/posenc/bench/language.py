@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from posenc import _checks
 from posenc.bench import build, jobs, local
 from posenc.bench.course import learning_rate
-from posenc.bench.driver import Cells, Driver, Summary
+from posenc.bench.driver import Cells, Driver, Summary, deadline
 from posenc.bench.progress import Progress
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
@@ -307,7 +307,7 @@ def run(
         If a result cannot be written.
     """
     device = jobs.resolve_device(options.device)
-    until = np.inf if options.seconds is None else time.monotonic() + options.seconds
+    until = deadline(options.seconds)
     driver = Driver(
         cells,
         Store(options.out),

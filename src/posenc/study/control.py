@@ -1,8 +1,11 @@
-"""Is a gain owed to position, or to richer tokens? The control of encodings made from the signal.
+"""Does a gain need position, or richer tokens only? The control of encodings made from the signal.
 
-`window_statistics` adds numbers of a window around each step to its token. Its control is a model
-without encoding that gets the same numbers as further channels of its input
-(`posenc.encodings.with_window_statistics`). Where both gain alike, richer tokens are what helped.
+`window_statistics` adds numbers of a window around each token to it. Its control is a model
+without encoding that gets such numbers of each step as further channels of its input
+(`posenc.encodings.with_window_statistics`). Where the control gains as much, richer tokens can do
+what the encoding does. With a token for each step both see the same windows; with patches the
+encoding's hold nine patches and the control's nine steps, so that the difference is not what
+position is worth.
 Both are planned by `posenc.bench.protocols`, in tier 3 with patches and in tier 4 with steps:
 
     python -m posenc.bench protocol --tier 3 --encodings none window_statistics
@@ -30,12 +33,12 @@ class Beside:
     dataset : str
     encoded, richer : array of shape (n_resamples,)
         Of the encoding `window_statistics`, and of its control, resample by resample; or, from
-        `over_planned`, data set by data set.
+        `mean` and `over_planned`, data set by data set.
 
     Examples
     --------
     >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
-    >>> str(one.owed_to_position)
+    >>> str(one.ahead)
     '1.000 [1.000, 1.000]'
     """
 
@@ -44,7 +47,7 @@ class Beside:
     richer: NDArray[np.float64]
 
     @property
-    def owed_to_position(self) -> statistics.Interval:
+    def ahead(self) -> statistics.Interval:
         """How far the encoding is ahead of its control, with Student's interval."""
         return statistics.t_interval(self.encoded - self.richer)
 
@@ -118,11 +121,25 @@ def over_planned(found: Sequence[Beside]) -> Beside:
     lacking = [name for name in protocols.WITHOUT_GAPS if name not in by_name]
     if lacking:
         raise ValueError(f"found must hold every planned data set, got none for {lacking[0]}")
-    planned = [by_name[name] for name in protocols.WITHOUT_GAPS]
+    return mean([by_name[name] for name in protocols.WITHOUT_GAPS])
+
+
+def mean(found: Sequence[Beside]) -> Beside:
+    """Return the mean gains on each of some data sets, as one.
+
+    Parameters
+    ----------
+    found : sequence of Beside
+
+    Examples
+    --------
+    >>> mean([Beside("Libras", np.ones(5), np.zeros(5)), Beside("NATOPS", np.ones(5), np.ones(5))])
+    Beside(dataset='mean of 2 sets', encoded=array([1., 1.]), richer=array([0., 1.]))
+    """
     return Beside(
-        f"mean of {len(planned)} sets",
-        np.array([one.encoded.mean() for one in planned]),
-        np.array([one.richer.mean() for one in planned]),
+        f"mean of {len(found)} sets",
+        np.array([one.encoded.mean() for one in found]),
+        np.array([one.richer.mean() for one in found]),
     )
 
 
@@ -143,7 +160,7 @@ def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
 
 
 def _row(one: Beside) -> dict[str, str]:
-    less = one.owed_to_position
+    less = one.ahead
     return {
         "added": _points(one.encoded.mean()),
         "channels": _points(one.richer.mean()),

@@ -143,6 +143,33 @@ def over_ten(grid: Grid, family: str) -> list[Gain]:
     return second.gains(Grid(grid.model, own.datasets, names, scores, own.largest_class))
 
 
+def of_ten(grid: Grid, family: str) -> list[Gain]:
+    """Return what the ten add to none, over the same units as `over_none`.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets, as `load` returns it.
+    family : str
+
+    Returns
+    -------
+    list of Gain
+        The largest mean gain first; p-values by Holm over the ten.
+
+    Examples
+    --------
+    >>> names = ("none", *TEN, *protocols.OTHERS)
+    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
+    >>> scores[:, 0] -= 0.1
+    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> len(of_ten(grid, "others")), round(of_ten(grid, "others")[0].effect.mean, 2)
+    (10, 0.1)
+    """
+    units = grid.units().only(_learned(grid, family).datasets)
+    return second.gains(units.compare(("none", *TEN)))
+
+
 def _learned(grid: Grid, family: str) -> Grid:
     """Return none and the family on the units on which they learn something."""
     return second.learned(grid.compare(("none", *FAMILIES[family])))

@@ -6,7 +6,8 @@ these in `posenc.study.found_tables`.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from statistics import geometric_mean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ def depends(tokens: str) -> mixed.MixedModel:
 
     A row is a training; fixed effects are length, channels and training series. The protocol names
     one model for both kinds of tokens, with norms: their gains scatter too differently to share
-    variances, and in tier 1 norms go with what a token is. Sets that share series count as several.
+    variances, and in tier 1 norms go with what a token is. Sets that share series count as one.
 
     Parameters
     ----------
@@ -174,39 +175,66 @@ def _repeated(values: dict[str, str], n: int) -> dict[str, list[str]]:
     return {name: [value] * n for name, value in values.items()}
 
 
-def spreads(tokens: str) -> dict[str, float]:
+def spreads(tokens: str, *, without: Collection[str] = ()) -> dict[str, float]:
     """Return by how much gains differ, in points: standard deviations without fixed effects.
 
     Parameters
     ----------
     tokens : {"steps", "patches"}
+    without : collection of str
+        Data sets to leave out.
 
     Returns
     -------
     dict of "set", "encoding", "set:encoding" (an encoding on a set, beyond both), "set:resample"
     and "residual" to float
     """
-    return dict(mixed.gain_model(_trainings(tokens), fixed=(), random=SHARED).spreads)
+    rows = _trainings(tokens, without)
+    return dict(mixed.gain_model(rows, fixed=(), random=SHARED).spreads)
 
 
-def _trainings(tokens: str) -> dict[str, list]:
-    return _rows(grids()[tokens])
+def farthest(tokens: str, n: int) -> list[str]:
+    """Return the data sets with the largest mean gain over all encodings and resamples.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
+    n : int
+        How many.
+    """
+    grid = grids()[tokens]
+    order = mean_gains(grid).argsort()[::-1]
+    return [grid.datasets[i] for i in order[:n]]
+
+
+def mean_gains(grid: Grid) -> NDArray[np.float64]:
+    """Return the mean gain over encodings and resamples in points, (n_datasets,)."""
+    return 100 * (grid.scores[:, 1:].mean((1, 2)) - grid.scores[:, 0].mean(1))
+
+
+def _trainings(tokens: str, without: Collection[str] = ()) -> dict[str, list]:
+    grid = grids()[tokens]
+    return _rows(grid.only(set(grid.datasets) - set(without)))
 
 
 def _rows(grid: Grid) -> dict[str, list]:
-    """Return the gain of each training over that without encoding, and what it shares."""
+    """Return the gain of each training over that without encoding, and what it shares.
+
+    Sets that share series are one: by the means of their gains, and of their sizes on a log scale.
+    """
     rows = defaultdict(list)
     most = int(protocols.TRAINING["settings"]["max_cases"])
-    for place, dataset in enumerate(grid.datasets):
-        known = recorded_facts(dataset)
+    units = grid.units()
+    for place, unit in enumerate(units.datasets):
+        known = [recorded_facts(name) for name in grid.datasets if second.unit_of(name) == unit]
         of_set = {
-            "set": dataset,
-            "length": known.length,
-            "channels": known.n_channels,
-            "train_size": min(known.train, most),
+            "set": unit,
+            "length": geometric_mean(one.length for one in known),
+            "channels": geometric_mean(one.n_channels for one in known),
+            "train_size": geometric_mean(min(one.train, most) for one in known),
         }
-        for name in grid.encodings[1:]:
-            for resample, gain in enumerate(100 * grid.gains(name)[place]):
+        for name in units.encodings[1:]:
+            for resample, gain in enumerate(100 * units.gains(name)[place]):
                 row = {"encoding": name, "resample": resample, "gain": gain, **of_set}
                 for column, value in row.items():
                     rows[column].append(value)
@@ -220,11 +248,8 @@ def steps_over_patches() -> NDArray[np.float64]:
     """
     both = grids()
     shared = set(both["steps"].datasets) & set(both["patches"].datasets)
-    means = [
-        100 * (units.scores[:, 1:].mean((1, 2)) - units.scores[:, 0].mean(1))
-        for units in (grid.only(shared).units() for grid in both.values())
-    ]
-    return means[0] - means[1]
+    steps, patches = (mean_gains(grid.only(shared).units()) for grid in both.values())
+    return steps - patches
 
 
 def n_tokens(dataset: str, tokens: str) -> int:

@@ -3,7 +3,9 @@
 Each function returns a mapping of rows to entries, for `posenc.teaching.table.Table`.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,26 +121,29 @@ def medians(answers: Mapping[str, tuple[NDArray[np.float64], Sequence[Gain]]]) -
     return f"Medians over sets: {', '.join(told)}."
 
 
-def by_patches(least: int) -> Rows:
-    """Return gains in points on sets with fewer patches than `least`, and with as many or more.
+def by_patches(cuts: Sequence[int]) -> Rows:
+    """Return gains in points by the number of patches, over the units that are judged.
 
-    A set counts by its mean over encodings and resamples; sets that share series count as several.
+    A unit counts by its mean over encodings and resamples.
 
     Parameters
     ----------
-    least : int
+    cuts : sequence of int
+        The least number of patches of each group but the first, in rising order.
     """
-    of_sets = [(n, mean) for _, kind, n, mean, _, _ in found.by_tokens() if kind == "patches"]
+    units = second.learned(found.grids()["patches"])
+    counts = [found.n_tokens(second.members(name)[0], "patches") for name in units.datasets]
+    of_units = [*zip(counts, found.mean_gains(units), strict=True)]
     rows: Rows = {}
-    for many in (False, True):
-        some = [(n, mean) for n, mean in of_sets if (n >= least) == many]
+    for low, high in pairwise((0, *cuts, math.inf)):
+        some = [(n, mean) for n, mean in of_units if low <= n < high]
         (counts, means) = zip(*some, strict=True)
         rows[f"{min(counts)} to {max(counts)} patches"] = {
-            "sets": len(some),
+            "independent sets": len(some),
             "mean gain": f"{np.mean(means):+z.1f}",
             "median": f"{np.median(means):+z.1f}",
             "lowest and highest set": _range(np.array(means)),
-            "sets with 2 points or more": sum(mean >= 2 for mean in means),
+            "sets with 2 points or more": sum(bool(mean >= 2) for mean in means),
         }
     return rows
 
@@ -203,8 +208,15 @@ def rankings(grids: Mapping[str, Grid]) -> Rows:
 
 
 def spreads() -> Rows:
-    """Return by how much gains differ, in points: standard deviations, a column for each model."""
-    found_spreads = {tokens: found.spreads(tokens) for tokens in found.TOKENS.values()}
+    """Return by how much gains differ, in points: standard deviations, a column for each model.
+
+    Beside them those with steps without the two data sets that gain most.
+    """
+    found_spreads = {
+        "steps": found.spreads("steps"),
+        "steps, without two sets": found.spreads("steps", without=found.farthest("steps", 2)),
+        "patches": found.spreads("patches"),
+    }
     return {
         shown: {tokens: f"{one[name]:.1f}" for tokens, one in found_spreads.items()}
         for name, shown in SPREADS.items()

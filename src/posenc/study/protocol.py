@@ -98,6 +98,9 @@ rules of the Audit (`posenc.audit.rules`), from readings in `posenc.audit.survey
 with steps scatter far more than gains with patches. Norms are not among the effects of the one \
 model before tier 3, as in tier 1 they go with what a token is.
 
+2026-11-25: in the mixed models, and where gains are shown by the number of patches, sets that \
+share series count as one, as they do in the tests. They had counted as several.
+
 ## Later additions
 
 2026-11-24: with the other norm and in the larger model tier 3 trains \

@@ -101,6 +101,25 @@ def unit_of(dataset: str) -> str:
     return _FAMILY_OF.get(dataset, dataset)
 
 
+def members(unit: str) -> list[str]:
+    """Return the data sets of an independent unit: those of a family, or the set itself.
+
+    Parameters
+    ----------
+    unit : str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> members("Pedestrians"), members("Libras")
+    (['MelbournePedestrian', 'Chinatown'], ['Libras'])
+    """
+    return FAMILIES.get(unit, [unit])
+
+
 def load(
     model: str,
     *,

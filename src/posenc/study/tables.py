@@ -366,6 +366,13 @@ def check_equal_settings(rows: list[dict]) -> None:
         most, n = values[name].most_common(1)[0]
         raise ValueError(
             f"the records differ in {', '.join(mixed)}: compare like with like. {n} of "
-            f"{len(rows)} have {name}={most}; take only those with --where {name}={most}, or train "
-            f"the others anew with --{name.replace('_', '-')} {most}"
+            f"{len(rows)} have {name}={most}; take only those with --where '{name}={most}', or "
+            f"train the others anew with {_option(name, most)}"
         )
+
+
+def _option(name: str, value: str) -> str:
+    """Return the option of a run that gives a setting, as one would type it."""
+    if name == "tuned":
+        return "--tune" if value else "no --tune"
+    return f"--{name.replace('_', '-')} {value}"

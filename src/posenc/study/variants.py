@@ -287,6 +287,9 @@ def gain_rows(
 def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str]]:
     """Return a row a question: accuracies in per cent without an encoding and with the three.
 
+    Beside them by how much a model without an encoding is better in the variant, in points, over
+    the units that both learn.
+
     Parameters
     ----------
     pairs : mapping of (variant, model) to (Grid, Grid)
@@ -303,5 +306,8 @@ def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str
             row[f"{where}, none"] = f"{100 * grid.scores[:, 0].mean():.1f}"
             three = grid.compare(AVERAGED).scores
             row[f"{where}, mean of three"] = f"{100 * three.mean():.1f}"
+        plain, varied = (grid.scores[:, 0] for grid in learned(pair))
+        if len(plain) > 1:
+            row["none, there less plain"] = second.said_points(friedman.effect(varied - plain))
         rows[title(variant, model)] = row
     return rows
