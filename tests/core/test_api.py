@@ -111,6 +111,7 @@ NEVER_FAIL = {
     "label_of",
     "learned",
     "learning_rate",
+    "members",
     "minirocket_settings",
     "named",
     "names",

@@ -18,6 +18,14 @@ from posenc.bench.store import Store, StoreError
 def deadline(seconds: float | None) -> float:
     """Return the moment of `time.monotonic` so many seconds from now; infinity for None.
 
+    Parameters
+    ----------
+    seconds : float, optional
+
+    Returns
+    -------
+    float
+
     Raises
     ------
     ValueError
