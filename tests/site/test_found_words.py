@@ -128,7 +128,6 @@ def test_two_sets_gain_far_more_than_the_others_with_steps(of_sets):
     says(
         "benchmark",
         "two sets gain far more than the others",
-        "SyntheticControl and ItalyPowerDemand gain far more than the others",
     )
     means = np.sort(of_sets["steps"].mean(0))
     assert means[-2] > 2 * means[-3]
