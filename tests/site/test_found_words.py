@@ -316,7 +316,7 @@ def test_a_richer_input_alone_gains_about_what_window_statistics_do():
 
 def test_what_is_said_of_longer_and_later_series_is_what_the_runs_did():
     says("time-and-space", "In the first verdict 0.50 is the lowest mean of four tests")
-    says("beyond-training-length", "in 4 places of 128, and that is about what RoPE loses")
+    says("beyond-training-length", "is their offset new, and that is about what RoPE loses")
     runs = lengths.load()
     tests = [f"{kind}_{n}" for kind in ("longer", "later") for n in (64, 128)]
     means = [np.mean([m[test] for m in runs.good("sinusoidal")]) for test in tests]
