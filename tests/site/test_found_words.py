@@ -125,10 +125,7 @@ def test_over_all_sets_no_verdict_changes_and_by_balanced_accuracy_one_does(gain
 
 
 def test_two_sets_gain_far_more_than_the_others_with_steps(of_sets):
-    says(
-        "benchmark",
-        "two sets gain far more than the others",
-    )
+    says("benchmark", "two sets gain far more than the others")
     means = np.sort(of_sets["steps"].mean(0))
     assert means[-2] > 2 * means[-3]
     assert found.farthest("steps", 2) == ["SyntheticControl", "ItalyPowerDemand"]

@@ -211,31 +211,33 @@ def test_what_all_else_is_made_of_is_what_was_measured():
 
 @pytest.fixture(scope="module")
 def decoded():
-    """Return (kind, column, tokens kept) -> our time, and the quickest elsewhere, if any."""
     measured = stored("decoding.json")
     assert not measured["busy"], "measure again on an idle machine"
-    found = {}
-    for one, column in product(measured["rows"], ("alone", "of many")):
-        mine = one["whose"].startswith("posenc")
-        times = found.setdefault((one["kind"], column, one["prompt"]), ([], []))
-        times[0 if mine else 1].append((one[column], one["whose"]))
-    return {key: tuple(min(times, default=None) for times in both) for key, both in found.items()}
+    return measured["rows"]
 
 
 @pytest.fixture(scope="module")
 def beside(decoded):
     """Return (kind, column, tokens kept) -> our time over that of the quickest elsewhere."""
-    return {key: ours[0] / theirs[0] for key, (ours, theirs) in decoded.items() if theirs}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+        from decoding import ratios
+
+    return {
+        (kind, column, kept): ratio
+        for column in ("alone", "of many")
+        for (kept, kind), (ratio, _) in ratios(decoded, column).items()
+    }
 
 
 @pytest.fixture(scope="module")
 def over_none(decoded):
     """Return (kind, tokens kept) -> our time as one layer of many over that of `none`."""
-    return {
-        (kind, kept): ours[0] / decoded["none", "of many", kept][0][0]
-        for (kind, column, kept), (ours, _) in decoded.items()
-        if column == "of many"
-    }
+    ours = {}
+    for one in decoded:
+        if one["whose"].startswith("posenc"):
+            ours.setdefault((one["kind"], one["prompt"]), []).append(one["of many"])
+    return {(kind, n): min(times) / min(ours["none", n]) for (kind, n), times in ours.items()}
 
 
 COLUMNS = [*product(("alone", "of many"), (64, 512))]

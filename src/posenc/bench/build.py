@@ -60,11 +60,14 @@ def check_gaps(settings: Settings, part: Dataset) -> None:
     if part.mask is None or not find_class(settings.encoding).reads_neighbours:
         return
     gapped = part.take(np.flatnonzero(~part.mask.all(1)))
-    x, mask = torch.from_numpy(gapped.x), torch.from_numpy(gapped.mask)
+    series, masks = (
+        torch.from_numpy(a).split(settings.batch_size) for a in (gapped.x, gapped.mask)
+    )
     made = model(settings, part.n_channels, part.n_classes, part.length)
     try:
         with torch.no_grad():
-            made.encode(x, mask)
+            for x, mask in zip(series, masks, strict=True):
+                made.encode(x, mask)
     except ValueError as error:
         raise ValueError(
             f"encoding {settings.encoding!r} and dataset {settings.dataset!r} do not go together: "
@@ -114,9 +117,8 @@ def find_class(name: str) -> type[Position]:
     module = _imported(name, module_name.removesuffix(".py"))
     found = getattr(module, class_name, None)
     if found is None:
-        known = [key for key, value in vars(module).items() if _is_position(value)]
-        known = [key for key in known if key != "Position"]
-        has = f"has {', '.join(known)}" if known else "has no encoding"
+        own = [k for k, v in vars(module).items() if _is_position(v) and v is not Position]
+        has = f"has {', '.join(own)}" if own else "has no encoding"
         raise ValueError(f"encoding {name!r}: {module.__name__} has no {class_name!r}, it {has}")
     if not _is_position(found):
         raise ValueError(

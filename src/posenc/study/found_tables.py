@@ -133,7 +133,7 @@ def by_patches(cuts: Sequence[int]) -> Rows:
     """
     units = second.learned(found.grids()["patches"])
     counts = [found.n_tokens(second.members(name)[0], "patches") for name in units.datasets]
-    of_units = [*zip(counts, found.mean_gains(units), strict=True)]
+    of_units = [*zip(counts, found.mean_gains(units).tolist(), strict=True)]
     rows: Rows = {}
     for low, high in pairwise((0, *cuts, math.inf)):
         some = [(n, mean) for n, mean in of_units if low <= n < high]
@@ -143,7 +143,7 @@ def by_patches(cuts: Sequence[int]) -> Rows:
             "mean gain": f"{np.mean(means):+z.1f}",
             "median": f"{np.median(means):+z.1f}",
             "lowest and highest set": _range(np.array(means)),
-            "sets with 2 points or more": sum(bool(mean >= 2) for mean in means),
+            "sets with 2 points or more": sum(mean >= 2 for mean in means),
         }
     return rows
 

@@ -26,10 +26,10 @@ CARD = Card(
     cached=False,
     use=(
         "Use it where a step's surroundings say more than the step: level, spread and trend. "
-        "Compare it with its control, `encodings.with_window_statistics`, which gives the same "
-        "numbers to a model without an encoding: on two sets with steps as tokens, and over nine "
-        "with patches, the control gained at least as much, within luck. With `past=True` windows "
-        "end at their token and serve causal layers. "
+        "Compare it with its control, `encodings.with_window_statistics`, which gives such "
+        "numbers of each step to a model without an encoding: on two sets with steps as tokens, "
+        "and over nine with patches, the control gained at least as much, within luck. With "
+        "`past=True` windows end at their token and serve causal layers. "
         "`statistics='winstat'` takes the paper's numbers, 'winstat_lag' also its differences "
         "from earlier values; its three mixtures with other encodings are not here."
     ),
