@@ -27,8 +27,8 @@ NOT_COMPARED = {
     ),
     "window_statistics, with the authors' program (ari-dasci/S-WinStat)": (
         "no checkout of it could be had; a program whose classes have the paper's names was read "
-        "in a public index of code that names no repository, and loops over its statistics are "
-        "compared instead"
+        "in a public index of code that names no repository; its statistics are compared with "
+        "pandas instead"
     ),
     "published.RescaledSinusoidal, ConfiguredTAPE, TiedTUPE": (
         "they re-enact a setting or a combination of parts; the parts are compared"

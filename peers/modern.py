@@ -6,6 +6,7 @@ from importlib import resources
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
@@ -579,3 +580,30 @@ def numpy_windows(numbers: Numbers):
     found = np.concatenate((windows.mean(-1), windows.std(-1), slope), -1)
     theirs = torch.as_tensor(found).to(numbers.dtype) @ project.detach().mT
     return pad(ours, (0, 0, -AROUND, -AROUND)).detach(), theirs
+
+
+@case(
+    "window_statistics",
+    "pandas",
+    "DataFrame.rolling and DataFrame.diff",
+    note="The first row stands before the series as often as a window needs it. pandas reckons in "
+    "float64; its standard deviations are raised to 0.001 where they are less, as ours are.",
+)
+def pandas_windows(numbers: Numbers):
+    lags = encodings.WindowStatistics(*SIZES, statistics="winstat_lag").lags
+    n_statistics = 4 + len(lags)
+    x, project = tokens(numbers), numbers("project", D_MODEL, n_statistics * D_MODEL, scale=0.1)
+    position = encodings.WindowStatistics(*SIZES, window=WINDOW, statistics="winstat_lag")
+    ours = door(position, "embed", x, **{"project.weight": project}) - x
+    found = np.stack([rolled(row, lags) for row in x.detach().double().numpy()])
+    return ours.detach(), torch.as_tensor(found).to(numbers.dtype) @ project.detach().mT
+
+
+def rolled(series: np.ndarray, lags: tuple[int, ...]) -> np.ndarray:
+    """Return mean, max, min and std of the last steps and differences to earlier ones."""
+    before = max(WINDOW - 1, *lags)
+    frame = pd.DataFrame(np.concatenate((np.repeat(series[:1], before, 0), series)))
+    windows = frame.rolling(WINDOW)
+    parts = [windows.mean(), windows.max(), windows.min(), windows.std().clip(lower=1e-3)]
+    parts += [frame.diff(lag) for lag in lags]
+    return pd.concat(parts, axis=1).to_numpy()[before:]

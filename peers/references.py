@@ -14,6 +14,7 @@ PACKAGES = {
     "GPyTorch": "gpytorch",
     "NumPy": "numpy",
     "OpenNMT-py": "OpenNMT-py",
+    "pandas": "pandas",
     "PyTorch": "torch",
     "PyTorch Geometric": "torch_geometric",
     "PyWavelets": "PyWavelets",

@@ -18,7 +18,7 @@ from posenc.study import peers, results
 
 STORED = peers.load()
 COMPARISONS = STORED["comparisons"]
-HERE = [one for one in compare.CASES if one.reference in ("NumPy", "PyTorch")]
+HERE = [one for one in compare.CASES if one.reference in ("NumPy", "PyTorch", "pandas")]
 
 
 def label(one):
