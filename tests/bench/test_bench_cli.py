@@ -158,6 +158,22 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     )
 
 
+def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
+    out, made = tmp_path / "r.jsonl", {"device": "cpu", "seconds": 1.0}
+    cells = [Settings("dft", "patch", "Libras", encoding_source=code) for code in "abc"]
+    for cell, error in zip(cells, ("no memory", "no time"), strict=False):
+        Store(out).append(records.failed(cell, error, **made))
+        assert f"failed: dft patch Libras seed 0: {error}" in call("status", out)[1]
+    assert "0 finished, 1 failed (1 more before" in call("status", out)[1]
+    Store(out).append(records.finished(cells[-1], {}, **made))
+    text = call("status", out)[1]
+    assert "1 finished, 0 failed (2 more before their code or series was changed)" in text
+    assert "to try them again" not in text
+    told = report.overview(list(Store(out)))
+    assert "1 finished training runs, 0 failed (2 more before" in told
+    assert "no memory" not in told
+
+
 def test_progress_names_running_failed_and_the_time_left():
     import io
 

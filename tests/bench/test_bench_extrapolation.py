@@ -1,12 +1,13 @@
 """A model trained at one length and tested at longer ones."""
 
 import json
+import re
 
 import pytest
 import torch
 
 from posenc import data
-from posenc.bench import build, extrapolation, jobs
+from posenc.bench import build, extrapolation, jobs, local
 from posenc.bench import grid as grids
 from posenc.bench.extrapolation import LengthGrid, LengthSettings, grow, probe
 from posenc.bench.local import SerialEngine
@@ -178,17 +179,33 @@ def test_the_command_writes_records_and_goes_on_where_it_stopped(tmp_path, capsy
         return extrapolation.main([str(o) for o in (*options, "--encodings", *encodings)])
 
     assert call("rotary") == 0
-    assert "1 cells trained, 0 of them failed; 0 were there" in capsys.readouterr().out
+    done = "1 cells trained, 0 of them failed or unfinished; {} were there"
+    assert done.format(0) in capsys.readouterr().out
     # a worker has been started once; the second training can do without
-    monkeypatch.setattr(extrapolation, "LocalEngine", lambda workers: SerialEngine())
+    monkeypatch.setattr(local, "LocalEngine", lambda workers: SerialEngine())
     assert call("rotary", "learnable") == 0
-    assert "1 cells trained, 0 of them failed; 1 were there" in capsys.readouterr().out
+    assert done.format(1) in capsys.readouterr().out
     first, second = (json.loads(line) for line in out.read_text().splitlines())
     assert first["metrics"]["refusals"] == {}
     assert {"longer_12", "longer_24", "later_24"} <= set(first["metrics"])
     assert list(second["metrics"]["refusals"]) == ["24"]
     assert first["settings"]["test_lengths"] == [12, 24]
     assert len(list(Store(out))) == 2
+
+
+def test_the_command_names_cells_that_fail(tmp_path, capsys, monkeypatch):
+    (tmp_path / "too_short.py").write_text(
+        "from posenc.attention import Position\n\n\nclass Broken(Position):\n"
+        "    def embed(self, x):\n        return x[:, :2]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(local, "LocalEngine", lambda workers: SerialEngine())
+    options = "--profile smoke --epochs 1 --seeds 1 --task range_probe:length=12,n=48 --n-test 20"
+    arguments = [*options.split(), "--lengths", "12", "--encodings", "too_short:Broken"]
+    assert extrapolation.main([*arguments, "--out", str(tmp_path / "lengths.jsonl")]) == 1
+    text = capsys.readouterr().out
+    assert "1 cells trained, 1 of them failed" in text
+    assert re.search(r"^range_probe, too_short:Broken.*, seed 0: .+", text, re.MULTILINE)
 
 
 def test_keys_of_the_stored_runs_are_the_hashes_of_their_settings():

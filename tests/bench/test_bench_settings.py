@@ -204,6 +204,29 @@ def test_bad_grids_are_named(arguments, message):
         make(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("ends", "refused"),
+    [
+        (["bias = x"], True),
+        (["bias = x", "return"], True),
+        (["return x"], False),
+        (["if self.n_heads > 2:", "    return x", "return None"], False),
+        (["raise NotImplementedError"], False),
+    ],
+)
+def test_an_own_bias_that_returns_nothing_is_refused(ends, refused, tmp_path, monkeypatch):
+    lines = ["from posenc.attention import Position", "class Mine(Position):"]
+    lines += ["    def bias(self, x, q, k):", *(f"        {line}" for line in ends)]
+    name = f"own_bias_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    if not refused:
+        assert build.find_class(f"{name}:Mine").doors() == ("bias",)
+        return
+    with pytest.raises(ValueError, match=r"method bias returns nothing.*end it with return"):
+        build.find_class(f"{name}:Mine")
+
+
 def test_million_cells_are_planned_in_constant_memory(monkeypatch):
     import itertools
     import tracemalloc

@@ -260,10 +260,13 @@ def _protocol(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    records = stores.unique(iter(Store(_existing(options.file))))
-    failed = [r for r in records if "error" in r]
+    from posenc.bench import failures
+
+    stored = list(Store(_existing(options.file)))
+    records, (failed, n_mended) = stores.unique(iter(stored)), failures.standing(stored)
     seconds = sum(r["seconds"] for r in records)
-    print(f"{options.file}: {len(records) - len(failed)} finished, {len(failed)} failed")
+    n_finished = len(records) - len(failed) - n_mended
+    print(f"{options.file}: {n_finished} finished, {len(failed)} failed{failures.again(n_mended)}")
     print(f"{seconds / 3600:.2f} hours of training")
     for kind in ("profile", "dataset", "model", "encoding"):
         counts = Counter(r[kind] for r in records)

@@ -1,8 +1,10 @@
 """From settings to a model, for the encodings of the book and for a reader's own."""
 
+import ast
 import hashlib
 import importlib
 import inspect
+import textwrap
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -130,7 +132,26 @@ def find_class(name: str) -> type[Position]:
             f"encoding {name!r} overrides none of the doors {', '.join(DOORS)}, so it would train "
             "as a model without position; look for a misspelt method"
         )
+    for door in found.doors():
+        if _returns_nothing(getattr(found, door)):
+            raise ValueError(
+                f"encoding {name!r}: its method {door} returns nothing, so it would do nothing; "
+                "end it with return"
+            )
     return found
+
+
+def _returns_nothing(method: Callable) -> bool:
+    """Return whether a method has no `return` with a value, as far as its text can be read."""
+    try:
+        text = textwrap.dedent(inspect.getsource(inspect.unwrap(method)))
+        [definition] = ast.parse(text).body
+    except (OSError, TypeError, SyntaxError):  # made elsewhere than by lines of a file
+        return False
+    ends = [n for n in ast.walk(definition) if isinstance(n, ast.Return | ast.Raise)]
+    return isinstance(definition, ast.FunctionDef) and not any(
+        isinstance(node, ast.Raise) or node.value is not None for node in ends
+    )
 
 
 def _imported(name: str, module_name: str) -> ModuleType:

@@ -32,6 +32,32 @@ class Change(NamedTuple):
     dataset: str = ""
 
 
+def superseded(records: Iterable[dict]) -> set[str]:
+    """Return the keys of trainings after which one was stored that is alike but for fingerprints.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        In the order in which they were stored.
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> sources = {"a": "1a2b", "b": "3c4d"}
+    >>> old, new = ({"key": k, "settings": {"encoding_source": s}} for k, s in sources.items())
+    >>> superseded([old, new])
+    {'a'}
+    """
+    keys, last = set(), {}
+    for record in records:
+        keys.add(record["key"])
+        last[_rest(record["settings"])] = record["key"]
+    return keys - set(last.values())
+
+
 def said(changes: Iterable[Change], one: str, several: str, end: tuple[str, str]) -> list[str]:
     """Return a sentence for each kind of change, with how many trainings it is and of what.
 

@@ -20,14 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, data, encodings
-from posenc.bench import build
+from posenc.bench import build, language
 from posenc.bench import grid as grids
-from posenc.bench.driver import Driver
 from posenc.bench.grid import Grid
-from posenc.bench.local import LocalEngine
-from posenc.bench.progress import Progress
 from posenc.bench.settings import PROFILES, Settings
-from posenc.bench.store import Store
 from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
@@ -279,25 +275,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         added = {"test_lengths": tuple(options.lengths), "n_test": options.n_test}
         grid = LengthGrid(**vars(grid), **added)
         next(grid.groups())  # checks the lengths
-        engine = LocalEngine(options.workers)
-        driver = Driver(grid, Store(options.out), engine, device="cpu", probe=probe)
-        return _run(driver, options.out)
+        return 1 if language.run(grid, options, probe=probe).failed else 0
     except (ValueError, OSError) as error:
         print(f"posenc.bench.extrapolation: {error}", file=sys.stderr)
         return 2
-
-
-def _run(driver: Driver, out: Path) -> int:
-    progress = Progress(len(driver.grid))
-    try:
-        summary = driver.run(progress)
-    finally:
-        progress.close()
-    print(
-        f"{summary.trained} cells trained, {summary.failed} of them failed; "
-        f"{summary.skipped} were there; results in {out}"
-    )
-    return 1 if summary.failed else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -313,7 +294,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 to N - 1")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--profile", default="laptop", help=", ".join(PROFILES))
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    parser.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--workers", type=int, help="processes; by default one per core")
+    parser.add_argument("--seconds", type=float, help="begin no training run after so long")
     return parser
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from posenc.bench import tuning
+from posenc.bench import changes, tuning
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store, unique
 
@@ -21,6 +21,44 @@ def of(groups: Iterable[Sequence[Settings]], path: Path) -> list[dict]:
     """
     keys = {cell.key for group in groups for cell in group}
     return [r for r in unique(iter(Store(path))) if r["key"] in keys and "error" in r]
+
+
+def standing(records: Iterable[dict]) -> tuple[list[dict], int]:
+    """Return the failed records whose cells were not trained again since, and how many were.
+
+    A cell that has failed is often trained again with mended code or series, and is another cell
+    then, as both have fingerprints.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        In the order in which they were stored.
+
+    Examples
+    --------
+    >>> from posenc.bench.records import failed
+    >>> codes = "1a2b", "3c4d"
+    >>> cells = (Settings("dft", "patch", "Libras", encoding_source=code) for code in codes)
+    >>> old, new = (failed(cell, "no memory", device="cpu", seconds=0.0) for cell in cells)
+    >>> standing([old, new]) == ([new], 1)
+    True
+    """
+    records = list(records)
+    over = changes.superseded(records)
+    failed = [r for r in unique(iter(records)) if "error" in r]
+    found = [r for r in failed if r["key"] not in over]
+    return found, len(failed) - len(found)
+
+
+def again(n_mended: int) -> str:
+    """Return the end of a sentence on failed cells, "" without such that were trained again.
+
+    Examples
+    --------
+    >>> "3 finished, 0 failed" + again(2)
+    '3 finished, 0 failed (2 more before their code or series was changed)'
+    """
+    return f" ({n_mended} more before their code or series was changed)" if n_mended else ""
 
 
 def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:

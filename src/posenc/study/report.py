@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posenc.bench import changes, ownfolder, values
+from posenc.bench import changes, failures, ownfolder, values
 from posenc.bench.changes import Change
 from posenc.bench.settings import complete
 from posenc.bench.store import unique
@@ -38,15 +38,16 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
         else than a number for `metric`, or the folder has a file of such a name that is somebody
         else's: it is left as it is.
     """
-    records = unique(iter(records))
-    finished = tables.finished(records)
+    stored = list(records)
+    finished = tables.finished(stored)
     done = tables.latest(finished)
     if not done:
-        raise ValueError(f"no finished record among {len(records)}: nothing to report")
+        n = len(unique(iter(stored)))
+        raise ValueError(f"no finished record among {n}: nothing to report")
     _check_numbers(done, metric)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = ["# Benchmark of positional encodings", overview(records), design(done)]
+    parts = ["# Benchmark of positional encodings", overview(stored), design(done)]
     parts += left_out(finished, done)
     with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as name:
         made = Path(name)
@@ -61,14 +62,13 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
 
 def overview(records: list[dict]) -> str:
     """Return a sentence or two on what the records hold, and a list of failed cells."""
-    done = [r for r in records if "error" not in r]
-    failed = [r for r in records if "error" in r]
-    hours = sum(r["seconds"] for r in records) / 3600
+    done, (failed, n_mended) = tables.finished(records), failures.standing(records)
+    hours = sum(r["seconds"] for r in unique(iter(records))) / 3600
     devices = ", ".join(sorted({r["device"] for r in done}))
     profiles = ", ".join(sorted({r["profile"] for r in done}))
     lines = [
-        f"{len(done)} finished training runs, {len(failed)} failed; profile {profiles}; {devices}; "
-        f"{hours:.2f} hours of training.",
+        f"{len(done)} finished training runs, {len(failed)} failed{failures.again(n_mended)}; "
+        f"profile {profiles}; {devices}; {hours:.2f} hours of training.",
         tables.short_trainings(done),
     ]
     reasons = Counter((r["encoding"], r["model"], r["dataset"], r["error"]) for r in failed)
