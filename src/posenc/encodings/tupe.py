@@ -35,7 +35,8 @@ class TUPE(Position):
     Parameters to learn, for the whole model: `max_length * d_model + 2 * d_model**2`, and
     `2 * n_heads` with `cls_reset`. The positions start standard normal, which is the size that
     the layer norm in the authors' program gives them. Cost: products of
-    queries and keys that are twice as wide, O(L d_model) once per forward pass.
+    queries and keys that are twice as wide, O(L d_model) once per forward pass; in decoding, where
+    a cache keeps the projected positions, one more product of a query and the keys.
 
     Raises
     ------
@@ -75,8 +76,18 @@ class TUPE(Position):
     @by_product
     def bias(self, places: Places) -> tuple[Tensor, Tensor]:
         pq = self._heads(self.query, places.of_queries) * (2 * self.d_head) ** -0.5
-        pk = self._heads(self.key, places.of_keys)
+        pk = self._asked(places)
         return (pq, pk) if self.theta is None else self._reset(pq, pk, places)
+
+    def _asked(self, places: Places) -> Tensor:
+        """Return the projected positions of keys; in decoding from a table made once a cache."""
+        keys = places.of_keys
+        if not places.is_step:
+            return self._heads(self.key, keys)
+        end = keys.first + keys.length
+        self.check_length(end)
+        every = Steps(self.max_length, keys.device)
+        return places.once("asked", lambda: self._heads(self.key, every))[..., keys.first : end, :]
 
     def _heads(self, project: nn.Linear, steps: Steps) -> Tensor:
         """Return projected positions: (heads, length, d_head), or with a batch axis in front."""
