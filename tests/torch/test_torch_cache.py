@@ -143,20 +143,25 @@ def test_half_types_know_every_position(dtype):
     assert ours <= 2 * whole
 
 
-def test_tables_are_made_once_for_a_cache_and_anew_for_gradients(monkeypatch):
-    attention, kept, x, made = layer("deberta"), Cache(), tokens(), []
-    table = encodings.DeBERTa._heads
-    monkeypatch.setattr(
-        encodings.DeBERTa, "_heads", lambda *inputs: made.append(1) or table(*inputs)
-    )
+@pytest.mark.parametrize(
+    ("name", "cls", "made_in_steps"),
+    # of four tokens: DeBERTa needs two tables only; TUPE one, and the place of each query
+    [("deberta", encodings.DeBERTa, 2), ("tupe", encodings.TUPE, 4 + 1)],
+)
+def test_tables_are_made_once_for_a_cache_and_anew_for_gradients(
+    name, cls, made_in_steps, monkeypatch
+):
+    attention, kept, x, made = layer(name), Cache(), tokens(), []
+    table = cls._heads
+    monkeypatch.setattr(cls, "_heads", lambda *inputs: made.append(1) or table(*inputs))
     with torch.no_grad():
         attention(x[:, :5], cache=kept)
         assert len(made) == 2
         for t in range(5, 9):
             attention(x[:, [t]], cache=kept)
-        assert len(made) == 4
+        assert len(made) == 2 + made_in_steps
     attention(x[:, [9]], cache=kept)
-    assert len(made) == 6
+    assert len(made) == 2 + made_in_steps + 2
 
 
 @pytest.mark.parametrize("name", ["t5", "alibi", "kerple"])
