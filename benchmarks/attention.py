@@ -13,7 +13,8 @@ The dropout of PyTorch's encoder falls on attention weights too, which costs it 
 training; the model here has none there. So that encoder is measured both as it comes and without.
 In evaluation it takes its own fast path (`torch._transformer_encoder_layer_fwd`).
 
-One token at a time, with a cache, is the subject of `benchmarks/decoding.py`.
+One token at a time, with a cache: `python benchmarks/attention.py decoding`, with the options of
+`benchmarks/decoding.py`, which does it.
 
 Run `OMP_NUM_THREADS=1 python benchmarks/attention.py --out report.md`, or with `--quick`;
 `--no-peak` leaves memory out.
@@ -30,6 +31,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import decoding
 import torch
 from aims import AIM_OF_NONE
 from aims import ATTENTION as AIMS
@@ -226,6 +228,9 @@ def markdown(rows: list[dict[str, object]]) -> str:
 
 def main() -> None:
     """Measure, and write Markdown, or JSON if the file is named so."""
+    if sys.argv[1:2] == ["decoding"]:
+        decoding.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="lengths 30 and 100 only")
     parser.add_argument("--lengths", type=int, nargs="+", choices=LENGTHS)

@@ -13,7 +13,8 @@ after its like.
 An encoding is compared with the quickest layer of its own kind in `transformers` and in
 `x-transformers`: GPT-2, XGLM, Llama, GPT-NeoX, GPT-J, T5, MPT and BLOOM, and the second's own
 attention with each of its kinds of position. Where neither library has it in a layer that decodes,
-the table shows our times alone. SPE is left out unless named, as it draws codes anew at every call.
+the table shows our times alone. The two of SPE draw codes anew at every call. Encodings made from
+the signal, and those of several axes, do not decode tokens.
 
 The references are no dependencies: pip install -c requirements.txt -r peers/requirements.txt.
 Those that are absent are left out.
@@ -29,6 +30,7 @@ import platform
 import random
 import statistics
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -41,8 +43,6 @@ from posenc import encodings
 
 N_TOKENS = 32
 PROMPTS = (64, 512)
-DRAWN = ("sine_spe", "conv_spe")
-"""Encodings that are measured only if named."""
 
 Key = tuple[str, str]
 """Kind, and whose: "posenc", one of `VARIANTS`, or a name in `REFERENCES`."""
@@ -166,16 +166,15 @@ def described(rows: list[dict], *, busy: bool) -> dict:
     }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one length")
     parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS)
     known = [n for n in encodings.names("all") if n not in encodings.names("signal")]
-    usual = [name for name in known if name not in DRAWN]
-    parser.add_argument("--encodings", nargs="+", choices=known, default=usual)
+    parser.add_argument("--encodings", nargs="+", choices=known, default=known)
     parser.add_argument("--out", type=Path, help="file for the times, as JSON")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     busy = os.getloadavg()[0] > 0.2  # before this program adds to it
     rounds, prompts = (2, (64,)) if options.quick else (options.rounds, options.prompts)

@@ -114,8 +114,11 @@ def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
         shown_nats("rotary", "as trained", 128),
         shown_nats("rotary", "as trained", 512),
         shown_nats("none", "as trained", 512),
-        shown_nats("rotary", "yarn", 512),
-        shown_nats("rotary", "yarn", 512, "fine-tuned"),
+        *(
+            shown_nats("rotary", schedule, 512, kind)
+            for schedule in ("yarn", "llama3", "longrope")
+            for kind in ("as trained", "fine-tuned")
+        ),
     ]
     for said in (row.number, why.why):
         assert [n for n in numbers if n not in said] == []

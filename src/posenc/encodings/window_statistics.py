@@ -23,7 +23,7 @@ class WindowStatistics(FromSignal):
 
     The plainest encoding from the signal: each dimension of the tokens gets three numbers of a
     window around each step, cut at the ends, and a linear map of all of them is added. Moya-Mota
-    et al. (2025) gave the idea; these three statistics and windows around a step are ours.
+    et al. (2026) gave the idea; these three statistics and windows around a step are ours.
 
     With `statistics="winstat"` they are the paper's: mean, maximum, minimum and standard deviation
     of the last steps, the first value repeated where a window begins before the series. With
