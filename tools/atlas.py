@@ -136,7 +136,7 @@ start, before anything is learned. Where an encoding works inside attention, its
 tokens are measured in place of a table, and *unique* asks whether a layer without a causal mask
 tells an order from others, its reverse among them. What depends on the size of an offset alone,
 as ALiBi, KERPLE and FIRE do, and PoPE at its start, cannot. A cross is no fault: ALiBi's scores are
-large because they count steps.
+large because they count steps. Axial RoPE is not asked, as its places are not in one line.
 """
 
 CARDS = """\
