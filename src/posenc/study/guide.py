@@ -134,7 +134,7 @@ def longer_text() -> Line:
         f"characters, {one.short} to {one.far}: RoPE {one.said('rotary', one.short)} to "
         f"{one.said('rotary', one.far)} nats; there none {one.said('none', one.far)}, YaRN "
         f"{one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
-        f"{one.said('longrope', one.far)}, tuned "
+        f"{one.said('longrope', one.far)}; after {one.steps} steps "
         f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}",
         f"weak: a small character model, {one.seeds} seeds, one text",
     )
