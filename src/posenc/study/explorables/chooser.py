@@ -283,9 +283,9 @@ def _trained() -> str:
         f"where no encoding has {one.said('none', one.far)}. With YaRN it is "
         f"{one.said('yarn', one.far)}, and after {one.steps} steps at that length "
         f"{one.said('yarn', one.far, tuned=True)}, without YaRN "
-        f"{one.said('rotary', one.far, tuned=True)}. Llama 3’s schedule comes to nearly the same, "
-        f"{one.said('llama3', one.far)} and {one.said('llama3', one.far, tuned=True)}; LongRoPE’s, "
-        f"whose divisors take a search, to {one.said('longrope', one.far)} and "
+        f"{one.said('rotary', one.far, tuned=True)}. Llama 3’s schedule has "
+        f"{one.said('llama3', one.far)} and {one.said('llama3', one.far, tuned=True)}, LongRoPE’s, "
+        f"after a search, {one.said('longrope', one.far)} and "
         f"{one.said('longrope', one.far, tuned=True)}."
     )
 
