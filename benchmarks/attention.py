@@ -31,7 +31,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import decoding
 import torch
 from aims import AIM_OF_NONE
 from aims import ATTENTION as AIMS
@@ -229,6 +228,8 @@ def markdown(rows: list[dict[str, object]]) -> str:
 def main() -> None:
     """Measure, and write Markdown, or JSON if the file is named so."""
     if sys.argv[1:2] == ["decoding"]:
+        import decoding
+
         decoding.main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -590,12 +590,10 @@ def numpy_windows(numbers: Numbers):
     "float64; its standard deviations are raised to 0.001 where they are less, as ours are.",
 )
 def pandas_windows(numbers: Numbers):
-    lags = encodings.WindowStatistics(*SIZES, statistics="winstat_lag").lags
-    n_statistics = 4 + len(lags)
-    x, project = tokens(numbers), numbers("project", D_MODEL, n_statistics * D_MODEL, scale=0.1)
     position = encodings.WindowStatistics(*SIZES, window=WINDOW, statistics="winstat_lag")
+    x, project = tokens(numbers), numbers("project", *position.project.weight.shape, scale=0.1)
     ours = door(position, "embed", x, **{"project.weight": project}) - x
-    found = np.stack([rolled(row, lags) for row in x.detach().double().numpy()])
+    found = np.stack([rolled(row, position.lags) for row in x.detach().double().numpy()])
     return ours.detach(), torch.as_tensor(found).to(numbers.dtype) @ project.detach().mT
 
 

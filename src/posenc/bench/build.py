@@ -8,7 +8,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -141,6 +141,7 @@ def find_class(name: str) -> type[Position]:
     return found
 
 
+@cache
 def _returns_nothing(method: Callable) -> bool:
     """Return whether a method has no `return` with a value, as far as its text can be read."""
     try:

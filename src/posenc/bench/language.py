@@ -4,7 +4,6 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from posenc import _checks
-from posenc.bench import build, jobs, local
+from posenc.bench import build, failures, jobs, local
 from posenc.bench.course import learning_rate
 from posenc.bench.driver import Cells, Driver, Summary, deadline
 from posenc.bench.progress import Progress
@@ -328,7 +327,7 @@ def run(
         f"{summary.trained} cells trained, {summary.failed} of them failed or unfinished; "
         f"{summary.skipped} were there, {left} are left; results in {options.out}"
     )
-    for record in _failed(cells, options.out):
+    for record in failures.of(cells.groups(), options.out):
         print(f"{named(record)}: {record['error']}")
     return summary
 
@@ -398,10 +397,3 @@ def label(encoding: str, random_positions: int) -> str:
     ('rotary', 'rotary, random places')
     """
     return encoding + ", random places" * bool(random_positions)
-
-
-def _failed(cells: Cells, path: Path) -> Sequence[dict]:
-    from posenc.bench.store import unique
-
-    keys = {cell.key for group in cells.groups() for cell in group}
-    return [r for r in unique(iter(Store(path))) if r["key"] in keys and "error" in r]

@@ -62,8 +62,9 @@ def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy")
 
 def overview(records: list[dict]) -> str:
     """Return a sentence or two on what the records hold, and a list of failed cells."""
-    done, (failed, n_mended) = tables.finished(records), failures.standing(records)
-    hours = sum(r["seconds"] for r in unique(iter(records))) / 3600
+    cells, (failed, n_mended) = unique(iter(records)), failures.standing(records)
+    done = [r for r in cells if "error" not in r]
+    hours = sum(r["seconds"] for r in cells) / 3600
     devices = ", ".join(sorted({r["device"] for r in done}))
     profiles = ", ".join(sorted({r["profile"] for r in done}))
     lines = [
