@@ -136,7 +136,10 @@ start, before anything is learned. Where an encoding works inside attention, its
 tokens are measured in place of a table, and *unique* asks whether a layer without a causal mask
 tells an order from others, its reverse among them. What depends on the size of an offset alone,
 as ALiBi, KERPLE and FIRE do, and PoPE at its start, cannot. A cross is no fault: ALiBi's scores are
-large because they count steps. Axial RoPE is not asked, as its places are not in one line.
+large because they count steps. Axial RoPE is not asked, as its places are not in one line. All are
+measured at 50 positions, and at 100 for the wish to extend, with 64 dimensions. There DFT fails two
+wishes that it meets with 256 dimensions in [Oscillations](oscillations): 100 positions are more
+than 64, so its waves are stretched.
 """
 
 CARDS = """\
@@ -158,7 +161,7 @@ An encoding joins the library as a class, and the atlas as one file in
 `posenc/teaching/atlas/cards`. A test then asks the library for doors, parameters, longer
 inputs, real times and caches, runs the five lines, and fails where the card says otherwise.
 `python tools/atlas.py` makes this page. How to write the class is the subject of the [four
-doors](four-doors); the [next chapter](relative-and-hybrid) opens three of them in detail.
+doors](four-doors); the [next chapter](relative-and-hybrid) opens eight of them in detail.
 """
 
 

@@ -11,6 +11,7 @@ from posenc.bench.driver import Driver
 from posenc.bench.lab import FIRST, MORE, PROTOCOL, Encoding, LabSettings, tier_cells
 from posenc.bench.language import Clock
 from posenc.bench.seeded import SeedBySeed
+from posenc.bench.settings import key
 from posenc.bench.store import Store
 from posenc.bench.train import TrainingError
 from posenc.data import length_tasks
@@ -288,11 +289,25 @@ def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call,
     code, out, _ = call(*arguments)
     assert code == 1
     assert "copy, none, seed 0: unfinished: 1e-06 seconds were over" in out
+    assert out.splitlines()[-1].startswith("to try them again: the same command with --retry-fail")
     code, out, _ = call(*arguments)
     assert "0 cells trained, 0 of them failed or unfinished; 1 were there" in out
     assert "copy, none, seed 0: unfinished" in out
     code, out, _ = call(*arguments, "--retry-failed")
     assert "1 cells trained, 1 of them failed or unfinished" in out
+
+
+@pytest.mark.usefixtures("small")
+def test_the_command_says_what_changed_code_trains_anew(call, tmp_path):
+    arguments = ["lab", "--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "l.jsonl"]
+    assert "trained anew" not in call(*arguments)[1]
+    path = tmp_path / "l.jsonl"
+    (record,) = Store(path)
+    record["settings"]["encoding_source"] = "0" * 16
+    path.write_text(json.dumps(record | {"key": key(record["settings"])}) + "\n")
+    _, out, _ = call(*arguments)
+    assert "1 stored training run with earlier code of the encoding none is trained anew." in out
+    assert "1 cells trained" in out
 
 
 def test_wrong_names_end_the_command_before_any_training(call):

@@ -160,6 +160,22 @@ def test_a_scaling_that_means_nothing_is_still_refused(options, message):
         make(["x"], [f"rotary:{options}"], ["patch"], [0], "smoke")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"validation": 0.0}, "validation must be a finite number above 0, got 0.0"),
+        ({"steps": 10, "least_steps": 20}, "least_steps must be at most steps = 10, got 20"),
+        (
+            {"input_statistics": "nope"},
+            "input_statistics must be one of mean_std_slope, winstat, winstat_lag, got 'nope'",
+        ),
+    ],
+)
+def test_settings_that_no_training_can_follow_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        Settings("none", "patch", "Libras", **wrong)
+
+
 def test_grid_makes_every_combination_once():
     grid = make(["BasicMotions", "range_probe"], ["none", "tape"], ["patch"], range(3), "smoke")
     groups = list(grid.groups())

@@ -71,6 +71,7 @@ GIVEN = {
         "16": "the table above holds both terms of this difference",
     },
     "book/found-details": {"2000": "a setting of the protocol"},
+    "book/found-further": {"0.08": "test_found_words computes it"},
     "book/running-benchmarks": {
         "24": "the table above holds both terms of this difference",
         "500": "a setting of the trials, of which a test of tuning knows",

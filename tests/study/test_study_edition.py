@@ -8,6 +8,7 @@ import pytest
 
 from posenc.bench import protocols, records
 from posenc.bench.settings import Settings
+from posenc.bench.tuning import TUNED
 from posenc.study import control, edition, families, results, second
 
 N = protocols.TRAINING["resamples"]
@@ -17,7 +18,7 @@ NOW = edition.Edition("2026-11", "2026-11-22", protocols.HASH, edition.ANALYSIS_
 def trained(dataset, n_resamples=N, encodings=protocols.ENCODINGS):
     """Return the lines of a data set in patches."""
     cells = (
-        Settings(e, "patch", dataset, seed=r, protocol=protocols.HASH, steps=10)
+        Settings(e, "patch", dataset, seed=r, protocol=protocols.HASH, steps=10, tuned=TUNED)
         for e in encodings
         for r in range(n_resamples)
     )
@@ -207,3 +208,10 @@ def test_variants_and_controls_are_no_plain_trainings(change):
     settings = {**protocols.TRAINING["settings"], **change}
     assert edition.is_plain({"settings": settings}) == (not change)
     assert not edition.is_plain({"settings": {**settings, "input_statistics": "winstat"}})
+
+
+def test_a_cell_whose_trials_all_failed_does_not_count():
+    lines = [json.loads(line) for line in trained("NATOPS")]
+    untuned = [{**r, "settings": {**r["settings"], "tuned": ""}} for r in lines]
+    assert len(edition.by_cell(lines, "patch")) == len(lines)
+    assert edition.by_cell(untuned, "patch") == {}

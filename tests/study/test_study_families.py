@@ -32,6 +32,16 @@ def test_a_family_is_judged_over_none_and_over_the_ten():
     assert over_ten["t5"].effect.mean == pytest.approx(0.04, abs=0.002)
 
 
+def test_one_encoding_is_compared_with_another_over_the_family_s_units():
+    found = grid(0.05, {"t5": 0.09})
+    ahead = families.over(found, "others", "t5", "tpe")
+    assert ahead.encoding == "t5"
+    assert ahead.effect.mean == pytest.approx(0.04, abs=0.002)
+    assert ahead.n_units == families.over_none(found, "others")[0].n_units
+    with pytest.raises(ValueError, match=r"must be among none, .* got 'kerple'"):
+        families.over(found, "others", "kerple", "tpe")
+
+
 def test_holm_counts_the_family_and_not_the_ten():
     found = grid(0.05, {"t5": 0.09})
     (t5,) = [one for one in families.over_none(found, "others") if one.encoding == "t5"]

@@ -22,7 +22,8 @@ def labels(ax):
 
 
 def test_bars_of_critical_differences_overlap_where_nemenyi_does_not_reject(scores):
-    ax = figures.critical_differences(scores).axes[0]
+    _, ax = plt.subplots()
+    figures.draw_critical_differences(ax, scores)
     bars = {row: line.get_xdata() for row, line in zip((0, 1, 2), ax.lines[::2], strict=False)}
     order = ["bad", "none", "good"]
     assert labels(ax) == order
@@ -33,6 +34,28 @@ def test_bars_of_critical_differences_overlap_where_nemenyi_does_not_reject(scor
             i, j = (scores.encodings.index(order[k]) for k in (a, b))
             assert apart == (p[i, j] < 0.05)
     assert p.min() < 0.05 < np.median(p)
+
+
+def test_a_line_joins_what_no_test_tells_apart():
+    """Ten sets on which two encodings are alike, and both far behind a third."""
+    rng = np.random.default_rng(1)
+    names, sets = ("none", "bad", "good"), tuple("ABCDEFGHIJ")
+    level = {"none": 0.5, "bad": 0.5, "good": 0.8}
+    cells = {(d, e): level[e] + 0.01 * rng.random(5) for d in sets for e in names}
+    found = Scores("patch", "accuracy", sets, names, cells)
+    ax = figures.critical_differences(found).axes[0]
+    assert labels(ax)[0] == "good"
+    (line,) = ax.lines[1:]
+    joined = {labels(ax)[round(y)] for y in (min(line.get_ydata()), max(line.get_ydata()))}
+    assert joined == {"none", "bad"}
+    assert "not told apart are" in figures.told_apart(found)
+    assert min(line.get_xdata()) > max(ax.lines[0].get_xdata())
+
+
+def test_four_sets_tell_nobody_apart(scores):
+    ax = figures.critical_differences(scores).axes[0]
+    assert len(ax.lines) == 2
+    assert figures.told_apart(scores).endswith("so no two are told apart")
 
 
 def test_rank_bars_put_the_best_on_top(scores):

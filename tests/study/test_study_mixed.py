@@ -1,11 +1,13 @@
 """The mixed model against printed output of lme4, analysis of variance, and simulation."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from posenc.study import mixed
+from posenc.study import mixed, statistics
 
 # Davies and Goldsmith (1972), table 6.1: yields of dyestuff from six batches; and Box, Hunter and
 # Hunter (2005), table 4.4: yields of penicillin by four treatments (rows) from five blends.
@@ -176,14 +178,38 @@ def test_the_mean_is_halfway_between_levels_at_average_numbers():
 def test_groups_that_cannot_be_told_apart_are_named():
     table = simulated(np.random.default_rng(3), shape=(12, 3, 2, 1, 1))
     found = mixed.gain_model(table, fixed=("length", "tokens"))
-    assert found.dropped == {
-        "set:tokens:norm:resample": "set:tokens:norm: the same rows belong together"
+    assert found.dropped == {  # one norm, one resample
+        "set:norm": "set: the same rows belong together",
+        "set:tokens:norm": "set:tokens: the same rows belong together",
+        "set:tokens:norm:resample": "set:tokens: the same rows belong together",
     }
     single = {name: values[table["encoding"] == "dft"] for name, values in table.items()}
     reasons = mixed.gain_model(single, fixed=("length", "tokens")).dropped
     assert reasons["encoding"] == "the mean: there is one level"
     assert reasons["set:encoding"] == "set: the same rows belong together"
-    assert reasons["set:tokens:norm"] == "the residual: every row is a level"
+    assert reasons["set:tokens"] == "the residual: every row is a level"
+
+
+def test_two_norms_on_a_set_are_no_two_answers_about_its_tokens():
+    """What steps gain over patches scatters from set to set, and not with the norm."""
+    rng, rows = np.random.default_rng(5), []
+    for name in range(10):
+        level = rng.normal(0, 30)
+        own = {tokens: level + rng.normal(0, 10) for tokens in ("steps", "patches")}
+        for tokens, norm, resample in product(own, ("batch", "layer"), range(5)):
+            gain = own[tokens] + rng.normal(0, 1)
+            keys = ("set", "encoding", "tokens", "norm", "resample", "gain")
+            rows.append(dict(zip(keys, (name, "dft", tokens, norm, resample, gain), strict=True)))
+    table = pd.DataFrame(rows)
+    (tokens,) = [
+        one
+        for label, one in mixed.gain_model(table, fixed=("norm", "tokens")).coefficients.items()
+        if label.startswith("tokens")
+    ]
+    means = table.groupby(["set", "tokens"])["gain"].mean().unstack()
+    paired = statistics.t_interval(means["steps"] - means["patches"])
+    assert tokens.freedom == pytest.approx(9, abs=0.5)
+    assert (tokens.low, tokens.high) == pytest.approx((paired.low, paired.high), abs=0.5)
 
 
 def without(table, *names):

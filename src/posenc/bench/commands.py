@@ -5,11 +5,21 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from posenc import _checks, data, encodings
-from posenc.bench import build, changes, estimate, failures, jobs, local, protocols, stages, tuning
+from posenc.bench import (
+    build,
+    estimate,
+    failures,
+    jobs,
+    local,
+    protocols,
+    renewed,
+    stages,
+    tuning,
+)
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary, deadline
 from posenc.bench.progress import Plan
@@ -94,9 +104,10 @@ def run(options: argparse.Namespace) -> int:
     train.check()  # a wrong option is an error before anything is read
     grid.fetch()
     _print_changes(grid.groups(), options.out, tuned=options.tune)
-    _print_estimate(grid, options, train)
-    if options.tune:
-        groups, files = list(grid.groups()), stages.beside(options.out)
+    groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
+    if options.profile != "smoke":
+        _print_estimate(_to_do(groups, files, options.out, again=options.retry_failed), train)
+    if files is not None:
         plan.total += TRIALS * len(groups)
         summary = _staged(groups, files, train)
         cells, failed = tuning.Cells(stages.final(groups, files.trials)), _failed(groups, files)
@@ -140,14 +151,19 @@ def protocol(options: argparse.Namespace) -> int:
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)
+    planned = [
+        (block, _groups(block), protocols.files(options.out, block.dataset, block.variant))
+        for block in blocks
+    ]
+    lacking = [
+        group
+        for _, groups, files in planned
+        for group in _to_do(groups, files, files.results, again=options.retry_failed)
+    ]
+    _print_estimate(lacking, train)
     failed = []
-    for block in blocks:
-        groups = [
-            protocols.cells(block.dataset, block.model, name, **block.changes)
-            for name in block.encodings
-        ]
+    for block, groups, files in planned:
         print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
-        files = protocols.files(options.out, block.dataset, block.variant)
         _print_changes(groups, files.results, tuned=True)
         _staged(groups, files, train)
         failed += _failed(groups, files)
@@ -162,6 +178,14 @@ def protocol(options: argparse.Namespace) -> int:
             )
             break
     return _end(failed)
+
+
+def _groups(block: protocols.Block) -> list[list[Settings]]:
+    """Return the cells of a block, those of one encoding together."""
+    return [
+        protocols.cells(block.dataset, block.model, name, **block.changes)
+        for name in block.encodings
+    ]
 
 
 def _asked(options: argparse.Namespace) -> str:
@@ -239,34 +263,28 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
 
 def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
     """Say what is trained anew because an encoding's code or the series have changed."""
-    if not out.is_file():
-        return
-    from posenc.study import tables
-
-    stored, found = changes.Stored(Store(out)), []
-    for cell in (cell for group in groups for cell in group):
-        settings = (replace(cell, tuned=tuning.TUNED) if tuned else cell).stored()
-        record = {"encoding": cell.encoding, "dataset": cell.dataset, "settings": settings}
-        names = (tables.label(record, kind) for kind in changes.SOURCES)
-        found.append(stored.change(settings, *names))
-    counted, end = ("stored training run", "stored training runs"), "trained anew"
-    for sentence in changes.said(found, *counted, (f"is {end}", f"are {end}")):
+    for sentence in renewed.told(groups, out, tuned=tuned):
         print(sentence, flush=True)  # before what the training writes elsewhere
 
 
-def _print_estimate(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> None:
-    if options.engine not in ("local", "serial") or options.profile == "smoke":
+def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
+    """Say how many trainings are lacking, and how long they take at most."""
+    if getattr(train.options, "engine", "local") not in ("local", "serial"):
         return
-    groups, trials, again = list(grid.groups()), [], options.retry_failed
-    if options.tune:
-        path = stages.beside(options.out).trials
-        trials = _lacking(_trials(groups, path), path, again=again)
-        groups = stages.final(groups, path)
-    groups = trials + _lacking(groups, options.out, again=again)
     seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         print(f"{n} training runs, {estimate.said(seconds)} if none stops early", file=sys.stderr)
+
+
+def _to_do(
+    groups: Sequence[Sequence[Settings]], files: stages.Files | None, out: Path, *, again: bool
+) -> list[list[Settings]]:
+    """Return what is lacking: trials too, where there are files of both, else trainings alone."""
+    if files is None:
+        return _lacking(groups, out, again=again)
+    trials = _lacking(_trials(groups, files.trials), files.trials, again=again)
+    return trials + _lacking(stages.final(groups, files.trials), files.results, again=again)
 
 
 def _trials(groups: Sequence[Sequence[Settings]], path: Path) -> list[list[Settings]]:

@@ -34,7 +34,9 @@ def at_most(groups: Sequence[Sequence[Settings]], n_workers: int, device: str) -
 
 
 def said(seconds: float) -> str:
-    """Return a duration in words: "40 seconds", "25 minutes", "3.5 hours"."""
+    """Return a duration in words: "a few seconds", "40 seconds", "25 minutes", "3.5 hours"."""
+    if seconds < 10:  # to start a process alone takes some
+        return "a few seconds"
     if seconds < 90:
         return f"{seconds:.0f} seconds"
     if seconds < 90 * 60:

@@ -9,6 +9,7 @@ from posenc.bench.settings import Settings
 from posenc.bench.store import Store, unique
 
 MOST = 10  # lines
+AGAIN = "to try them again: the same command with --retry-failed; mended code needs no option"
 
 
 def of(groups: Iterable[Sequence[Settings]], path: Path) -> list[dict]:
@@ -84,8 +85,7 @@ def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
     ]
     files = dict.fromkeys(path for path, _ in found)
     status = [f"why they failed: python -m posenc.bench status {path}" for path in files]
-    again = "to try them again: the same command with --retry-failed; mended code needs no option"
-    return [*_first(lines, "more of them"), *_first(status, "files more"), again]
+    return [*_first(lines, "more of them"), *_first(status, "files more"), AGAIN]
 
 
 def _first(lines: Sequence[str], what: str) -> list[str]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from posenc import _checks
-from posenc.bench import build, failures, jobs, local
+from posenc.bench import build, failures, jobs, local, renewed
 from posenc.bench.course import learning_rate
 from posenc.bench.driver import Cells, Driver, Summary, deadline
 from posenc.bench.progress import Progress
@@ -307,6 +307,8 @@ def run(
     """
     device = jobs.resolve_device(options.device)
     until = deadline(options.seconds)
+    for sentence in renewed.told(cells.groups(), options.out):
+        print(sentence, flush=True)
     driver = Driver(
         cells,
         Store(options.out),
@@ -327,8 +329,11 @@ def run(
         f"{summary.trained} cells trained, {summary.failed} of them failed or unfinished; "
         f"{summary.skipped} were there, {left} are left; results in {options.out}"
     )
-    for record in failures.of(cells.groups(), options.out):
+    failed = failures.of(cells.groups(), options.out)
+    for record in failed:
         print(f"{named(record)}: {record['error']}")
+    if failed:
+        print(failures.AGAIN)
     return summary
 
 

@@ -167,6 +167,11 @@ class Settings:
             _checks.count(name, getattr(self, name))
         for name in ("dropout", "validation", "warmup"):
             _checks.probability(name, getattr(self, name))
+        _checks.positive("validation", self.validation)
+        if self.steps and self.least_steps > self.steps:
+            raise ValueError(
+                f"least_steps must be at most steps = {self.steps}, got {self.least_steps}"
+            )
         _checks.positive("learning_rate", self.learning_rate)
         if self.weight_decay != 0:
             _checks.positive("weight_decay", self.weight_decay)
@@ -175,7 +180,9 @@ class Settings:
         _checks.choice("precision", self.precision, PRECISIONS)
         _checks.choice("norm", self.norm, NORMS)
         _checks.choice("schedule", self.schedule, SCHEDULES)
-        _checks.choice("input_statistics", self.input_statistics, INPUT_STATISTICS)
+        if self.input_statistics:
+            known = [name for name in INPUT_STATISTICS if name]
+            _checks.choice("input_statistics", self.input_statistics, known)
         _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:

@@ -223,6 +223,8 @@ def plain(records: Iterable[dict], model: str) -> list[dict]:
 def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], dict]:
     """Return the metrics of this protocol's finished cells by data set, encoding and resample.
 
+    A cell that was trained untuned, as all its trials had failed, does not count.
+
     Raises
     ------
     ValueError
@@ -232,7 +234,9 @@ def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], d
     kept = [
         r
         for r in tables.finished(records)
-        if r["model"] == model and r.get("protocol") == protocols.HASH
+        if r["model"] == model
+        and r.get("protocol") == protocols.HASH
+        and complete(r["settings"])["tuned"]  # where all trials failed, rates are not its own
     ]
     tables.check_one_version(kept)
     found: dict[tuple[str, str, int], dict] = {}

@@ -170,6 +170,44 @@ def of_ten(grid: Grid, family: str) -> list[Gain]:
     return second.gains(units.compare(("none", *TEN)))
 
 
+def over(grid: Grid, family: str, encoding: str, other: str) -> Gain:
+    """Return how far one encoding is ahead of another, by no correction for asking several.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of data sets, as `load` returns it.
+    family : str
+        The comparison is over the same units as `over_none`.
+    encoding, other : str
+        Two of the grid's encodings.
+
+    Returns
+    -------
+    Gain
+
+    Raises
+    ------
+    ValueError
+        If the grid lacks one of them.
+
+    Examples
+    --------
+    >>> names = ("none", *TEN, *protocols.OTHERS)
+    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
+    >>> scores[:, names.index("t5")] -= 0.1
+    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> round(over(grid, "others", "alibi", "t5").effect.mean, 2)
+    0.1
+    """
+    lacking = {encoding, other} - {*grid.encodings}
+    if lacking:
+        known = ", ".join(grid.encodings)
+        raise ValueError(f"encoding and other must be among {known}, got {min(lacking)!r}")
+    units = grid.units().only(_learned(grid, family).datasets)
+    return second.gains(units.compare((other, encoding)))[0]
+
+
 def _learned(grid: Grid, family: str) -> Grid:
     """Return none and the family on the units on which they learn something."""
     return second.learned(grid.compare(("none", *FAMILIES[family])))
@@ -211,4 +249,4 @@ def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = Fa
 
 
 def _said(one: Gain, answer: str) -> str:
-    return f"{second.said_points(one.effect)}, {answer} ({second.said_p(one.p_value)})"
+    return f"{second.said_points(one.effect)}, {second.said_verdict(one, answer)}"

@@ -1,13 +1,16 @@
 """Figures of score tables, in the book's style: heatmap, rank bars, critical differences."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from posenc.study import statistics
+from posenc.study import friedman, statistics
 from posenc.study.tables import Scores
 from posenc.teaching import plots
+from posenc.teaching.figures import ranks
 
 
 def heatmap(scores: Scores, *, centred: bool = False, values: bool = True) -> Figure:
@@ -166,14 +169,14 @@ def draw_rank_bars(ax: Axes, scores: Scores) -> None:
 
 
 def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
-    """Return a critical-difference diagram: average ranks, each with a bar of Nemenyi's width.
+    """Return a critical-difference diagram: average ranks, and which no test tells apart.
 
     Parameters
     ----------
     scores : Scores
-        At least two encodings, and a data set on which all of them finished.
+        At least two encodings, and two data sets on which all of them finished.
     alpha : float
-        Level of Nemenyi's test.
+        Level of Wilcoxon's signed ranks with Holm's correction for all pairs.
 
     Returns
     -------
@@ -182,22 +185,66 @@ def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
     Raises
     ------
     ValueError
-        If there are fewer, or `alpha` is out of (0, 1).
-
-    Source: Demšar (2006), section 3.2, for the diagram.
+        If there are fewer, or `alpha` is no probability below 1.
 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
     >>> from posenc.audit import printed
     >>> figure = critical_differences(printed.scores("patch"))
-    >>> figure.axes[0].get_xlabel()
-    'average rank over 11 data sets, bars: 3.17 wide'
+    >>> figure.axes[0].get_yticklabels()[0].get_text()  # the best on top
+    'SPE'
     >>> plt.close(figure)
     """
     figure, ax = plots.new(height=1.0 + 0.26 * len(scores.encodings))
-    draw_critical_differences(ax, scores, alpha)
+    ranks.draw(ax, _ranking(scores, alpha))
+    ax.set_xlabel(f"average rank over {len(scores.complete().datasets)} data sets (1 is best)")
+    ax.set_title(f"Critical differences, {scores.model} model")
     return figure
+
+
+def told_apart(scores: Scores, alpha: float = 0.05) -> str:
+    """Return what `critical_differences` shows, in words.
+
+    Parameters
+    ----------
+    scores, alpha
+        As for `critical_differences`.
+
+    Raises
+    ------
+    ValueError
+        As for `critical_differences`.
+
+    Examples
+    --------
+    >>> from posenc.audit import printed
+    >>> told_apart(printed.scores("patch"))[:9]
+    'SPE 2.1, '
+    """
+    return ranks.told(_ranking(scores, alpha))
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """Encodings with their average ranks, best first, and the groups that are not told apart."""
+
+    encodings: list[str]
+    ranks: list[float]
+    groups: list[list[str]]
+
+
+def _ranking(scores: Scores, alpha: float) -> _Ranking:
+    complete = scores.complete()
+    means, names = complete.mean(), complete.encodings
+    found = friedman.average_ranks(means)
+    order = np.argsort(found, kind="stable")
+    groups = friedman.cliques(means, alpha=alpha)
+    return _Ranking(
+        [names[i] for i in order],
+        [float(found[i]) for i in order],
+        [[names[i] for i in group] for group in groups],
+    )
 
 
 def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> None:
@@ -210,8 +257,10 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
     Parameters
     ----------
     ax : matplotlib axes
-    scores, alpha
-        As for `critical_differences`.
+    scores : Scores
+        At least two encodings, and a data set on which all of them finished.
+    alpha : float
+        Level of Nemenyi's test.
 
     Returns
     -------
@@ -220,7 +269,9 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
     Raises
     ------
     ValueError
-        As for `critical_differences`.
+        If there are fewer, or `alpha` is out of (0, 1).
+
+    Source: Demšar (2006), section 3.2, for the diagram.
 
     Examples
     --------

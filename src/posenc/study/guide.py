@@ -84,7 +84,7 @@ def long() -> Line:
     n_measured = len(second.load("time_series").only(sets).datasets)
     return Line(
         "patches as tokens",
-        f"a layer over {LONG:,} steps multiplies {work:.0f} times as much as one over their "
+        f"attention over {LONG:,} steps multiplies {work:.0f} times as much as over their "
         f"{n_patches} patches",
         f"open: the work is counted; steps as tokens are measured on {n_measured or 'none'} of "
         f"{len(sets)} long sets",
@@ -131,10 +131,11 @@ def longer_text() -> Line:
     one = stretch()
     return Line(
         _advice(longer="trained"),
-        f"characters, {one.short} to {one.far}: RoPE {one.said('rotary', one.short)} to "
-        f"{one.said('rotary', one.far)} nats; there none {one.said('none', one.far)}, YaRN "
-        f"{one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
-        f"{one.said('longrope', one.far)}; after {one.steps} steps "
+        f"loss in nats: RoPE {one.said('rotary', one.short)} at {one.short} characters, "
+        f"{one.said('rotary', one.far)} at {one.far}; there no encoding "
+        f"{one.said('none', one.far)}, YaRN {one.said('yarn', one.far)}, Llama 3’s "
+        f"{one.said('llama3', one.far)}, LongRoPE {one.said('longrope', one.far)}; these three "
+        f"after {one.steps} more steps "
         f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}",
         f"weak: a small character model, {one.seeds} seeds, one text",
     )
@@ -217,8 +218,8 @@ def few() -> Line:
         _advice(last="small"),
         f"{steps.size} sets of at most {FEW_SERIES} series, a token a step: sinusoid minus RoPE "
         f"{steps.min():+.1f} to {steps.max():+.1f} points, mean {steps.mean():+.1f}",
-        f"weak: ahead on {(steps > 0).sum()} of {steps.size} such sets; with patches on "
-        f"{(patches > 0).sum()} of {patches.size}",
+        f"open: ahead on {(steps > 0).sum()} of {steps.size} such sets, and with patches on "
+        f"{(patches > 0).sum()} of {patches.size}; not told apart",
     )
 
 
@@ -228,9 +229,9 @@ def unknown() -> Line:
     luck = fair.scatter(fair.accuracies(FEW, "patch"))
     return Line(
         f"{_advice()}, beside two seeds of no encoding",
-        f"{LEARNED} in patches of {PATCH} steps, a single token: {none:.1f} % without positions, "
-        f"{others.min():.1f} to {others.max():.1f} % with",
-        f"fair for large gaps: the accuracy of one training scatters by {luck:.1f} points",
+        f"takes real times, a cache, any length; some sets gain nothing: {LEARNED} in one patch "
+        f"has {none:.1f} % without positions, {others.min():.1f} to {others.max():.1f} % with",
+        f"sure in what it takes; open in points: one training scatters by {luck:.1f}",
     )
 
 

@@ -2,9 +2,11 @@
 
 One linear mixed model of the gain over `none` in place of many counts of signs: `gain_model` has
 fixed effects of length, channels, training size, norm and tokens, and random effects of all that
-the rows share: the set, the encoding, the pair of both, the model on a set, and the training
-without an encoding that all gains of one resample are measured against. Leaving the last out would
-count one lucky baseline ten times. `fit` takes any fixed effects and groups.
+the rows share: the set, the encoding, the pair of both, what a token is on a set, the norm on a
+set, the model on a set, and the training without an encoding that all gains of one resample are
+measured against. Leaving the last out would count one lucky baseline ten times; leaving out what
+tokens and norms have on a set would count a set with two norms as two answers about its tokens.
+`fit` takes any fixed effects and groups.
 
 The model is fitted by restricted maximum likelihood (REML); intervals are Student's, with
 Satterthwaite's degrees of freedom, because what varies between forty sets has no more than forty
@@ -29,7 +31,15 @@ from posenc import _checks
 # Of a set: per doubling. Of a model: one level against another.
 NUMERIC = ("length", "channels", "train_size")
 FIXED = (*NUMERIC, "norm", "tokens")
-RANDOM = ("set", "encoding", "set:encoding", "set:tokens:norm", "set:tokens:norm:resample")
+RANDOM = (
+    "set",
+    "encoding",
+    "set:encoding",
+    "set:tokens",
+    "set:norm",
+    "set:tokens:norm",
+    "set:tokens:norm:resample",
+)
 
 RELATIVE_STEP = 1e-3  # of the numerical derivatives
 

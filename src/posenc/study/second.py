@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -370,6 +371,17 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
     return float((means >= means[0]).mean())
 
 
+class Judged(Protocol):
+    """What has an answer and the two p-values behind it."""
+
+    p_value: float
+    p_equal: float
+
+    @property
+    def answer(self) -> str:
+        """The verdict."""
+
+
 @dataclass(frozen=True)
 class Gain:
     """What an encoding adds to `none` over units.
@@ -514,6 +526,30 @@ def said_p(p_value: float) -> str:
     ('0.03', '0.003')
     """
     return f"{p_value:.2f}" if p_value >= 0.01 else f"{p_value:.1g}"
+
+
+def said_verdict(one: Judged, answer: str = "") -> str:
+    """Return an answer with the p-value that it rests on: of equality, or of a difference.
+
+    Parameters
+    ----------
+    one : Gain, or what has its `answer`, `p_value` and `p_equal`
+    answer : str, optional
+        Other words for its answer.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> found = friedman.effect([0.001, -0.002, 0.002])
+    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
+    >>> said_verdict(Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3))
+    'no difference (0.02)'
+    """
+    p_value = one.p_equal if one.answer == "no difference" else one.p_value
+    return f"{answer or one.answer} ({said_p(p_value)})"
 
 
 def said_points(effect: friedman.Effect) -> str:

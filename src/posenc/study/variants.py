@@ -254,7 +254,7 @@ def change_rows(found: Iterable[Change]) -> dict[str, dict[str, object]]:
             "gain in the plain model": f"{plain:+z.1f}",
             "gain there": f"{varied:+z.1f}",
             "change": second.said_points(one.effect),
-            "verdict (p)": f"{one.answer} ({second.said_p(one.p_value)})",
+            "verdict (p)": second.said_verdict(one),
         }
     return rows
 
@@ -279,7 +279,7 @@ def gain_rows(
     for question, some in found.items():
         for one in some:
             row = rows.setdefault(one.encoding, dict.fromkeys(columns.values(), NOT_TRAINED))
-            said = f"{second.said_points(one.effect)}, {one.answer} ({second.said_p(one.p_value)})"
+            said = f"{second.said_points(one.effect)}, {second.said_verdict(one)}"
             row[columns[question]] = said
     return rows
 

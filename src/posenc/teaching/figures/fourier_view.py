@@ -38,8 +38,9 @@ def two_selections(d: int = 256) -> None:
         figure,
         name="fig-density",
         caption=f"The waves of two encodings of {d} dimensions. Above, one tick for each wave, "
-        "where the two at the ends of the DFT row count half. Below, the same smoothed, as in "
-        "Fig. 1 of the DFT paper. The sinusoid crowds its waves at the slow end.",
+        "where the two at the ends of the DFT row count half: they are one wave each, not a pair. "
+        "Below, the same smoothed, as in Fig. 1 of the DFT paper. The sinusoid crowds its waves at "
+        "the slow end.",
         alt="Above, two rows of ticks between 0 and pi. The ticks of the DFT encoding are evenly "
         "spaced; those of the sinusoidal encoding crowd at 0, thin out and end at 1. Below, the "
         "smoothed density of the sinusoidal encoding is highest at 0 and falls to nothing soon "

@@ -12,8 +12,8 @@ CARD = Card(
         "overlap."
     ),
     formula=(
-        r"s_{mn} \to \frac{1}{\sqrt{d_\text{head}}} \sum_d q_{md}\, P_d(m - n)\, k_{nd}, "
-        r"\qquad P_d(o) = \sum_p \phi^Q_d(p)\, \phi^K_d(p - o)"
+        r"s_{ij} \to \frac{1}{\sqrt{d_\text{head}}} \sum_\ell q_{i\ell}\, P_\ell(i - j)\, "
+        r"k_{j\ell}, \qquad P_\ell(o) = \sum_p \phi^Q_\ell(p)\, \phi^K_\ell(p - o)"
     ),
     doors=("rotate",),
     parameters="64 * d_model * n_layers",

@@ -25,9 +25,9 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it as the first choice where offsets matter: nothing to learn, any real times, "
-        "any length, and keys in a cache stay as they are. It cannot say where a token "
-        "stands, only how far two are apart."
+        "Use it as the first choice where offsets matter: nothing to learn, any real times, no "
+        "length that it refuses (which is not to say that it works there), and keys in a cache "
+        "stay as they are. It cannot say where a token stands, only how far two are apart."
     ),
     code="""\
 omega = 10_000 ** (-torch.arange(0, d_head, 2) / d_head)

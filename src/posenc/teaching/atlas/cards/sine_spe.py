@@ -12,8 +12,9 @@ CARD = Card(
         "the matrix of scores is never needed."
     ),
     formula=(
-        r"s_{mn} \to \frac{1}{\sqrt{d_\text{head}}} \sum_d q_{md}\, P_d(m - n)\, k_{nd}, "
-        r"\qquad P_d(o) = \sum_{k=1}^{5} g_{dk}^2 \cos(\omega_{dk}\, o + \theta_{dk})"
+        r"s_{ij} \to \frac{1}{\sqrt{d_\text{head}}} \sum_\ell q_{i\ell}\, P_\ell(i - j)\, "
+        r"k_{j\ell}, \qquad P_\ell(o) = \sum_{n=1}^{5} g_{\ell n}^2 \cos(\omega_{\ell n}\, o + "
+        r"\theta_{\ell n})"
     ),
     doors=("rotate",),
     parameters="15 * d_model * n_layers",

@@ -16,8 +16,8 @@ CARD = Card(
     parameters="32 * n_heads",
     longer="as it is",
     beyond=(
-        "From 128 on, all offsets of one side share a bucket. Offsets between the training "
-        "length and 128 fall into buckets that training may never have filled."
+        "From 91 on, or 113 in a causal layer, all offsets of one side share a bucket. Shorter "
+        "ones beyond the training length fall into buckets that training may never have filled."
     ),
     real_times=True,
     causal=True,

@@ -1,0 +1,99 @@
+"""Critical-difference diagrams: average ranks, and which encodings no test tells apart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from matplotlib.ticker import MaxNLocator
+
+from posenc.teaching import plots
+
+
+class Ranking(Protocol):
+    """Encodings with their average ranks, best first, and the groups that are not told apart."""
+
+    encodings: Sequence[str]
+    ranks: Sequence[float]
+    groups: Sequence[Sequence[str]]
+
+
+def draw(ax: plots.Axes, ranking: Ranking) -> None:
+    """Draw average ranks, the best on top, and a line beside each group that is not told apart.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    ranking : Ranking
+
+    Source: Demšar (2006), section 3.2, for the diagram.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import matplotlib.pyplot as plt
+    >>> found = SimpleNamespace(encodings=["rotary", "dft"], ranks=[1.2, 1.8], groups=[])
+    >>> figure, ax = plots.new()
+    >>> draw(ax, found)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['rotary', 'dft']
+    >>> plt.close(figure)
+    """
+    row = {name: place for place, name in enumerate(ranking.encodings)}
+    best, worst = min(ranking.ranks), max(ranking.ranks)
+    ax.plot(ranking.ranks, [*row.values()], "o", color=plots.COLORS[0], markersize=6)
+    for place, group in enumerate(ranking.groups, 1):
+        rows = [row[name] for name in group]
+        ends = min(rows) - 0.25, max(rows) + 0.25
+        x = worst + 0.1 * (worst - best) * place
+        ax.plot([x, x], ends, "-", color=plots.COLORS[1], linewidth=4, solid_capstyle="butt")
+    ax.set_yticks([*row.values()], [*row])
+    ax.set_ylim(len(row) - 0.4, -0.6)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("average rank (1 is best)")
+
+
+def told(ranking: Ranking) -> str:
+    """Return what a diagram shows, in words.
+
+    Parameters
+    ----------
+    ranking : Ranking
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> told(SimpleNamespace(encodings=["rotary", "dft"], ranks=[1.2, 1.8], groups=[]))
+    'rotary 1.2, dft 1.8; all are told apart'
+    """
+    ranks = zip(ranking.encodings, ranking.ranks, strict=True)
+    listed = ", ".join(f"{name} {rank:.1f}" for name, rank in ranks)
+    if not ranking.groups:
+        return f"{listed}; all are told apart"
+    if len(ranking.groups[0]) == len(ranking.encodings):
+        return f"{listed}; one line beside all of them, so no two are told apart"
+    groups = " and ".join(f"{group[0]} to {group[-1]}" for group in ranking.groups)
+    return f"{listed}; not told apart are {groups}"
+
+
+def diagrams(found: Mapping[str, tuple[Ranking, int]]) -> None:
+    """Show the diagrams of several comparisons, each with its number of independent sets.
+
+    Parameters
+    ----------
+    found : mapping of str to (Ranking, int)
+        By title.
+    """
+    n_rows = -(-len(found) // 2)
+    rows = max(len(ranking.encodings) for ranking, _ in found.values())
+    figure, axes = plots.new(n_rows, 2, height=n_rows * (0.9 + 0.22 * rows))
+    for ax, (title, (ranking, n_sets)) in zip(axes.flat, found.items(), strict=True):
+        draw(ax, ranking)
+        ax.set_title(f"{title} ({n_sets} sets)", fontsize=10)
+    plots.show(
+        figure,
+        name="fig-critical-differences",
+        caption="Critical-difference diagrams: average ranks over independent data sets. A line "
+        "beside encodings joins those of which no pair is told apart by Wilcoxon’s signed ranks, "
+        "with Holm’s correction for all pairs.",
+        alt=" ".join(f"{title}: {told(ranking)}." for title, (ranking, _) in found.items()),
+    )
