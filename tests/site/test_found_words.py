@@ -49,8 +49,7 @@ def test_the_encodings_that_help_are_counted(gains):
     many, few = NUMBERS[len(helps)], NUMBERS[len(open_)]
     says(
         "benchmark",
-        f"{many.capitalize()} encodings are shown to help, the sinusoid first; "
-        f"{few}, RoPE among them, stay open",
+        f"a learned table and SPE are shown to help; {few}, RoPE among them, stay open",
         f"{many} are shown to help, {few} stay open",
         "each of them to help",
     )
