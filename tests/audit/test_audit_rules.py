@@ -487,7 +487,7 @@ def test_bad_evidence_is_named(change, message):
         (lambda: Corrected(1.5, "f", 1), "value must be a p-value"),
         (lambda: Corrected(0.5, " ", 1), "family must name"),
         (lambda: Corrected(0.5, "f", 0), "size must be"),
-        (lambda: Slip("a thought", "x"), "kind must be one of an index, a count"),
+        (lambda: Slip("a thought", "x"), "kind must be one of an index, a symbol"),
         (lambda: Slip(SlipKind.COUNT, ""), "corrected must say something"),
         (lambda: rules.exact("yes", "x"), "holds must be True or False"),
         (lambda: rules.exact(True, ""), "found must say something"),

@@ -166,7 +166,7 @@ def test_what_was_measured_stands_beside_every_verdict(name):
     judge, effect, options, n_parts = VERDICTS[name]
     decision = judge(grids(effect, **options))
     said = trained.measured(decision, "the difference")
-    assert said.startswith("the difference: steps as tokens")
+    assert said.startswith("the difference, with Student's intervals: steps as tokens")
     assert said in str(claim("S19", rule=decision, measured=said))
     assert said.count(" sets") == n_parts
 

@@ -134,6 +134,7 @@ def slice_of(call, tmp_path, monkeypatch, seconds):
     monkeypatch.setattr(protocols, "blocks", lambda *_: [block])
     monkeypatch.setattr("posenc.data.load", lambda *_: None)
     monkeypatch.setattr(commands, "_staged", lambda *_: commands.Summary())
+    monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
     monkeypatch.setattr(commands, "deadline", lambda _: time.monotonic() + seconds)
     return call("protocol", "--device", "cpu", "--seconds", 1, "--out", tmp_path)
 

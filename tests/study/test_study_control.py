@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.bench import protocols
+from posenc.bench.tuning import TUNED
 from posenc.study import control, edition
 
 
@@ -15,7 +16,7 @@ def record(dataset, encoding, seed, accuracy, protocol=protocols.HASH):
         "model": "patch",
         "protocol": protocol,
         "key": f"{dataset} {encoding} {seed} {accuracy}",
-        "settings": {},
+        "settings": {"tuned": TUNED},
         "metrics": {"accuracy": accuracy},
     }
 

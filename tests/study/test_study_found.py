@@ -78,7 +78,7 @@ def test_progress_counts_trainings_and_trials():
     cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
     for model, tokens in found.TOKENS.items():
         row = found.progress()[tokens]
-        assert row["training runs"] == cells * len(sets[model])
+        assert row["runs, trials included"] == cells * len(sets[model])
         assert row["whole sets"].startswith(f"{len(sets[model])} of ")
 
 

@@ -1,5 +1,6 @@
 """The analysis of the second edition does what its frozen protocol says."""
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -233,11 +234,21 @@ def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
     assert {(b.model, b.dataset) for b in controls} == {(model, name) for name in nine}
     assert {b.encodings for b in controls} == {protocols.BASELINE}
     lines = protocol.text().splitlines()
-    entry = next(line for line in lines if line.startswith(f"- **Extension of tier {tier}**"))
-    assert f"`{model}`" in entry
+    entry, control = (line for line in lines if line.startswith(f"| {tier}, extension |"))
+    token = {"patch": "a patch", "time_series": "a step"}[model]
+    assert f"| {token} | plain |" in entry
     assert all(f"`{name}`" in entry for name in protocols.LATER)
-    tier_itself = next(line for line in lines if line.startswith(f"- **Tier {tier}**"))
-    assert not any(f"`{name}`" in tier_itself for name in protocols.LATER)
+    assert "| statistics of a window as channels of the input | `none` |" in control
+    tier_itself = [line for line in lines if line.startswith(f"| {tier} |")]
+    assert len(tier_itself) >= 3
+    assert not any(f"`{name}`" in line for line in tier_itself for name in protocols.LATER)
+
+
+def test_the_page_counts_the_trainings_of_each_kind():
+    lines = [line for line in protocol.text().splitlines() if re.match(r"\| \d", line)]
+    counted = sum(int(line.rstrip(" |").split("| ")[-1].replace(",", "")) for line in lines)
+    blocks = [block for tier in protocols.TIERS.values() for block in tier]
+    assert counted == sum(len(block.encodings) for block in blocks) * N
 
 
 def test_a_later_encoding_is_trained_by_the_frozen_protocol():

@@ -41,8 +41,8 @@ DEFINITIONS: Mapping[Outcome, str] = {
         "shown under other conditions than the source's; the condition is given."
     ),
     Outcome.SLIP: (
-        "An index, a count, a boundary case or a word is wrong; the meaning survives, and the "
-        "corrected form is given. A slip does not count as refuted."
+        "An index, a symbol, a count, a constant, a boundary case or a word is wrong; the meaning "
+        "survives, and the corrected form is given. A slip does not count as refuted."
     ),
     Outcome.NOT_REPRODUCED: (
         "Our own measurement, under conditions that are named, gives something else beyond "

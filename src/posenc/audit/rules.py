@@ -106,16 +106,18 @@ class SlipKind(StrEnum):
     Raises
     ------
     ValueError
-        If a value is none of the four.
+        If a value is none of the six.
 
     Examples
     --------
     >>> [kind.value for kind in SlipKind]
-    ['an index', 'a count', 'a boundary case', 'a choice of words']
+    ['an index', 'a symbol', 'a count', 'a constant', 'a boundary case', 'a choice of words']
     """
 
     INDEX = "an index"
+    SYMBOL = "a symbol"
     COUNT = "a count"
+    CONSTANT = "a constant"
     BOUNDARY = "a boundary case"
     WORDING = "a choice of words"
 
@@ -134,7 +136,7 @@ class Slip:
     Raises
     ------
     ValueError
-        If `kind` is none of the four, or `corrected` is empty.
+        If `kind` is none of the six, or `corrected` is empty.
 
     Examples
     --------

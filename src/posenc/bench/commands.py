@@ -263,7 +263,9 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
 
 def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
     """Say what is trained anew because an encoding's code or the series have changed."""
-    for sentence in renewed.told(groups, out, tuned=tuned):
+    from posenc.study import tables
+
+    for sentence in renewed.told(groups, out, label=tables.label, tuned=tuned):
         print(sentence, flush=True)  # before what the training writes elsewhere
 
 

@@ -1,6 +1,6 @@
 """Says before a run which stored trainings are trained anew, as code or series have changed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +9,13 @@ from posenc.bench.settings import Settings
 from posenc.bench.store import Store
 
 
-def told(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool = False) -> list[str]:
+def told(
+    groups: Iterable[Sequence[Settings]],
+    out: Path,
+    *,
+    label: Callable[[dict, str], str] = dict.__getitem__,
+    tuned: bool = False,
+) -> list[str]:
     """Return a sentence for each kind of change; none where there is no such file.
 
     Parameters
@@ -18,6 +24,8 @@ def told(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool = False
         The cells that are to be trained.
     out : pathlib.Path
         The results file.
+    label : callable
+        From a record and "encoding" or "dataset" to the name that is printed.
     tuned : bool
         Whether the cells of the file carry what their trials chose.
 
@@ -37,13 +45,11 @@ def told(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool = False
     """
     if not out.is_file():
         return []
-    from posenc.study import tables
-
     stored, found = changes.Stored(Store(out)), []
     for cell in (cell for group in groups for cell in group):
         settings = (replace(cell, tuned=tuning.TUNED) if tuned else cell).stored()
         record = {"encoding": cell.encoding, "dataset": cell.dataset, "settings": settings}
-        names = (tables.label(record, kind) for kind in changes.SOURCES)
+        names = (label(record, kind) for kind in changes.SOURCES)
         found.append(stored.change(settings, *names))
     counted, end = ("stored training run", "stored training runs"), "trained anew"
     return changes.said(found, *counted, (f"is {end}", f"are {end}"))

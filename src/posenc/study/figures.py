@@ -211,6 +211,10 @@ def told_apart(scores: Scores, alpha: float = 0.05) -> str:
     scores, alpha
         As for `critical_differences`.
 
+    Returns
+    -------
+    str
+
     Raises
     ------
     ValueError

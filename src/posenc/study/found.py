@@ -51,7 +51,7 @@ def progress() -> dict[str, dict[str, object]]:
         rows[tokens] = {
             "whole sets": now.share(model),
             "steps in a series": span(names),
-            "training runs": len(records),
+            "runs, trials included": len(records),
             "hours": f"{sum(r['seconds'] for r in records) / 3600:.1f}",
         }
     return rows

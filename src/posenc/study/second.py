@@ -372,7 +372,16 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
 
 
 class Judged(Protocol):
-    """What has an answer and the two p-values behind it."""
+    """What has an answer and the two p-values behind it.
+
+    Examples
+    --------
+    >>> found = friedman.effect([0.001, -0.002, 0.002])
+    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
+    >>> one: Judged = Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3)
+    >>> one.answer, one.p_equal
+    ('no difference', 0.02)
+    """
 
     p_value: float
     p_equal: float
@@ -533,7 +542,8 @@ def said_verdict(one: Judged, answer: str = "") -> str:
 
     Parameters
     ----------
-    one : Gain, or what has its `answer`, `p_value` and `p_equal`
+    one : Judged
+        Such as a `Gain`.
     answer : str, optional
         Other words for its answer.
 

@@ -220,7 +220,8 @@ def measured(decision: Decision, what: str) -> str:
     parts = [name.removesuffix(", estimate") for name in numbers if name.endswith("estimate")]
     found = {part: {k: numbers[f"{part}, {k}"] for k in FIGURES} for part in parts}
     said = "{estimate:+.3f} [{low:+.3f}, {high:+.3f}] over {units:.0f} sets".format_map
-    return f"{what}: " + "; ".join(f"{part} {said(figures)}" for part, figures in found.items())
+    told = "; ".join(f"{part} {said(figures)}" for part, figures in found.items())
+    return f"{what}, with Student's intervals: {told}"
 
 
 def _judged(

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
-RESOLUTION = 2.0**-24  # of a 32-bit sum
+RESOLUTION = 2.0**-25  # of a 32-bit sum: it registers no smaller term
 WIDTH = 5.6  # inches: letters stay readable on a phone
 
 
