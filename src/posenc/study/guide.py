@@ -131,11 +131,10 @@ def longer_text() -> Line:
     one = stretch()
     return Line(
         _advice(longer="trained"),
-        f"loss in nats: RoPE {one.said('rotary', one.short)} at {one.short} characters, "
-        f"{one.said('rotary', one.far)} at {one.far}; there no encoding "
-        f"{one.said('none', one.far)}, YaRN {one.said('yarn', one.far)}, Llama 3’s "
-        f"{one.said('llama3', one.far)}, LongRoPE {one.said('longrope', one.far)}; these three "
-        f"after {one.steps} more steps "
+        f"nats: RoPE {one.said('rotary', one.short)} at {one.short} characters, "
+        f"{one.said('rotary', one.far)} at {one.far}, no encoding {one.said('none', one.far)}, "
+        f"YaRN {one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
+        f"{one.said('longrope', one.far)}; these three {one.steps} steps on "
         f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}",
         f"weak: a small character model, {one.seeds} seeds, one text",
     )
@@ -229,9 +228,9 @@ def unknown() -> Line:
     luck = fair.scatter(fair.accuracies(FEW, "patch"))
     return Line(
         f"{_advice()}, beside two seeds of no encoding",
-        f"takes real times, a cache, any length; some sets gain nothing: {LEARNED} in one patch "
-        f"has {none:.1f} % without positions, {others.min():.1f} to {others.max():.1f} % with",
-        f"sure in what it takes; open in points: one training scatters by {luck:.1f}",
+        f"some sets gain nothing: {LEARNED} in one patch has {none:.1f} % without positions, "
+        f"{others.min():.1f} to {others.max():.1f} % with",
+        f"open: one training scatters by {luck:.1f} points; sure that it takes times and a cache",
     )
 
 
