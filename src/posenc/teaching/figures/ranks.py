@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from posenc.teaching import plots
+
+NARROW = 5.6  # inches: words stay readable on a phone
 
 
 class Ranking(Protocol):
@@ -83,12 +86,11 @@ def diagrams(found: Mapping[str, tuple[Ranking, int]]) -> None:
     found : mapping of str to (Ranking, int)
         By title.
     """
-    n_rows = -(-len(found) // 2)
     rows = max(len(ranking.encodings) for ranking, _ in found.values())
-    figure, axes = plots.new(n_rows, 2, height=n_rows * (0.9 + 0.22 * rows))
-    for ax, (title, (ranking, n_sets)) in zip(axes.flat, found.items(), strict=True):
+    figure, axes = plots.new(len(found), 1, height=len(found) * (0.8 + 0.2 * rows), width=NARROW)
+    for ax, (title, (ranking, n_sets)) in zip(np.atleast_1d(axes), found.items(), strict=True):
         draw(ax, ranking)
-        ax.set_title(f"{title} ({n_sets} sets)", fontsize=10)
+        ax.set_title(f"{title} ({n_sets} sets)")
     plots.show(
         figure,
         name="fig-critical-differences",
