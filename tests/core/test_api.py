@@ -82,6 +82,7 @@ NEVER_FAIL = {
     "SignedRank",
     "Spec",
     "Spread",
+    "Standing",
     "Steps",
     "Summary",
     "Task",

@@ -105,8 +105,14 @@ def run(options: argparse.Namespace) -> int:
     grid.fetch()
     _print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
-    if options.profile != "smoke":
-        _print_estimate(_to_do(groups, files, options.out, again=options.retry_failed), train)
+    if options.engine in ("local", "serial") and options.profile != "smoke":
+        again = options.retry_failed
+        lacking = (
+            _lacking_tuned(groups, files, again=again)
+            if files
+            else _lacking(groups, options.out, again=again)
+        )
+        _print_estimate(lacking, train)
     if files is not None:
         plan.total += TRIALS * len(groups)
         summary = _staged(groups, files, train)
@@ -158,7 +164,7 @@ def protocol(options: argparse.Namespace) -> int:
     lacking = [
         group
         for _, groups, files in planned
-        for group in _to_do(groups, files, files.results, again=options.retry_failed)
+        for group in _lacking_tuned(groups, files, again=options.retry_failed)
     ]
     _print_estimate(lacking, train)
     failed = []
@@ -271,20 +277,16 @@ def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bo
 
 def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
     """Say how many trainings are lacking, and how long they take at most."""
-    if getattr(train.options, "engine", "local") not in ("local", "serial"):
-        return
     seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         print(f"{n} training runs, {estimate.said(seconds)} if none stops early", file=sys.stderr)
 
 
-def _to_do(
-    groups: Sequence[Sequence[Settings]], files: stages.Files | None, out: Path, *, again: bool
+def _lacking_tuned(
+    groups: Sequence[Sequence[Settings]], files: stages.Files, *, again: bool
 ) -> list[list[Settings]]:
-    """Return what is lacking: trials too, where there are files of both, else trainings alone."""
-    if files is None:
-        return _lacking(groups, out, again=again)
+    """Return the trials and the trainings that are lacking."""
     trials = _lacking(_trials(groups, files.trials), files.trials, again=again)
     return trials + _lacking(stages.final(groups, files.trials), files.results, again=again)
 

@@ -1,13 +1,11 @@
 """Figures of score tables, in the book's style: heatmap, rank bars, critical differences."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from posenc.study import friedman, statistics
+from posenc.study import second, statistics
 from posenc.study.tables import Scores
 from posenc.teaching import plots
 from posenc.teaching.figures import ranks
@@ -197,7 +195,7 @@ def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
     >>> plt.close(figure)
     """
     figure, ax = plots.new(height=1.0 + 0.26 * len(scores.encodings))
-    ranks.draw(ax, _ranking(scores, alpha))
+    ranks.draw(ax, _standing(scores, alpha))
     ax.set_xlabel(f"average rank over {len(scores.complete().datasets)} data sets (1 is best)")
     ax.set_title(f"Critical differences, {scores.model} model")
     return figure
@@ -226,29 +224,12 @@ def told_apart(scores: Scores, alpha: float = 0.05) -> str:
     >>> told_apart(printed.scores("patch"))[:9]
     'SPE 2.1, '
     """
-    return ranks.told(_ranking(scores, alpha))
+    return ranks.told(_standing(scores, alpha))
 
 
-@dataclass(frozen=True)
-class _Ranking:
-    """Encodings with their average ranks, best first, and the groups that are not told apart."""
-
-    encodings: list[str]
-    ranks: list[float]
-    groups: list[list[str]]
-
-
-def _ranking(scores: Scores, alpha: float) -> _Ranking:
+def _standing(scores: Scores, alpha: float) -> second.Standing:
     complete = scores.complete()
-    means, names = complete.mean(), complete.encodings
-    found = friedman.average_ranks(means)
-    order = np.argsort(found, kind="stable")
-    groups = friedman.cliques(means, alpha=alpha)
-    return _Ranking(
-        [names[i] for i in order],
-        [float(found[i]) for i in order],
-        [[names[i] for i in group] for group in groups],
-    )
+    return second.standing(complete.mean(), complete.encodings, alpha=alpha)
 
 
 def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> None:

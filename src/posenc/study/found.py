@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from posenc.bench import protocols
 from posenc.data.measure import recorded_facts
-from posenc.data.resamples import official_only
 from posenc.study import (
     edition,
     equality,
@@ -89,8 +88,7 @@ def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
 
 
 def _over_resamples(gains: NDArray[np.float64], dataset: str) -> statistics.Interval:
-    facts = recorded_facts(dataset)
-    share = 0.0 if official_only(dataset) else facts.test / (facts.train + facts.test)
+    share = second.test_share(dataset)
     one = equality.correlated_t(gains, rope=100 * second.MARGIN, test_share=share)
     return statistics.Interval(one.mean, one.low, one.high, gains.size)
 

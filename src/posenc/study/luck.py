@@ -6,13 +6,11 @@ the share of the series that is in the test part (Nadeau and Bengio 2003, Infere
 generalization error, section 3). Here encodings that do nothing are put through that test.
 """
 
-from itertools import product
-
 import numpy as np
 
 from posenc import _checks
 from posenc.bench import protocols
-from posenc.data import official_only, recorded_facts
+from posenc.study import second
 from posenc.study.protocol import ANALYSIS
 from posenc.study.second import Grid
 
@@ -53,9 +51,7 @@ def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed:
     shared = rng.normal(size=(n_draws, 1 + n_encodings, 1))
     own = rng.normal(size=(n_draws, 1 + n_encodings, n_resamples))
     scores = np.sqrt(together) * shared + np.sqrt(1 - together) * own
-    flips = np.array(list(product((1, -1), repeat=n_resamples)))
-    best = ((scores[:, 1:] - scores[:, :1]) @ flips.T).max(1)  # (n_draws, n_flips)
-    p_values = (best >= best[:, :1] - 1e-12).mean(1)
+    p_values = second.sign_flips(scores[:, 1:] - scores[:, :1])
     return float((p_values <= ANALYSIS["decides"]["level"]).mean())
 
 
@@ -79,10 +75,6 @@ def expected(grid: Grid) -> float:
     >>> bool(0.1 < found < 0.6)
     True
     """
-    shares = {}
-    for name in grid.datasets:
-        facts = recorded_facts(name)
-        share = 0.0 if official_only(name) else facts.test / (facts.train + facts.test)
-        shares[name] = round(share, 2)
-    rates = {s: passes(s, n_encodings=len(grid.encodings) - 1) for s in {*shares.values()}}
-    return sum(rates[share] for share in shares.values())
+    shares = [round(second.test_share(name), 2) for name in grid.datasets]
+    rates = {share: passes(share, n_encodings=len(grid.encodings) - 1) for share in {*shares}}
+    return sum(rates[share] for share in shares)

@@ -176,14 +176,13 @@ def significance(scores: Scores, alpha: float = 0.05) -> str:
     means = complete.mean()
     test, n_pairs = friedman.friedman(means), n_encodings * (n_encodings - 1) // 2
     least = min(1.0, n_pairs * 2 / 2**n_datasets)
+    end = f", so no pair can be shown to differ (α = {alpha:g})" if least > alpha else ""
     text = (
         f"Friedman's test: p = {test.p_value:.3g} over {n_datasets} data sets, "
         f"{'counted' if test.exact else 'from random orders'}; smaller than {test.smallest_p:.2g} "
         f"it could not be. For a pair, by Wilcoxon's signed ranks with Holm's correction for "
-        f"{n_pairs}, p cannot be below {least:.2g}"
+        f"{n_pairs}, p cannot be below {least:.2g}{end}."
     )
-    text += f", so no pair can be shown to differ (α = {alpha:g})." * (least > alpha)
-    text += "." * (least <= alpha)
     return "\n\n".join([text, *_shared(complete.datasets), _pairs(complete, means)])
 
 
@@ -259,7 +258,10 @@ def _figures(scores: Scores, folder: Path) -> list[str]:
     if complete.datasets and len(complete.encodings) > 1:
         drawn["ranks"] = (figures.rank_bars, _ranks_alt(complete))
     if len(complete.datasets) > 1 and len(complete.encodings) > 2:
-        drawn["critical-difference"] = (figures.critical_differences, _apart_alt(complete))
+        drawn["critical-difference"] = (
+            figures.critical_differences,
+            f"Critical differences. {figures.told_apart(complete)}.",
+        )
     links = []
     for name, (draw, alt) in drawn.items():
         file = f"{name}-{scores.model}.png"
@@ -293,12 +295,6 @@ def _ranks_alt(complete: Scores) -> str:
     order = np.argsort(means, kind="stable")
     listed = ", ".join(f"{complete.encodings[i]} {means[i]:.2f}" for i in order)
     return f"Average ranks from best to worst: {listed}."
-
-
-def _apart_alt(complete: Scores) -> str:
-    from posenc.study import figures
-
-    return f"Critical differences. {figures.told_apart(complete)}."
 
 
 def _pairs(complete: Scores, means: np.ndarray) -> str:

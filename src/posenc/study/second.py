@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.bench import protocols
+from posenc.data import official_only, recorded_facts
 from posenc.study import edition, equality, friedman, power, results
 from posenc.study.protocol import ANALYSIS
 
@@ -100,6 +101,32 @@ def unit_of(dataset: str) -> str:
     ('Pedestrians', 'Libras')
     """
     return _FAMILY_OF.get(dataset, dataset)
+
+
+def test_share(dataset: str) -> float:
+    """Return by how much the trainings on two resamples go together: the share of the test part.
+
+    Parameters
+    ----------
+    dataset : str
+
+    Returns
+    -------
+    float
+        0 for a set with a single split, whose seeds share no draw of series.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> test_share("Libras"), test_share("PenDigits")
+    (0.5, 0.0)
+    """
+    facts = recorded_facts(dataset)
+    return 0.0 if official_only(dataset) else facts.test / (facts.train + facts.test)
 
 
 def members(unit: str) -> list[str]:
@@ -344,18 +371,18 @@ def deciding(grid: Grid) -> Grid:
     return grid.only(one.dataset for one in decides(grid) if one.yes).units()
 
 
-def sign_flips(differences: NDArray[np.float64]) -> float:
+def sign_flips(differences: NDArray[np.float64]) -> float | NDArray[np.float64]:
     """Return how often flipped resamples reach the largest mean difference: a one-sided p-value.
 
     Parameters
     ----------
-    differences : array of shape (n_methods, n_resamples)
+    differences : array of shape (..., n_methods, n_resamples)
         All methods of one resample are flipped together, so that the largest of several
         differences is compared with the largest of several.
 
     Returns
     -------
-    float
+    float, or array of shape (...) for several sets
         At least 1 / 2**n_resamples: 0.031 with five.
 
     Examples
@@ -365,10 +392,11 @@ def sign_flips(differences: NDArray[np.float64]) -> float:
     >>> sign_flips(np.array([[0.03, -0.02, 0.04, 0.01, 0.03]]))
     0.09375
     """
-    n = differences.shape[1]
+    n = differences.shape[-1]
     flips = np.array(list(product((1, -1), repeat=n)))
-    means = np.round(differences @ flips.T / n, 12).max(0)
-    return float((means >= means[0]).mean())
+    means = np.round(differences @ flips.T / n, 12).max(-2)
+    p_values = (means >= means[..., :1]).mean(-1)
+    return p_values if p_values.ndim else float(p_values)
 
 
 class Judged(Protocol):
@@ -632,6 +660,62 @@ class Ranking:
     groups: list[tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Methods with their average ranks, best first, and the groups that are not told apart.
+
+    Parameters
+    ----------
+    encodings : tuple of str
+    ranks : tuple of float
+        1 is best.
+    groups : list of tuples of str
+
+    Examples
+    --------
+    >>> Standing(("rotary", "dft"), (1.2, 1.8), [("rotary", "dft")]).groups
+    [('rotary', 'dft')]
+    """
+
+    encodings: tuple[str, ...]
+    ranks: tuple[float, ...]
+    groups: list[tuple[str, ...]]
+
+
+def standing(scores: NDArray[np.float64], names: Sequence[str], *, alpha: float = 0.05) -> Standing:
+    """Return what a critical-difference diagram shows.
+
+    Parameters
+    ----------
+    scores : array of shape (n_sets, n_methods)
+    names : sequence of str
+        Of the methods.
+    alpha : float
+        As for `posenc.study.friedman.cliques`.
+
+    Returns
+    -------
+    Standing
+
+    Raises
+    ------
+    ValueError
+        As for `posenc.study.friedman.cliques`.
+
+    Examples
+    --------
+    >>> standing([[0.7, 0.9], [0.6, 0.8]], ["dft", "rotary"]).encodings
+    ('rotary', 'dft')
+    """
+    ranks = friedman.average_ranks(scores)
+    order = np.argsort(ranks, kind="stable")
+    return Standing(
+        tuple(names[i] for i in order),
+        tuple(float(ranks[i]) for i in order),
+        [tuple(names[i] for i in group) for group in friedman.cliques(scores, alpha=alpha)],
+    )
+
+
 def ranking(grid: Grid) -> Ranking:
     """Return average ranks, Friedman's test, and the groups that are not told apart.
 
@@ -659,15 +743,8 @@ def ranking(grid: Grid) -> Ranking:
     (('rotary', 'dft'), (1.0, 2.0), [('rotary', 'dft')])
     """
     names, means = grid.encodings[1:], grid.scores[:, 1:].mean(2)
-    ranks = friedman.average_ranks(means)
-    order = np.argsort(ranks, kind="stable")
-    groups = [tuple(names[i] for i in group) for group in friedman.cliques(means)]
-    return Ranking(
-        tuple(names[i] for i in order),
-        tuple(float(ranks[i]) for i in order),
-        friedman.friedman(means),
-        groups,
-    )
+    found = standing(means, names)
+    return Ranking(found.encodings, found.ranks, friedman.friedman(means), found.groups)
 
 
 def powers(grid: Grid, effect: float) -> dict[str, power.Power]:

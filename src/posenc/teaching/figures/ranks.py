@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from posenc.teaching import plots
-
-NARROW = 5.6  # inches: words stay readable on a phone
+from posenc.teaching.figures.benchmark import NARROW
 
 
 class Ranking(Protocol):
