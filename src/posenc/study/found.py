@@ -88,7 +88,7 @@ def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
 
 
 def _over_resamples(gains: NDArray[np.float64], dataset: str) -> statistics.Interval:
-    share = second.test_share(dataset)
+    share = second.share_of_test(dataset)
     one = equality.correlated_t(gains, rope=100 * second.MARGIN, test_share=share)
     return statistics.Interval(one.mean, one.low, one.high, gains.size)
 

@@ -75,6 +75,6 @@ def expected(grid: Grid) -> float:
     >>> bool(0.1 < found < 0.6)
     True
     """
-    shares = [round(second.test_share(name), 2) for name in grid.datasets]
+    shares = [round(second.share_of_test(name), 2) for name in grid.datasets]
     rates = {share: passes(share, n_encodings=len(grid.encodings) - 1) for share in {*shares}}
     return sum(rates[share] for share in shares)

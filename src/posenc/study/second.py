@@ -103,7 +103,7 @@ def unit_of(dataset: str) -> str:
     return _FAMILY_OF.get(dataset, dataset)
 
 
-def test_share(dataset: str) -> float:
+def share_of_test(dataset: str) -> float:
     """Return by how much the trainings on two resamples go together: the share of the test part.
 
     Parameters
@@ -122,7 +122,7 @@ def test_share(dataset: str) -> float:
 
     Examples
     --------
-    >>> test_share("Libras"), test_share("PenDigits")
+    >>> share_of_test("Libras"), share_of_test("PenDigits")
     (0.5, 0.0)
     """
     facts = recorded_facts(dataset)
