@@ -182,9 +182,17 @@ def test_run_computes_what_is_not_stored(out, monkeypatch):
 
 def test_run_computes_again_when_the_set_has_changed(out, monkeypatch):
     assert baselines.run(["BasicMotions"], 1, out, only=["largest_class"]) == 1
+    told = []
+    common = {"only": ["largest_class"], "tell": told.append}
+    assert baselines.run(["BasicMotions"], 1, out, **common) == 0
+    assert not told
     monkeypatch.setattr(data, "fingerprint", lambda name: "0" * 16)
-    assert baselines.run(["BasicMotions"], 1, out, only=["largest_class"]) == 1
+    assert baselines.run(["BasicMotions"], 1, out, **common) == 1
+    anew = "1 stored baseline on earlier series of the data set BasicMotions is computed anew."
+    assert told == [anew]
     assert len({one["fingerprint"] for one in baselines.read(out)}) == 2
+    assert baselines.run(["BasicMotions"], 1, out, **common) == 0
+    assert told == [anew]
 
 
 def test_a_record_is_stored_once(out):

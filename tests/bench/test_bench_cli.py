@@ -1,6 +1,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -170,7 +172,7 @@ def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
     assert "1 finished, 0 failed (2 more before their code or series was changed)" in text
     assert "to try them again" not in text
     told = report.overview(list(Store(out)))
-    assert "1 finished training runs, 0 failed (2 more before" in told
+    assert "1 finished training run, 0 failed (2 more before" in told
     assert "no memory" not in told
 
 
@@ -348,9 +350,6 @@ def test_a_report_of_nothing_is_refused(tmp_path, call):
 
 
 def test_reading_results_needs_no_torch():
-    import subprocess
-    import sys
-
     code = (
         "import sys; from posenc.bench import settings, statistics, store, tables\n"
         "print('torch' in sys.modules, 'matplotlib' in sys.modules)"
@@ -375,6 +374,25 @@ def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(
     }
     assert main([command, *rest.get(command, []), "--out", place]) == 2
     assert f"--out {place} cannot be written" in capsys.readouterr().err
+
+
+def test_a_refused_command_leaves_no_folder_behind(call, tmp_path):
+    place = tmp_path / "new" / "folder" / "r.jsonl"
+    assert call("run", *TINY, "--d-model", "15", "--out", place)[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]], ids=["at the end", "at the first line"])
+@pytest.mark.parametrize("arguments", ["posenc.bench status", "posenc.data list"])
+def test_a_reader_that_leaves_ends_a_command_without_a_word(results, arguments, unbuffered):
+    module, command = arguments.split()
+    file = [results] if module == "posenc.bench" else []
+    started = [sys.executable, "-W", "error", *unbuffered, "-m", module, command, *file]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(started, **pipes) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_an_out_that_is_a_folder_is_named(tmp_path, capsys):

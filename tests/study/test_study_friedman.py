@@ -45,6 +45,15 @@ def test_friedman_equals_enumeration(shape, decimals):
     assert test.p_value == pytest.approx(enumerated_p(scores))
 
 
+def test_the_chi_square_form_is_aeons():
+    from aeon.benchmarking.stats import check_friedman
+
+    scores = np.random.default_rng(3).normal(size=(6, 4)).round(1)
+    ranks = stats.rankdata(-scores, axis=1)
+    assert (np.diff(np.sort(ranks, axis=1)) == 0).any()  # with ties
+    assert friedman.friedman(scores).p_chi_square == pytest.approx(check_friedman(ranks))
+
+
 def test_friedman_draws_where_it_cannot_count():
     scores = np.random.default_rng(0).normal(size=(9, 7)) + np.arange(7) / 5
     test = friedman.friedman(scores, n_draws=4000)

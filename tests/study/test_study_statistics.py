@@ -34,24 +34,6 @@ def test_ranks_share_ties_and_sum_up(scores):
     assert np.all(ranks.sum(axis=1) == 15)
 
 
-def test_friedman_equals_the_formula_of_the_ranks_and_aeons():
-    from aeon.benchmarking.stats import check_friedman
-
-    ranks = statistics.ranks(SCORES)
-    n, k = ranks.shape
-    ties = sum(t**3 - t for row in ranks for t in np.unique(row, return_counts=True)[1])
-    chi2 = 12 / (n * k * (k + 1)) * (ranks.sum(axis=0) ** 2).sum() - 3 * n * (k + 1)
-    chi2 /= 1 - ties / (n * (k**3 - k))
-    found = statistics.friedman(SCORES)
-    assert found.statistic == pytest.approx(chi2)
-    assert found.p_value == pytest.approx(stats.chi2.sf(chi2, k - 1))
-    assert found.p_value == pytest.approx(check_friedman(ranks))
-
-
-def test_friedman_of_equal_methods_finds_nothing():
-    assert statistics.friedman(np.full((4, 3), 0.5)) == statistics.Friedman(0.0, 1.0)
-
-
 def test_critical_difference_of_the_textbook():
     # Demšar (2006), Table 5(a) and section 3.2.4: q for 4 classifiers 2.569, 14 data sets
     assert statistics.critical_difference(14, 4) == pytest.approx(1.25, abs=0.005)
@@ -120,9 +102,6 @@ def test_there_is_one_rule_for_ties_zeros_and_pairs():
     scores = np.array([[0.1 + 0.2, 0.3, 0.1], [0.5, 0.4, 0.6], [0.2, 0.1, 0.3]])
     assert np.array_equal(statistics.average_ranks(scores), friedman.average_ranks(scores))
     assert statistics.ranks(scores)[0].tolist() == [1.5, 1.5, 3]
-    expected = friedman.friedman(scores)
-    assert statistics.friedman(scores).statistic == pytest.approx(expected.statistic)
-    assert statistics.friedman(scores).p_value == pytest.approx(expected.p_chi_square)
     found = statistics.compare(scores[:, 0], scores[:, 1])
     assert (found.wins, found.ties, found.losses) == (2, 1, 0)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from posenc._pipes import piped
 from posenc.bench import store as stores
 from posenc.bench.settings import NAMED, PROFILES, Settings, complete
 from posenc.bench.store import Store
@@ -39,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif getattr(options, "out", None):
             _check_writable(options.out, options.out)
         return options.command(options)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError, ModuleNotFoundError) as error:
         print(f"posenc.bench: {error}", file=sys.stderr)
         return 2
@@ -242,7 +245,9 @@ def _baselines(options: argparse.Namespace) -> int:
 
     only = options.only or list(baselines.BASELINES)
     most = TRAINING["settings"]["max_cases"] if options.max_cases is None else options.max_cases
-    new = baselines.run(options.datasets, options.resamples, options.out, only=only, max_cases=most)
+    new = baselines.run(
+        options.datasets, options.resamples, options.out, only=only, max_cases=most, tell=print
+    )
     print(f"{new} new records in {options.out}")
     return 0
 
@@ -310,12 +315,15 @@ def _fits(record: dict, conditions: Sequence[str]) -> bool:
 
 
 def _check_writable(out: Path, folder: Path) -> None:
-    """Raise ValueError, before anything is read or trained, if `out` cannot be written."""
+    """Raise ValueError, before anything is read or trained, if `out` cannot be written.
+
+    No folder is made: a command that is refused for another reason leaves nothing behind.
+    """
     try:
         if folder != out and out.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it")
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        nearest = next(path for path in (folder, *folder.parents) if path.exists())
+        with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise ValueError(f"--out {out} cannot be written: {error.strerror}") from error
@@ -328,4 +336,4 @@ def _existing(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(piped(main))

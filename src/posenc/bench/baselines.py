@@ -13,6 +13,7 @@ training sets a quarter of it aside for validation.
 import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, data
-from posenc.bench import metrics, parts, records
+from posenc.bench import changes, metrics, parts, records
 from posenc.bench.locks import exclusive
 from posenc.data import Dataset
 
@@ -231,6 +232,7 @@ def run(
     *,
     only: Sequence[str] = tuple(BASELINES),
     max_cases: int = 0,
+    tell: Callable[[str], object] | None = None,
 ) -> int:
     """Compute what is not stored yet and store it.
 
@@ -249,6 +251,9 @@ def run(
         Names of `BASELINES`.
     max_cases : int
         As for `baselines`.
+    tell : callable, optional
+        Called before the first computation with a sentence on what is stored of series that have
+        changed since, if there is such.
 
     Returns
     -------
@@ -274,6 +279,8 @@ def run(
     max_cases = _checks.count("max_cases", max_cases)
     read(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
+    for sentence in _renewed(out, contents, only, resamples) if tell else ():
+        tell(sentence)
     new = 0
     for name, content in contents.items():
         for resample in range(_splits(name, resamples, max_cases)):
@@ -356,6 +363,24 @@ def append(path: str | os.PathLike, record: dict) -> bool:
         file.flush()
         os.fsync(file.fileno())
     return True
+
+
+def _renewed(
+    out: str | os.PathLike, contents: dict[str, str], only: Sequence[str], resamples: int
+) -> list[str]:
+    """Return a sentence if what is stored of these sets was computed on earlier series."""
+    fingerprints: dict[tuple[str, str, int], set[str]] = defaultdict(set)
+    for one in read(out):
+        if one["dataset"] in contents and one["baseline"] in only and one["resample"] < resamples:
+            computed = one["dataset"], one["baseline"], one["resample"]
+            fingerprints[computed].add(one["fingerprint"])
+    changed = (
+        changes.Change(dataset=name)
+        for (name, *_), known in fingerprints.items()
+        if contents[name] not in known
+    )
+    counted, end = ("stored baseline", "stored baselines"), "computed anew"
+    return changes.said(changed, *counted, (f"is {end}", f"are {end}"))
 
 
 def _splits(name: str, resamples: int, max_cases: int) -> int:

@@ -280,7 +280,8 @@ def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> Non
     seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
-        print(f"{n} training runs, {estimate.said(seconds)} if none stops early", file=sys.stderr)
+        runs = "training run" if n == 1 else "training runs"
+        print(f"{n} {runs}, {estimate.said(seconds)} if none stops early", file=sys.stderr)
 
 
 def _lacking_tuned(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from posenc._pipes import piped
 from posenc.data import carried, checksums
 from posenc.data.errors import DataError
 from posenc.data.info import facts
@@ -144,4 +145,4 @@ def _info(name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(piped(main))

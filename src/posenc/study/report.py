@@ -74,7 +74,8 @@ def overview(records: list[dict]) -> str:
     devices = ", ".join(sorted({r["device"] for r in done}))
     profiles = ", ".join(sorted({r["profile"] for r in done}))
     lines = [
-        f"{len(done)} finished training runs, {len(failed)} failed{failures.again(n_mended)}; "
+        f"{len(done)} finished training run{'s' * (len(done) != 1)}, "
+        f"{len(failed)} failed{failures.again(n_mended)}; "
         f"profile {profiles}; {devices}; {hours:.2f} hours of training.",
         tables.short_trainings(done),
     ]

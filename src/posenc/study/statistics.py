@@ -1,8 +1,8 @@
 """From scores to statements: intervals over seeds, ranks over data sets, tests, effect sizes.
 
 A score table is an array (n_datasets, n_methods), higher is better, one mean over seeds per entry.
-Wilcoxon's test, `wilcoxon_holm` and `holm` are those of `posenc.study.friedman`, and what ties is
-decided as there, after rounding to nine decimals.
+Friedman's test is in `posenc.study.friedman`; Wilcoxon's, `wilcoxon_holm` and `holm` are those from
+there, and what ties is decided as there, after rounding to nine decimals.
 Sources: Demšar (2006), Statistical comparisons of classifiers over multiple data sets;
 Benavoli et al. (2014, 2017) for the Bayesian signed-rank test; Kerby (2014) for the effect size.
 """
@@ -19,12 +19,10 @@ from posenc.study.friedman import DECIMALS, holm, wilcoxon, wilcoxon_holm
 
 __all__ = [
     "Comparison",
-    "Friedman",
     "Interval",
     "average_ranks",
     "compare",
     "critical_difference",
-    "friedman",
     "holm",
     "interval",
     "nemenyi",
@@ -183,64 +181,6 @@ def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
     [2.0, 2.25, 1.75]
     """
     return ranks(scores).mean(axis=0)
-
-
-@dataclass(frozen=True)
-class Friedman:
-    """Friedman's test that all methods rank alike.
-
-    Parameters
-    ----------
-    statistic : float
-        Friedman's chi-square, corrected for ties.
-    p_value : float
-        Of its chi-square approximation; `posenc.study.friedman` counts instead.
-
-    Examples
-    --------
-    >>> test = friedman([[0.9, 0.8, 0.7]] * 4)
-    >>> round(test.statistic, 6), round(test.p_value, 4)
-    (8.0, 0.0183)
-    """
-
-    statistic: float
-    p_value: float
-
-
-def friedman(scores: ArrayLike) -> Friedman:
-    """Return Friedman's test over the data sets, corrected for ties.
-
-    Parameters
-    ----------
-    scores : array of shape (n_datasets >= 2, n_methods >= 3)
-
-    Returns
-    -------
-    Friedman
-
-    Raises
-    ------
-    ValueError
-        If `scores` has fewer than three methods or two data sets, or one is not finite.
-
-    Source: Demšar (2006), section 3.2.
-
-    Examples
-    --------
-    >>> test = friedman([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4], [0.8, 0.7, 0.9]])
-    >>> round(test.statistic, 6), round(test.p_value, 4)
-    (2.0, 0.3679)
-    """
-    table = _table(scores)
-    if table.shape[0] < 2 or table.shape[1] < 3:
-        raise ValueError(
-            "scores must hold at least 2 data sets and 3 methods for Friedman's test, "
-            f"got {table.shape[0]} and {table.shape[1]}"
-        )
-    if np.all(table == table[:, :1]):
-        return Friedman(0.0, 1.0)  # all tied: the tie correction would divide by 0
-    statistic, p_value = stats.friedmanchisquare(*table.T)
-    return Friedman(float(statistic), float(p_value))
 
 
 def nemenyi(scores: ArrayLike) -> NDArray[np.float64]:
