@@ -24,7 +24,7 @@ def test_a_finding_is_a_sentence_with_a_number_and_a_page(finding):
 def test_the_counts_are_those_of_the_stored_tables():
     said = {one.page: one.text for one in ALL}
     of_four = [row for row in ledger.rows() if row["source"] in ledger.FOUR]
-    assert f"Of {len(of_four)} checkable statements in four sources" in said["claims.md"]
+    assert f"Of {len(of_four)} checkable statements in and about four sources" in said["claims.md"]
     later = sum(row["source"] == "N" and not row.get("ours") for row in ledger.rows())
     assert f"Of {later} statements of the papers" in said["claims.md"]
     n_pairs = len(peers.load()["comparisons"])

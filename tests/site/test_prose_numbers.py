@@ -73,6 +73,7 @@ GIVEN = {
     "book/found-details": {"2000": "a setting of the protocol"},
     "book/found-further": {"0.08": "test_found_words computes it"},
     "book/running-benchmarks": {
+        "3.11": "a version of Python",
         "24": "the table above holds both terms of this difference",
         "500": "a setting of the trials, of which a test of tuning knows",
         **dict.fromkeys(

@@ -138,9 +138,9 @@ def verdicts() -> Finding:
     count = Counter(row["verdict"] for row in rows)
     return Finding(
         "Most of what is written about positional encoding holds, with a condition.",
-        f"Of {len(rows)} checkable statements in four sources {_tally(count)}; of those that hold, "
-        f"{count[Outcome.CONDITION]} do so under a condition that the source does not name. Of "
-        f"{len(later)} statements of the papers behind the modern encodings "
+        f"Of {len(rows)} checkable statements in and about four sources {_tally(count)}; of those "
+        f"that hold, {count[Outcome.CONDITION]} do so under a condition that the source does not "
+        f"name. Of {len(later)} statements of the papers behind the modern encodings "
         f"{_tally(Counter(row['verdict'] for row in later))}.",
         "claims.md",
     )

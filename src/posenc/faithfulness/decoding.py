@@ -84,7 +84,8 @@ def decoding_error(
     n_trials : int
         Noisy copies of the table, at least 1.
     seed : int or numpy.random.Generator
-        Source of the noise: the same seed gives the same result.
+        Source of the noise: the same seed gives the same result. A table that was drawn from the
+        same seed would meet itself as noise, so it needs another one.
 
     Returns
     -------

@@ -25,7 +25,7 @@ class Density(Explorable):
     )
     alt = (
         "33 bars over Fourier frequencies 0 to 32. The first holds most of the total, from the "
-        "eleventh on they are empty, while a flat line marks equal shares."
+        "thirteenth on they are empty, while a flat line marks equal shares."
     )
     controls = (
         Choice("base", "Base", {str(b): f"{b}" for b in (2, 10, 100, 10_000)}, "10000"),

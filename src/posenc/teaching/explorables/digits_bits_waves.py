@@ -19,7 +19,7 @@ class DigitsBitsWaves(Explorable):
     caption = (
         "Each row is one bit: it is 1 where the square wave is high. The curve is a sine of the "
         "same period. Move the position by one and see how many bits jump, and how little the "
-        "curves move."
+        "slow curves move."
     )
     alt = (
         "Five rows of square waves, each of half the period of the row above, with a sine of the "

@@ -33,8 +33,8 @@ def clocks(words: Sequence[str], periods: Sequence[int] = (8, 4, 2)) -> None:
         figure,
         name="fig-bits-on-clocks",
         caption="Eight words, each with three clocks, whose hands turn counter-clockwise from the "
-        "right. A hand in the upper half of its dial reads as the bit 0, in the lower half "
-        "(shaded) as 1; read downwards, the three bits are the number of the place. The hands "
+        "right. A hand that has gone less than half a turn reads as the bit 0, any other (shaded) "
+        "as 1; read downwards, the three bits are the number of the place. The hands "
         "know more than the bits: they also show how far the half turn has gone.",
         alt="Eight words in a row, numbered from 0 to 7, with three clock faces below each. The "
         "hand of the first clock moves on by an eighth of a turn from word to word, "

@@ -19,7 +19,7 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "All offsets beyond the reach share the outermost vector, so a longer input brings "
-        "nothing that training did not have."
+        "no vector that training did not have, only more keys that share the last one."
     ),
     real_times=False,
     causal=True,

@@ -26,8 +26,9 @@ CARD = Card(
     causal=True,
     cached=True,
     use=(
-        "Use it as the baseline: there is nothing to learn, nothing to tune but the base, and "
-        "any real time has its row. Take another encoding for inputs longer than in training."
+        "Use it as the baseline: there is nothing to learn, little to tune (the base, and the "
+        "size of its rows), and any real time has its row. Take another encoding for inputs "
+        "longer than in training."
     ),
     code="""\
 omega = 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
