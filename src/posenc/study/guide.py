@@ -135,7 +135,7 @@ def longer_text() -> Line:
         f"{one.said('rotary', one.far)} at {one.far}, no encoding {one.said('none', one.far)}, "
         f"YaRN {one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
         f"{one.said('longrope', one.far)}; {one.steps} steps on RoPE "
-        f"{one.said('rotary', one.far, tuned=True)}, these three "
+        f"{one.said('rotary', one.far, tuned=True)}, these "
         f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}",
         f"weak: a small character model, {one.seeds} seeds, one text",
     )
