@@ -132,7 +132,7 @@ def longer_text() -> Line:
     return Line(
         _advice(longer="trained"),
         f"loss in nats: RoPE {one.said('rotary', one.short)} at {one.short} characters, "
-        f"{one.said('rotary', one.far)} at {one.far}, no encoding {one.said('none', one.far)}, "
+        f"{one.said('rotary', one.far)} at {one.far}, none {one.said('none', one.far)}, "
         f"YaRN {one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
         f"{one.said('longrope', one.far)}; {one.steps} steps on RoPE "
         f"{one.said('rotary', one.far, tuned=True)}, these "
