@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from posenc import fourier, frequencies
+from posenc.faithfulness import decoding_error
 from posenc.teaching import plots
 from posenc.teaching.figures import faithful_encoding, faithfulness, fourier_view
 
@@ -71,6 +72,13 @@ def test_the_lineup_has_a_row_for_each_position():
     assert tables["DFT"].shape == tables["random"].shape == tables["index"].shape == (40, 16)
     assert tables["bits"].shape == (40, 6)
     assert tables["digits"].shape == (40, 2)
+
+
+def test_random_rows_of_the_lineup_are_not_the_noise_that_they_meet():
+    table = faithfulness.lineup(40, 16)["random"]
+    noise = np.random.default_rng(0).standard_normal(table.shape)  # of `decoding_error`, seed 0
+    assert abs(np.corrcoef(table.ravel(), noise.ravel())[0, 1]) < 0.2
+    assert decoding_error(table, 4.0, 1).error_rate > 0.5  # would be 0: rows grow, none moves
 
 
 def test_every_encoding_of_the_lineup_has_a_line(shown):
