@@ -20,6 +20,8 @@ class Table:
         What the table shows, in a sentence.
     wide : bool
         Whether the rows are too long to be read as plain text; the caption stands there then.
+    unbroken : bool
+        Whether every entry stays on one line where the screen is wide enough.
 
     Raises
     ------
@@ -38,6 +40,7 @@ class Table:
     head: str = ""
     caption: str = ""
     wide: bool = False
+    unbroken: bool = False
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -81,8 +84,9 @@ class Table:
         head = corner + cells('th scope="col"', self.columns)
         rows = [cells('th scope="row"', line[:1]) + cells("td", line[1:]) for line in self._lines()]
         body = "".join(f"<tr>{row}</tr>" for row in rows)
+        kind = "dataframe posenc-table" + " posenc-unbroken" * self.unbroken
         return (
-            f'<table class="dataframe posenc-table">{caption}'
+            f'<table class="{kind}">{caption}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
