@@ -77,7 +77,7 @@ def test_relative_contributes_a_product_with_the_vector_of_the_offset():
 def test_erpe_is_measured_by_what_it_adds_to_the_weights():
     w = make("erpe").values.detach().numpy()
     rows = [np.abs(w[:, LENGTH - 1 - i : 2 * LENGTH - 1 - i]).sum(-1) for i in range(LENGTH)]
-    card = measure("erpe", **SIZES)
+    card = measure("erpe", n_draws=1, **SIZES)
     assert card.largest_value == pytest.approx(np.max(rows))
     assert np.isinf(card.row_change)
 
@@ -118,7 +118,7 @@ def test_an_encoding_of_several_axes_is_measured_along_the_last_one(axes):
 def test_an_encoding_from_the_signal_is_measured_on_a_series(name):
     noise = np.random.default_rng(0).normal(size=(1, LENGTH, D_MODEL))
     added = make(name).embed(torch.tensor(noise)).detach().numpy() - noise
-    card = measure(name, **SIZES)
+    card = measure(name, n_draws=1, **SIZES)
     assert card.largest_value == pytest.approx(np.abs(added).max())
     assert card.separation > 1e-3
     assert not card.wishes["relative"]

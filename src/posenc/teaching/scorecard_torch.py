@@ -22,6 +22,7 @@ from posenc.teaching import scorecard
 from posenc.teaching.scorecard import OFFSETS, Scorecard
 
 N_CONTENTS = 8  # tokens that are tried as the common content
+SEED_OF_LAYER = 1000  # layers are drawn from other seeds than the encodings that they hold
 Make = Callable[[int], Position]
 Maker = Callable[[int, int, int], Position]
 
@@ -32,7 +33,7 @@ def measure(
     d_model: int = 64,
     n_heads: int = 4,
     n_positions: int = 50,
-    seed: int = 0,
+    n_draws: int = 20,
     **options: object,
 ) -> Scorecard:
     """Return the scorecard of an encoding at its start, in double precision.
@@ -47,8 +48,9 @@ def measure(
     n_positions : int
         Length at which to measure, more than twice the largest offset. For the wish to extend, an
         encoding is built for twice the length and gets the weights of the first.
-    seed : int
-        Of the encoding's random start and of the contents.
+    n_draws : int
+        Random starts of the encoding, with contents of their own. Every number is the median over
+        them, so that no single draw decides a wish; `repeatable` asks all of them.
     **options
         Those of the encoding.
 
@@ -78,20 +80,24 @@ def measure(
     --------
     >>> card = measure("rotary", d_model=16, n_heads=2, n_positions=24)
     >>> card.wishes
-    {'scale': True, 'unique': True, 'relative': True, 'extendable': True, 'smooth': True}
+    {'scale': False, 'unique': True, 'relative': True, 'extendable': True, 'smooth': True}
     """
     _checks.count("n_positions", n_positions, minimum=2 * max(OFFSETS) + 1)
+    n_draws = _checks.count("n_draws", n_draws, minimum=1)
 
-    def make(length: int) -> Position:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            made = positions.build(position, d_model, n_heads, length, options)
-            return made.double().eval()
+    def measure_start(seed: int) -> Scorecard:
+        def make(length: int) -> Position:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                made = positions.build(position, d_model, n_heads, length, options)
+                return made.double().eval()
 
-    made = make(n_positions)
-    if "embed" in made.doors():
-        return scorecard.measure(lambda n: _table(made, make, n, seed), n_positions)
-    return _measure_doors(made, make, seed)
+        made = make(n_positions)
+        if "embed" in made.doors():
+            return scorecard.measure(lambda n: _table(made, make, n, seed), n_positions)
+        return _measure_doors(made, make, seed)
+
+    return _middle([measure_start(seed) for seed in range(n_draws)])
 
 
 @torch.no_grad()
@@ -208,10 +214,18 @@ def _table(position: Position, make: Make, length: int, seed: int) -> NDArray[np
     return position.embed(torch.tensor(tokens)[None])[0].detach().numpy() - tokens
 
 
+def _middle(cards: list[Scorecard]) -> Scorecard:
+    """Return the medians of several cards of one encoding."""
+    numbers = {name: [vars(card)[name] for card in cards] for name in vars(cards[0])}
+    repeatable = all(numbers.pop("repeatable"))
+    medians = {name: float(np.median(values)) for name, values in numbers.items()}
+    return Scorecard(**medians, repeatable=repeatable)
+
+
 def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:
     length = position.max_length
-    noise = np.random.default_rng(seed).normal(size=(N_CONTENTS, position.d_model))
-    contents = torch.tensor(noise)
+    rng = np.random.default_rng([seed, 1, 1])  # not the stream from which SPE draws its codes
+    contents = torch.tensor(rng.normal(size=(N_CONTENTS, position.d_model)))
     c = contribution(position, length, contents).numpy()
     again = contribution(position, length, contents).numpy()
     try:
@@ -224,7 +238,7 @@ def _measure_doors(position: Position, make: Make, seed: int) -> Scorecard:
     return Scorecard(
         largest_value=float(sizes.max()),
         mean_value=float(centred.mean()),
-        separation=order_distance(position, seed),
+        separation=order_distance(position, SEED_OF_LAYER + seed),
         repeatable=np.array_equal(c, again),
         offset_variation=_diagonal_variation(c),
         row_change=change,

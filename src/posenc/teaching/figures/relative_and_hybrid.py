@@ -204,7 +204,8 @@ def noise_of(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         spe = recipe(width, 1, n, n_realisations=n_draws, seed=seed).double().eval()
-    q, k = (torch.tensor(a) for a in np.random.default_rng(1).normal(size=(2, 1, 1, n, width)))
+    rng = np.random.default_rng(101)  # no seed of the codes, which would draw the same numbers
+    q, k = (torch.tensor(a) for a in rng.normal(size=(2, 1, 1, n, width)))
     met_q, met_k = spe.rotate(q, k)
     true = torch.einsum("md,dmn,nd->mn", q[0, 0], spe.kernel(n)[0], k[0, 0])
     error = (met_q @ met_k.mT)[0, 0] - true
