@@ -186,9 +186,10 @@ class SineSPE(StochasticPosition):
     Notes
     -----
     Parameters to learn, in every layer: `3 * n_sines * d_model`, and `d_model` with `gated`. One
-    encoding may serve all layers of a model, with `share_position=True`; each layer still draws
-    noise of its own. Cost: O(L d_model R) per layer and batch row, in time; codes take
-    O(L d_model R) memory once per layer.
+    encoding may serve all layers of a model, with `share_position=True`; in training each layer
+    still draws noise of its own, in evaluation the one draw of `seed` serves all. Cost:
+    O(L d_model R) per layer and batch row, in time; codes take O(L d_model R) memory once per
+    layer.
 
     Raises
     ------
