@@ -277,9 +277,9 @@ def run(
     resamples = _checks.count("resamples", resamples, minimum=1)
     only = [_checks.choice("only", one, BASELINES) for one in only]
     max_cases = _checks.count("max_cases", max_cases)
-    read(out)
+    stored = read(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
-    for sentence in _renewed(out, contents, only, resamples) if tell else ():
+    for sentence in _renewed(stored, contents, only, resamples) if tell else ():
         tell(sentence)
     new = 0
     for name, content in contents.items():
@@ -366,11 +366,11 @@ def append(path: str | os.PathLike, record: dict) -> bool:
 
 
 def _renewed(
-    out: str | os.PathLike, contents: dict[str, str], only: Sequence[str], resamples: int
+    stored: Iterable[dict], contents: dict[str, str], only: Sequence[str], resamples: int
 ) -> list[str]:
     """Return a sentence if what is stored of these sets was computed on earlier series."""
     fingerprints: dict[tuple[str, str, int], set[str]] = defaultdict(set)
-    for one in read(out):
+    for one in stored:
         if one["dataset"] in contents and one["baseline"] in only and one["resample"] < resamples:
             computed = one["dataset"], one["baseline"], one["resample"]
             fingerprints[computed].add(one["fingerprint"])
