@@ -244,7 +244,7 @@ trained on the same kind. `agreement.json` says how far the two kinds are apart.
 
 **Tiers**, each complete in itself. Tier 1 is the comparison; an extension has encodings that came \
 to the library after the protocol was frozen, or the control of those made from the signal; tier 4 \
-is planned and has not been run.
+is planned and has not been run, but for a part of its first row that no table reads.
 
 {_tiers()}"""
 
