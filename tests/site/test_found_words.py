@@ -146,7 +146,7 @@ def test_with_steps_two_encodings_are_told_apart_from_some():
     says(
         "benchmark",
         "two of the ten, eRPE and T-PE, rank ahead of some others",
-        "7 of 45 pairs are told apart, and in each one of these two is ahead",
+        "seven pairs are told apart, and in each one of these two is ahead",
         "eRPE is told apart from RoPE, SPE and relative encoding, and T-PE from DFT, SPE, TUPE and",
         "neither is from the other, or from the sinusoid, tAPE and a learned table",
         "and are told apart from some, not from the sinusoid",
@@ -178,7 +178,7 @@ def test_with_steps_two_encodings_are_told_apart_from_some():
 
 def test_before_the_second_tier_no_pair_with_steps_was_told_apart():
     says("benchmark", "before it no pair with steps was")
-    says("found-details", "on 10 units that decide, 45 pairs cannot be")
+    says("found-details", "ten units that decide are too few for 45 pairs")
     first = found.grids()["steps"].only(protocols.UP_TO_100)
     decide = second.deciding(first)
     assert len(decide.datasets) == 10
@@ -234,9 +234,9 @@ def test_a_few_sets_gain_far_more_than_the_others_with_steps(of_sets):
     says("benchmark", "a few sets gain far more than the others", "the two sets that gain most")
     means = np.sort(of_sets["steps"].mean(0))
     assert 2 < np.sum(means > 25) <= 4
-    assert np.median(means) < 5
+    assert np.median(means) < 7
     gains = {name: mean for name, tokens, _, mean, *_ in found.by_tokens() if tokens == "steps"}
-    says("benchmark", "Epilepsy and Trace, with more than 200 steps, gain nothing, and FiftyWords")
+    says("benchmark", "Epilepsy and Trace gain nothing, and FiftyWords")
     says("benchmark", "nothing that we can see on RacketSports, BasicMotions, Plane and Trace")
     assert max(gains[name] for name in ("Epilepsy", "Trace")) < 0 < 30 < gains["FiftyWords"]
     assert max(gains[name] for name in ("RacketSports", "BasicMotions", "Plane", "Trace")) < 1
