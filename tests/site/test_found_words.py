@@ -154,8 +154,8 @@ def test_with_steps_two_encodings_are_told_apart_from_some():
     says(
         "found-details",
         "eRPE is ahead of RoPE, SPE and relative encoding, and T-PE of DFT, SPE, TUPE and relative",
-        "eRPE is ahead of DFT and relative encoding, T-PE of DFT, TUPE, a learned table and relative "
-        "encoding, RoPE of relative encoding",
+        "eRPE is ahead of DFT and relative encoding, T-PE of DFT, TUPE, a learned table and "
+        "relative encoding, RoPE of relative encoding",
         "eRPE and T-PE are ahead of relative encoding, and T-PE of DFT and TUPE",
         "With steps there are three, which overlap",
     )
