@@ -81,7 +81,7 @@ def test_few_sets_are_named_with_their_steps_and_many_counted():
     assert findings._listed(("PenDigits", "SmoothSubspace")) == (
         "PenDigits (8 steps) and SmoothSubspace (15 steps)"
     )
-    assert findings._listed(("a", "b", "c")) == "3 sets of short series"
+    assert findings._listed(("a", "b", "c")) == "3 independent sets"
 
 
 def test_the_table_that_shrinks_is_the_stored_one():

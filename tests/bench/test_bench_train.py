@@ -26,6 +26,19 @@ def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypa
     assert found["peak_memory"] is None
 
 
+def test_float32_is_float32_in_convolutions_on_a_gpu_too(cell):
+    def allowed(*_):
+        return {"tf32": torch.backends.cudnn.allow_tf32}
+
+    before = torch.backends.cudnn.allow_tf32
+    (found,) = train([cell()], probe=allowed)
+    assert found["tf32"] is False
+    assert torch.backends.cudnn.allow_tf32 == before
+    with pytest.raises(ValueError, match="bfloat16"):
+        train([cell(precision="bfloat16")])
+    assert torch.backends.cudnn.allow_tf32 == before
+
+
 def results(outcome):
     return {name: value for name, value in outcome.items() if name not in TIMES}
 

@@ -91,10 +91,10 @@ def test_a_set_that_is_not_whole_does_not_enter(folder):
 def test_sets_of_a_later_tier_enter_together(monkeypatch):
     steps = {*protocols.UP_TO_100}
     assert edition.entering("time_series", steps) == protocols.UP_TO_100
-    almost = steps | {*protocols.UP_TO_180[1:]}
+    almost = steps | {*protocols.UP_TO_275[1:]}
     assert edition.entering("time_series", almost) == protocols.UP_TO_100
-    both = edition.entering("time_series", steps | {*protocols.UP_TO_180})
-    assert both == protocols.UP_TO_100 + protocols.UP_TO_180
+    both = edition.entering("time_series", steps | {*protocols.UP_TO_275})
+    assert both == protocols.UP_TO_100 + protocols.UP_TO_275
     for label in ("patch, large", "patch, other-norm", "time_series, others"):
         assert edition.entering(label, protocols.VARIED[1:]) == ()
         assert edition.entering(label, protocols.VARIED) == protocols.VARIED
@@ -156,11 +156,11 @@ def test_a_model_without_any_set_is_named():
 
 
 def test_the_share_counts_planned_sets():
-    some = replace(NOW, sets={"time_series": ("PenDigits", "Trace")})
+    some = replace(NOW, sets={"time_series": ("PenDigits", "CricketX")})
     assert some.share("time_series") == f"1 of {len(protocols.UP_TO_100)}"
     assert some.share("patch") == f"0 of {len(protocols.DATASETS)}"
     begun = replace(NOW, sets={"time_series": ("Libras", "Plane")})
-    assert begun.share("time_series") == "2 of 27"  # with the second tier, once it has begun
+    assert begun.share("time_series") == "2 of 32"  # with the second tier, once it has begun
 
 
 @pytest.mark.usefixtures("folder")

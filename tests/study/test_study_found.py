@@ -70,7 +70,7 @@ def test_levels_hold_the_best_encoding_and_its_name():
 
 def test_sets_that_share_series_are_planned_as_one():
     assert found.n_units("patch") == len(protocols.DATASETS) - 4
-    assert found.n_units("time_series") == len(protocols.UP_TO_100) - 3
+    assert found.n_units("time_series") == len(protocols.UP_TO_100 + protocols.UP_TO_275) - 4
 
 
 def test_progress_counts_trainings_and_trials():

@@ -69,7 +69,7 @@ def position_matters() -> Finding:
 def _listed(names: tuple[str, ...]) -> str:
     """Return few names as a list with the steps of their series, many as a number."""
     if len(names) > 2:
-        return f"{len(names)} sets of short series"
+        return f"{len(names)} independent sets"
     return " and ".join(f"{name} ({recorded_facts(name).length} steps)" for name in names)
 
 

@@ -29,11 +29,12 @@ UP_TO_180 = (
     "SwedishLeaf", "FaceAll", "ArticularyWordRecognition", "PowerCons", "Plane", "GunPointAgeSpan",
     "Handwriting", "Adiac",
 )  # fmt: skip
-ABOVE_180 = (
-    "Epilepsy", "Strawberry", "WordSynonyms", "FiftyWords", "Trace", "CricketX",
-    "UWaveGestureLibrary", "OSULeaf", "Earthquakes", "Computers", "SmallKitchenAppliances",
+UP_TO_275 = (*UP_TO_180, "Epilepsy", "Strawberry", "WordSynonyms", "FiftyWords", "Trace")
+ABOVE_275 = (
+    "CricketX", "UWaveGestureLibrary", "OSULeaf", "Earthquakes", "Computers",
+    "SmallKitchenAppliances",
 )  # fmt: skip
-ABOVE_100 = UP_TO_180 + ABOVE_180
+ABOVE_100 = UP_TO_275 + ABOVE_275
 DATASETS = UP_TO_100 + ABOVE_100
 
 ENCODINGS = (
@@ -183,13 +184,13 @@ def _extension(model: str) -> tuple[Block, ...]:
 
 TIERS: dict[int, tuple[Block, ...]] = {
     1: _blocks("patch", DATASETS) + _blocks("time_series", UP_TO_100),
-    2: _blocks("time_series", UP_TO_180),
+    2: _blocks("time_series", UP_TO_275),
     3: _blocks("patch", UP_TO_100, OTHERS)
     + _blocks("time_series", VARIED, OTHERS)
     + _variant("other-norm", "patch", "time_series")
     + _variant("large", "patch")
     + _extension("patch"),
-    4: _blocks("time_series", ABOVE_180)
+    4: _blocks("time_series", ABOVE_275)
     + _blocks("patch", ABOVE_100, OTHERS)
     + _variant("large", "time_series")
     + _extension("time_series"),

@@ -7,7 +7,7 @@ end.
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -82,7 +82,7 @@ def train(
     where = torch.device(device)
     data = parts.load_together(cells, where)
     memory = PeakMemory(where)
-    with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
+    with _exact(), torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         torch.manual_seed(first.seed)  # for encodings that draw noise in training
         models = [
             build.model(cell, data.n_channels, data.n_classes, data.length).to(where)
@@ -302,6 +302,17 @@ def _alike(cells: Sequence[Settings]) -> Settings:
             "cells that are trained together must differ in seed, split_seed and resample only"
         )
     return first
+
+
+@contextmanager
+def _exact() -> Iterator[None]:
+    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them."""
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
 
 
 @torch.no_grad()

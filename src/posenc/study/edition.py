@@ -99,7 +99,7 @@ def planned(model: str, there: Collection[str]) -> tuple[str, ...]:
     Examples
     --------
     >>> len(planned("time_series", ["Libras"])), len(planned("time_series", ["Libras", "Plane"]))
-    (19, 27)
+    (19, 32)
     """
     first, second = (
         tuple(block.dataset for block in protocols.blocks(tier, model)) for tier in (1, 2)

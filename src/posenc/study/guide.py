@@ -65,7 +65,7 @@ def lines() -> dict[str, Line]:
 
 
 def short() -> Line:
-    """Series of up to a hundred steps, all of one length."""
+    """A token a step, and series all of one length."""
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
     return Line(
