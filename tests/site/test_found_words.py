@@ -265,6 +265,21 @@ def test_a_gpu_and_a_processor_agree_to_the_seventh_digit_of_the_loss():
     assert late[0] == "Adiac"
 
 
+def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck():
+    gpu = {one["key"]: one["metrics"]["accuracy"] for one in results.load("second-Adiac")}
+    pairs = [
+        (gpu[one["key"]], one["metrics"]["accuracy"]) for one in results.load("agreement-Adiac")
+    ]
+    ahead = np.array([100 * (there - here) for there, here in pairs])
+    effect = friedman.effect(ahead / 100)
+    said = f"{-100 * effect.mean:.1f} points lower on average, with a 95 % interval of "
+    said += f"{100 * effect.low:.1f} to {100 * effect.high:+.1f}; a pair differs by "
+    said += f"{ahead.std(ddof=1):.1f} points"
+    assert said in (ROOT / "results/protocol.md").read_text(encoding="utf-8")
+    assert len(pairs) == 24
+    assert effect.low < 0 < effect.high
+
+
 def test_dft_rows_are_not_ahead_of_sinusoids(gains):
     says("faithfulness", "DFT rows are not ahead of sinusoids on average")
     says("anomaly-windows", "DFT rows are not ahead of sinusoids on average, with steps or with")
