@@ -262,6 +262,14 @@ def test_a_gpu_and_a_processor_agree_to_the_seventh_digit_of_the_loss():
     late = protocols.UP_TO_275[len(protocols.UP_TO_180) - 1 :]
     assert kinds == {n: {"cuda" if n in late else "cpu"} for n in protocols.UP_TO_275}
     says("benchmark", "Adiac and the longer series were trained with steps on a GPU")
+    text = (ROOT / "book/running-benchmarks.md").read_text(encoding="utf-8")
+    assert "nearly five hundred runs and four hundred trials" in text
+    n_runs, n_trials = (
+        sum(one["device"].startswith("cuda") for one in results.load(kind))
+        for kind in ("second-*", "tuning-*")
+    )
+    assert 480 <= n_runs < 500
+    assert 380 <= n_trials <= 400
     assert late[0] == "Adiac"
 
 
