@@ -145,7 +145,7 @@ def shown_pairs(grid):
 def test_with_steps_two_encodings_are_told_apart_from_some():
     says(
         "benchmark",
-        "two of the ten, eRPE and T-PE, rank ahead of some others",
+        "Yet with steps eRPE and T-PE rank best",
         "seven pairs are told apart, and in each one of these two is ahead",
         "eRPE is told apart from RoPE, SPE and relative encoding, and T-PE from DFT, SPE, TUPE and",
         "neither is from the other, or from the sinusoid, tAPE and a learned table",
@@ -231,7 +231,7 @@ def test_over_all_sets_no_verdict_changes_and_by_balanced_accuracy_one_does(gain
 
 
 def test_a_few_sets_gain_far_more_than_the_others_with_steps(of_sets):
-    says("benchmark", "a few sets gain far more than the others", "the two sets that gain most")
+    says("benchmark", "a few sets gain far more than the others")
     means = np.sort(of_sets["steps"].mean(0))
     assert 2 < np.sum(means > 25) <= 4
     assert np.median(means) < 7
