@@ -25,7 +25,7 @@ from posenc.bench.driver import Driver
 from posenc.bench.jobs import Job, run
 from posenc.bench.local import LocalEngine, SerialEngine
 from posenc.bench.settings import Settings
-from posenc.bench.store import Store
+from posenc.bench.store import Store, StoreError
 
 ENCODINGS = """
 import os, signal, sys, time
@@ -254,17 +254,52 @@ def test_metrics_that_cannot_be_stored_fail_their_cell_alone(drive, out, metrics
     assert drive(["none"], SerialEngine(), train=fail_one).skipped == 2
 
 
-def test_an_engine_that_is_only_asked_for_is_left_again(monkeypatch):
-    class Remote:
-        closed = 0
+def test_a_command_has_one_engine_and_leaves_it(monkeypatch, out):
+    class Remote(SerialEngine):
+        asked = left = 0
 
-        def close(self):
-            self.closed += 1
+        def __exit__(self, *_):
+            self.left += 1
+
+    def ask(_):
+        remote.asked += 1
+        return remote
 
     remote = Remote()
-    monkeypatch.setattr(commands.Trainer, "engine", lambda _: remote)
-    commands.Trainer(Namespace(stack=None), "cpu", []).check()
-    assert remote.closed == 1
+    monkeypatch.setattr(commands.Trainer, "engine", ask)
+    options = Namespace(stack=None, retry_failed=False)
+    with commands.Trainer(options, "cpu", []) as train:
+        for _stage in range(2):
+            train(tuning.Cells([]), Store(out))
+        assert (remote.asked, remote.left) == (1, 0)
+    assert (remote.asked, remote.left) == (1, 1)
+
+
+def test_idle_workers_wait_for_the_next_stage(drive, mine):
+    with LocalEngine(1) as engine:
+        drive(["none"], engine, seeds=1, train=mine.train)
+        first = [worker.process for worker in engine._workers]
+        drive(["mine:Slow"], engine, seeds=1, train=mine.train)
+        assert [worker.process for worker in engine._workers] == first
+        assert first[0].is_alive()
+    assert not first[0].is_alive()
+
+
+def test_a_driver_that_ends_early_leaves_no_worker_at_its_job(drive, mine, monkeypatch):
+    def full(*_):
+        raise StoreError(28, "No space left on device")
+
+    monkeypatch.setattr(Store, "append", full)
+    with LocalEngine(2) as engine:
+        with pytest.raises(StoreError):
+            drive(["mine:Slow"], engine, seeds=4, train=mine.train)
+        assert engine.running == 0
+
+
+def test_without_a_with_block_workers_end_with_the_last_job(drive, mine):
+    engine = LocalEngine(1)
+    drive(["none"], engine, seeds=1, train=mine.train)
+    assert not engine._workers
 
 
 def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):

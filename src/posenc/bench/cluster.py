@@ -12,7 +12,8 @@ class DaskEngine:
     """Runs jobs on the workers of a Dask scheduler; records come back to this driver's store.
 
     Dask restarts a job whose worker died, and gives it up after three deaths: its cells are then
-    recorded as failed. Start workers with `--nthreads 1`, one per core or GPU.
+    recorded as failed. Start workers with `--nthreads 1`, one per core or GPU. The scheduler is
+    left at the end of a `with` block; without one, after the last job.
 
     Parameters
     ----------
@@ -39,6 +40,14 @@ class DaskEngine:
         for path in sources:
             self._client.upload_file(str(path))
         self.running = 0
+        self._held = False
+
+    def __enter__(self) -> "DaskEngine":
+        self._held = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def n_workers(self) -> int:
@@ -64,7 +73,8 @@ class DaskEngine:
                 self._fill(jobs, waiting, futures)
         finally:
             self._client.cancel(list(futures), force=True)
-            self.close()
+            if not self._held:
+                self.close()
 
     def _fill(self, jobs: Iterator[Job], waiting: object, futures: dict) -> None:
         # twice the workers, so that none waits for this driver

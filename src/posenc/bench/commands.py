@@ -33,8 +33,10 @@ TRIALS = len(tuning.RATES) + 1
 class Trainer:
     """Trains what a results file lacks of some cells, as the options of a command say.
 
-    What one stage has found out holds for the next: the seconds of the `longest` job, and whether
-    it `stopped` for want of time.
+    To be used in a `with` block, which holds one engine for all stages. What one stage has found
+    out holds for the next: the seconds of the `longest` job, and whether it `stopped` for want of
+    time. A wrong option, or an engine's address where nobody answers, is a ValueError on entry,
+    before anything is read.
     """
 
     options: argparse.Namespace
@@ -44,12 +46,25 @@ class Trainer:
     plan: Plan = field(default_factory=Plan)
     longest: float = 0.0
     stopped: bool = False
+    _held: Engine | None = field(default=None, init=False, repr=False)
+
+    def __enter__(self) -> "Trainer":
+        self._stack()
+        self._held = self.engine().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._held.__exit__(*error)
+
+    @property
+    def n_workers(self) -> int:
+        return self._held.n_workers
 
     def __call__(self, cells: Cells, store: Store) -> Summary:
         driver = Driver(
             cells,
             store,
-            self.engine(),
+            self._held,
             stack=self._stack(),
             device=self.device,
             compile=getattr(self.options, "compile", False),
@@ -81,13 +96,6 @@ class Trainer:
         sources = [build.source_file(name) for name in self.encodings]
         return DaskEngine(named, [path for path in sources if path])
 
-    def check(self) -> None:
-        """Raise ValueError if an option is wrong, or nobody answers at the engine's address."""
-        self._stack()
-        engine = self.engine()
-        if hasattr(engine, "close"):
-            engine.close()
-
     def _stack(self) -> int:
         usual = 16 if self.device.startswith("cuda") else 1
         stack = self.options.stack
@@ -99,9 +107,12 @@ def run(options: argparse.Namespace) -> int:
     device = options.device if options.engine not in ("local", "serial") else None
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
-    plan = Plan(len(grid))
-    train = Trainer(options, device, [spec.name for spec in grid.encodings], plan=plan)
-    train.check()  # a wrong option is an error before anything is read
+    named = [spec.name for spec in grid.encodings]
+    with Trainer(options, device, named, plan=Plan(len(grid))) as train:
+        return _run(grid, options, train)
+
+
+def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
     grid.fetch()
     _print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
@@ -114,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
         )
         _print_estimate(lacking, train)
     if files is not None:
-        plan.total += TRIALS * len(groups)
+        train.plan.total += TRIALS * len(groups)
         summary = _staged(groups, files, train)
         cells, failed = tuning.Cells(stages.final(groups, files.trials)), _failed(groups, files)
     else:
@@ -152,8 +163,14 @@ def protocol(options: argparse.Namespace) -> int:
         )
     named = [name for block in blocks for name in block.encodings]
     plan = Plan(len(named) * (TRIALS + protocols.TRAINING["resamples"]))
-    train = Trainer(options, jobs.resolve_device(options.device), named, until, plan)
-    train.check()  # a wrong option is an error before anything is read
+    device = jobs.resolve_device(options.device)
+    with Trainer(options, device, named, until, plan) as train:
+        return _protocol(blocks, options, train)
+
+
+def _protocol(
+    blocks: Sequence[protocols.Block], options: argparse.Namespace, train: Trainer
+) -> int:
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)
@@ -173,7 +190,7 @@ def protocol(options: argparse.Namespace) -> int:
         _print_changes(groups, files.results, tuned=True)
         _staged(groups, files, train)
         failed += _failed(groups, files)
-        left = until - time.monotonic()
+        left = train.until - time.monotonic()
         if left < 0:
             _print_overrun(-left, files, block.model)
             break
@@ -277,7 +294,7 @@ def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bo
 
 def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
     """Say how many trainings are lacking, and how long they take at most."""
-    seconds = estimate.at_most(groups, train.engine().n_workers, train.device)
+    seconds = estimate.at_most(groups, train.n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         runs = "training run" if n == 1 else "training runs"

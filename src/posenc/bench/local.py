@@ -35,7 +35,8 @@ class _Worker:
 class LocalEngine:
     """Runs jobs in several processes on this machine, and replaces a process that dies.
 
-    A job whose worker died is tried once more; then its cells are recorded as failed.
+    A job whose worker died is tried once more; then its cells are recorded as failed. In a `with`
+    block idle processes wait for further jobs; otherwise they end with the last one.
 
     Parameters
     ----------
@@ -59,6 +60,15 @@ class LocalEngine:
         )
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
+        self._held = False
+
+    def __enter__(self) -> "LocalEngine":
+        self._held = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
+        self._stop()
 
     @property
     def running(self) -> int:
@@ -86,7 +96,8 @@ class LocalEngine:
                         yield done
                 self._fill(jobs)
         finally:
-            self._stop()
+            if self.running or not self._held:  # who left early wants no more of the rest
+                self._stop()
 
     def _fill(self, jobs: Iterator[Job]) -> None:
         for worker in self._workers:
@@ -147,7 +158,7 @@ class LocalEngine:
 class SerialEngine:
     """Runs jobs in this process, one after the other: for notebooks and for debugging.
 
-    Like the workers it uses one thread while it trains.
+    Like the workers it uses one thread while it trains. A `with` block changes nothing.
 
     Examples
     --------
@@ -162,6 +173,12 @@ class SerialEngine:
 
     def __init__(self) -> None:
         self.running = 0
+
+    def __enter__(self) -> "SerialEngine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records.
