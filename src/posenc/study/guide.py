@@ -85,7 +85,7 @@ def long() -> Line:
     cut = second.load("patch").only(steps.datasets)
     whole, patched = (100 * one.scores[:, 1:].mean() for one in (steps, cut))
     return Line(
-        "patches as tokens",
+        "patches, if steps cost too much",
         f"attention over {LONG:,} steps multiplies {work:.0f} times as much as over their "
         f"{n_patches} patches",
         f"open: the work is counted; on {len(steps.datasets)} long sets steps have {whole:.1f} %, "
