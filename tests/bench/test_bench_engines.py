@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 import time
-from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
@@ -254,25 +253,27 @@ def test_metrics_that_cannot_be_stored_fail_their_cell_alone(drive, out, metrics
     assert drive(["none"], SerialEngine(), train=fail_one).skipped == 2
 
 
-def test_a_command_has_one_engine_and_leaves_it(monkeypatch, out):
+def test_a_command_has_one_engine_and_leaves_it(monkeypatch, call, out):
     class Remote(SerialEngine):
-        asked = left = 0
+        asked = stages = left = 0
 
         def __exit__(self, *_):
             self.left += 1
 
-    def ask(_):
+        def map(self, jobs):
+            assert (self.asked, self.left) == (1, 0)
+            self.stages += 1
+            return super().map(jobs)
+
+    def ask(*_):
         remote.asked += 1
         return remote
 
     remote = Remote()
-    monkeypatch.setattr(commands.Trainer, "engine", ask)
-    options = Namespace(stack=None, retry_failed=False)
-    with commands.Trainer(options, "cpu", []) as train:
-        for _stage in range(2):
-            train(tuning.Cells([]), Store(out))
-        assert (remote.asked, remote.left) == (1, 0)
-    assert (remote.asked, remote.left) == (1, 1)
+    monkeypatch.setattr(commands, "_engine", ask)
+    code, _, err = call("run", *TINY, "--encodings", "none", "--seeds", 1, "--tune", "--out", out)
+    assert code == 0, err
+    assert (remote.asked, remote.stages, remote.left) == (1, 3, 1)
 
 
 def test_idle_workers_wait_for_the_next_stage(drive, mine):

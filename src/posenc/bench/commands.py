@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -33,38 +34,26 @@ TRIALS = len(tuning.RATES) + 1
 class Trainer:
     """Trains what a results file lacks of some cells, as the options of a command say.
 
-    To be used in a `with` block, which holds one engine for all stages. What one stage has found
-    out holds for the next: the seconds of the `longest` job, and whether it `stopped` for want of
-    time. A wrong option, or an engine's address where nobody answers, is a ValueError on entry,
-    before anything is read.
+    What one stage has found out holds for the next: the seconds of the `longest` job, and whether
+    it `stopped` for want of time. A wrong option is a ValueError, before anything is read.
     """
 
     options: argparse.Namespace
+    engine: Engine
     device: str
-    encodings: Sequence[str]
     until: float = math.inf
     plan: Plan = field(default_factory=Plan)
     longest: float = 0.0
     stopped: bool = False
-    _held: Engine | None = field(default=None, init=False, repr=False)
 
-    def __enter__(self) -> "Trainer":
+    def __post_init__(self) -> None:
         self._stack()
-        self._held = self.engine().__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._held.__exit__(*error)
-
-    @property
-    def n_workers(self) -> int:
-        return self._held.n_workers
 
     def __call__(self, cells: Cells, store: Store) -> Summary:
         driver = Driver(
             cells,
             store,
-            self._held,
+            self.engine,
             stack=self._stack(),
             device=self.device,
             compile=getattr(self.options, "compile", False),
@@ -81,25 +70,29 @@ class Trainer:
             self.longest = driver.longest
             self.stopped = self.stopped or driver.stopped
 
-    def engine(self) -> Engine:
-        named = getattr(self.options, "engine", "local")
-        if named == "serial":
-            return local.SerialEngine()
-        if named == "local":
-            usual = 1 if self.device.startswith("cuda") else None
-            workers = self.options.workers
-            return local.LocalEngine(usual if workers is None else workers)
-        if "://" not in named:
-            _checks.choice("engine", named, ("local", "serial", "tcp://HOST:PORT"))
-        from posenc.bench.cluster import DaskEngine
-
-        sources = [build.source_file(name) for name in self.encodings]
-        return DaskEngine(named, [path for path in sources if path])
-
     def _stack(self) -> int:
         usual = 16 if self.device.startswith("cuda") else 1
         stack = self.options.stack
         return _checks.count("stack", usual if stack is None else stack, minimum=1)
+
+
+def _engine(
+    options: argparse.Namespace, device: str, encodings: Sequence[str]
+) -> AbstractContextManager[Engine]:
+    """Return what trains, to be held in a `with` block for all stages of a command."""
+    named = getattr(options, "engine", "local")
+    if named == "serial":
+        return local.SerialEngine()
+    if named == "local":
+        usual = 1 if device.startswith("cuda") else None
+        workers = options.workers
+        return local.LocalEngine(usual if workers is None else workers)
+    if "://" not in named:
+        _checks.choice("engine", named, ("local", "serial", "tcp://HOST:PORT"))
+    from posenc.bench.cluster import DaskEngine
+
+    sources = [build.source_file(name) for name in encodings]
+    return DaskEngine(named, [path for path in sources if path])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -108,8 +101,8 @@ def run(options: argparse.Namespace) -> int:
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
     named = [spec.name for spec in grid.encodings]
-    with Trainer(options, device, named, plan=Plan(len(grid))) as train:
-        return _run(grid, options, train)
+    with _engine(options, device, named) as engine:
+        return _run(grid, options, Trainer(options, engine, device, plan=Plan(len(grid))))
 
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
@@ -164,8 +157,8 @@ def protocol(options: argparse.Namespace) -> int:
     named = [name for block in blocks for name in block.encodings]
     plan = Plan(len(named) * (TRIALS + protocols.TRAINING["resamples"]))
     device = jobs.resolve_device(options.device)
-    with Trainer(options, device, named, until, plan) as train:
-        return _protocol(blocks, options, train)
+    with _engine(options, device, named) as engine:
+        return _protocol(blocks, options, Trainer(options, engine, device, until, plan))
 
 
 def _protocol(
@@ -294,7 +287,7 @@ def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bo
 
 def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
     """Say how many trainings are lacking, and how long they take at most."""
-    seconds = estimate.at_most(groups, train.n_workers, train.device)
+    seconds = estimate.at_most(groups, train.engine.n_workers, train.device)
     if seconds:
         n = sum(map(len, groups))
         runs = "training run" if n == 1 else "training runs"

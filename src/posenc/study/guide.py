@@ -80,8 +80,7 @@ def long() -> Line:
     """Series of more than a hundred steps."""
     n_patches = LONG // PATCH
     work = _products(LONG) / _products(n_patches)
-    sets = protocols.ABOVE_100
-    steps = second.load("time_series").only(sets)
+    steps = second.load("time_series").only(protocols.ABOVE_100)
     cut = second.load("patch").only(steps.datasets)
     whole, patched = (100 * one.scores[:, 1:].mean() for one in (steps, cut))
     return Line(
