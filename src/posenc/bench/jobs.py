@@ -29,6 +29,7 @@ class Job:
         so that workers can import it; what it tests must be part of the cells' settings.
     train : callable, optional
         Takes the place of `train.train`, with its arguments and results; a function of a module.
+        It gets all cells of the job at once.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def _stackable(job: Job, device: str) -> bool:
 
     from posenc.bench import build, parts
 
-    if len(job.cells) == 1:
+    if len(job.cells) == 1 or job.train is not None:  # which decides by itself
         return True
     length = parts.load(job.cells[0], torch.device(device)).length
     most = MOST_STACKED_TOKENS["cuda" if device.startswith("cuda") else "cpu"]

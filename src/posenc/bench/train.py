@@ -82,7 +82,10 @@ def train(
     where = torch.device(device)
     data = parts.load_together(cells, where)
     memory = PeakMemory(where)
-    with _exact(), torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
+    with (
+        exact_convolutions(),
+        torch.random.fork_rng(devices=[where] if where.type == "cuda" else []),
+    ):
         torch.manual_seed(first.seed)  # for encodings that draw noise in training
         models = [
             build.model(cell, data.n_channels, data.n_classes, data.length).to(where)
@@ -305,7 +308,7 @@ def _alike(cells: Sequence[Settings]) -> Settings:
 
 
 @contextmanager
-def _exact() -> Iterator[None]:
+def exact_convolutions() -> Iterator[None]:
     """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them."""
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = False

@@ -46,6 +46,7 @@ class Classifier(RandomPlaces):
         share_position: bool | None,
         random_positions: int | None,
         check_input: bool,
+        causal: bool,
     ) -> None:
         super().__init__()
         self.n_channels = _checks.count("n_channels", n_channels, minimum=1)
@@ -54,6 +55,12 @@ class Classifier(RandomPlaces):
         self.d_model = _checks.count("d_model", d_model, minimum=1)
         self.pooling = _checks.choice("pooling", pooling, POOLINGS)
         self.check_input = _checks.flag("check_input", check_input)
+        self.causal = _checks.flag("causal", causal)
+        if causal and pooling == "cls":
+            raise ValueError(
+                "pooling must not be 'cls' in a causal model, whose first token sees no other; "
+                "'last' reads the one that sees all"
+            )
         norm_first = _checks.flag("norm_first", norm_first)
         _checks.count("n_layers", n_layers, minimum=1)
         _checks.count("d_ff", d_ff, minimum=1)
@@ -77,7 +84,7 @@ class Classifier(RandomPlaces):
             options=position_options,
         )
         self.layers = nn.ModuleList(
-            EncoderLayer(each, d_ff, dropout, attention_dropout, norm, norm_first)
+            EncoderLayer(each, d_ff, dropout, attention_dropout, norm, norm_first, causal=causal)
             for each in positions
         )
         self.final_norm = NORMS[norm](d_model) if norm_first else NoNorm()
@@ -165,14 +172,14 @@ class Classifier(RandomPlaces):
             times = torch.cat((first, (times + 1).expand(first.shape[0], -1)), 1)
             name += " (one later behind a class token)"
         steps = Steps(times.shape[1], times.device, given=times, name=name)
-        return Places(steps, steps)
+        return Places(steps, steps, causal=self.causal)
 
     def _common_bias(self, x: Tensor, places: Places | None) -> Term | None:
         """Return the bias of all layers and batch rows, if there is one."""
         first = self.position
         if not first.position_only or any(a.attention.position is not first for a in self.layers):
             return None
-        return first.term("bias", places or Places.of(x), x, x, x)
+        return first.term("bias", places or Places.of(x, causal=self.causal), x, x, x)
 
     def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)

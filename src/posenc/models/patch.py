@@ -39,7 +39,7 @@ class PatchTransformer(Classifier):
         as many as `length` has; padded patches take part in the draw. Where `times` are given
         they win. In evaluation, and without overlap, `n` patches of `steps` steps stand at drawn
         places with `times=model.draw_positions(n).repeat_interleave(patch)[:steps]`.
-    check_input : bool
+    check_input, causal : bool
         As for `TimeSeriesTransformer`.
 
     Notes
@@ -94,6 +94,7 @@ class PatchTransformer(Classifier):
         share_position: bool | None = None,
         random_positions: int | None = None,
         check_input: bool = True,
+        causal: bool = False,
     ) -> None:
         length = _checks.count("length", length, minimum=1)
         steps = _checks.count("patch", patch, minimum=1)
@@ -122,6 +123,7 @@ class PatchTransformer(Classifier):
             share_position=share_position,
             random_positions=random_positions,
             check_input=check_input,
+            causal=causal,
         )
         self.patch, self.stride = steps, shift
         self.patches = nn.Conv1d(n_channels, d_model, steps, shift)

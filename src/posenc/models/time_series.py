@@ -57,6 +57,9 @@ class TimeSeriesTransformer(Classifier):
         a class token, which stands as it does with `times`. At least `length`.
     check_input : bool
         Whether to look for values that are not finite.
+    causal : bool
+        Whether a token sees itself and earlier ones only, as in a decoder; `pooling="last"` then
+        reads the token that sees all.
 
     Notes
     -----
@@ -104,6 +107,7 @@ class TimeSeriesTransformer(Classifier):
         share_position: bool | None = None,
         random_positions: int | None = None,
         check_input: bool = True,
+        causal: bool = False,
     ) -> None:
         length = _checks.count("length", length, minimum=1)
         super().__init__(
@@ -126,6 +130,7 @@ class TimeSeriesTransformer(Classifier):
             share_position=share_position,
             random_positions=random_positions,
             check_input=check_input,
+            causal=causal,
         )
         self.project = nn.Linear(n_channels, d_model)
         self.input_norm = NORMS[norm](d_model)

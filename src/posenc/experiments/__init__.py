@@ -1,0 +1,1 @@
+"""One folder an experiment: its protocol, its training and its reading."""

@@ -1,0 +1,98 @@
+"""Train what is missing of the forecasting experiment.
+
+python -m posenc.experiments.forecasting --units etth1 --readers patches_flat --seconds 600
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from posenc.bench import jobs, local
+from posenc.bench.driver import Driver, deadline
+from posenc.bench.progress import Progress
+from posenc.bench.tuning import Cells
+from posenc.experiments.forecasting import protocol
+from posenc.experiments.forecasting import train as training
+from posenc.experiments.forecasting.readers import LINEAR, READERS
+from posenc.experiments.forecasting.store import UnitStores
+from posenc.experiments.forecasting.units import UNITS
+
+STACK = {"cpu": 5, "cuda": 10}  # trainings that may share a stack
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, 1 if some trainings failed, 2 if an argument or file is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except (ValueError, OSError) as error:
+        print(f"posenc.experiments.forecasting: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(options: argparse.Namespace) -> int:
+    device = jobs.resolve_device(options.device)
+    until, failed, stacked = deadline(options.seconds), 0, device.startswith("cuda")
+    with local.LocalEngine(options.workers) as engine:
+        for name, store, cells in _stages(options, stacked):
+            driver = Driver(
+                cells,
+                store,
+                engine,
+                stack=STACK["cuda" if stacked else "cpu"],
+                device=device,
+                retry_failed=options.retry_failed,
+                until=until,
+                train=training.train,
+            )
+            failed += _watched(driver, Progress(len(cells), stage=name))
+            if driver.stopped:
+                print("no time is left; the same command goes on from here")
+                break
+    return int(failed > 0)
+
+
+def _stages(options: argparse.Namespace, stacked: bool) -> Iterator[tuple[str, UnitStores, Cells]]:
+    """Yield, reader by reader, the trials and then what their best rates train."""
+    tried = UnitStores(options.out, "tuning-", options.units)
+    trained = UnitStores(options.out, "", options.units)
+    for reader in options.readers:
+        chosen = list(protocol.places(options.units, [reader]))
+        yield f"{reader}, trials", tried, protocol.all_trials(chosen, stacked=stacked)
+        seeds = protocol.all_seeds(chosen, tried.records(), stacked=stacked)
+        yield f"{reader}, training", trained, seeds
+
+
+def _watched(driver: Driver, progress: Progress) -> int:
+    """Run a stage and return how many of its trainings failed."""
+    try:
+        return driver.run(progress).failed
+    finally:
+        progress.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m posenc.experiments.forecasting",
+        description="Train what is missing of the forecasting experiment; stop and go on at will.",
+    )
+    parser.add_argument(
+        "--units", nargs="+", choices=UNITS, default=list(UNITS), metavar="NAME",
+        help=f"all, or some of {', '.join(UNITS)}",
+    )  # fmt: skip
+    every = [*READERS, *LINEAR]
+    parser.add_argument(
+        "--readers", nargs="+", choices=every, default=every, metavar="NAME",
+        help=f"all, or some of {', '.join(every)}",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path("results"), help="folder of the results")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
+    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Which margins and effects the fourteen counted units can decide, computed before the freeze.
+
+python -m posenc.experiments.forecasting.planned
+"""
+
+import json
+from pathlib import Path
+
+from posenc.experiments.forecasting import protocol
+from posenc.study.power import Design, detectable_effect, provable_margin
+
+FILE = Path("results", "forecasting-planned.json")
+BETWEEN = (0.005, 0.01, 0.02, 0.05, 0.15)  # standard deviation of the units' true effects, in logs
+WITHIN = 0.02  # of one seed's effect around its unit's, see the page of the protocol
+TESTS = {"first of eight": 8, "alone": 1}  # Holm's first step asks most, its last one least
+N_RUNS = 2000
+
+
+def planned() -> list[dict[str, object]]:
+    """Return the least margin and effect that are shown 4 times of 5, by the spread of units."""
+    n_units, n_seeds = len(protocol.ANALYSIS["counted"]), protocol.TRAINING["seeds"]
+    rows = []
+    for between in BETWEEN:
+        design = Design(n_units, n_seeds, between, WITHIN)
+        row: dict[str, object] = {"between": between, "within": WITHIN}
+        for name, n_tests in TESTS.items():
+            options = {"n_tests": n_tests, "n_runs": N_RUNS}
+            row[f"margin, {name}"] = round(provable_margin(design, **options), 4)
+            row[f"effect, {name}"] = round(detectable_effect(design, **options), 4)
+        rows.append(row)
+    return rows
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(planned(), indent=1) + "\n", encoding="utf-8")
+    print(FILE.read_text())
