@@ -45,10 +45,8 @@ serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 
 .PHONY: student
 student: $(VENV)/.student-installed  ## build the site without solutions, for a class, into _build/student
-	EDITION=student $(BIN)/jupyter-book build . -W -n --keep-going --quiet --path-output _build/student
+	$(BIN)/python tools/build.py --student $(if $(CLEAN),--clean)
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest tests/site/test_student_edition.py -q
-	@echo "The student edition is built:"
-	@echo "  file://$(CURDIR)/_build/student/_build/html/index.html"
 
 # --- the book without a network
 

@@ -22,6 +22,7 @@ import yaml
 import built_site
 import repository
 import vendored
+from alone import alone
 from chromium import FLAGS, chromium
 from posenc._extras import wanted
 
@@ -347,4 +348,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with alone():
+        main()
