@@ -122,13 +122,13 @@ peers: $(PEERS)/.installed  ## compare with other people's code into results/pee
 .PHONY: repository
 repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)
 	@$(if $(URL),,$(error name the new address: make repository URL=https://github.com/owner/name))
-	$(BIN)/python tools/repository.py $(URL)
+	$(BIN)/python tools/repository.py '$(URL)'
 
 .PHONY: clean
 clean:  ## remove what was built, keep the environment
-	rm -rf _build build .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build build dist course/dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean  ## remove the environments too
-	rm -rf $(VENV) $(PEERS) .vendored src/*.egg-info
+distclean: clean  ## remove the environments and what was fetched, too
+	rm -rf $(VENV) $(PEERS) .vendored book/_assets/pyodide src/*.egg-info
