@@ -173,7 +173,10 @@ def choice(name: str, words: str, options: dict[str, str]) -> str:
 def form(claims: list[dict]) -> str:
     """Return the controls of the filter, hidden until a script is there to serve them."""
     search = '<input type="search" id="filter-words" name="words" autocomplete="off">'
-    titles = sorted((heading(name), name) for name in {chapter(claim) for claim in claims})
+    names = {chapter(claim) for claim in claims}
+    shared = {words for words, n in Counter(map(title, names)).items() if n > 1}
+    named = {name: heading(name) if title(name) in shared else title(name) for name in names}
+    titles = sorted((words, name) for name, words in named.items())
     return (
         '<form class="posenc-filter" aria-label="Filter the claims" hidden>'
         + labelled("words", "Words", search)
