@@ -22,6 +22,7 @@ import yaml
 import built_site
 import repository
 import vendored
+from alone import alone
 from chromium import FLAGS, chromium
 from posenc._extras import wanted
 
@@ -48,9 +49,9 @@ LEFT_OUT = {
 }
 WIDTH = 628  # pixels of the text on A4: 166 mm
 GONE = (
-    "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, .posenc-link, "
-    "button, nav, .visually-hidden, .sd-d-none, details.hide > summary, .posenc-quiz input, "
-    ".tag_remove-pdf, .posenc-run"
+    "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, button, nav, "
+    ".visually-hidden, .sd-d-none, details.hide > summary, .posenc-quiz input, .tag_remove-pdf, "
+    ".posenc-run"
 )
 EVERYWHERE = {"exercises", "take-away", "check-yourself", "put-to-the-test"}  # of each chapter
 CITATION = built_site.ROOT / "CITATION.cff"
@@ -79,6 +80,8 @@ def chapter(page: str, printed: set[str]) -> tuple[Tag, list[Tag]]:
     found = copy.copy(built_site.article(page))
     for element in found.select(GONE):
         element.decompose()
+    for mark in found.select(".posenc-mark > a"):
+        del mark["aria-describedby"]  # its card is gone
     for folded in found.find_all("details"):
         folded["open"] = ""
         if "hide" in folded.get("class", []):
@@ -345,4 +348,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with alone():
+        main()

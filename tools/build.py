@@ -1,7 +1,10 @@
 """Build the site into _build/html: only what changed, and all where that cannot be told.
 
-    python tools/build.py            # what changed since the last build
-    python tools/build.py --clean    # everything
+    python tools/build.py              # what changed since the last build
+    python tools/build.py --clean      # everything
+    python tools/build.py --student    # without solutions, into _build/student
+
+Two builds at once would spoil each other's pages, so the second one waits for the first.
 
 A build begins anew when settings, table of contents, extensions, references or an installed package
 changed since the last one, and when the last one failed: so a warning, which is an error, is said
@@ -17,6 +20,8 @@ import sys
 from collections.abc import Iterable
 from importlib.metadata import distributions
 from pathlib import Path
+
+from alone import alone
 
 ROOT = Path(__file__).resolve().parent.parent
 # What changes how pages are made, or which there are.
@@ -59,39 +64,52 @@ def _foundation(root: Path) -> Iterable[str]:
         yield from sorted(str(path.relative_to(root)) for path in root.glob(pattern))
 
 
-def build(root: Path = ROOT, *, clean: bool = False, command: Iterable[str] = COMMAND) -> int:
-    """Run the build and return its exit status.
+def build(
+    root: Path = ROOT, out: str = "_build", *, clean: bool = False, command: Iterable[str] = COMMAND
+) -> int:
+    """Run the build, once no other one runs in this folder, and return its exit status.
 
     Parameters
     ----------
     root : Path
-        The folder with `_config.yml`; the site goes to `_build/html` in it.
+        The folder with `_config.yml`.
+    out : str
+        The folder in it to which the command writes the site, as `html`.
     clean : bool
         Whether to begin anew even if nothing asks for it.
     command : iterable of str
         What Python is asked to run.
     """
-    stamp = root / "_build" / "made-from"
-    now = foundation(root)
-    if clean or not stamp.is_file() or stamp.read_text() != now:
-        for name in MADE:
-            shutil.rmtree(root / "_build" / name, ignore_errors=True)
-    stamp.unlink(missing_ok=True)  # a build that fails or is stopped leaves none
-    status = subprocess.run([sys.executable, *command], cwd=root, check=False).returncode
-    if status == 0:
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(now)
-    return status
+    with alone(root) as lock:
+        stamp = root / out / "made-from"
+        now = foundation(root)
+        if clean or not stamp.is_file() or stamp.read_text() != now:
+            for name in MADE:
+                shutil.rmtree(root / out / name, ignore_errors=True)
+        stamp.unlink(missing_ok=True)  # a build that fails or is stopped leaves none
+        held = {} if os.name == "nt" else {"pass_fds": [lock]}
+        run = subprocess.run([sys.executable, *command], cwd=root, check=False, **held)
+        if run.returncode == 0:
+            stamp.parent.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(now)
+    return run.returncode
 
 
 def main() -> None:
     """Build, and say where the site is."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clean", action="store_true", help="build everything anew")
-    if status := build(clean=parser.parse_args().clean):
+    parser.add_argument("--student", action="store_true", help="leave out the solutions")
+    options = parser.parse_args()
+    out, command, said = "_build", COMMAND, "book"
+    if options.student:
+        os.environ["EDITION"] = "student"
+        out, said = "_build/student/_build", "student edition"
+        command = (*COMMAND, "--path-output", "_build/student")
+    if status := build(out=out, clean=options.clean, command=command):
         sys.exit(status)
-    print("\nThe book is built. Open this page in a browser:")
-    print(f"  {(ROOT / '_build' / 'html' / 'index.html').as_uri()}")
+    print(f"\nThe {said} is built. Open this page in a browser:")
+    print(f"  {(ROOT / out / 'html' / 'index.html').as_uri()}")
 
 
 if __name__ == "__main__":

@@ -20,11 +20,15 @@ DOLLARS = re.compile(r"\$([^$]+)\$")
 
 
 @cache
-def title(chapter: str) -> str:
-    """Return the title of a notebook without what follows a colon."""
+def heading(chapter: str) -> str:
+    """Return the title of a notebook."""
     notebook = json.loads((ledger.BOOK / f"{chapter}.ipynb").read_text(encoding="utf-8"))
-    heading = "".join(notebook["cells"][0]["source"]).splitlines()[0]
-    return heading.removeprefix("# ").split(":")[0]
+    return "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+
+
+def title(chapter: str) -> str:
+    """Return the title of a notebook without what follows a colon, which two may share."""
+    return heading(chapter).split(":")[0]
 
 
 def chapter(claim: dict) -> str:
@@ -169,13 +173,16 @@ def choice(name: str, words: str, options: dict[str, str]) -> str:
 def form(claims: list[dict]) -> str:
     """Return the controls of the filter, hidden until a script is there to serve them."""
     search = '<input type="search" id="filter-words" name="words" autocomplete="off">'
-    titles = {name: title(name) for name in {chapter(claim) for claim in claims}}
+    names = {chapter(claim) for claim in claims}
+    shared = {words for words, n in Counter(map(title, names)).items() if n > 1}
+    named = {name: heading(name) if title(name) in shared else title(name) for name in names}
+    titles = sorted((words, name) for name, words in named.items())
     return (
         '<form class="posenc-filter" aria-label="Filter the claims" hidden>'
         + labelled("words", "Words", search)
         + choice("source", "Source", GROUPS)
         + choice("verdict", "Verdict", {verdict: verdict for verdict in LOOK})
-        + choice("chapter", "Chapter", dict(sorted(titles.items(), key=lambda item: item[1])))
+        + choice("chapter", "Chapter", {name: words for words, name in titles})
         + '<button type="reset">Show all</button>'
         '<p role="status"></p></form>'
     )

@@ -2,6 +2,9 @@
 
 python tools/repository.py                                 # print the address
 python tools/repository.py https://github.com/owner/name   # change it everywhere
+
+What people paste is understood: with `.git` or a slash behind it, or as ssh has it. Where it is no
+address of a repository on GitHub, one sentence says so and nothing is written.
 """
 
 import re
@@ -10,7 +13,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "_config.yml"
-FORM = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)")
+HOST = "https://github.com/"
+PASTED = re.compile(
+    r"(?:(?:https?://)?(?:www\.)?github\.com/|(?:ssh://)?git@github\.com[:/])?"
+    r"(?P<owner>[a-z\d](?:[a-z\d-]*[a-z\d])?)/(?P<name>[\w.-]+?)(?:\.git)?/*",
+    re.ASCII | re.IGNORECASE,
+)
 HOLDERS = (
     "README.md",
     "CITATION.cff",
@@ -52,38 +60,81 @@ def branch(config: Path = CONFIG) -> str:
     return found[1]
 
 
+def understood(pasted: str) -> str:
+    """Return the address of the repository that a pasted text names.
+
+    Raises
+    ------
+    ValueError
+        If it names none on GitHub.
+    """
+    match = PASTED.fullmatch(pasted.strip())
+    if not match or not match["name"].strip(".") or match["name"].lower().endswith(".git"):
+        raise ValueError(
+            "address must be that of a repository on GitHub, such as "
+            f"{HOST}owner/name, got {pasted!r}"
+        )
+    return f"{HOST}{match['owner']}/{match['name']}"
+
+
 def slug(url: str) -> str:
     """Return the `owner/name` of an address, which Colab and Binder links are made of."""
-    match = FORM.fullmatch(url)
-    if not match:
-        raise ValueError(f"address must look like https://github.com/owner/name, got {url!r}")
-    return f"{match['owner']}/{match['name']}"
+    if (plain := understood(url)) != url:
+        raise ValueError(f"address must be written {plain}, got {url!r}")
+    return url.removeprefix(HOST)
 
 
 def pages(url: str) -> str:
-    """Return the address at which GitHub Pages publishes the repository's site."""
+    """Return the address at which GitHub Pages publishes the repository's site.
+
+    A repository `owner.github.io` has it at the top: https://owner.github.io/.
+    """
     owner, name = slug(url).split("/")
-    return f"https://{owner.lower()}.github.io/{name}/"
+    site = f"{owner.lower()}.github.io"
+    return f"https://{site}/" if name.lower() == site else f"https://{site}/{name}/"
 
 
-def change(new: str, root: Path = ROOT) -> list[Path]:
+def change(pasted: str, root: Path = ROOT) -> list[Path]:
     """Write the new address into every file that holds the old one; return the files changed."""
-    old = address(root / "_config.yml")
-    swaps = {pages(old): pages(new), slug(old): slug(new)}
-    changed = []
+    old, new = address(root / "_config.yml"), understood(pasted)
+    return replace({pages(old): pages(new), slug(old): slug(new)}, root)
+
+
+def replace(swaps: dict[str, str], root: Path = ROOT) -> list[Path]:
+    """Write other words for some that stand in the files of `HOLDERS`; return the files changed.
+
+    All at once, so that a new one is not taken for an old one; and an old one is a whole, not the
+    beginning or end of another name.
+    """
+    texts = {}
     for path in sorted({path for pattern in HOLDERS for path in root.glob(pattern)}):
-        text = before = path.read_text()
-        for was, becomes in swaps.items():
-            text = re.sub(re.escape(was) + r"(?![\w-])" * was[-1].isalnum(), becomes, text)
+        text = before = path.read_text(encoding="utf-8")
+        for place, was in enumerate(swaps):
+            whole = rf"(?<![\w.-]{re.escape(was)})" * was[0].isalnum()
+            whole += r"(?![\w-])" * was[-1].isalnum()
+            text = re.sub(re.escape(was) + whole, f"\0{place}\0", text)
+        for place, becomes in enumerate(swaps.values()):
+            text = text.replace(f"\0{place}\0", becomes)
         if text != before:
-            path.write_text(text)
-            changed.append(path)
-    return changed
+            texts[path] = text
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return list(texts)
+
+
+def main(pasted: str = "") -> None:
+    """Print the address, or change it and print the files that hold it."""
+    if not pasted:
+        print(address())
+        return
+    try:
+        changed = change(pasted)
+    except ValueError as error:
+        sys.exit(str(error))
+    for path in changed:
+        print(path.relative_to(ROOT))
+    print('What has to be switched on there: .github/CONTRIBUTING.md, "Move the repository"')
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        print(address())
-    else:
-        for changed_file in change(sys.argv[1].rstrip("/")):
-            print(changed_file.relative_to(ROOT))
+    main(*sys.argv[1:2])

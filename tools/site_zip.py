@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import built_site
+from alone import alone
 
 TARGET = built_site.ROOT / "_build" / "positional-encoding-book.zip"
 FOLDER = "positional-encoding-book"
@@ -67,4 +68,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with alone():
+        main()

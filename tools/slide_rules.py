@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, NavigableString, Tag
 
 from sentences import length, opening, sentences
 
@@ -38,6 +38,7 @@ PROSE = 420  # of a slide with nothing else
 BULLETS = 4
 TEACHES = re.compile(r"\s*(def|class|assert) ")
 LEFT_OUT = {"references", "footnotes"}
+GONE = ".headerlink, .posenc-mark, .posenc-claim > a, .posenc-run"
 
 
 @dataclass
@@ -103,8 +104,14 @@ def _of_section(section: Tag) -> list[Slide]:
 
 def _prepare(chapter: Tag) -> None:
     """Take away what slides have no use for: links inside the book, marks, numbers of headings."""
-    for element in chapter.select(".headerlink, .posenc-mark, .posenc-claim > a, .posenc-run"):
+    for element in chapter.select(GONE):
         element.decompose()
+    for raised in chapter.find_all("sup"):
+        before = raised.previous_sibling
+        if not raised.get_text(strip=True):  # its marks are gone, and so goes the space before them
+            raised.decompose()
+            if isinstance(before, NavigableString):
+                before.replace_with(before.rstrip())
     for folded in chapter.select("details:not(.posenc-quiz details)"):
         folded.decompose()
     for number in chapter.select(":is(h2, h3, h4) > .section-number"):

@@ -17,6 +17,7 @@ from html import escape
 import built_site
 import slide_rules
 import vendored
+from alone import alone
 
 TARGET = built_site.ROOT / "_build" / "slides"
 STATIC = ("pygments.css", "book.css", "mathjax", "explorables.css", "explorables.js")
@@ -151,4 +152,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with alone():
+        main()

@@ -1,14 +1,25 @@
-"""A build of what changed gives what a clean one gives; a build that failed begins anew."""
+"""A build of what changed gives what a clean one gives; a build that failed begins anew.
 
+Two builds at once wait for each other, and two builds of the same files give the same files.
+"""
+
+import fcntl
 import io
 import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+from sitefiles import ROOT
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 import build
+from alone import alone
 
 CONFIG = """\
 extensions = ["unchanged"]
@@ -186,3 +197,100 @@ def test_a_build_that_failed_begins_anew(repository):
 def test_a_clean_build_can_be_asked_for(repository):
     build.build(repository, clean=True, command=COUNT)
     assert count(repository) == 1
+
+
+def test_the_student_edition_has_a_folder_and_a_stamp_of_its_own(repository):
+    command = (*COUNT[:1], COUNT[1].replace("_build/html", "_build/student/_build/html"))
+    for _ in range(2):
+        assert build.build(repository, "_build/student/_build", command=command) == 0
+    assert (repository / "_build" / "student" / "_build" / "html" / "n").read_text() == "xx"
+    assert count(repository) == 1
+
+
+# --- two builds at once
+
+HOLD = """
+import sys
+from pathlib import Path
+import build
+
+WAIT = "import pathlib, time\\npathlib.Path('began').touch()"
+WAIT += "\\nwhile not pathlib.Path('end').exists(): time.sleep(0.02)"
+build.build(Path(sys.argv[1]), command=("-c", WAIT))
+"""
+
+
+def free(root: Path) -> bool:
+    """Return whether no build runs in a folder."""
+    folder = os.open(root, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(folder)
+    return True
+
+
+def until(comes, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not comes():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_second_build_waits_for_the_first_and_says_so(repository, capfd):
+    with alone(repository):
+        second = threading.Thread(target=build.build, args=(repository,), kwargs={"command": COUNT})
+        second.start()
+        until(lambda: "Waiting for its end" in capfd.readouterr().err)
+        assert count(repository) == 1
+    second.join()
+    assert count(repository) == 2
+    assert capfd.readouterr().err == ""
+
+
+def test_a_killed_build_blocks_no_other_and_what_it_left_running_is_waited_for(repository):
+    command = [sys.executable, "-c", HOLD, str(repository)]
+    first = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT / "tools")})
+    until((repository / "began").exists)
+    first.kill()
+    first.wait()
+    assert not free(repository)  # what writes the pages still runs
+    (repository / "end").touch()
+    until(lambda: free(repository))
+    assert build.build(repository, command=COUNT) == 0
+
+
+# --- one build, one result
+
+
+@pytest.mark.slow
+def test_two_builds_of_the_same_files_give_the_same_site(tmp_path):
+    """In two folders, with two orders of sets."""
+    made = (
+        "__pycache__",
+        ".*_cache",
+        ".hypothesis",
+        "_build",
+        "dist",
+        ".vendored",
+        ".git",
+        ".venv*",
+        "*.egg-info",
+    )
+    sites = []
+    for seed in ("1", "2"):
+        copy = tmp_path / seed / "book"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*made))
+        own = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(copy / "src")}
+        command = [sys.executable, "tools/build.py"]
+        run = subprocess.run(
+            command, cwd=copy, env=os.environ | own, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        files = (path for path in (copy / "_build" / "html").rglob("*") if path.is_file())
+        sites.append({p.relative_to(copy).as_posix(): p.read_bytes() for p in files})
+    assert sites[0].keys() == sites[1].keys()
+    assert [name for name in sites[0] if sites[0][name] != sites[1][name]] == []
+    assert len(sites[0]) > 300

@@ -316,6 +316,13 @@ def test_the_picture_tells_in_words_what_it_draws():
     assert drawn.count("<rect") == len(LOOK) * len(ledger_html.GROUPS)
 
 
+def test_the_filter_names_each_chapter_by_words_of_its_own_and_in_their_order():
+    shown = ledger_html.form(CLAIMS).split('id="filter-chapter"')[1].split("</select>")[0]
+    names, words = zip(*re.findall(r'<option value="([^"]+)">(.+?)</option>', shown), strict=True)
+    assert {ledger_html.chapter(entry) for entry in CLAIMS} == {*names}
+    assert sorted({*words}) == list(words)
+
+
 def test_the_table_escapes_what_it_shows():
     entry = {**CLAIMS[0], "claim": "0 < 1 & 2", "measured": "<b>", "condition": ""}
     shown = ledger_html.row(entry, "order-blindness.html#claim-B1")

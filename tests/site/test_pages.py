@@ -14,6 +14,7 @@ from parsing import by_id, parsed, prose
 from pygments.token import STANDARD_TYPES
 from sitefiles import ROOT, notebook_paths, toc_files
 
+import book_pdf
 import content_policy
 import lean_code
 import ledger
@@ -326,3 +327,38 @@ def test_no_dollar_sign_of_a_verdict_is_left(site):
             ".posenc-claim, .posenc-ledger, .posenc-card"
         ):
             assert "$" not in box.get_text()
+
+
+IN_A_SENTENCE = ["p", "li", "dt", "dd", "th", "td", "caption", "figcaption", "legend"]
+
+
+def test_print_leaves_out_nothing_that_a_sentence_needs(site):
+    """A heading's sign for its link, and what a mark shows to who points at it, are beside it."""
+    cut, seen = {}, 0
+    for page in (name for _, names in book_pdf.pages() for name in names):
+        text = article(site, page)
+        gone = text.select(book_pdf.GONE)
+        places = {id(element) for element in gone}
+        for element in gone:
+            whole = any(id(parent) in places for parent in element.parents)
+            beside = {"headerlink", "posenc-card"} & {*element.get("class", [])}
+            if element.get_text(strip=True) and element.find_parent(IN_A_SENTENCE) and not whole:
+                seen += 1
+                if not beside:
+                    cut.setdefault(page, []).append(element.find_parent(IN_A_SENTENCE).get_text())
+    assert cut == {}
+    assert seen > 100
+
+
+def test_every_mark_is_printed_and_leads_on(site):
+    printed = {name for _, names in book_pdf.pages() for name in names}
+    found, folded = book_pdf.chapter("book/atlas", printed)
+    marks = [mark for part in (found, *folded) for mark in part.select(".posenc-mark a")]
+    cards = parsed(site / "book" / "atlas.html").select("article .posenc-mark")
+    assert len(marks) == len(cards) > 20
+    assert all(re.fullmatch(r"#audit-[\w-]+--claim-[A-Z]\d+", mark["href"]) for mark in marks)
+    verdicts = [li.get_text() for li in found.find_all("li") if "Verdicts:" in li.get_text()]
+    assert len(verdicts) > 20
+    assert all(
+        re.search(r"Verdicts: .*[A-Z]\d", told) for told in verdicts if "no claim" not in told
+    )

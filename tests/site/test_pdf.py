@@ -109,3 +109,10 @@ def test_nothing_is_left_that_only_a_screen_can_do(reader):
     text = "\n".join(page.extract_text() for page in reader.pages)
     for words in ("Copy as Python", "Show code cell", "Show the solution", "Choose an answer"):
         assert words not in text
+
+
+def test_marks_stand_in_their_sentences(reader):
+    text = "\n".join(page.extract_text() for page in reader.pages)
+    verdicts = re.findall(r"Verdicts:(\s*\S+\s+\S+)", text)
+    assert len(verdicts) > 20
+    assert [told for told in verdicts if not re.search(r"[A-Z]\d|no claim", told)] == []

@@ -2,12 +2,15 @@
 
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 
 import pytest
 import yaml
 from sitefiles import ROOT, toc_files
 
+import release
 import repository
 import vendor_mathjax
 
@@ -61,30 +64,147 @@ def test_no_file_names_another_repository(path):
     assert set(LINK.findall(read(path))) <= {repository.slug(ADDRESS)} | others
 
 
-def test_one_command_changes_the_address_everywhere(tmp_path):
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the repository; a test that changes it puts everything back."""
     written = ("__pycache__", ".*_cache", ".hypothesis", "_build")  # by tests, at any moment
-    left_out = shutil.ignore_patterns(*written, ".git", ".venv*", "mathjax", "results")
-    copy = tmp_path / "copy"
-    shutil.copytree(ROOT, copy, ignore=left_out)
-    new = "https://github.com/someone-else/another.book"
-    changed = {path.relative_to(copy).as_posix() for path in repository.change(new, copy)}
+    left_out = shutil.ignore_patterns(*written, ".git", ".ven*", "mathjax", "results", "dist")
+    folder = tmp_path_factory.mktemp("copy") / "copy"
+    return shutil.copytree(ROOT, folder, ignore=left_out)
+
+
+def relative(paths, folder) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in paths}
+
+
+@pytest.mark.parametrize("name", ["someone-else/another.book", "Ada/ada.github.io"])
+def test_one_command_changes_the_address_everywhere(copy, name):
+    new = f"https://github.com/{name}"
+    changed = relative(repository.change(f"git@github.com:{name}.git", copy), copy)
     assert repository.address(copy / "_config.yml") == new
     assert {"_config.yml", "README.md", "CITATION.cff", "pyproject.toml"} <= changed
     assert "src/posenc/audit/ledger.json" in changed  # claims that are shown link by it
-    notebooks = {p.relative_to(ROOT).as_posix() for p in repository.notebooks()}
-    assert notebooks <= changed
+    assert relative(repository.notebooks(), ROOT) <= changed
     old = repository.slug(ADDRESS), repository.pages(ADDRESS)
     held = [p for p in changed for one in old if one in (copy / p).read_text()]
     assert held == []
+    assert f"<{repository.pages(new)}>" in (copy / "README.md").read_text()
     repository.change(ADDRESS, copy)
     for path in changed:
         assert (copy / path).read_text() == read(path), path
 
 
-@pytest.mark.parametrize("wrong", ["github.com/a/b", "https://github.com/a", "https://x.org/a/b"])
-def test_an_address_of_another_form_is_refused(wrong):
+PASTED = [
+    "https://github.com/ada/pe-book",
+    "https://github.com/ada/pe-book/",
+    "https://github.com/ada/pe-book.git",
+    "https://github.com/ada/pe-book.git/",
+    "http://www.GitHub.com/ada/pe-book",
+    "github.com/ada/pe-book",
+    "git@github.com:ada/pe-book.git",
+    "ssh://git@github.com/ada/pe-book.git",
+    "ada/pe-book",
+    " ada/pe-book\n",
+]
+REFUSED = [
+    "",
+    "ada",
+    "ada/",
+    "ada/..",
+    "ada/.git",
+    "ada/pe book",
+    "github.com/x",
+    "https://github.com/a",
+    "https://github.com//b",
+    "https://github.com/ada/pe-book/tree/main",
+    "https://ada.github.io/pe-book/",
+    "https://x.org/a/b",
+    "git@gitlab.com:ada/pe-book.git",
+    "git@github.com.x.org:ada/pe-book.git",
+]
+
+
+@pytest.mark.parametrize("pasted", PASTED)
+def test_what_people_paste_is_understood(pasted):
+    assert repository.understood(pasted) == "https://github.com/ada/pe-book"
+
+
+def test_a_repository_with_the_owners_site_has_it_at_the_top():
+    assert repository.pages("https://github.com/Ada/ada.github.io") == "https://ada.github.io/"
+    assert repository.pages("https://github.com/Ada/pe.book") == "https://ada.github.io/pe.book/"
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_what_is_no_repository_on_github_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"^address must be .*, got {re.escape(repr(wrong))}$"):
+        repository.understood(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["https://x.org/a/b", "github.com/x"])
+def test_a_refused_address_changes_nothing_and_is_told_in_one_sentence(copy, wrong):
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    command = [sys.executable, copy / "tools" / "repository.py", wrong]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1
+    assert repr(wrong) in run.stderr
+    assert [path for path, held in before.items() if path.read_bytes() != held] == []
+
+
+@pytest.mark.parametrize("wrong", ["github.com/a/b", "https://github.com/a/b.git"])
+def test_an_address_of_another_form_has_no_name(wrong):
     with pytest.raises(ValueError, match=re.escape(repr(wrong))):
         repository.slug(wrong)
+
+
+def test_a_name_is_replaced_where_it_stands_alone(tmp_path):
+    """All at once: what one replacement writes is no matter for the next."""
+    (tmp_path / "README.md").write_text("a/b, a/b.git, (a/b) but ba/b, x-a/b, a/bc and a/b-c; c/d")
+    assert repository.replace({"a/b": "c/d", "c/d": "e"}, tmp_path) == [tmp_path / "README.md"]
+    told = (tmp_path / "README.md").read_text()
+    assert told == "c/d, c/d.git, (c/d) but ba/b, x-a/b, a/bc and a/b-c; e"
+
+
+# --- a release asks for itself
+
+TAG = f"v{PROJECT['version']}"
+
+
+def test_a_release_stamps_its_tag_and_the_main_branch_comes_back(copy):
+    release.stamp("main", copy)  # also where these tests are those of a release
+    before = {path: path.read_text() for path in of_copy(copy)}
+    changed = relative(release.stamp(TAG, copy), copy)
+    assert relative(repository.notebooks(), ROOT) | {"_config.yml", "README.md"} <= changed
+    assert repository.branch(copy / "_config.yml") == TAG
+    slug, ask = repository.slug(ADDRESS), f"posenc @ git+{ADDRESS}@{TAG}"
+    for path in repository.notebooks(copy / "book"):
+        assert f'%pip install --quiet --no-deps \\"{ask}\\"' in path.read_text()
+    told = (copy / "README.md").read_text()
+    assert f"colab.research.google.com/github/{slug}/blob/{TAG}/book/" in told
+    assert f"mybinder.org/v2/gh/{slug}/{TAG}?urlpath=" in told
+    assert f'pip install "{ask}"' in told
+    left = re.compile(rf"{slug}(?:/blob|/tree)?[/@]main\b")
+    assert [path for path in of_copy(copy) if left.search(path.read_text())] == []
+    assert relative(release.stamp("main", copy), copy) == changed
+    assert {path: path.read_text() for path in of_copy(copy)} == before
+    release.stamp(repository.branch(), copy)
+
+
+def of_copy(copy):
+    return sorted(path for pattern in repository.HOLDERS for path in copy.glob(pattern))
+
+
+def test_only_a_release_asks_for_its_tag():
+    """Whoever forgets to go back is told by the next change, which stands under Unreleased."""
+    newest = re.search(r"^## ([^\s:]+)", read("CHANGELOG.md"), re.MULTILINE)[1]
+    assert repository.branch() != TAG or newest == PROJECT["version"]
+
+
+@pytest.mark.parametrize("wrong", ["v99.1", PROJECT["version"], "2.0", "", "a b", "-x"])
+def test_a_tag_of_another_version_is_refused(copy, wrong):
+    with pytest.raises(ValueError, match=re.escape(repr(wrong))):
+        release.stamp(wrong, copy)
 
 
 def test_contents_list_every_page_once_and_nothing_else():
@@ -136,3 +256,16 @@ def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))
     steps = [step.get("run", "") for job in weekly["jobs"].values() for step in job["steps"]]
     assert {"make test-all", "make student", "make pdf"} <= set(steps)
+
+
+def test_who_moves_the_repository_is_told_what_to_switch_on():
+    section = read(".github/CONTRIBUTING.md").split("## Move the repository")[1].split("\n## ")[0]
+    forms = [yaml.safe_load(p.read_text()) for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")]
+    labels = {f"`{label}`" for form in forms for label in form.get("labels", [])}
+    flows = [p.read_text() for p in (ROOT / ".github" / "workflows").glob("*.yml")]
+    timed = {re.search(r"^name: (.+)$", f, re.M)[1] for f in flows if "schedule:" in f}
+    switches = {"Pages", "Private vulnerability reporting", "Dependabot"}
+    needed = labels | timed | switches
+    assert len(needed) > 6
+    assert {words for words in needed if words not in section} == set()
+    assert "(.github/CONTRIBUTING.md#move-the-repository)" in read("README.md")

@@ -1,5 +1,6 @@
 """The slides: each fits its box in a real browser, and nothing in them needs the network."""
 
+import copy
 import os
 import re
 
@@ -9,6 +10,7 @@ from bs4 import BeautifulSoup
 from fetching import without
 from sitefiles import ROOT
 
+import built_site
 import sentences
 import slide_rules
 
@@ -133,6 +135,33 @@ def test_the_speakers_view_opens_and_shows_the_notes(deck):
     page.evaluate("(place) => Reveal.slide(place)", place)
     answer = page.locator("section.present aside.notes").text_content().split(".")[0]
     notes.get_by_text(answer).wait_for()
+
+
+WITHOUT_WORDS = re.compile(r"[:(,]\s*[.,;)]|\S \s*[.,;](?=\s|$)")
+
+
+def test_slides_leave_out_nothing_that_a_sentence_needs(site):  # noqa: ARG001
+    """No paragraph loses all its words, and none ends after a colon or a space."""
+    import slides
+
+    for page in slides.chapters():
+        chapter = copy.copy(built_site.article(page))
+        blocks = [b for b in chapter.find_all(["p", "li", "figcaption"]) if b.get_text(strip=True)]
+        before = [len(WITHOUT_WORDS.findall(_told(block))) for block in blocks]
+        slide_rules._prepare(chapter)
+        for block, some in zip(blocks, before, strict=True):
+            if chapter in block.parents:
+                told = _told(block)
+                assert told.strip(), f"{page}: a paragraph has no words left"
+                assert len(WITHOUT_WORDS.findall(told)) <= some, f"{page}: {told}"
+
+
+def _told(block):
+    """Return what a reader sees of a paragraph: a mark's card is no part of it."""
+    seen = copy.copy(block)
+    for element in seen.select(".posenc-card, .headerlink"):
+        element.decompose()
+    return seen.get_text()
 
 
 def test_most_slides_have_something_to_say_in_their_notes(site):  # noqa: ARG001
