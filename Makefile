@@ -106,7 +106,7 @@ course: $(VENV)/.course-installed  ## make the assignments in course/dist: for s
 .PHONY: mark
 mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (SUBMISSIONS=folder, OUT=folder)
 	@$(if $(SUBMISSIONS),,$(error name the folder: make mark SUBMISSIONS=folder))
-	$(BIN)/python -m course.mark $(SUBMISSIONS) $(if $(OUT),--out $(OUT))
+	$(BIN)/python -m course.mark "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)")
 
 # --- the checks, quickest first; the first that fails ends the run
 

@@ -3,39 +3,53 @@
     make mark SUBMISSIONS=folder            # the same as
     python -m course.mark folder [--out folder] [--seed-file file]
 
-Each submission runs alone in the sandbox, which knows no answer and no file of ours; it returns
-values for cases drawn from the teacher's secret seed, and these are judged out here. A submission
-that cannot be marked gets a clear sentence and no mark, and the next one is marked.
+Each submission is read and runs alone in the sandbox, which knows no answer and no file of ours; it
+returns values for cases drawn from the teacher's secret seed, and these are judged out here. Its
+row and its page are written as soon as it is marked, and the same command goes on where it was
+stopped. What cannot be marked gets a row, a clear sentence and no mark, and the next one is marked;
+the exit status is then 3.
 """
 
 import argparse
 import ast
 import csv
+import html
+import io
 import json
 import os
 import re
 import secrets
 import stat
 import sys
+import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from course import build, runner, sandbox
+from course import build, journal, runner, sandbox
 from course.checks import Check
 
 HERE = Path(__file__).parent
 RUNNER = (HERE / "runner.py").read_text(encoding="utf-8")
+READER = (HERE / "reader.py").read_text(encoding="utf-8")
 SEED = "POSENC_COURSE_SEED"
 SEED_FILE = Path("~/.config/posenc/course-seed")
-MOST_BYTES = 4 << 20  # of a submitted file
-MOST_RUNS = 4  # a cell or call that ends the program is left out, and the rest runs again
+MOST_BYTES = 32 << 20  # of a submitted file; its pictures are not looked at
+READING = sandbox.Limits(seconds=60, step_seconds=60, memory=1 << 30)
+GRACE = 5.0  # seconds beyond its own after which what cannot be interrupted is ended
+TOO_LATE = "not called again, for it had run too long"
+MOST_REMARKS, MOST_ANSWER, MOST_ENTRY = 100, 20_000, 5000
+SOME_REFUSED = 3  # exit status
 SKIPPED = {"check", "show"}
 POSENC = HERE.parent / "src" / "posenc"
 
 
 class Refused(ValueError):
     """A submission that cannot be marked; the sentence says why."""
+
+
+class Stopped(RuntimeError):
+    """Marking cannot go on; what was marked before is kept."""
 
 
 @dataclass
@@ -51,16 +65,16 @@ class Mark:
     assignment: str = ""
 
 
-# --- reading a submission: data only, nothing of it runs here
+# --- reading a submission: it is parsed in the sandbox
 
 
-def load(path: Path) -> dict:
-    """Read a submitted notebook.
+def load(path: Path) -> bytes:
+    """Return the bytes of a submitted file.
 
     Raises
     ------
     Refused
-        Where it is no regular file, too large, or no notebook.
+        Where it is no regular file, or too large.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -72,73 +86,69 @@ def load(path: Path) -> dict:
         os.close(fd)
         raise Refused("this is no regular file")
     with os.fdopen(fd, "rb") as file:
-        text = file.read(MOST_BYTES + 1)
-    if len(text) > MOST_BYTES:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
         raise Refused(
             f"the file has more than {MOST_BYTES >> 20} MB; clear its outputs and hand it in again"
         )
-    try:
-        notebook = json.loads(text)
-        cells = [_cell(cell) for cell in notebook["cells"]]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Refused("this is not a notebook of format 4, it may be damaged") from None
-    about = notebook.get("metadata") or {}
-    course = about.get("course") if isinstance(about, dict) else None
-    name = course.get("assignment") if isinstance(course, dict) else None
-    return {"cells": cells, "assignment": name if isinstance(name, str) else None}
+    return data
 
 
-def _cell(cell: dict) -> dict:
-    text = cell["source"]
-    text = "".join(text) if isinstance(text, list) else text
-    if not isinstance(text, str):
-        raise TypeError("a cell without text")
-    note = (cell.get("metadata") or {}).get("course") or {}
+def read(data: bytes) -> tuple[str | None, list[dict]]:
+    """Return the assignment that a notebook names, and its cells.
+
+    Raises
+    ------
+    Refused
+        Where it is no notebook, or its text is too large.
+    """
+    outcome = sandbox.run(READER, data, READING)
+    if outcome.ended == "output":
+        raise Refused(f"the text of its cells has more than {READING.output >> 20} MB")
+    if outcome.ended != "finished":
+        raise Refused(
+            f"it cannot be read within {READING.seconds:.0f} s and {READING.memory >> 30} GB; "
+            "clear its outputs and hand it in again"
+        )
+    if not outcome.lines:
+        raise Refused("this is not a notebook of format 4, it may be damaged")
+    about, *cells = map(json.loads, outcome.lines)
+    return about["assignment"], cells
+
+
+def asked_functions(source: build.Source) -> dict[str, str]:
+    """Return name -> question of what a student is to write."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
     return {
-        "kind": str(cell["cell_type"]),
-        "text": text,
-        "role": str(note.get("role", "")),
-        "question": str(note.get("question", "")),
+        node.name: cell.question
+        for cell in source.code("solution")
+        for node in ast.parse(cell.text).body
+        if isinstance(node, kinds)
     }
 
 
-def deleted_or_doubled(cells: list[dict], source: build.Source) -> list[str]:
+def deleted_or_doubled(asked: dict[str, str], missing: set[str], counted: Counter) -> list[str]:
     """Say kindly which functions stand nowhere, and which stand twice."""
-    counted, remarks = Counter(), []
-    for cell in cells:
-        if cell["kind"] == "code":
-            counted.update(_defined(cell["text"]))
-    for asked in source.code("solution"):
-        for name in sorted(_defined(asked.text)):
-            if counted[name] == 0:
-                remarks.append(
-                    f"Question {asked.question}: there is no `{name}`. Its cell may have been "
-                    "deleted; it stands in the student notebook."
-                )
-            if counted[name] > 1:
-                remarks.append(
-                    f"Question {asked.question}: `{name}` stands {counted[name]} times; "
-                    "the last one counted."
-                )
-    return remarks
-
-
-def _defined(text: str) -> set[str]:
-    try:
-        body = ast.parse(runner.readable(text)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return {node.name for node in body if isinstance(node, kinds)}
+    return [
+        f"Question {question}: there is no `{name}`. Its cell may have been deleted; it stands in "
+        "the student notebook."
+        if name in missing
+        else f"Question {question}: `{name}` stands {counted[name]} times; the last one counted."
+        for name, question in asked.items()
+        if name in missing or counted[name] > 1
+    ]
 
 
 # --- running it in the sandbox
 
 
 def limits(source: build.Source) -> sandbox.Limits:
-    """Return what a submission may use; torch reserves more addresses than NumPy."""
+    """Return what a submission may use; torch reserves more addresses than NumPy.
+
+    A step is a cell, or a function in all its checks. There is time for all functions to fail.
+    """
     memory = (6 if "torch" in source.needs else 2) << 30
-    return sandbox.Limits(memory=memory)
+    return sandbox.Limits(memory=memory, seconds=300, step_seconds=30)
 
 
 def shown(source: build.Source) -> dict[str, str]:
@@ -146,10 +156,23 @@ def shown(source: build.Source) -> dict[str, str]:
     return sandbox.visible({"/code/posenc": str(POSENC)} if "posenc" in source.needs else {})
 
 
-def answers_of(cells: list[dict], source: build.Source, calls: list[dict]) -> tuple[dict, list]:
-    """Run a submission until it ends by itself; return (call, case) -> answer, and remarks.
+@dataclass
+class Heard:
+    """What the lines of a run say."""
 
-    What ends the program, or takes too long, is left out of the next run. Four times is enough.
+    begun: dict = field(default_factory=dict)
+    answers: dict[tuple[str, int], dict] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
+    counted: Counter = field(default_factory=Counter)
+
+
+def answers_of(cells: list[dict], source: build.Source, calls: list[dict]) -> tuple[dict, list]:
+    """Run a submission until every check was tried; return (call, case) -> answer, and remarks.
+
+    A cell that ends the program is left out of the next run. So is a check, and where it took too
+    long, all checks of its function. What was answered is not asked again.
     """
     code = [
         [n, c["text"]]
@@ -157,50 +180,103 @@ def answers_of(cells: list[dict], source: build.Source, calls: list[dict]) -> tu
         if c["kind"] == "code" and c["role"] not in SKIPPED
     ]
     code += [[f"driver {i}", c.text] for i, c in enumerate(source.code("driver"), 1)]
+    most, asked, answers, remarks = limits(source), asked_functions(source), {}, []
+    names = {call["id"]: call["name"] for call in calls}
+    end = time.monotonic() + most.seconds
+    while (left := end - time.monotonic()) > 0:
+        outcome = _run(code, calls, list(asked), most, source, left)
+        heard = _read(outcome.lines)
+        answers = heard.answers | answers
+        remarks += [*heard.told, *(_too_long(names, call, most) for call in heard.late)]
+        if heard.begun.get("begin") == "end":
+            break
+        if outcome.ended == "time" or not heard.begun.keys() & {"cell", "call"}:
+            remarks.append(f"The program {_why(outcome, most)}.")
+            break
+        before = len(code) + len(calls)
+        if "cell" in heard.begun:
+            culprit = heard.begun["cell"]
+            code = [pair for pair in code if pair[0] != culprit]
+            remarks.append(f"Cell {clean(culprit)} {_why(outcome, most)}; marked without it.")
+        else:
+            culprit, hung = str(heard.begun["call"]), outcome.ended == "step"
+            tried = {call for call, _ in answers} | {culprit}
+            rest = [call for call in calls if call["id"] not in tried]
+            after = [c for c in rest if not hung or c["name"] != names.get(culprit)]
+            for call in calls:
+                why = _why(outcome, most) if call["id"] == culprit else TOO_LATE
+                if call["id"] == culprit or (call in rest and call not in after):
+                    cases = range(len(call["cases"]))
+                    answers = {(call["id"], n): {"error": why} for n in cases} | answers
+            calls = after
+            how = f"The check {clean(culprit)} {_why(outcome, most)}; marked without it."
+            remarks.append(_too_long(names, culprit, most) if hung else how)
+        if not calls or len(code) + len(calls) == before:  # it may name a cell that is not there
+            break
+    else:
+        remarks.append(f"The {most.seconds:.0f} s of a submission were over.")
+    told = deleted_or_doubled(asked, heard.missing, heard.counted)
+    return answers, list(dict.fromkeys([*told, *remarks]))[:MOST_REMARKS]
+
+
+def _run(
+    code: list, calls: list, asked: list, most: sandbox.Limits, source: build.Source, left: float
+) -> sandbox.Outcome:
+    request = {
+        "cells": code,
+        "calls": calls,
+        "asked": asked,
+        "seconds": most.step_seconds,
+        "cell_seconds": most.seconds / 3,
+        "too_late": TOO_LATE,
+    }
     path = "import sys\nsys.path.insert(0, '/code')\n"
-    most, found, remarks = limits(source), {}, []
-    for _ in range(MOST_RUNS):
-        request = json.dumps({"cells": code, "calls": calls}).encode()
-        outcome = sandbox.run(path + RUNNER, request, most, shown(source))
-        begun, heard, told = _read(outcome.lines)
-        found |= heard
-        if begun.get("begin") == "end":
-            return found, remarks + told
-        why = {
-            "died": "ended the program",
-            "finished": "ended the program",
-            "time": f"was running when the {most.seconds:.0f} s of a submission were over",
-            "step": f"ran longer than {most.step_seconds:.0f} s",
-            "output": f"wrote more than {most.output >> 20} MB",
-        }[outcome.ended]
-        culprit = begun.get("cell", begun.get("call"))
-        where = "Cell" if "cell" in begun else "A call for the check"
-        where = f"{where} {clean(culprit)}"
-        if begun.get("begin") not in ("cell", "call"):
-            return found, [*remarks, *told, f"The program {why}."]
-        remarks.append(f"{where} {why}; marked without it.")
-        code = [pair for pair in code if pair[0] != culprit]
-        calls = [call for call in calls if call["id"] != culprit]
-    return found, [*remarks, f"Not tried again after {MOST_RUNS} runs."]
+    hard = replace(most, seconds=left, step_seconds=most.step_seconds + GRACE)
+    return sandbox.run(path + RUNNER, json.dumps(request).encode(), hard, shown(source))
 
 
-def _read(lines: list[bytes]) -> tuple[dict, dict, list[str]]:
+def _why(outcome: sandbox.Outcome, most: sandbox.Limits) -> str:
+    return {
+        "died": "ended the program",
+        "finished": "ended the program",
+        "time": f"was running when the {most.seconds:.0f} s of a submission were over",
+        "step": f"ran longer than {most.step_seconds:.0f} s",
+        "output": f"wrote more than {most.output >> 20} MB",
+    }[outcome.ended]
+
+
+def _too_long(names: dict[str, str], check: str, most: sandbox.Limits) -> str:
+    name = names.get(check, "a function")
+    return (
+        f"`{name}` in the check {clean(check)} ran longer than {most.step_seconds:.0f} s; "
+        "it was not called again."
+    )
+
+
+def _read(lines: list[bytes]) -> Heard:
     """Return the last beginning, the answers and the errors of cells; skip what is no answer."""
-    begun, answers, told = {}, {}, []
+    heard = Heard()
     for line in lines:
         try:
             said = json.loads(line)
             if not isinstance(said, dict):
                 continue
             if "begin" in said:
-                begun = said
+                heard.begun = said
             elif "call" in said:
-                answers[(str(said["call"]), int(said["case"]))] = said
-            elif len(told) < 10:
-                told.append(f"Cell {said['cell']}: {clean(said['error'])}")
+                heard.answers[(str(said["call"]), int(said["case"]))] = said
+                if said.get("late") is True and len(heard.late) < 10:
+                    heard.late.append(str(said["call"]))
+            elif "missing" in said:
+                heard.missing = set(map(str, said["missing"]))
+            elif "defines" in said:
+                heard.counted.update(map(str, said["defines"]))
+            elif len(heard.told) < 10:
+                without = "; marked without it" if said.get("late") is True else ""
+                heard.told.append(f"Cell {clean(said['cell'])}: {clean(said['error'])}{without}")
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             continue
-    return begun, answers, told
+    return heard
 
 
 # --- judging what came back
@@ -228,41 +304,50 @@ def judge(check: Check, cases: list[list], answers: dict) -> tuple[int, str]:
     )
 
 
-def clean(text: object) -> str:
+def clean(text: object, most: int = 300) -> str:
     """Return foreign text as one printable line."""
-    return "".join(c if c.isprintable() else " " for c in str(text))[:300]
+    return "".join(c if c.isprintable() else " " for c in str(text))[:most]
 
 
 def mark(path: Path, seed: str, prepared: dict[str, tuple], name: str) -> Mark:
     """Mark one submission."""
-    found = Mark(name)
     try:
-        given = load(path)
-        if given["assignment"] not in prepared:
-            raise Refused(
-                "the notebook does not say which assignment it is; "
-                "start from the student notebook and copy the answers into it"
-            )
+        return _mark(load(path), seed, prepared, name)
     except Refused as error:
-        found.refused = str(error)
-        return found
-    source, checks = prepared[given["assignment"]]
-    found.assignment = source.name
+        return Mark(name, refused=str(error))
+
+
+def _mark(data: bytes, seed: str, prepared: dict[str, tuple], name: str) -> Mark:
+    assignment, cells = read(data)
+    if assignment not in prepared:
+        raise Refused(
+            "the notebook does not say which assignment it is; "
+            "start from the student notebook and copy the answers into it"
+        )
+    source, checks = prepared[assignment]
+    found = Mark(name, assignment=source.name)
     cases = {check.name: check.cases(seed, source.name) for check in checks}
     calls = [
         {"id": c.name, "name": c.calls, "cases": [runner.encode(case) for case in cases[c.name]]}
         for c in checks
     ]
-    answers, remarks = answers_of(given["cells"], source, calls)
-    found.remarks = deleted_or_doubled(given["cells"], source) + remarks
+    answers, found.remarks = answers_of(cells, source, calls)
     for check in checks:
         points, line = judge(check, cases[check.name], answers)
         found.got[check.question] = found.got.get(check.question, 0) + points
         found.lines.append(f"Question {check.question}: {line}")
-    for cell in given["cells"]:
-        if cell["role"] == "answer" and cell["text"].strip() not in ("", build.EMPTY):
-            found.answers[cell["question"]] = cell["text"][:20_000]
+    found.answers = _by_hand(cells, {task.question for task in source.tasks})
     return found
+
+
+def _by_hand(cells: list[dict], questions: set[str]) -> dict[str, str]:
+    """Return question -> answer; one that was split into several cells is put together again."""
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        asked = cell["role"] == "answer" and cell["question"] in questions
+        if asked and cell["text"].strip() not in ("", build.EMPTY):
+            found.setdefault(cell["question"], []).append(cell["text"])
+    return {question: "\n\n".join(texts)[:MOST_ANSWER] for question, texts in found.items()}
 
 
 # --- the teacher's side
@@ -336,26 +421,18 @@ def self_test() -> None:
         raise sandbox.Unprotected(f"the sandbox does not hold here: {said['escaped']}")
 
 
-def submissions(folder: Path) -> list[Path]:
-    """Return the submitted notebooks: in the folder, or one level below, in order."""
-    return sorted({*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")})
-
-
-def write(marks: list[Mark], out: Path, prepared: dict[str, tuple]) -> Path:
-    """Write the table, and for each submission a page with remarks and what to read by hand."""
-    out.mkdir(parents=True, exist_ok=True)
-    table = out / "marks.csv"
-    asked = sorted({q for m in marks for q in m.got}, key=lambda q: (len(q), q))
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        head = ["submission", "assignment", *(f"question {q}" for q in asked)]
-        head += ["by checks", "of", "by hand, at most", "to read", "remarks"]
-        writer.writerow(head)
-        for m in marks:
-            writer.writerow([_no_formula(entry) for entry in _row(m, asked, prepared)])
-    for m in marks:
-        (out / f"{_file_name(m.name)}.md").write_text(_page(m), encoding="utf-8")
-    return table
+def table_of(marks: list[tuple[str, Mark]], prepared: dict[str, tuple]) -> str:
+    """Return the table as CSV, for marks with the names of their pages."""
+    asked = sorted({q for _, m in marks for q in m.got}, key=lambda q: (len(q), q))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    head = ["submission", "assignment", *(f"question {q}" for q in asked)]
+    head += ["by checks", "of", "by hand, at most", "to read", "remarks", "page"]
+    writer.writerow(head)
+    for page, m in marks:
+        row = [*_row(m, asked, prepared), f"{page}.md"]
+        writer.writerow([_no_formula(entry) for entry in row])
+    return text.getvalue()
 
 
 def _row(m: Mark, asked: list[str], prepared: dict[str, tuple]) -> list:
@@ -370,25 +447,37 @@ def _row(m: Mark, asked: list[str], prepared: dict[str, tuple]) -> list:
     return [m.name, m.assignment, *counts, total, of, hand, to_read, " ".join(m.remarks)]
 
 
+# what begins a formula, in all widths, where a cell begins in a table with any separator
+FORMULA = re.compile(r"(?:^|(?<=[;,|\t\r\n\"']))(\s*)(?=[=+\-@＝＋－＠﹦﹢﹣﹫−])")
+
+
 def _no_formula(entry: object) -> object:
-    """Return an entry that no spreadsheet takes for a formula."""
-    text = clean(entry) if isinstance(entry, str) else entry
-    return f"'{text}" if isinstance(text, str) and text[:1] in ("=", "+", "-", "@") else text
+    """Return an entry that no spreadsheet takes for a formula, wherever it cuts the line."""
+    if not isinstance(entry, str):
+        return entry
+    return clean(FORMULA.sub(r"\1'", entry), MOST_ENTRY)
 
 
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w-]+", "_", name)[:100] or "_"
+IMAGE = re.compile(
+    r"!\[[^\]]*\](\([^)]*\)|\[[^\]]*\])?|<\s*(img|svg|picture)\b[^>]*>?", re.IGNORECASE
+)
+
+
+def _inert(text: str) -> str:
+    """Return text in which nothing is HTML, a link or an image, as Markdown and as HTML."""
+    text = html.escape(IMAGE.sub("(an image)", text), quote=False)
+    return text.replace("[", "&#91;").replace("]", "&#93;")
 
 
 def _page(m: Mark) -> str:
-    lines = [f"# {clean(m.name)}", ""]
-    lines += [f"Not marked: {m.refused}"] if m.refused else []
+    lines = [f"# {_inert(clean(m.name))}", ""]
+    lines += [f"Not marked: {_inert(clean(m.refused))}"] if m.refused else []
     lines += [f"By checks: {sum(m.got.values())} points.", ""] if m.got else []
-    lines += [f"- {clean(line)}" for line in [*m.lines, *m.remarks]]
+    lines += [f"- {_inert(clean(line))}" for line in [*m.lines, *m.remarks]]
     for question, text in sorted(m.answers.items()):
         kept = "".join(c for c in text if c.isprintable() or c == "\n")
         lines += ["", f"Answer to question {clean(question)}, to be marked by hand:", ""]
-        lines += [f"    {line}" for line in kept.splitlines()]
+        lines += ["<pre>", _inert(kept), "</pre>"]
     return "\n".join(lines) + "\n"
 
 
@@ -407,43 +496,109 @@ class Prepared(dict):
 
 
 def mark_all(folder: Path, out: Path, seed: str, seed_file: Path | None = None) -> list[Mark]:
-    """Mark every submission of a folder.
+    """Mark every submission of a folder, and write each mark as soon as it is given.
 
     Raises
     ------
     sandbox.Unprotected
         Where the system forbids the sandbox, or a secret could be read from it. Nothing has run.
+    ValueError
+        Where marks cannot be written to `out`. Nothing has run.
+    Stopped
+        Where the system does not run a submission. What was marked before is kept.
     """
     secret = [HERE, folder, out, *([seed_file] if seed_file else [])]
     sandbox.must_stay_hidden(secret, sandbox.visible({"/code/posenc": str(POSENC)}))
     self_test()
-    prepared, marks = Prepared(), []
-    for path in submissions(folder):
-        name = path.relative_to(folder).with_suffix("").as_posix()
-        m = mark(path, seed, prepared, clean(name))
-        marks.append(m)
-        print(f"{m.name}: {m.refused or f'{sum(m.got.values())} points'}", flush=True)
-    write(marks, out, prepared)
-    return marks
+    kept, prepared = journal.Journal(out, folder), Prepared()
+    things = [_Thing.of(*pair, folder, seed) for pair in journal.found(folder, out.resolve())]
+    marks = {t.page: Mark(**old) for t in things if (old := kept.recall(t.page, t.key))}
+
+    def tabulate() -> None:
+        pages = [t.page for t in things if t.page in marks]
+        kept.tabulate(table_of([(page, marks[page]) for page in pages], prepared))
+
+    tabulate()
+    for thing in things:
+        again = ", marked before" if thing.page in marks else ""
+        if not again:
+            marks[thing.page] = _tried(thing, seed, prepared)
+            kept.keep(thing.page, _page(marks[thing.page]), thing.key, asdict(marks[thing.page]))
+            tabulate()
+        m = marks[thing.page]
+        print(f"{m.name}: {m.refused or f'{sum(m.got.values())} points'}{again}", flush=True)
+    return [marks[thing.page] for thing in things]
 
 
-def main() -> None:
+@dataclass
+class _Thing:
+    """Something that lies in the folder: a submission, or what cannot be one."""
+
+    path: Path
+    why_not: str
+    name: str
+    page: str
+    key: str
+
+    @classmethod
+    def of(cls, path: Path, why_not: str, folder: Path, seed: str) -> "_Thing":
+        inside = path.relative_to(folder)
+        name = clean((inside if why_not else inside.with_suffix("")).as_posix(), 5000)
+        key = ""
+        if not why_not:
+            try:
+                key = journal.key_of(load(path), name, seed, _marker())
+            except Refused as error:
+                why_not = str(error)
+        return cls(path, why_not, name, journal.page_name(inside.as_posix()), key)
+
+
+def _marker() -> list[Path]:
+    """Return the files that decide how a submission is marked."""
+    return sorted([*HERE.glob("*.py"), *(HERE / "source").glob("*.py")])
+
+
+def _tried(thing: _Thing, seed: str, prepared: dict[str, tuple]) -> Mark:
+    """Mark one thing; whatever goes wrong with it, the next one is marked."""
+    if thing.why_not:
+        return Mark(thing.name, refused=thing.why_not)
+    try:
+        return mark(thing.path, seed, prepared, thing.name)
+    except (OSError, sandbox.Unprotected) as error:
+        raise Stopped(f"{thing.name} could not be run: {error}") from error
+    except Exception as error:
+        thing.key = ""
+        return Mark(thing.name, refused=f"the marker failed on it: {clean(repr(error))}")
+
+
+def main() -> int:
     """Mark a folder; end with a sentence where that cannot be done safely."""
     parser = argparse.ArgumentParser(description="Mark a folder of submissions.")
     parser.add_argument("submissions", type=Path, help="folder of notebooks")
     parser.add_argument("--out", type=Path, default=build.DIST / "marks")
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
     options = parser.parse_args()
-    if not options.submissions.is_dir():
-        sys.exit(f"There is no folder {options.submissions}.")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that it lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
+    folder, out = options.submissions, options.out
+    if not folder.is_dir():
+        sys.exit(f"There is no folder {folder}.")
     seed = read_seed(options.seed_file)
     file = options.seed_file or (SEED_FILE.expanduser() if SEED not in os.environ else None)
     try:
-        marks = mark_all(options.submissions, options.out, seed, file)
+        marks = mark_all(folder, out, seed, file)
     except sandbox.Unprotected as error:
         sys.exit(f"Nothing was run, for it could not be done safely: {error}")
-    print(f"{len(marks)} submissions, table in {options.out / 'marks.csv'}")
+    except ValueError as error:
+        sys.exit(f"Nothing was run: {error}")
+    except (OSError, Stopped, KeyboardInterrupt) as error:
+        why = str(error) or "as you wished"
+        sys.exit(f"Stopped: {why}. What was marked is kept; the same command goes on from there.")
+    refused = sum(bool(m.refused) for m in marks)
+    some = f", {refused} of them not marked" if refused else ""
+    print(f"{len(marks)} submissions{some}, table in {out / 'marks.csv'}")
+    return SOME_REFUSED if refused else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

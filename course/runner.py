@@ -5,37 +5,62 @@ from standard input and answers in lines of JSON. It knows no right answer: noth
 submission that takes its place, could look up or change decides a mark.
 """
 
+import ast
+import contextlib
+import itertools
 import json
 import os
-import re
+import signal
 import sys
+from time import monotonic
 
 MOST_TEXT, MOST_NUMBERS = 10_000, 400_000
+SETS = set, frozenset
 
 
 def encode(value):
     """Return a value in the form that JSON knows, arrays and tensors as shape and numbers."""
     if hasattr(value, "detach"):
-        value = value.detach().numpy()
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        if value.size > MOST_NUMBERS:
-            raise ValueError(f"an array of shape {value.shape} is larger than any answer")
-        if value.dtype.kind == "c":
-            raise ValueError("complex numbers are no answer here, return real ones")
-        if value.dtype.kind not in "biuf":
-            raise ValueError(f"an array of {value.dtype} is no answer, return numbers")
-        return {"shape": list(value.shape), "numbers": value.ravel().tolist()}
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
+    if hasattr(value, "to_numpy"):  # frames and series of pandas
+        value = value.to_numpy()
+    if hasattr(value, "__array__"):
+        return _encode_array(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
         return value[:MOST_TEXT]
-    if isinstance(value, (list, tuple)):
-        if len(value) > MOST_NUMBERS:
-            raise ValueError(f"a list of {len(value)} entries is longer than any answer")
-        return [encode(part) for part in value]
     if isinstance(value, dict):
         return {"keys": [str(key) for key in value], "values": [encode(v) for v in value.values()]}
-    raise ValueError(f"a {type(value).__name__} is no answer, return numbers, arrays or lists")
+    if hasattr(value, "__index__"):
+        return int(value)
+    if hasattr(value, "__float__"):  # fractions and other exact numbers
+        return float(value)
+    if not hasattr(value, "__iter__") or isinstance(value, (bytes, bytearray)):
+        raise ValueError(f"a {type(value).__name__} is no answer, return numbers, arrays or lists")
+    parts = list(itertools.islice(value, MOST_NUMBERS + 1))
+    if len(parts) > MOST_NUMBERS:
+        raise ValueError(f"more than {MOST_NUMBERS} entries are longer than any answer")
+    return [encode(part) for part in (sorted(parts) if isinstance(value, SETS) else parts)]
+
+
+def _encode_array(value):
+    import numpy as np
+
+    if isinstance(value, np.ma.MaskedArray):
+        value = value.astype(float).filled(np.nan) if np.any(value.mask) else value.data
+    value = np.asarray(value)
+    if value.size > MOST_NUMBERS:
+        raise ValueError(f"an array of shape {value.shape} is larger than any answer")
+    if value.dtype.kind == "O":
+        return encode(value.tolist())
+    if value.dtype.kind == "c":
+        raise ValueError("complex numbers are no answer here, return real ones")
+    if value.dtype.kind not in "biuf":
+        raise ValueError(f"an array of {value.dtype} is no answer, return numbers")
+    value = value.astype(float) if value.dtype.kind == "f" else value
+    return {"shape": list(value.shape), "numbers": value.ravel().tolist()}
 
 
 def decode(value):
@@ -51,22 +76,133 @@ def decode(value):
     return value
 
 
-def readable(source):
-    """Return a cell as Python; lines that only a notebook knows, such as `%pip`, do nothing."""
+def parsed(source):
+    """Return the tree of a cell; what only a notebook knows, such as `%pip`, calls the shell."""
     try:
-        compile(source, "cell", "exec")
+        return ast.parse(source)
     except SyntaxError:
-        return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)
-    return source
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return ast.parse(TransformerManager().transform_cell(source))
+
+
+class Shell:
+    """Stand for the shell of a notebook: run the code that a magic holds, and do nothing else."""
+
+    RUN = "time", "capture", "prun"
+
+    def __init__(self, names):
+        self.user_ns = names
+
+    def run_line_magic(self, name, line, *_, **__):
+        """Run the statement behind `%time`."""
+        if name in self.RUN:
+            exec(compile(parsed(line), "magic", "exec"), self.user_ns)
+
+    def run_cell_magic(self, name, line, cell):
+        """Run the cell below `%%time` or `%%capture`."""
+        words = [word for word in line.split() if word.isidentifier()]
+        self.user_ns.update(dict.fromkeys(words if name == "capture" else (), self))
+        self.run_line_magic(name, cell)
+
+    def getoutput(self, *_, **__):
+        """Return what a command printed; there are no commands here."""
+        return []
+
+    def __getattr__(self, name):
+        """Return a function that does nothing, whatever it is called with."""
+        return lambda *_, **__: None
+
+
+def take_the_place_of_ipython(names, cells):
+    """Give cells what they find in a notebook: `display` and `get_ipython`."""
+    shell = Shell(names)
+    names |= {"display": shell.display, "get_ipython": lambda: shell}
+    if not any("IPython" in source for _, source in cells):
+        return
+    with contextlib.suppress(ImportError):
+        import IPython
+
+        IPython.get_ipython = IPython.core.getipython.get_ipython = names["get_ipython"]
+
+
+class OutOfTime(BaseException):
+    """Raised in the middle of what ran too long; `except Exception` does not hold it up."""
+
+
+class Budget:
+    """Seconds that belong to one thing, over all times that it runs."""
+
+    def __init__(self, seconds):
+        self.left = self.seconds = seconds
+
+    def __enter__(self):
+        self.start = monotonic()
+        signal.signal(signal.SIGALRM, self.ring)
+        signal.setitimer(signal.ITIMER_REAL, max(self.left, 1e-3))
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.left -= monotonic() - self.start
+
+    def ring(self, *_):
+        """Interrupt what runs."""
+        self.left = 0
+        raise OutOfTime(f"ran longer than {self.seconds:.0f} s")
 
 
 def told(error):
     """Return an error as one short line."""
+    if isinstance(error, OutOfTime):
+        return str(error)
     return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
 
 
+def run_cells(request, names, say):
+    """Run the cells in order, each error kept to its cell."""
+    asked, together = set(request["asked"]), request["cell_seconds"]
+    for number, source in request["cells"]:
+        say(begin="cell", cell=number)
+        budget, defined = Budget(min(request["seconds"], max(together, 1))), set()
+        try:
+            with budget:
+                tree = parsed(source)
+                defined = {getattr(node, "name", None) for node in tree.body} & asked
+                exec(compile(tree, f"cell {number}", "exec"), names)
+        except BaseException as error:  # a SystemExit must not end the marking
+            late = isinstance(error, OutOfTime)
+            say(cell=number, error=told(error), late=late)
+        if defined:
+            say(cell=number, defines=sorted(defined))
+        together -= budget.seconds - budget.left
+    say(missing=sorted(asked - names.keys()))
+
+
+def call_functions(request, names, say):
+    """Call each function with its cases; one that is out of time is not called again."""
+    budgets = {}
+    for call in request["calls"]:
+        budget = budgets.setdefault(call["name"], Budget(request["seconds"]))
+        if budget.left <= 0:
+            say(call=call["id"], case=0, error=request["too_late"])
+            continue
+        say(begin="call", call=call["id"])
+        for number, case in enumerate(call["cases"]):
+            try:
+                with budget:
+                    if call["name"] not in names:
+                        raise NameError(f"there is no function {call['name']}")
+                    value = encode(names[call["name"]](*decode(case)))
+                say(call=call["id"], case=number, value=value)
+            except BaseException as error:
+                late = isinstance(error, OutOfTime)
+                say(call=call["id"], case=number, error=told(error), late=late)
+                if late:
+                    break
+
+
 def main():
-    """Run the cells in order, each error kept to its cell; then call what is asked for."""
+    """Run the cells, then call what is asked for."""
     request = json.loads(sys.stdin.read())
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a submission prints goes nowhere
@@ -77,22 +213,9 @@ def main():
 
     names = {"__name__": "__main__"}
     say(begin="start")
-    for number, source in request["cells"]:
-        say(begin="cell", cell=number)
-        try:
-            exec(compile(readable(source), f"cell {number}", "exec"), names)
-        except BaseException as error:  # a SystemExit must not end the marking
-            say(cell=number, error=told(error))
-    for call in request["calls"]:
-        say(begin="call", call=call["id"])
-        for number, case in enumerate(call["cases"]):
-            try:
-                if call["name"] not in names:
-                    raise NameError(f"there is no function {call['name']}")
-                value = encode(names[call["name"]](*decode(case)))
-                say(call=call["id"], case=number, value=value)
-            except BaseException as error:
-                say(call=call["id"], case=number, error=told(error))
+    take_the_place_of_ipython(names, request["cells"])
+    run_cells(request, names, say)
+    call_functions(request, names, say)
     say(begin="end")
     os._exit(0)  # no time for what libraries or a submission do at the end
 

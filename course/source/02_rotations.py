@@ -178,7 +178,8 @@ def scores_higher_far_away(value, frequencies, offset):
     lengths = np.linalg.norm([query, key], axis=1)
     assert np.allclose(lengths, 1, atol=1e-5), "query and key must have length 1"
     gain = rotate(query[None], [offset], frequencies)[0] @ key - query @ key
-    assert gain >= 0.5 - 1e-6, f"the score gains {gain:.3f} only"
+    # single precision knows an angle of 2,000 no better
+    assert gain >= 0.5 - 1e-4, f"the score gains {gain:.3f} only"
 
 
 @hidden(points=3, calls="eager", accept=scores_higher_far_away)

@@ -30,21 +30,14 @@ def check():
 
 
 # %% hidden question=1
-def both_scaled_alike(value, train, test):
-    """Compare both sets."""
-    assert isinstance(value, (list, np.ndarray)) and len(value) == 2, "a pair of sets was expected"
-    for found, expected in zip(value, scale_honestly(train, test), strict=True):
-        close(found, expected)
-
-
-@hidden(points=1, calls="scale_honestly", accept=both_scaled_alike)
+@hidden(points=1, calls="scale_honestly", accept=like(scale_honestly))
 def sets_of_several_channels(rng):
     """sets of several channels"""
     for _ in range(3):
         yield rng.normal(3, 2, size=(5, 8, 3)), rng.normal(-1, 4, size=(4, 8, 3))
 
 
-@hidden(points=1, calls="scale_honestly", accept=both_scaled_alike)
+@hidden(points=1, calls="scale_honestly", accept=like(scale_honestly))
 def sets_with_a_constant_channel(rng):
     """sets with a channel that is constant in training"""
     train, test = rng.normal(size=(4, 6, 2)), rng.normal(size=(3, 6, 2))

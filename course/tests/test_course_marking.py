@@ -1,23 +1,30 @@
 """Marks: right for honest submissions, and right or a clear refusal for hostile ones."""
 
+import array
 import csv
 import dataclasses
+import itertools
 import json
 import os
+import resource
 import socket
 import sys
+import time
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 
 import nbformat
+import numpy as np
 import pytest
-from course import build, mark, sandbox
+from course import build, mark, runner, sandbox
 from course.checks import Checks, close, like, numbers
 from test_course_sandbox import WHY_NOT, needs_sandbox
 
 SEED = "a throw-away seed of the tests"
 SOURCES = {source.name: source for source in build.sources()}
 PREPARED = mark.Prepared()
-FIRST = "01_raw_indices"
+FIRST, FIFTH = "01_raw_indices", "05_honest_comparison"
 FULL = 13
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -52,9 +59,10 @@ def patient(monkeypatch):
 def marked(tmp_path, monkeypatch):
     """Return a function that marks a notebook; a step may take long, as on a busy machine."""
 
-    def run(notebook, step_seconds: float = 300) -> mark.Mark:
-        most = sandbox.Limits(seconds=1200, step_seconds=step_seconds, memory=1 << 30)
+    def run(notebook, step_seconds: float = 300, memory: int = 1 << 30) -> mark.Mark:
+        most = sandbox.Limits(seconds=1200, step_seconds=step_seconds, memory=memory)
         monkeypatch.setattr(mark, "limits", lambda _: most)
+        monkeypatch.setattr(mark, "GRACE", 1.0)
         path = tmp_path / "submission.ipynb"
         path.write_text(nbformat.writes(notebook))
         return mark.mark(path, SEED, PREPARED, "somebody")
@@ -64,6 +72,12 @@ def marked(tmp_path, monkeypatch):
 
 def total(found: mark.Mark) -> int:
     return sum(found.got.values())
+
+
+def refused(path) -> str:
+    found = mark.mark(path, SEED, PREPARED, "somebody")
+    assert found.got == {}
+    return found.refused
 
 
 # --- honest submissions
@@ -168,6 +182,162 @@ def test_a_late_crash_costs_nothing(marked, last, remark):
     assert any(remark in line for line in found.remarks), found.remarks
 
 
+@needs_sandbox
+@pytest.mark.parametrize(
+    "before",
+    [
+        "%matplotlib inline\nremainder = (17\n% 5)",
+        "files = !ls -l\nnp.sin?\n%pip install nothing\nremainder = 2",
+        "%%time\nremainder = 17 % 5",
+        "%time remainder = 17 % 5",
+        "%%capture said\nprint(1)\nremainder = 2",
+        "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'))\nremainder = 2",
+        "display(np.arange(3))\nget_ipython().magic('matplotlib')\nremainder = 2",
+        "from IPython import get_ipython\nget_ipython().system('ls')\nremainder = 2",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nremainder = 2",
+        ">>> remainder = 2",
+        "!ls\nremainder = 2\n%timeit 1",
+    ],
+)
+def test_what_a_notebook_knows_costs_nothing(marked, before):
+    """The cell comes first, and an answer needs the name that it defines."""
+    notebook = submission()
+    needed = (
+        "kept_waves = waves\ndef waves(*a):\n    assert remainder == 2\n    return kept_waves(*a)"
+    )
+    notebook.cells.insert(2, nbformat.v4.new_code_cell(before))
+    notebook.cells.append(nbformat.v4.new_code_cell(needed))
+    found = marked(notebook)
+    assert total(found) == FULL, (found.lines, found.remarks)
+    assert found.remarks == ["Question 2: `waves` stands 2 times; the last one counted."]
+
+
+@needs_sandbox
+def test_right_values_count_in_whatever_they_come(marked):
+    """Seven cases ask for the same two whole numbers, each time in another form."""
+    cell = """
+import pandas as pd
+from fractions import Fraction
+forms = iter([
+    lambda a, b: range(a, b + 1), lambda a, b: map(int, [b, a]), lambda a, b: {a, b},
+    lambda a, b: [Fraction(a), Fraction(2 * b, 2)], lambda a, b: np.ma.array([a, b], mask=False),
+    lambda a, b: pd.DataFrame({"period": [a, b]})["period"], lambda a, b: np.float32([a, b]),
+])
+def clock(longest):
+    return next(forms)(longest - 1, longest)"""
+    pytest.importorskip("pandas")
+    found = marked(submission("solutions", FIRST, cell))
+    assert total(found) == FULL, found.lines
+
+
+def test_a_value_comes_as_numbers_in_whatever_it_stood():
+    a, b = 11, 12
+    for value in (
+        (p for p in (a, b)),
+        dict.fromkeys([a, b]).keys(),
+        frozenset({b, a}),
+        [Decimal(a), Fraction(b)],
+        np.array([Fraction(a), b], dtype=object),
+        np.ma.array([a, b], mask=[False, False]),
+        np.array([a, b], dtype=np.longdouble),
+        np.array([a, b], dtype=">i2"),
+        array.array("d", [a, b]),
+    ):
+        assert np.array_equal(runner.decode(runner.encode(value)), [a, b]), value
+    assert np.isnan(runner.decode(runner.encode(np.ma.array([1, 2], mask=[False, True])))).any()
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.float32, torch.bfloat16, torch.int8):
+        tensor = torch.tensor([a, b], dtype=dtype)
+        assert np.array_equal(runner.decode(runner.encode(tensor)), [a, b])
+    tensor = torch.nn.Parameter(torch.tensor([1.5]))
+    assert runner.encode(tensor) == {"shape": [1], "numbers": [1.5]}
+    frame = pytest.importorskip("pandas").DataFrame({"x": [1, 2], "y": [3.5, 4]})
+    assert runner.encode(frame) == {"shape": [2, 2], "numbers": [1.0, 3.5, 2.0, 4.0]}
+    for value in (1j, b"ab", object(), np.array(["a"]), itertools.count(), np.array([1j])):
+        with pytest.raises(ValueError, match=r"answer"):
+            runner.encode(value)
+
+
+def test_wrong_values_are_wrong_in_whatever_they_come():
+    pandas = pytest.importorskip("pandas")
+    _, checks = PREPARED[FIRST]
+    (check,) = (check for check in checks if check.calls == "clock")
+    frame, masked = pandas.DataFrame({"a": ["11", "12"]}), np.ma.array([12, 11], mask=[True, False])
+    for value in (masked, frame, [Fraction(23, 2)], range(99), set(), {11: 12}.items(), {12: 11}):
+        said = {("clocks_of_many_sizes", 0): {"value": runner.encode(value)}}
+        assert mark.judge(check, [[12]], said)[0] == 0, value
+    said = {("clocks_of_many_sizes", 0): {"value": runner.encode({12, 11})}}
+    assert mark.judge(check, [[12]], said)[0] == 3
+
+
+@needs_sandbox
+def test_plots_of_many_megabytes_are_no_fault(marked):
+    notebook = submission()
+    data = {"image/png": "iVBORw0KGgo" * 800_000}
+    notebook.cells[1].outputs = [nbformat.v4.new_output("display_data", data)]
+    assert len(nbformat.writes(notebook)) > 8 << 20
+    found = marked(notebook)
+    assert total(found) == FULL
+    assert found.remarks == []
+
+
+@needs_sandbox
+def test_an_answer_in_two_cells_is_kept_whole(marked):
+    """An editor that splits a cell gives both halves the same metadata."""
+    notebook = submission("student")
+    (place,) = (n for n, cell in enumerate(notebook.cells) if cell.source == build.EMPTY)
+    notebook.cells[place].source = "It drowns."
+    second = nbformat.v4.new_markdown_cell("Always.", metadata=notebook.cells[place].metadata)
+    stray = {"course": {"role": "answer", "question": "=1+1"}}
+    third = nbformat.v4.new_markdown_cell("Not asked.", metadata=stray)
+    notebook.cells[place + 1 : place + 1] = [second, third]
+    assert marked(notebook).answers == {"6": "It drowns.\n\nAlways."}
+
+
+# --- what is foreign is parsed in the sandbox
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "text", ["x = [" + "1, " * 1_300_000 + "]", "(" * 2_000_000, "x = " + "-" * 2_000_000 + "1",
+             "%magic\n" * 300_000]
+)  # fmt: skip
+def test_a_cell_of_four_megabytes_costs_itself(marked, text):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = marked(submission("solutions", FIRST, text), step_seconds=5)
+    assert total(found) == FULL, found.remarks
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 300 << 10, f"the marker itself grew by {grown} kB"
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "text", ["[" + "{}," * 8_000_000 + "{}]", '{"cells": [' + "[[]," * 7_000_000, '"' * (31 << 20)]
+)
+def test_a_notebook_that_is_a_bomb_is_refused(tmp_path, text):
+    path = tmp_path / "a.ipynb"
+    path.write_text(text)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert refused(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+def test_the_marker_never_parses_a_submission(tmp_path, monkeypatch):
+    """Whatever a notebook holds, only bytes leave its file for the sandbox."""
+    given = []
+
+    def seen(*arguments):
+        given.append(arguments[1])
+        return sandbox.Outcome([], "finished", 0.1, 0)
+
+    monkeypatch.setattr(sandbox, "run", seen)
+    path = tmp_path / "a.ipynb"
+    path.write_text(text_of(FIRST, "solutions"))
+    monkeypatch.setattr(json, "loads", None)
+    assert "not a notebook" in refused(path)
+    assert given == [path.read_bytes()]
+
+
 # --- hostile submissions: the mark is what the honest part deserves, and nothing else happens
 
 
@@ -178,11 +348,88 @@ def test_an_endless_loop_in_a_cell_costs_that_cell(marked):
     assert any("ran longer than 10 s; marked without it" in line for line in found.remarks)
 
 
+LOOP = """
+    while True:
+        pass"""
+DEAF = """
+    while True:
+        try:
+            while True: int()
+        except BaseException: pass"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize(("loop", "hangs"), [(LOOP, "14567"), (DEAF, "16")])
+def test_endless_loops_cost_their_own_points_only(marked, loop, hangs):
+    """Five or two functions of seven never return, one of them in two checks."""
+    asked = mark.asked_functions(SOURCES[FIFTH])
+    hung = [name for name, question in asked.items() if question in hangs]
+    cell = "\n".join(f"def {name}(*_):{loop}" for name in hung)
+    found = marked(submission("solutions", FIFTH, cell), step_seconds=3)
+    assert all(found.got[question] == 0 for question in hangs)
+    assert found.got["2"] == 4
+    assert found.got["3"] == 3
+    for name in hung:
+        assert any(f"`{name}` in the check" in line for line in found.remarks), found.remarks
+        assert any("ran longer than 3 s; it was not called again" in x for x in found.remarks)
+    assert sum("ran longer than 3 s)" in line for line in found.lines) >= len(hung)
+    assert any(mark.TOO_LATE in line for line in found.lines)
+
+
+@needs_sandbox
+def test_a_function_that_is_late_once_keeps_what_it_had_earned(marked):
+    slow = "kept = leaking\ndef leaking(a, *b):\n    while len(a) > 99: 1\n    return kept(a, *b)"
+    found = marked(submission("solutions", FIFTH, slow), step_seconds=3)
+    assert (found.got["2"], found.got["3"]) == (2, 3)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("end", ["os._exit(0)", "ctypes.string_at(0)"])
+def test_functions_that_end_the_program_cost_their_own_points_only(marked, end):
+    asked = mark.asked_functions(SOURCES[FIFTH])
+    dead = "import ctypes, os\n" + "\n".join(
+        f"def {name}(*_): {end}" for name in asked if name != "disguised"
+    )
+    found = marked(submission("solutions", FIFTH, dead))
+    assert {q for q, points in found.got.items() if points} == {"3"}
+    assert sum("ended the program; marked without it" in line for line in found.remarks) == 8
+
+
+@needs_sandbox
+def test_many_cells_that_hang_or_end_the_program_cost_nothing_more(marked):
+    cells = ["while True: pass", f"if True:{DEAF}", *["import os\nos._exit(1)"] * 4]
+    found = marked(submission("solutions", FIRST, *cells), step_seconds=2)
+    assert total(found) == FULL
+    assert len(found.remarks) == 6, found.remarks
+
+
+@needs_sandbox
+def test_a_submission_has_a_time_that_it_cannot_stretch(tmp_path, monkeypatch):
+    most = sandbox.Limits(seconds=8, step_seconds=3, memory=1 << 30)
+    monkeypatch.setattr(mark, "limits", lambda _: most)
+    hung = "\n".join(f"def {n}(*_):{DEAF}" for n in mark.asked_functions(SOURCES[FIFTH]))
+    path = tmp_path / "a.ipynb"
+    path.write_text(nbformat.writes(submission("student", FIFTH, hung)))
+    begun = time.monotonic()
+    found = mark.mark(path, SEED, PREPARED, "somebody")
+    assert time.monotonic() - begun < 60
+    assert any("8 s of a submission were over" in line for line in found.remarks), found.remarks
+
+
+@needs_sandbox
+def test_a_run_that_names_what_is_not_there_is_not_repeated_for_ever(marked):
+    forged = """
+import os
+for fd in range(3, 30):
+    try: os.write(fd, b'{"begin": "cell", "cell": {"none": 1}}\\n{"begin": "call", "call": []}\\n')
+    except OSError: pass
+os._exit(0)"""
+    assert total(marked(submission("solutions", FIRST, forged))) == 0
+
+
 @needs_sandbox
 def test_an_endless_loop_that_catches_all_costs_its_question(marked):
-    loop = "def clock(longest):\n    while True:\n        try:\n            while True: pass\n"
-    loop += "        except BaseException: pass"
-    found = marked(submission("solutions", FIRST, loop), step_seconds=10)
+    found = marked(submission("solutions", FIRST, f"def clock(longest):{DEAF}"), step_seconds=10)
     assert total(found) == FULL - 3
     assert any("check clocks_of_many_sizes ran longer" in line for line in found.remarks)
 
@@ -335,12 +582,7 @@ def test_what_is_printed_goes_nowhere(marked):
 # --- files that are no submissions
 
 
-def refused(path) -> str:
-    found = mark.mark(path, SEED, PREPARED, "somebody")
-    assert found.got == {}
-    return found.refused
-
-
+@needs_sandbox
 def test_files_that_are_no_notebooks_are_refused(tmp_path):
     path = tmp_path / "a.ipynb"
     for damaged in ("", "{", "[]", "{}", '{"cells": 3}', '{"cells": [1]}', "[" * 100_000, "\0",
@@ -348,7 +590,7 @@ def test_files_that_are_no_notebooks_are_refused(tmp_path):
         path.write_text(damaged)
         assert "not a notebook" in refused(path)
     path.write_bytes(b"x" * (mark.MOST_BYTES + 1))
-    assert "more than 4 MB" in refused(path)
+    assert "more than 32 MB" in refused(path)
     path.write_text('{"cells": [], "metadata": {"course": {"assignment": "../../etc"}}}')
     assert "does not say which assignment" in refused(path)
     path.write_text('{"cells": [], "metadata": []}')
@@ -452,6 +694,99 @@ def test_a_value_is_judged_whatever_it_is():
     for value in (deep, array, {"shape": 3}, {"keys": 1}, "6.0x", [6.0, 6.0]):
         assert mark.judge(check, cases, {("doubled", 0): {"value": value}})[0] == 0
     assert "no answer came back" in mark.judge(check, cases, {})[1]
+
+
+def judged(name: str, calls: str, function) -> set[bool]:
+    """Return whether each check of a function is passed, over several seeds."""
+    _, checks = PREPARED[name]
+    found = set()
+    for check, seed in itertools.product(checks, ("one", "two", "three")):
+        if check.calls == calls:
+            cases = check.cases(f"{SEED} {seed}", name)
+            values = [json.loads(json.dumps(runner.encode(function(*case)))) for case in cases]
+            answers = {(check.name, n): {"value": value} for n, value in enumerate(values)}
+            found.add(mark.judge(check, cases, answers)[0] > 0)
+    return found
+
+
+def waves(positions, wavelengths, kind=np.float32, pi=np.pi):
+    angles = kind(2 * pi) * np.asarray(positions, kind)[:, None] / np.asarray(wavelengths, kind)
+    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(len(angles), -1)
+
+
+def rotate(x, positions, frequencies, kind=np.float32):
+    angles = np.outer(np.asarray(positions, kind), np.asarray(frequencies, kind))
+    a, b = np.moveaxis(x.astype(kind).reshape(*x.shape[:-1], -1, 2), -1, 0)
+    c, s = np.cos(angles), np.sin(angles)
+    return np.stack([a * c - b * s, a * s + b * c], -1).reshape(x.shape)
+
+
+def attention(q, k, v, positions, frequencies, factor=1.0):
+    q, k = (rotate(x, positions, frequencies) for x in (q, k))
+    scores = factor * q @ k.T / np.sqrt(np.float32(q.shape[1]))
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True) @ v.astype(np.float32)
+
+
+def scaled(train, test, kind=np.float32, ddof=0, least=0.0):
+    train, test = train.astype(kind), test.astype(kind)
+    mean, spread = train.mean((0, 1)), train.std((0, 1), ddof=ddof)
+    spread = np.where(spread > 0, spread, 1) + kind(least)
+    return [(train - mean) / spread, (test - mean) / spread]
+
+
+def stretched(base, d_model, factor, beyond=2):
+    new = np.float32(base) * np.float32(factor) ** np.float32(d_model / (d_model - beyond))
+    return new ** (-np.arange(0, d_model, 2, dtype=np.float32) / np.float32(d_model))
+
+
+def test_single_precision_passes_where_the_formula_is_right():
+    single = np.float32
+    for name, calls, function in (
+        (FIRST, "waves", waves),
+        (FIRST, "base_for",
+         lambda d, far: (single(far) / single(2 * np.pi)) ** single(d / (d - 2))),
+        ("02_rotations", "rotate", rotate),
+        ("02_rotations", "attention", attention),
+        (FIFTH, "scale_honestly", scaled),
+        ("06_length_generalisation", "stretched", stretched),
+        ("06_length_generalisation", "needed_score",
+         lambda share, n: np.log(single(share) * single(n - 1) / (1 - single(share)))),
+    ):  # fmt: skip
+        assert judged(name, calls, function) == {True}, calls
+
+
+def test_a_wrong_formula_fails_in_either_precision():
+    """Each is as near to the right one as a wrong formula is likely to come."""
+    double, rough = np.float64, 3.14159
+    for name, calls, function in (
+        (FIRST, "waves", lambda p, w: waves(p, w, pi=rough)),
+        (FIRST, "waves", lambda p, w: waves(p, w, double, rough)),
+        (FIRST, "base_for", lambda d, far: (far / 2 / np.pi) ** (d / (d - 1.99))),
+        ("02_rotations", "rotate", lambda x, t, f: rotate(x, np.round(t, 3), f, double)),
+        ("02_rotations", "rotate", lambda x, t, f: rotate(x, t, f * (1 + 1e-5), double)),
+        ("06_length_generalisation", "stretched", lambda *a: stretched(*a, beyond=1)),
+        ("06_length_generalisation", "needed_score", lambda s, n: np.log(s * n / (1 - s))),
+        (FIFTH, "scale_honestly", lambda a, b: scaled(a, b, double, ddof=1)),
+        (FIFTH, "scale_honestly", lambda a, b: scaled(a, b, double, least=1e-5)),
+    ):
+        assert judged(name, calls, function) == {False}, calls
+    assert False in judged("02_rotations", "attention", lambda *a: attention(*a, factor=1.0001))
+
+
+def test_whole_numbers_must_be_right():
+    found = Checks(question="1")
+
+    @found.hidden(points=2, calls="f", accept=like(lambda x: round(1e6 * x)))
+    def rounded(rng):
+        """a count"""
+        yield float(rng.uniform(1, 2))
+
+    (check,) = found.found
+    (case,) = check.cases(SEED, "any")
+    for more, points in ((0, 2), (1, 0), (-1, 0)):
+        answers = {("rounded", 0): {"value": round(1e6 * case[0]) + more}}
+        assert mark.judge(check, [case], answers)[0] == points
 
 
 def test_numbers_say_what_is_wrong():
