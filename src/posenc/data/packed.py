@@ -20,7 +20,7 @@ from posenc.data import folders
 from posenc.data.dataset import Dataset
 
 # raise it whenever a reader, a protocol or this layout changes
-VERSION = 3
+VERSION = 4
 _OPTIONAL = ("mask", "groups")
 
 
