@@ -119,7 +119,8 @@ def _module(name: str, files: dict[str, Path]) -> str | None:
 
 def _room(module: str, basis: list[str]) -> str:
     part = module.split(".")[1]
-    return MATHEMATICS if part in basis or part in ("_checks", "_extras", "_pipes") else part
+    beside = ("_checks", "_extras", "_files", "_pipes")
+    return MATHEMATICS if part in basis or part in beside else part
 
 
 def exceptions() -> frozenset[tuple[str, str]]:

@@ -5,6 +5,7 @@ trains imports three times as much before its first step.
 """
 
 import importlib
+import itertools
 import json
 import os
 import resource
@@ -551,3 +552,13 @@ def test_an_absent_scheduler_is_named(call, out, monkeypatch):
     code, _, err = call(*arguments, "--engine", "tcp://127.0.0.1:9")
     assert code == 2
     assert "no Dask scheduler answers" in err
+
+
+def test_a_clock_that_is_set_back_ends_no_run(cell, tmp_path, monkeypatch):
+    ticks = itertools.count(10**6, -7)
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
+    store = Store(tmp_path / "run.jsonl")
+    grid = tuning.Cells([[cell()], [cell(seed=1)]])
+    assert Driver(grid, store, SerialEngine(), device="cpu").run(Silent()).failed == 0
+    found = [(record["seconds"], record["metrics"]["seconds_per_step"]) for record in store]
+    assert found == [(0, 0), (0, 0)]

@@ -363,3 +363,125 @@ def test_a_line_of_wrong_types_is_named_with_its_number(path, record, name, valu
     store.append(record(seed=2))
     with pytest.raises(ValueError, match=rf"line 2: .*{re.escape(said)}"):
         list(Store(path))
+
+
+BOM = b"\xef\xbb\xbf"
+START = b'{"key":"' + b"0f" * 16 + b'","enco'
+# What a power cut leaves of a line that was to be written: zero bytes, with or without its start.
+CUT = [b"\0" * 500, b'{"key":"0f0f' + b"\0" * 500, b"\0" * 200_000, b"\0\0\0 "]
+
+
+@pytest.mark.parametrize("mark", [BOM, BOM + b"\n"])
+def test_a_file_with_a_byte_order_mark_is_read_and_grows(path, record, mark):
+    store = Store(path)
+    store.append(record(0))
+    path.write_bytes(mark + path.read_bytes())
+    assert [r["seed"] for r in Store(path)] == [0]
+    store = Store(path)
+    store.append(record(1))
+    store.refresh()
+    assert store.finished(record(1)["key"])
+    assert merge([path], path.with_name("other.jsonl")) == 2
+    path.write_bytes(path.read_bytes() + b'{"key":"0f0f')
+    Store(path).append(record(2))
+    assert [r["seed"] for r in Store(path)] == [0, 1, 2]
+    assert path.read_bytes().startswith(mark)
+
+
+def test_what_is_left_of_a_first_record_is_removed(path, record):
+    path.parent.mkdir()
+    for content in (BOM, BOM + START, START + b"\0" * 500):
+        path.write_bytes(content)
+        assert list(Store(path)) == []
+        Store(path).append(record(0))
+        assert [r["seed"] for r in Store(path)] == [0]
+
+
+@pytest.mark.parametrize("tail", CUT)
+def test_zero_bytes_behind_records_are_not_read_and_the_next_append_removes_them(
+    path, record, tail
+):
+    store = Store(path)
+    store.append(record(0))
+    path.write_bytes(path.read_bytes() + tail)
+    reader = Store(path)
+    reader.refresh()
+    assert [r["seed"] for r in Store(path)] == [0]
+    store.append(record(1))
+    assert [r["seed"] for r in whole_lines(path)] == [0, 1]
+    reader.refresh()  # it had stopped where the tail began
+    assert reader.finished(record(1)["key"])
+
+
+def test_zero_bytes_within_a_file_of_records_are_skipped(path, record):
+    """An earlier version wrote on behind them; so do some network drives."""
+    store = Store(path)
+    for seed in range(3):
+        store.append(record(seed))
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + b"\0" * 500 + b"\n" + second + b"\0" * 500 + third)
+    assert [r["seed"] for r in Store(path)] == [0, 1, 2]
+    store = Store(path)
+    store.append(record(3))
+    assert [r["seed"] for r in Store(path)] == [0, 1, 2, 3]
+
+
+def test_a_whole_record_keeps_its_place_when_zero_bytes_follow(path, record):
+    path.parent.mkdir()
+    path.write_bytes(json.dumps(record(0)).encode() + b"\0" * 500)
+    store = Store(path)
+    store.refresh()
+    assert store.finished(record(0)["key"])
+    store.append(record(1))
+    store.refresh()
+    assert store.finished(record(1)["key"])
+    assert [r["seed"] for r in Store(path)] == [0, 1]
+
+
+def test_zero_bytes_alone_may_be_anybodys(path, record):
+    path.parent.mkdir()
+    path.write_bytes(b"\0" * 500)
+    for use in (lambda: list(Store(path)), lambda: Store(path).append(record())):
+        with pytest.raises(ValueError, match=r"run\.jsonl"):
+            use()
+    assert path.read_bytes() == b"\0" * 500
+
+
+def test_an_endless_last_line_is_left_as_it_is(path, record):
+    Store(path).append(record(0))
+    long = path.read_bytes() + b"\0" * (5 << 20)
+    path.write_bytes(long)
+    for use in (lambda: list(Store(path)), lambda: Store(path).append(record(1))):
+        with pytest.raises(ValueError, match=r"run\.jsonl.* 4,194,304 bytes"):
+            use()
+    assert path.read_bytes() == long
+
+
+def test_a_record_that_could_not_be_read_again_is_not_written(path, record):
+    with pytest.raises(ValueError, match="more than 4,194,304 bytes of a record"):
+        Store(path).append(record(text="x" * (4 << 20)))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metrics": {"accuracy": {"mean": 0.5}}},
+        {"key": "0f" * 32},
+        {"seed": [1, 2]},
+        {"settings": {}},
+    ],
+)
+def test_a_record_of_a_later_version_is_said_to_be_one(path, record, change):
+    store = Store(path)
+    store.append(record(0))
+    whole = path.read_bytes()
+    later = record(1) | change | {"versions": {"posenc": "99.1"}}
+    path.write_bytes(whole + json.dumps(later).encode() + b"\n")
+    said = r"line 2: a record of posenc 99\.1, which this one cannot read .*leave the line as it is"
+    with pytest.raises(ValueError, match=said):
+        list(Store(path))
+    today = record(1) | change
+    path.write_bytes(whole + json.dumps(today).encode() + b"\n")
+    with pytest.raises(ValueError, match="line 2: not a record of the benchmark"):
+        list(Store(path))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from datafiles import TINY_TRAIN
 
-from posenc import data
+from posenc import _files, data
 from posenc.data import dataset
 from posenc.data.formats import text
 
@@ -122,7 +122,7 @@ WRONG = {
 
 
 def test_one_giant_series_is_refused_before_it_takes_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "MAX_LINE", 1000)
+    monkeypatch.setitem(_files.LIMITS, "characters", 1000)
     path = write(tmp_path, TINY_TRAIN.replace("40,", "40," * 1000), "giant.ts")
     with pytest.raises(data.FileFormatError, match="line 12: longer than 1,000 characters"):
         data.read_ts(path)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from string import ascii_lowercase
 from typing import Any
 
+from posenc import _files
 from posenc.audit.definitions import EXACT
 from posenc.study import results
 from posenc.teaching.words import WordTable
@@ -25,7 +26,7 @@ def load(repository: str) -> dict[str, Any]:
         If nothing is.
     """
     path = results.folder() / FILE
-    stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    stored = json.loads(_files.text(path)) if path.is_file() else []
     found = next((one for one in stored if one["repository"] == repository), None)
     if found is None:
         raise ValueError(

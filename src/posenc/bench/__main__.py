@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from posenc import _files
 from posenc._pipes import piped
 from posenc.bench import store as stores
 from posenc.bench.settings import NAMED, PROFILES, Settings, complete
@@ -322,6 +323,8 @@ def _check_writable(out: Path, folder: Path) -> None:
     try:
         if folder != out and out.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it")
+        if folder != out:
+            _files.check_regular(out, lambda path, _, why: ValueError(f"--out {path} {why}"))
         nearest = next(path for path in (folder, *folder.parents) if path.exists())
         with tempfile.TemporaryFile(dir=nearest):
             pass
@@ -330,7 +333,8 @@ def _check_writable(out: Path, folder: Path) -> None:
 
 
 def _existing(path: Path) -> Path:
-    if not path.is_file():
+    _files.check_regular(path)
+    if not path.exists():
         raise ValueError(f"there is no results file {path}")
     return path
 

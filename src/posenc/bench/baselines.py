@@ -12,7 +12,6 @@ training sets a quarter of it aside for validation.
 
 import json
 import os
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -22,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc import _checks, data
-from posenc.bench import changes, metrics, parts, records
+from posenc import _checks, _files, data
+from posenc.bench import changes, metrics, parts, records, stopwatch
 from posenc.bench.locks import exclusive
 from posenc.data import Dataset
 
@@ -305,8 +304,8 @@ def read(path: str | os.PathLike) -> list[dict]:
     Raises
     ------
     ValueError
-        If `path` is a folder, or a line is not a record of a baseline: the message names file and
-        line.
+        If `path` is no regular file, or a line is not a record of a baseline: the message names
+        file and line.
 
     Examples
     --------
@@ -318,8 +317,7 @@ def read(path: str | os.PathLike) -> list[dict]:
         raise ValueError(f"out must be a file such as results/baselines.jsonl, got folder {path}")
     if not path.exists():
         return []
-    with open(path, encoding="utf-8", errors="surrogateescape") as lines:
-        return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+    return [_parse(path, number, line) for number, line in _files.records(path)]
 
 
 def append(path: str | os.PathLike, record: dict) -> bool:
@@ -354,6 +352,7 @@ def append(path: str | os.PathLike, record: dict) -> bool:
     (True, False)
     """
     path = Path(path)
+    _files.check_regular(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file, exclusive(file.fileno()):
         stored = read(path)
@@ -421,9 +420,9 @@ def _compute(
             continue
         if baseline == "minirocket":
             _compile(train.n_channels > 1)
-        started = time.perf_counter()
+        started = stopwatch.now()
         predicted = BASELINES[baseline](train, test)
-        seconds = round(time.perf_counter() - started, 4)
+        seconds = round(stopwatch.since(started), 4)
         yield record | {
             "n_train": len(train),
             "n_test": len(test),
@@ -442,9 +441,9 @@ def _versions() -> dict[str, str]:
     return found | {name: version(name) for name in ("aeon", "scikit-learn", "numba")}
 
 
-def _parse(path: Path, number: int, line: str) -> dict:
+def _parse(path: Path, number: int, line: bytes) -> dict:
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}, line {number}: not JSON ({error}); remove that line") from error
     missing = [one for one in FIELDS if not isinstance(record, dict) or one not in record]
@@ -452,6 +451,6 @@ def _parse(path: Path, number: int, line: str) -> dict:
         raise ValueError(
             f"{path}, line {number}: not a record of a baseline, it lacks {', '.join(missing)}"
         )
-    if not line.endswith("\n"):
+    if not line.endswith(b"\n"):
         raise ValueError(f"{path}, line {number}: ends without a newline; add it")
     return record

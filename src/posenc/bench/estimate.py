@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from posenc.bench import build, ensemble, parts
+from posenc.bench import build, ensemble, parts, stopwatch
 from posenc.bench.settings import Settings
 from posenc.bench.train import Training
 
@@ -50,6 +50,6 @@ def _seconds(cell: Settings, device: torch.device) -> float:
     model = build.model(cell, data.n_channels, data.n_classes, data.length).to(device)
     training = Training([cell], ensemble.make([model]), data, device)
     training.take_step()  # the first one is slow
-    start = time.perf_counter()
+    start = stopwatch.now()
     training.take_step()
-    return (time.perf_counter() - start) * training.course.most_steps
+    return stopwatch.since(start) * training.course.most_steps

@@ -26,7 +26,7 @@ from types import ModuleType
 import numpy as np
 import torch
 
-from posenc import encodings
+from posenc import _files, encodings
 from posenc.attention import Position, SelfAttention
 
 TOLERANCE = 1e-6
@@ -191,7 +191,7 @@ def register(path: Path) -> list[str]:
         else:
             listed.append({"code": code, "same": [], "probe": [round(x, 9) for x in now]})
             news.append(f"{name}: {code} is new")
-    path.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
+    _files.replace(path, json.dumps(versions, indent=1) + "\n")
     return news
 
 
@@ -211,7 +211,7 @@ def _wave(shape: tuple[int, ...], number: int) -> torch.Tensor:
 
 @cache
 def _read(path: Path) -> dict[str, list[dict]]:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(_files.text(path))
 
 
 def _versions(path: Path) -> dict[str, list[dict]]:

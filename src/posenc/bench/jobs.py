@@ -1,11 +1,9 @@
 """What a worker does: train some cells, and turn every outcome, good or bad, into a record."""
 
-import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from posenc.bench import records
+from posenc.bench import records, stopwatch
 from posenc.bench.settings import Settings
 
 # Stacked attention forms its scores; beyond this many tokens training one by one is faster. (On an
@@ -183,14 +181,14 @@ def _stackable(job: Job, device: str) -> bool:
 def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
     from posenc.bench import train
 
-    start = time.perf_counter()
+    start = stopwatch.now()
     try:
         outcomes = (job.train or train.train)(cells, device, compile=job.compile, probe=job.probe)
     except Exception as error:
         if len(cells) > 1:  # out of memory, or an encoding with random numbers of its own
             return [r for cell in cells for r in _run_group([cell], job, device)]
         outcomes = [error]
-    seconds = (time.perf_counter() - start) / len(cells)
+    seconds = stopwatch.since(start) / len(cells)
     where = {"device": device_name(device), "seconds": seconds}
     return [
         _stored(cell, outcome, where)
@@ -204,7 +202,7 @@ def _stored(cell: Settings, metrics: dict, where: Mapping[str, object]) -> dict:
     """Return the record of a training; of a failed one if a store would not take its metrics."""
     record = records.finished(cell, metrics, **where)
     try:
-        json.dumps(records.check(record), allow_nan=False)
+        records.line(record)
     except (TypeError, ValueError) as error:
         why = f"metrics must be finite numbers and other JSON values: {_text(error)}"
         return records.failed(cell, why, **where)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from posenc import _checks
-from posenc.bench import build, failures, jobs, local, renewed
+from posenc.bench import build, failures, jobs, local, renewed, stopwatch
 from posenc.bench.course import learning_rate
 from posenc.bench.driver import Cells, Driver, Summary, deadline
 from posenc.bench.progress import Progress
@@ -248,7 +248,7 @@ def fit(
     net.train()
     rates = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
     optimizer = torch.optim.AdamW(net.parameters(), fused=True, **rates)
-    losses, start = [], time.perf_counter()
+    losses, start = [], stopwatch.now()
     for step in range(cell.steps):
         clock.check(f"after {step:,} of {cell.steps:,} steps")
         for group in optimizer.param_groups:
@@ -265,7 +265,7 @@ def fit(
         "train_loss": [float(np.mean(part)) for part in (losses[:NOTED], losses[-NOTED:])],
         "steps": cell.steps,
         "parameters": sum(p.numel() for p in net.parameters()),
-        "seconds_per_step": (time.perf_counter() - start) / cell.steps,
+        "seconds_per_step": stopwatch.since(start) / cell.steps,
     }
 
 

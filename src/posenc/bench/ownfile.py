@@ -1,10 +1,10 @@
 """A JSON file that says which command made it: replaced whole, and only by that command."""
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+from posenc import _files
 
 MAKER = "made_by"
 
@@ -36,7 +36,7 @@ def read(path: Path, maker: str) -> dict[str, object]:
     if not path.exists():
         return {}
     try:
-        stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        stored = json.loads(_files.text(path))
     except (ValueError, RecursionError):
         stored = None
     if not isinstance(stored, dict) or stored.get(MAKER) != maker:
@@ -71,22 +71,12 @@ def write(path: Path, maker: str, content: Mapping[str, object]) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(Path(folder) / "mine.json", "me", {"n": 1})
     ...     read(Path(folder) / "mine.json", "me")
     {'made_by': 'me', 'n': 1}
     """
     read(path, maker)
-    text = json.dumps({MAKER: maker, **content}, indent=1, allow_nan=False) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # of temporary files it is 0o600
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    text = json.dumps({MAKER: maker, **content}, indent=1, allow_nan=False)
+    _files.replace(path, text + "\n")

@@ -1,9 +1,10 @@
 """Files that a command keeps in a folder, beside those of others: it replaces its own only."""
 
+import hashlib
 import os
-from hashlib import sha256
 from pathlib import Path
 
+from posenc import _files
 from posenc.bench import ownfile
 
 
@@ -60,4 +61,5 @@ def put(made: Path, folder: Path, listing: str, maker: str) -> None:
 
 
 def _sum(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+    with _files.opened(path, unpack=False) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,11 +1,13 @@
 """The form of one line of results: one finished or failed training."""
 
+import json
 import platform
 import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from posenc import _files
 from posenc.bench import values
 from posenc.bench.settings import Settings, complete, key
 
@@ -141,6 +143,37 @@ def check(record: object) -> dict:
     return record
 
 
+def line(record: object) -> str:
+    """Return a record as a line of results.
+
+    Parameters
+    ----------
+    record : object
+        As `finished` or `failed` makes it.
+
+    Returns
+    -------
+    str
+        JSON, with a newline at its end.
+
+    Raises
+    ------
+    ValueError
+        If it is no record, holds a number that is not finite, or is longer than what is read.
+    TypeError
+        If it holds something that JSON cannot.
+
+    Examples
+    --------
+    >>> line(finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2.0))[:8]
+    '{"key":"'
+    """
+    text = json.dumps(check(record), allow_nan=False, separators=(",", ":")) + "\n"
+    if len(text) > _files.most("bytes of a record"):
+        raise ValueError(f"a record has {_files.beyond('bytes of a record')}")
+    return text
+
+
 def _check_agreement(record: dict) -> None:
     """Raise ValueError if a name or the key is not what the settings of a record say."""
     there = complete(record["settings"])
@@ -161,6 +194,35 @@ _RULES = {
     "error": values.TEXT,
 }
 _KEY = re.compile("[0-9a-f]{32}")
+
+
+def later(record: object) -> str:
+    """Return the version of this package that made a record if it is later than the present one.
+
+    Parameters
+    ----------
+    record : object
+        What a line of results holds.
+
+    Returns
+    -------
+    str
+        "" where it is not later, or the record does not say.
+
+    Examples
+    --------
+    >>> later({"versions": {"posenc": "99.1"}}), later({"versions": {"posenc": "0.0.9"}}), later([])
+    ('99.1', '', '')
+    """
+    there = record.get("versions") if isinstance(record, dict) else None
+    made_by = there.get("posenc") if isinstance(there, dict) else None
+    ours = versions().get("posenc", "")
+    is_later = isinstance(made_by, str) and _numbers(made_by) > _numbers(ours)
+    return made_by[:40] if is_later and ours else ""
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]{1,9}", version)[:3]]
 
 
 @cache

@@ -2,8 +2,9 @@
 
 A line is written by one `write` to a file opened for appending, under a lock, and flushed to the
 disk before the call returns. A line that a crash has torn is never read, and the next append
-removes it: the last one, if it begins with a record's key or stands behind records. A file that
-begins otherwise belongs to somebody else and is left alone.
+removes it: the last one, if it begins with a record's key or stands behind records. So it is with
+zero bytes, which a power cut leaves where a line was to stand. A file that begins otherwise belongs
+to somebody else and is left alone.
 """
 
 import json
@@ -12,12 +13,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from posenc import _files
 from posenc.bench import records
 from posenc.bench.locks import exclusive
 
 _START = b'{"key":'  # of every record, as `Store.append` writes it
 _KEYED = re.compile(rb'\{"key": ?"[0-9a-f]{32}"')  # what no other file begins with
-_FIRST = 4096
+_BOM = b"\xef\xbb\xbf"  # what some editors write in front of a text
+_FIRST, _PIECE = 4096, 65536
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
@@ -49,8 +52,8 @@ class Store:
     Raises
     ------
     ValueError
-        If `path` is a folder, or a line in the middle of the file is not a record, which is
-        named by its number. A file that is not one of results is never changed.
+        If `path` is no regular file, or a line in the middle of the file is not a record, which
+        is named by its number. A file that is not one of results is never changed.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Store:
         self.path = Path(path)
         if self.path.is_dir():
             raise ValueError(f"out must be a file such as results/run.jsonl, got folder {path}")
+        _files.check_regular(self.path)
         self._offset = 0  # bytes of the file that `refresh` has seen
         self._lines = 0  # and lines
         self._finished: set[int] = set()
@@ -85,12 +89,12 @@ class Store:
         Raises
         ------
         ValueError
-            If it is no record, or the file is not one of results.
+            If it is no record or longer than one may be, or the file is not one of results.
         StoreError
             If the line cannot be written whole, such as on a full disk. The file is then as
             it was before.
         """
-        line = json.dumps(records.check(record), allow_nan=False, separators=(",", ":")) + "\n"
+        line = records.line(record)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, _FLAGS, 0o644)
@@ -152,30 +156,35 @@ class Store:
         if not self.path.exists():
             return
         behind_records = offset > 0
-        with self.path.open("rb") as file:
-            file.seek(offset)
-            for number, line in enumerate(file, n_before + 1):
-                if _is_torn(line) and (behind_records or _KEYED.match(line)):
-                    return  # its cell is not finished
-                offset += len(line)
-                if line.strip():
-                    yield self._parse(line, number), offset, number
-                    behind_records = True
+        for number, line in _files.records(self.path, offset, n_before):
+            ours = behind_records or _is_ours(line)
+            content = _bare(line) if ours else line.removeprefix(_BOM).strip()
+            is_open = ours and not line.endswith(b"\n")
+            if is_open and (not content or _is_torn(content)):
+                return  # its cell is not finished
+            offset += len(line)
+            if content:
+                yield self._parse(content, number), offset, number
+                behind_records = True
 
     def _parse(self, line: bytes, number: int) -> dict:
+        record = None
         try:
-            return records.check(json.loads(line))
+            record = json.loads(line.removeprefix(_BOM).decode())
+            return records.check(record)
         except (ValueError, RecursionError) as error:
-            raise ValueError(
-                f"{self.path}, line {number}: not a record of the benchmark ({error}); "
-                "remove or mend that line, or name another file"
-            ) from error
+            why = f"not a record of the benchmark ({error})"
+            advice = "remove or mend that line, or name another file"
+            if later := records.later(record):
+                why = f"a record of posenc {later}, which this one cannot read ({error})"
+                advice = "leave the line as it is and install that version or a later one"
+            raise _files.fault(self.path, number, f"{why}; {advice}") from error
 
     def _check_kind(self, descriptor: int) -> None:
         """Raise ValueError if the file's first line shows that it is somebody else's."""
         os.lseek(descriptor, 0, os.SEEK_SET)
-        first = os.read(descriptor, _FIRST).lstrip().split(b"\n")[0]
-        if first and not _KEYED.match(first):
+        first = os.read(descriptor, _FIRST).removeprefix(_BOM).lstrip().split(b"\n")[0]
+        if first and not _is_ours(first):
             raise ValueError(
                 f"{self.path} is not a results file, its first line starts with "
                 f"{first[:30].decode(errors='replace')!r}: name another --out; it was left as it is"
@@ -183,16 +192,29 @@ class Store:
 
     def _mend(self, descriptor: int) -> None:
         """End the file with a whole line: complete one that lacks its newline, or cut it off."""
-        rest = _last_line(descriptor)
+        rest = self._last_line(descriptor)
         if not rest:
             return
-        if _is_torn(rest):
-            if not _KEYED.match(rest):
+        if not _bare(rest) or _is_torn(_bare(rest)):
+            if not _is_ours(rest):
                 for _ in self:  # an error unless all lines before it are records
                     pass
             os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(rest))
         else:
             _write_whole(descriptor, b"\n")
+
+    def _last_line(self, descriptor: int) -> bytes:
+        """Return what stands behind the last newline of the file."""
+        size = os.fstat(descriptor).st_size
+        tail, start = b"", size
+        while start and b"\n" not in tail:
+            if len(tail) > _files.most("bytes of a record"):
+                said = f"{_files.beyond('bytes of a record')}; it was left as it is"
+                raise ValueError(f"{self.path}: behind its last whole line stand {said}")
+            end, start = start, max(0, start - _PIECE)
+            os.lseek(descriptor, start, os.SEEK_SET)
+            tail = os.read(descriptor, end - start) + tail
+        return tail[tail.rfind(b"\n") + 1 :]
 
 
 def unique(items: Iterator[dict]) -> list[dict]:
@@ -240,7 +262,8 @@ def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
     Raises
     ------
     ValueError
-        If a source does not exist or holds a line that is not a record.
+        If a source or the target is no regular file, a source does not exist, or one holds a line
+        that is not a record.
     StoreError
         If a record cannot be written.
 
@@ -256,7 +279,8 @@ def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
     (1, 0)
     """
     for path in sources:
-        if not Path(path).is_file():
+        _files.check_regular(Path(path))
+        if not Path(path).exists():
             raise ValueError(f"merge needs existing files, got {path}")
     store = Store(target)
     store.refresh()
@@ -274,6 +298,16 @@ def _short(key: str) -> int:
     return int(key[:16], 16)  # 64 bits are enough to tell cells apart, and small
 
 
+def _is_ours(line: bytes) -> bool:
+    """Return whether a line begins as records do, and no other file."""
+    return _KEYED.match(line.removeprefix(_BOM)) is not None
+
+
+def _bare(line: bytes) -> bytes:
+    """Return a line without a BOM, white space, and the zero bytes that a power cut leaves."""
+    return line.removeprefix(_BOM).strip(b"\0 \t\r\n")
+
+
 def _is_torn(line: bytes) -> bool:
     """Return whether a line may be the start of a record that a crash cut off."""
     if line.endswith(b"\n") or _is_whole(line):
@@ -288,17 +322,6 @@ def _is_whole(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _last_line(descriptor: int) -> bytes:
-    """Return what stands behind the last newline of a file."""
-    size = os.fstat(descriptor).st_size
-    tail, start = b"", size
-    while start and b"\n" not in tail:
-        start = max(0, start - 65536)
-        os.lseek(descriptor, start, os.SEEK_SET)
-        tail = os.read(descriptor, size - start)
-    return tail[tail.rfind(b"\n") + 1 :]
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

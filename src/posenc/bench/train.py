@@ -5,7 +5,6 @@ end.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -13,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from posenc.bench import build, dropout, ensemble, metrics, parts
+from posenc.bench import build, dropout, ensemble, metrics, parts, stopwatch
 from posenc.bench.course import Best, learning_rate, plan
 from posenc.bench.ensemble import Ensemble
 from posenc.bench.memory import PeakMemory
@@ -232,12 +231,12 @@ class Training:
 
     def _train_round(self) -> list[float]:
         """Train up to the next check, and return each seed's mean loss."""
-        start = time.perf_counter()
+        start = stopwatch.now()
         total = torch.zeros(self.group.n_seeds, device=self.device)
         for _ in range(self.course.round_steps):
             total += self.take_step()
         losses = (total / self.course.round_steps).tolist()
-        self.seconds += (time.perf_counter() - start) / len(self.running)
+        self.seconds += stopwatch.since(start) / len(self.running)
         return losses
 
     def take_step(self) -> Tensor:

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from posenc import _files
 from posenc.data.errors import ArchiveError
 
 # the largest set in the registry unpacks to under 4 GB; more than this is an accident or an attack
@@ -26,6 +27,7 @@ def unpack(archive: Path, folder: Path) -> None:
     members, or together they exceed MAX_BYTES; and for damaged archives.
     """
     try:
+        _files.check_regular(archive, _error)
         with zipfile.ZipFile(archive) as content:
             members = content.infolist()
             _check_size(archive, members)
@@ -42,6 +44,10 @@ def unpack(archive: Path, folder: Path) -> None:
         if error.errno in (None, errno.EINVAL, errno.ENAMETOOLONG):
             raise ArchiveError(f"{archive.name}: not a usable zip archive ({error})") from error
         raise
+
+
+def _error(archive: Path, _: int | None, problem: str) -> ArchiveError:
+    return ArchiveError(f"{archive.name}: {problem}")
 
 
 # FileExistsError and its kin: one member wants as a folder what another wants as a file

@@ -48,14 +48,15 @@ def read_digests(path: Path) -> dict[str, str]:
     DataError
         If the file is of another kind, damaged, or of another version of this package.
     """
+    why = "it lacks its checksums"
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with packed.opened(path) as arrays:
             version, digests = int(arrays["version"]), json.loads(str(arrays["digests"]))
             good = all(isinstance(one, str) for pair in digests.items() for one in pair)
-    except Exception:  # whatever damaged bytes lead zipfile, NumPy and json to
-        good = False
+    except Exception as error:  # whatever damaged bytes lead zipfile, NumPy and json to
+        good, why = False, str(error)
     if not good:
-        raise DataError(f"{path} was not written by `{MAKER}`, or is damaged: move it away")
+        raise DataError(f"{path} was not written by `{MAKER}`, or is damaged: move it away ({why})")
     if version != packed.VERSION:
         raise DataError(
             f"{path} was packed by another version of this package: remove it, and pack it anew "

@@ -2,10 +2,10 @@
 
 import hashlib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from posenc.data.errors import DataError
+from posenc import _files
+from posenc.data.errors import DataError, FileFormatError
 
 FILE = Path(__file__).with_name("checksums.sha256")
 
@@ -13,7 +13,7 @@ FILE = Path(__file__).with_name("checksums.sha256")
 @cache
 def known() -> dict[str, str]:
     """Return {path below the data folder: SHA-256}, each file both plain and gzipped."""
-    return _listed((files("posenc.data") / FILE.name).read_text(encoding="utf-8"))
+    return _listed(_files.text(FILE))
 
 
 def add(digests: dict[str, str], path: Path = FILE) -> int:
@@ -24,14 +24,14 @@ def add(digests: dict[str, str], path: Path = FILE) -> int:
     DataError
         If a file is listed with another sum: then one of the two copies is damaged or changed.
     """
-    text = path.read_text(encoding="utf-8")
+    text = _files.text(path)
     listed = _listed(text)
     for name, digest in digests.items():
         if listed.get(name, digest) != digest:
             raise DataError(f"{name}: listed with the sum {listed[name]}, this file has {digest}")
     new = {name: digest for name, digest in digests.items() if name not in listed}
     lines = text.splitlines() + [f"{digest}  {name}" for name, digest in new.items()]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    _files.replace(path, "".join(f"{line}\n" for line in lines))
     known.cache_clear()
     return len(new)
 
@@ -43,7 +43,7 @@ def _listed(text: str) -> dict[str, str]:
 
 def sha256(path: Path) -> str:
     """Return the SHA-256 sum of the file, in hexadecimal."""
-    with open(path, "rb") as file:
+    with _files.opened(path, FileFormatError, unpack=False) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from posenc import _files
 from posenc.data import archives, folders, lock
 from posenc.data.bounded import BeyondLimitError, Bounded
 from posenc.data.errors import DownloadError
@@ -71,7 +72,7 @@ class Zenodo:
         )
         client.fetch(name, downloader=Bounded(most=MAX_LISTING))
         try:
-            record = json.loads((folder / name).read_text(encoding="utf-8"))
+            record = json.loads(_files.text(folder / name))
             return {one["key"]: one for one in record["files"] if one["links"]["self"]}
         except (ValueError, KeyError, TypeError) as error:
             raise DownloadError(f"{url} is not the list of a record's files ({error!r})") from error

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.dataset import Dataset
 from posenc.data.errors import FileFormatError, MissingDataError, UnknownDatasetError
 from posenc.data.fingerprints import fingerprint
@@ -64,7 +65,7 @@ def recorded() -> dict:
     >>> [round(a - b, 2) for a, b in zip(scores["random"], scores["protocol"])]
     [0.13, 0.12, 0.17]
     """
-    return json.loads(RECORD.read_text(encoding="utf-8"))
+    return json.loads(_files.text(RECORD))
 
 
 def recorded_facts(name: str) -> Facts:
@@ -106,6 +107,7 @@ def write(path: Path = RECORD) -> None:
     """Count and measure everything and write it to `path` as JSON."""
     if not path.parent.is_dir():  # said now, not after minutes of counting
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    _files.check_regular(path, FileFormatError)
     _store(_everything(), path)
 
 
@@ -130,7 +132,9 @@ def add(name: str, path: Path = RECORD) -> None:
 
 def _read_record(path: Path) -> dict:
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(_files.text(path, FileFormatError))
+    except FileFormatError:
+        raise
     except ValueError as error:
         raise FileFormatError(path, None, f"is no record in JSON ({error})") from error
     if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
@@ -139,7 +143,7 @@ def _read_record(path: Path) -> dict:
 
 
 def _store(record: dict, path: Path) -> None:
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _files.replace(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def count(name: str) -> dict:

@@ -8,15 +8,19 @@ import hashlib
 import os
 import tempfile
 import warnings
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from posenc import _files
 from posenc.data import folders
 from posenc.data.dataset import Dataset
 
 # raise it whenever a reader, a protocol or this layout changes
-VERSION = 3
+VERSION = 4
 _OPTIONAL = ("mask", "groups")
 
 
@@ -30,8 +34,7 @@ def location(name: str, digests: dict[str, str]) -> Path:
 def read(path: Path, split: str) -> Dataset | None:
     """Return one split of the file, or None if it is absent or damaged."""
     try:
-        # np.load would leave a damaged file open
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with opened(path) as arrays:
             return Dataset(
                 x=arrays[f"{split}_x"],
                 y=arrays[f"{split}_y"],
@@ -46,6 +49,19 @@ def read(path: Path, split: str) -> Dataset | None:
             )
     except Exception:  # whatever damaged bytes lead zipfile and NumPy to: it is made anew
         return None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
+    """Open a file of arrays that do not unpack to more than its size explains."""
+    # np.load would leave a damaged file open
+    with _files.opened(path) as file:
+        with zipfile.ZipFile(file) as content:
+            unpacked = sum(one.file_size for one in content.infolist())
+        _files.check_unpacked(path.stat().st_size, unpacked)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            yield arrays
 
 
 def write(path: Path, splits: dict[str, Dataset]) -> None:

@@ -22,6 +22,7 @@ from itertools import product
 from pathlib import Path
 
 import posenc
+from posenc import _files
 from posenc.bench import build, protocols
 from posenc.bench.settings import complete
 from posenc.study import results, tables
@@ -130,7 +131,7 @@ def read() -> Edition | None:
     path = results.folder() / FILE
     if not path.is_file():
         return None
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored = json.loads(_files.text(path))
     sets = {name: tuple(found) for name, found in stored.pop("sets").items()}
     edition = Edition(**stored, sets=sets)
     made, now = (edition.training, edition.analysis), (protocols.HASH, ANALYSIS_HASH)
@@ -383,7 +384,7 @@ def make(name: str, date: str) -> Edition:
 def write(edition: Edition) -> Path:
     """Write an edition into the folder of results, and return its path."""
     path = results.folder() / FILE
-    path.write_text(json.dumps(asdict(edition), indent=2) + "\n", encoding="utf-8")
+    _files.replace(path, json.dumps(asdict(edition), indent=2) + "\n")
     return path
 
 
@@ -401,7 +402,7 @@ def readers(book: Path) -> list[str]:
 
 def _code(path: Path) -> str:
     """Return the code of a notebook, with nothing in place of commands to the shell."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(_files.text(path))["cells"]
     code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
     return re.sub(r"^(\s*)[%!].*", r"\1pass", code, flags=re.MULTILINE)
 
@@ -436,7 +437,7 @@ def _reached(modules: Iterable[str]) -> set[str]:
 
 @cache
 def _needed(module: str) -> frozenset[str]:
-    return frozenset(_imported(_source(module).read_text(encoding="utf-8")))
+    return frozenset(_imported(_files.text(_source(module))))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

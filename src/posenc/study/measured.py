@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from posenc import _files
 from posenc.study import lengths, results
 from posenc.teaching.atlas import cards
 
@@ -65,7 +66,7 @@ def step_costs() -> dict[str, dict[int, float]]:
         raise ValueError(
             f"{path} is missing; write it with: python benchmarks/costs.py --out {path}"
         )
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored = json.loads(_files.text(path))
     return {name: {int(n): x for n, x in one.items()} for name, one in stored["costs"].items()}
 
 

@@ -8,6 +8,7 @@ float64, with the version or commit of the reference and the date.
 import json
 from typing import TYPE_CHECKING, Any
 
+from posenc import _files
 from posenc.study import results
 from posenc.teaching.table import Table
 
@@ -64,7 +65,7 @@ def load() -> dict[str, Any]:
             f"the folder of results must hold peers.json, which {results.folder()} does not; "
             "`make peers` writes it"
         )
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(_files.text(path))
 
 
 def tolerance(dtype: str, size: float, precision: str = "own", unit: str = "absolute") -> float:

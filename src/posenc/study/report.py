@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from posenc import _files
 from posenc.bench import changes, failures, ownfolder, values
 from posenc.bench.changes import Change
 from posenc.bench.settings import complete
@@ -219,6 +220,7 @@ def cost_table(records: Iterable[dict], model: str) -> str:
 
 def write_csv(records: Iterable[dict], path: Path) -> None:
     """Write one line per finished training: names, seed, every metric, seconds."""
+    _files.check_regular(path)
     records = list(records)
     names = list(dict.fromkeys(name for r in records for name in r["metrics"]))
     with path.open("w", newline="", encoding="utf-8") as file:

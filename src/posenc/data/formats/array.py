@@ -1,18 +1,17 @@
 """NumPy .npy files, plain or gzipped. Nothing is ever unpickled."""
 
-import gzip
 import warnings
-import zlib
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import text
 
-MAX_BYTES = 1 << 31  # of one array; the largest recording of the registry has 4 million
+PIECE = 1 << 20
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -21,13 +20,12 @@ _HEADERS = {
 
 def read_npy(path: Path, n_columns: int) -> NDArray[np.float64]:
     """Return the array (n_rows, n_columns) of the file, finite as 32-bit numbers too."""
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rb") as file:
+        with _files.opened(path, FileFormatError) as file:
             values = _read(path, file, n_columns)
-    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        if isinstance(error, FileFormatError):
-            raise
+    except FileFormatError:
+        raise
+    except (ValueError, *_files.DAMAGED) as error:
         raise FileFormatError(path, None, f"not a plain NumPy array file ({error})") from error
     fits = text.fits_float32(values)
     if not fits.all():
@@ -56,10 +54,21 @@ def _read(path: Path, file: BinaryIO, n_columns: int) -> NDArray:
     if len(shape) != 2 or shape[0] < 0 or shape[1] != n_columns or dtype.kind not in "fiu":
         raise FileFormatError(path, None, f"expected numbers (n, {n_columns}), got {dtype} {shape}")
     wanted = shape[0] * shape[1] * dtype.itemsize
-    if wanted > MAX_BYTES:
-        raise FileFormatError(path, None, f"promises {wanted:,} bytes, over {MAX_BYTES:,}")
-    content = file.read(wanted + 1)
+    most = _files.most("bytes of an array")
+    if wanted > most:
+        said = f"promises {wanted:,} bytes, over {most:,}; {_files.REMEDY}"
+        raise FileFormatError(path, None, said)
+    content = _up_to(file, wanted + 1)
     if len(content) != wanted:
         more = "more" if len(content) > wanted else f"{len(content):,}"
         raise FileFormatError(path, None, f"promises {wanted:,} bytes, holds {more}")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
+
+
+def _up_to(file: BinaryIO, most: int) -> bytes:
+    """Return so many bytes of a file or all; in pieces, so that a promise alone takes no memory."""
+    pieces = []
+    while most and (piece := file.read(min(PIECE, most))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)

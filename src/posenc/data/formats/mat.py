@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import text
 
-MAX_BYTES = 1 << 31  # of one element; the one set of the registry has 42 million
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
 _NUMBERS = {
@@ -38,7 +38,8 @@ def read_mat(path: Path, variable: str, n_columns: int) -> NDArray[np.float64]:
     """Return the matrix `variable` (n_rows, n_columns) of the file."""
     path = Path(path)
     try:
-        found = dict(_variables(path.read_bytes()))
+        with _files.opened(path, FileFormatError, limit="bytes of an array") as file:
+            found = dict(_variables(file.read()))
         if variable not in found:
             raise FileFormatError(path, None, f"has no variable {variable!r}, only {sorted(found)}")
         values = _matrix(*found[variable])
@@ -101,9 +102,8 @@ def _elements(content: bytes, order: str) -> Iterator[Element]:
 def _unpacked(body: bytes, order: str) -> Element:
     """Return the one element that stands compressed in another."""
     unpack = zlib.decompressobj()
-    content = unpack.decompress(body, MAX_BYTES)
-    if unpack.unconsumed_tail:
-        raise ValueError(f"unpacks to more than {MAX_BYTES:,} bytes")
+    content = unpack.decompress(body, _files.most_unpacked(len(body)) + 1)
+    _files.check_unpacked(len(body), len(content))
     return next(_elements(content, order), (0, b""))
 
 

@@ -1,34 +1,22 @@
 """Text files, plain or gzipped, and the numbers in them."""
 
-import gzip
+import csv
 import os
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.errors import FileFormatError
 
-MAX_LINE = 1 << 26  # characters; the longest of the archives' cases has 3 million
+PIECE = 1 << 16  # characters of a line whose fields are taken apart at once
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end); any BOM, CRLF or .gz is taken away."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    number = 0
-    try:
-        with opened(path, "rt", encoding="utf-8-sig") as file:
-            while line := file.readline(MAX_LINE + 1):
-                number += 1
-                if len(line) > MAX_LINE:
-                    raise FileFormatError(path, number, f"longer than {MAX_LINE:,} characters")
-                yield number, line.rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(path, number + 1, f"not UTF-8 text ({error.reason})") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FileFormatError(path, number + 1, f"damaged gzip file ({error})") from error
+    return _files.lines(path, FileFormatError)
 
 
 def readable(path: Path | str) -> Path:
@@ -42,9 +30,20 @@ def readable(path: Path | str) -> Path:
         pass  # said below
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
         raise ValueError(f"path must be one that a file can have, got {str(path)!r:.80}") from error
-    if not path.is_file():
+    if not path.exists():
         raise FileFormatError(path, None, "no such file")
+    _files.check_regular(path, FileFormatError)
     return path
+
+
+def fields(path: Path, line: int, row: str) -> list[str]:
+    """Return the fields of a line of a table, which may hold commas where they are quoted."""
+    if row.count(",") >= _files.most("columns"):
+        raise FileFormatError(path, line, _files.beyond("columns"))
+    try:
+        return next(csv.reader([row]), [])
+    except csv.Error as error:
+        raise FileFormatError(path, line, f"not a line of a table ({error})") from error
 
 
 def numbers(path: Path, line: int, text: str, *, missing: bool) -> NDArray[np.float64]:
@@ -52,6 +51,12 @@ def numbers(path: Path, line: int, text: str, *, missing: bool) -> NDArray[np.fl
 
     All others are finite, as 32-bit numbers too: that is how the models get them.
     """
+    # a long line in pieces, as the texts of its fields take many times its own memory
+    pieces = [_numbers(path, line, piece, missing) for piece in _pieces(text)]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _numbers(path: Path, line: int, text: str, missing: bool) -> NDArray[np.float64]:
     fields = text.split(",")
     try:
         values = np.array([float(field) for field in fields])
@@ -60,6 +65,15 @@ def numbers(path: Path, line: int, text: str, *, missing: bool) -> NDArray[np.fl
     if "_" in text or not fits_float32(values).all():
         _check_unusual(path, line, fields, values, missing)
     return values
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text cut at commas into pieces that are little longer than `PIECE`."""
+    start = 0
+    while (end := text.find(",", start + PIECE)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def fits_float32(values: NDArray) -> NDArray[np.bool_]:

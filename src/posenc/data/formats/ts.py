@@ -2,10 +2,11 @@
 
 aeon's reader is the well-kept one and the tests compare with it, value by value. It is not used
 for reading because its errors do not name a line, it accepts labels that the header does not
-list, it turns class names into lower case, it stops at a byte-order mark, and it neither reads
-.gz files nor marks missing steps.
+list, it turns class names into lower case, it overlooks a tag behind a byte-order mark, and it
+neither reads .gz files nor marks missing steps.
 """
 
+import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.dataset import Dataset, check_growth, stack
 from posenc.data.errors import DataError, FileFormatError
 from posenc.data.formats import text
 
+MOST_TAGS = 1000  # the format has nine
 _COMMENT = ("#", "%")
 _FLAGS = ("timestamps", "missing", "univariate", "equallength", "targetlabel")
 _COUNTS = {"dimensions": "dimensions", "dimension": "dimensions", "serieslength": "serieslength"}
+_TAGS = ("problemname", "classlabel", "data", *_FLAGS, *_COUNTS)
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,13 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
     index = {label: i for i, label in enumerate(header.classes)}
     series: list[NDArray] = []
     labels: list[int] = []
+    most_series, most_channels = _files.most("series"), _files.most("columns")
     longest = 0, 0  # steps, line
     for line, row in rows:
         if not row.strip() or row.startswith(_COMMENT):
             continue
+        if row.count(":") > most_channels:
+            raise FileFormatError(path, line, _files.beyond("columns"))
         *channels, label = row.split(":")
         if label.strip() not in index:
             raise FileFormatError(
@@ -96,6 +103,8 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
         series.append(_read_case(path, line, channels, header, expected))
         labels.append(index[label.strip()])
         longest = max(longest, (len(series[-1]), -line))
+        if len(series) > most_series:
+            raise FileFormatError(path, line, _files.beyond("series"))
     if not series:
         raise FileFormatError(path, None, "holds no series after @data")
     try:
@@ -160,13 +169,17 @@ def _read_header(path: Path, rows) -> Header:
             continue
         if not row.startswith("@"):
             raise FileFormatError(path, line, f"expected a @tag before @data, got {row[:40]!r}")
-        tag, _, value = row[1:].partition(" ")
-        tag = tag.lower()
+        name, *rest = row.split(None, 1)
+        tag, value = name[1:].lower(), "".join(rest)
+        if tag == "data" and value:
+            raise FileFormatError(path, line, f"@data must stand alone, got {row[:40]!r}")
         if tag == "data":
             return _check_header(path, line, tags)
         if tag in tags:
             raise FileFormatError(path, line, f"@{tag} appears a second time")
-        tags[tag] = _check_tag(path, line, tag, value.strip())
+        tags[tag] = _check_tag(path, line, tag, value)
+        if len(tags) > MOST_TAGS:
+            raise FileFormatError(path, line, f"more than {MOST_TAGS:,} tags before @data")
     raise FileFormatError(path, line or None, "ends without a @data line")
 
 
@@ -179,11 +192,17 @@ def _check_tag(path: Path, line: int, tag: str, value: str) -> str:
         )
     if tag == "timestamps" and value.lower() == "true":
         raise FileFormatError(path, line, "files with time stamps are not supported")
+    word = re.match(r"\w{0,40}", tag)[0]  # of `equallength=false`, too
+    near = difflib.get_close_matches(word, _TAGS, n=1, cutoff=0.8)
+    if near and tag not in _TAGS:
+        raise FileFormatError(path, line, f"there is no tag @{tag[:40]}; did you mean @{near[0]}?")
     return value
 
 
 def _check_header(path: Path, line: int, tags: dict[str, str]) -> Header:
-    flag, *classes = tags.get("classlabel", "").split() or [""]
+    flag, *classes = tags.get("classlabel", "").split(None, _files.most("columns") + 1) or [""]
+    if len(classes) > _files.most("columns"):
+        raise FileFormatError(path, line, f"@classLabel names {_files.beyond('columns')}")
     if flag.lower() != "true" or not classes:
         raise FileFormatError(
             path, line, "the header needs `@classLabel true` followed by the class names"

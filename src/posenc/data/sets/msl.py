@@ -7,7 +7,6 @@ table, are left out.
 """
 
 import ast
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -71,19 +70,12 @@ def read_segments(path: Path) -> dict[str, tuple[list[tuple[int, int]], int]]:
         raise FileFormatError(path, 1, f"unexpected header {header[:60]!r}")
     channels = {}
     for line, row in rows:
-        fields = _fields(path, line, row)
+        fields = text.fields(path, line, row)
         if len(fields) != 5:
             raise FileFormatError(path, line, f"expected 5 columns, got {len(fields)}")
         if fields[1] == "MSL":
             channels[fields[0]] = _segments(path, line, fields[2], fields[4])
     return channels
-
-
-def _fields(path: Path, line: int, row: str) -> list[str]:
-    try:
-        return next(csv.reader([row]), [])
-    except csv.Error as error:
-        raise FileFormatError(path, line, f"not a line of a table ({error})") from error
 
 
 def _segments(path: Path, line: int, segments: str, rows: str) -> tuple[list, int]:

@@ -7,7 +7,6 @@ groups, because neighbouring windows look alike; the first and the last window o
 dropped, as they touch the training part.
 """
 
-import csv
 from datetime import datetime
 from pathlib import Path
 
@@ -84,7 +83,7 @@ def read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         raise FileFormatError(path, 1, f"expected the header {','.join(HEADER)!r}")
     days, seconds, sensors, counts = [], [], [], []
     for line, row in rows:
-        fields = next(csv.reader([row]), [])
+        fields = text.fields(path, line, row)
         if len(fields) != len(HEADER):
             raise FileFormatError(path, line, f"expected {len(HEADER)} columns, got {len(fields)}")
         days.append(fields[0])
