@@ -103,7 +103,7 @@ def test_a_row_without_any_real_token_gives_no_nan():
             assert all(p.grad.isfinite().all() for p in attention.parameters())
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("shape", [(2, 0, 8), (0, 5, 8), (0, 300, 8)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_empty_inputs_give_empty_outputs(name, shape, masked):
@@ -216,7 +216,7 @@ def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
         return original(*args, **options)
 
     monkeypatch.setattr(kernels, "scaled_dot_product_attention", spy)
-    for name in encodings.names("all"):
+    for name in encodings.names("series"):
         used.clear()
         SelfAttention(8, 2, encodings.make(name, 8, 2, 5))(torch.randn(1, 5, 8))
         assert used == [True], name
@@ -348,7 +348,7 @@ def randomised(name, length, **options):
     return attention
 
 
-SECOND = [(name, {}) for name in encodings.names("all")]
+SECOND = [(name, {}) for name in encodings.names("series")]
 SECOND += [("relative", {"values": True}), ("tpe", {"learn_sigma": True})]
 
 

@@ -11,7 +11,7 @@ from posenc.attention import Cache, CrossAttention, Places, SelfAttention
 from posenc.encodings.window_statistics import window_statistics
 from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
-NAMES = encodings.names("all") + encodings.names("axes")
+NAMES = encodings.names("all")
 SIZES = {"d_model": 16, "n_heads": 2, "max_length": 8}
 WRONG = (None, "text", [], 0, -1, 0.5, math.nan, math.inf, True, 10**400, object())
 INPUTS = {

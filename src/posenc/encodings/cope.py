@@ -60,7 +60,12 @@ class CoPE(Position):
         self.n_positions = _checks.count("n_positions", n_positions, minimum=4)
         if n_positions % 2:
             raise ValueError(f"n_positions must be even, got {n_positions}")
-        self.vectors = nn.Parameter(torch.zeros(n_positions, self.d_head))
+        self.vectors = nn.Parameter(torch.empty(n_positions, self.d_head))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set all that is learned back to 0, where it starts."""
+        nn.init.zeros_(self.vectors)
 
     def kept(self, x: Tensor) -> Tensor:
         return (x != 0).any(-1, keepdim=True)  # all that is asked of tokens

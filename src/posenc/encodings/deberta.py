@@ -12,6 +12,7 @@ from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
 from posenc.attention.toeplitz import along
+from posenc.encodings.starts import empty_linear, reset_projections
 
 
 class DeBERTa(Position):
@@ -68,11 +69,15 @@ class DeBERTa(Position):
         self.formula = _checks.choice("formula", formula, ("paper", "program"))
         far = self.max_length if max_distance is None else max_distance
         self.max_distance = _checks.count("max_distance", far, minimum=1)
-        self.vectors = nn.Parameter(torch.randn(2 * self.max_distance, d_model) * 0.02)
-        self.query = nn.Linear(d_model, d_model, bias=False)
-        self.key = nn.Linear(d_model, d_model, bias=False)
-        for projection in (self.query, self.key):
-            nn.init.xavier_uniform_(projection.weight)
+        self.vectors = nn.Parameter(torch.empty(2 * self.max_distance, d_model))
+        self.query, self.key = empty_linear(d_model, d_model), empty_linear(d_model, d_model)
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.vectors.normal_().mul_(0.02)
+        reset_projections(self.query, self.key)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         # attention divides by sqrt(d_head), and all three terms by sqrt(3) more

@@ -69,7 +69,13 @@ class T5Bias(Position):
         self.max_distance = _checks.count(
             "max_distance", max_distance, minimum=self.n_buckets // 4 + 1
         )
-        self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
+        self.values = nn.Parameter(torch.empty(n_heads, n_buckets))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.values.normal_().mul_(self.d_model**-0.5)
 
     def check_causal(self) -> None:
         single = self.n_buckets // 2

@@ -58,7 +58,13 @@ class ERPE(Position):
         self.std = _checks.non_negative("std", std)
         n_vectors = n_heads if _checks.flag("per_head", per_head) else 1
         shape = (n_vectors, 2 * self.max_length - 1)
-        self.values = nn.Parameter(torch.randn(shape) * self.std)
+        self.values = nn.Parameter(torch.empty(shape))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.values.normal_().mul_(self.std)
 
     @by_offset
     def mix(self, offset: Tensor, places: Places) -> Tensor:

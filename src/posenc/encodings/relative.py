@@ -68,8 +68,12 @@ class Relative(Position):
         shape = (n_tables, 2 * self.max_distance + 1, self.d_head)
         self.keys = nn.Parameter(torch.empty(shape))
         self.values = nn.Parameter(torch.empty(shape)) if _checks.flag("values", values) else None
-        for vectors in self.parameters():
-            for head in vectors:
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        for vectors in (self.keys, self.values):
+            for head in () if vectors is None else vectors:
                 nn.init.xavier_uniform_(head)
 
     @by_query_and_offset

@@ -31,7 +31,7 @@ class LanguageModel(RandomPlaces):
     d_model, n_heads, n_layers : int
         Width, heads, layers.
     position : str, Position, or callable
-        A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
+        A name (`posenc.encodings.names("series")`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). A list gives one for each
         layer, such as `["rotary", "rotary", "none"]`; an entry with options is a callable, such
         as `functools.partial(Rotary, scaling="yarn", original_length=128)`.
