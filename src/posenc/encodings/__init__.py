@@ -23,6 +23,7 @@ from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
+from posenc.encodings.resizing import resize
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
@@ -70,6 +71,7 @@ __all__ = [
     "make",
     "names",
     "register",
+    "resize",
     "window_statistics",
     "with_window_statistics",
 ]

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
+from posenc.encodings.resizing import Rows
 
 
 class CoPE(Position):
@@ -66,6 +67,9 @@ class CoPE(Position):
     def reset_parameters(self) -> None:
         """Set all that is learned back to 0, where it starts."""
         nn.init.zeros_(self.vectors)
+
+    def _learned_rows(self) -> Rows:
+        return Rows()  # its positions serve any length
 
     def kept(self, x: Tensor) -> Tensor:
         return (x != 0).any(-1, keepdim=True)  # all that is asked of tokens

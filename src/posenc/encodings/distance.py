@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, by_offset
 from posenc.attention.numerics import precise
+from posenc.encodings.resizing import Rows
 
 
 class T5Bias(Position):
@@ -76,6 +77,9 @@ class T5Bias(Position):
     def reset_parameters(self) -> None:
         """Draw all that is learned anew, as at the start."""
         self.values.normal_().mul_(self.d_model**-0.5)
+
+    def _learned_rows(self) -> Rows:
+        return Rows()  # its buckets serve any length
 
     def check_causal(self) -> None:
         single = self.n_buckets // 2

@@ -7,6 +7,7 @@ from posenc import _checks
 from posenc.attention import Places, Position, by_offset
 from posenc.attention.numerics import precise
 from posenc.attention.places import can_look, refuse
+from posenc.encodings.resizing import Rows
 
 
 class ERPE(Position):
@@ -65,6 +66,10 @@ class ERPE(Position):
     def reset_parameters(self) -> None:
         """Draw all that is learned anew, as at the start."""
         self.values.normal_().mul_(self.std)
+
+    def _learned_rows(self) -> Rows:
+        reach = self.max_length - 1
+        return Rows(("values",), 1, 2 * reach + 1, reach, reach)
 
     @by_offset
     def mix(self, offset: Tensor, places: Places) -> Tensor:

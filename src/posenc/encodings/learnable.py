@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from posenc import _checks, frequencies
 from posenc.attention.numerics import precise
 from posenc.encodings.added import Added
+from posenc.encodings.resizing import Rows
 from posenc.encodings.sinusoidal import waves
 
 
@@ -57,6 +58,9 @@ class Learnable(Added):
     def reset_parameters(self) -> None:
         super().reset_parameters()
         self.vectors.normal_().mul_(self.std)
+
+    def _learned_rows(self) -> Rows:
+        return Rows(("vectors",), 0, self.max_length, 0, self.max_length - 1)
 
     def table(self, length: int) -> Tensor:
         self.check_length(length)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, by_product
 from posenc.attention.places import Steps
+from posenc.encodings.resizing import Rows
 from posenc.encodings.starts import empty_linear, reset_projections
 
 
@@ -70,6 +71,9 @@ class TUPE(Position):
         reset_projections(self.query, self.key)
         if self.theta is not None:
             nn.init.zeros_(self.theta)
+
+    def _learned_rows(self) -> Rows:
+        return Rows(("vectors",), 0, self.max_length, 0, self.max_length - 1)
 
     def expect_class_token(self) -> None:
         if self.theta is None:
