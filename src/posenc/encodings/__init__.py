@@ -186,7 +186,7 @@ def get(name: str, *, argument: str = "position", axes: bool = True) -> type[Pos
     return known[words.choice(argument, name, known, words.ENCODINGS)]
 
 
-def register(name: str, cls: type[Position]) -> None:
+def register(name: str, cls: type[Position]) -> type[Position]:
     """Give a class of one's own a name, by which `make`, models and the benchmark know it.
 
     That holds in this process. A name may be given anew to a class of the same name in the same
@@ -201,6 +201,11 @@ def register(name: str, cls: type[Position]) -> None:
         Derived from `posenc.attention.Position`, with a door, made from
         (d_model, n_heads, max_length) and options.
 
+    Returns
+    -------
+    type
+        The class.
+
     Raises
     ------
     ValueError
@@ -212,7 +217,8 @@ def register(name: str, cls: type[Position]) -> None:
     >>> class Nearby(ALiBi):
     ...     def bias(self, x, q, k, places=None):
     ...         return 2 * super().bias(x, q, k, places)
-    >>> register("nearby", Nearby)
+    >>> register("nearby", Nearby).__name__
+    'Nearby'
     >>> make("nearby", 8, 2, 5).doors()
     ('bias',)
     """
@@ -236,6 +242,7 @@ def register(name: str, cls: type[Position]) -> None:
             f"name {name!r} belongs to {old.__module__}.{old.__qualname__}; take another one"
         )
     _OWN[name] = cls
+    return cls
 
 
 def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:
@@ -263,6 +270,9 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
 
     Notes
     -----
+    Encodings with parameters have `reset_parameters()`, which draws them anew as at the start.
+    `resize` gives a learned table another length.
+
     To ONNX: while parameters want gradients, `torch.onnx.export(layer, ..., dynamo=True)` fails
     with "Cannot view a tensor with shape ..." for t5, relative, tupe, deberta, kerple, fire and
     cope, seen with torch 2.13. The fault is torch's. `layer.requires_grad_(False)`, or that of the

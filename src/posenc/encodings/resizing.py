@@ -45,7 +45,8 @@ def resize(position: Position, max_length: int, *, interpolate: bool = False) ->
     interpolate : bool
         Whether the table is stretched or squeezed: position t of the new length then gets what lay
         at the same share of the old one, between two rows if need be, and nothing is drawn. That is
-        for a series which is sampled more finely, or position embeddings of pictures made larger.
+        for a series which is sampled more finely, as vision transformers do for larger pictures
+        (Dosovitskiy et al. 2021, section 3.2, along two axes).
 
     Returns
     -------
