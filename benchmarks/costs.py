@@ -34,7 +34,7 @@ def main() -> None:
     torch.set_num_threads(1)
     at_work = busy()  # before this program adds to it
     head = f"{platform.machine()}, 1 thread, torch {torch.__version__}"
-    names = [name for name in encodings.names("all") if name not in OF_AN_IMAGE]
+    names = [name for name in encodings.names("series") if name not in OF_AN_IMAGE]
     found = {length: ratios(names, length, options.quick) for length in options.lengths}
     costs = {name: {str(n): found[n][name] for n in found} for name in names}
     print(f"{head}\n\n{table(costs)}")

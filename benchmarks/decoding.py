@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one length")
     parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS)
-    known = [n for n in encodings.names("all") if n not in encodings.names("signal")]
+    known = [n for n in encodings.names("series") if n not in encodings.names("signal")]
     parser.add_argument("--encodings", nargs="+", choices=known, default=known)
     parser.add_argument("--out", type=Path, help="file for the times, as JSON")
     options = parser.parse_args(arguments)

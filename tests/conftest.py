@@ -38,6 +38,14 @@ def seeds():
         sys.modules["torch"].manual_seed(0)
 
 
+@pytest.fixture(autouse=True)
+def own_names():
+    """Forget the names that a test, or an example, gave to encodings."""
+    yield
+    if "posenc.encodings" in sys.modules:
+        sys.modules["posenc.encodings"]._OWN.clear()
+
+
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = (ROOT / "book").is_dir() and (ROOT / ".github").is_dir()
 OF_THE_REPOSITORY = re.compile(

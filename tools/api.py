@@ -36,7 +36,8 @@ ROOMS = {
         "The mathematics",
         "Frequencies, tables, rotations, their schedules for longer contexts, Fourier coefficients "
         "and measures of faithfulness. NumPy only; positions are integers or real numbers, angles "
-        "are in radians.",
+        "are in radians. Tensors are taken as well, from any device and in any type of numbers. "
+        "What comes back are NumPy arrays, so gradients end here.",
         ("frequencies", "tables", "rotation", "schedules", "fourier", "faithfulness"),
     ),
     "attention": Room(

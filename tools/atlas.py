@@ -187,12 +187,12 @@ def cells() -> list:
         new_code_cell("atlas.maps()"),
         new_markdown_cell(FAMILIES),
         new_code_cell(
-            '[name for name in encodings.names("all") if additions.offset_only(name)]',
+            '[name for name in encodings.names("series") if additions.offset_only(name)]',
         ),
         new_markdown_cell(TIED),
         new_code_cell(
             "wishes = {name: scorecard_torch.measure(name) for name in "
-            'encodings.names("all")}\n'
+            'encodings.names("series")}\n'
             "scorecard.table(wishes)"
         ),
         new_markdown_cell(CARDS),

@@ -3,12 +3,17 @@
 import difflib
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable
+from types import FrameType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MOST = 2**63 - 1  # the largest whole number that an array can count
+MOST_EXACT = 2**53  # up to here float64 holds every whole number
+_MOST_EXACT_FLOAT32 = 2**24
 
 
 def count(name: str, value: int, *, minimum: int = 0) -> int:
@@ -55,12 +60,10 @@ def non_negative(name: str, value: float) -> float:
 def finite_array(name: str, value: ArrayLike, *, ndim: int | None) -> NDArray:
     """Return `value` as a real array of `ndim` axes, or raise ValueError if it is not finite.
 
-    With `ndim=None` any number of axes will do.
+    With `ndim=None` any number of axes will do. Tensors of torch are taken from wherever they are,
+    without their gradients.
     """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be an array of numbers, got ragged rows") from error
+    array = as_array(name, value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
     if ndim is not None and array.ndim != ndim:
@@ -71,6 +74,124 @@ def finite_array(name: str, value: ArrayLike, *, ndim: int | None) -> NDArray:
         place = f" at index {where}" if where else ""
         raise ValueError(f"{name} must be finite, got {array[where]}{place}")
     return array
+
+
+def as_array(name: str, value: ArrayLike) -> NDArray:
+    """Return what holds numbers as an array, or raise ValueError if NumPy cannot take it.
+
+    A tensor of torch may want gradients, be on any device, and have a type that NumPy lacks.
+    """
+    plain = taken(name, value)
+    try:
+        return np.asarray(plain)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array of numbers, got ragged rows") from error
+    except (TypeError, RuntimeError) as error:  # an array of another library
+        raise _not_taken(name, value, error) from error
+
+
+def taken(name: str, value: object) -> object:
+    """Return `value` with all tensors in it as arrays, or raise ValueError if some is masked."""
+    if isinstance(value, list | tuple):
+        plain = set(map(type, value)) <= {int, float}
+        return value if plain else [taken(name, one) for one in value]
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} must not be a masked array, whose mask would get lost: .compressed() leaves "
+            "out what is masked, and .filled(number) puts a number in its place"
+        )
+    torch = sys.modules.get("torch")  # nobody who has not imported it has a tensor
+    if torch is None or not isinstance(value, torch.Tensor):
+        return value
+    try:
+        if value.is_floating_point() and value.element_size() < 4:  # bfloat16 and its like
+            value = value.float()
+        return value.numpy(force=True)
+    except (TypeError, RuntimeError) as error:  # sparse, quantized, or in a trace
+        raise _not_taken(name, value, error) from error
+
+
+def _not_taken(name: str, value: object, error: Exception) -> ValueError:
+    reason = str(error).partition("\n")[0]
+    return ValueError(
+        f"{name} must be an array of numbers that NumPy can take, got {type(value).__name__}: "
+        f"{reason}"
+    )
+
+
+def positions(name: str, value: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
+    """Return positions in float64, or raise ValueError where rounding must have changed them.
+
+    Equal neighbours are warned of where it may have.
+    """
+    check_whole_type(name, getattr(value, "dtype", None))
+    given = finite_array(name, value, ndim=ndim)
+    if given.size:
+        check_held(name, min(given.min(), 0), max(given.max(), 0))
+    exact = given.astype(np.float64, copy=False)
+    if exact.ndim and (met := rounded_together(exact[:-1], exact[1:])).any():
+        warn_of_equal(name, float(np.abs(exact[1:][met]).max()))
+    return exact
+
+
+def check_whole_type(name: str, dtype: object) -> None:
+    """Raise ValueError for a type of float, NumPy's or torch's, that skips small whole numbers."""
+    torch = sys.modules.get("torch")
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        info = np.finfo(dtype)
+    elif torch is not None and isinstance(dtype, torch.dtype) and dtype.is_floating_point:
+        info = torch.finfo(dtype)
+    else:
+        return
+    if info.bits < 32:
+        raise ValueError(
+            f"{name} must be integers, float32 or float64 from the start, as it is too late to "
+            f"convert them where whole numbers above {round(2 / info.eps)} have been rounded, "
+            f"got dtype {dtype}"
+        )
+
+
+def check_held(name: str, least: float, largest: float) -> None:
+    """Raise ValueError if positions lie where float64 skips whole numbers."""
+    if least < -MOST_EXACT or largest > MOST_EXACT:
+        raise ValueError(
+            f"{name} must be at most 2**53 = {MOST_EXACT:,} in size, beyond which whole numbers "
+            f"are rounded, got {largest if largest > MOST_EXACT else least}; subtract the first "
+            "one from all of them while they are integers, or count in a larger unit"
+        )
+
+
+def rounded_together(one: NDArray, next_one: NDArray) -> NDArray:
+    """Return where two positions (arrays or tensors) are equal and rounding may be why.
+
+    Whole numbers up to 2**24 are exact in float32, so that those are equal on purpose.
+    """
+    whole = (one == one.round()) & (abs(one) <= _MOST_EXACT_FLOAT32)
+    return (one == next_one) & ~whole
+
+
+def warn_of_equal(name: str, size: float) -> None:
+    """Warn that neighbouring positions of this size are equal, as float32 may have made them."""
+    apart = float(np.spacing(np.float32(size)))
+    warn(
+        f"{name} have equal neighbours, so that these tokens stand at one place. In float32, "
+        f"numbers of their size are {apart:.3g} apart: subtract the first one from all of them "
+        "before they become float32, or keep them in float64 from the start"
+    )
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside of this package from which somebody called it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Return whether a frame runs code of this package, or of torch between it and a reader."""
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package in ("posenc", "torch")
 
 
 def float_dtype(dtype: object) -> np.dtype:

@@ -39,7 +39,7 @@ def shift_matrix(frequencies: ArrayLike, offset: float) -> NDArray[np.float64]:
     True
     """
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
-    angles = omega * float(_checks.finite_array("offset", offset, ndim=0))
+    angles = omega * float(_checks.positions("offset", offset, ndim=0))
     even = np.arange(0, 2 * angles.size, 2)
     matrix = np.zeros((2 * angles.size, 2 * angles.size))
     matrix[even, even] = matrix[even + 1, even + 1] = np.cos(angles)
@@ -92,7 +92,7 @@ def rotate(
     vectors : array of shape (n, 2m)
         Queries or keys, one row per position.
     positions : array of shape (n,)
-        Positions of the rows.
+        Positions of the rows, as for `tables.encode`.
     frequencies : array of shape (m,)
         Angular frequencies in radians per position.
     pairing : {"interleaved", "half"}
@@ -105,7 +105,8 @@ def rotate(
     Raises
     ------
     ValueError
-        If a shape does not fit, a value is not finite or `pairing` is unknown.
+        If a shape does not fit, a value is not finite or `pairing` is unknown; for positions that
+        `tables.encode` refuses.
 
     Source: Su et al. (2021), RoFormer, Eq. 15 (interleaved); the half-split form is GPT-NeoX's.
 
@@ -115,7 +116,7 @@ def rotate(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     x = _checks.finite_array("vectors", vectors, ndim=2)
-    t = _checks.finite_array("positions", positions, ndim=1).astype(np.float64, copy=False)
+    t = _checks.positions("positions", positions, ndim=1)
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     if x.shape != (t.size, 2 * omega.size):
         raise ValueError(

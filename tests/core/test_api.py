@@ -274,6 +274,7 @@ def test_a_formula_has_a_source(path, name, value):
         "make",
         "names",
         "pairing_permutation",
+        "register",
     }:
         assert re.search(r"Source: |\b(19|20)\d\d\b|et al\.|Eq\. \d", doc), f"{path}.{name}"
 

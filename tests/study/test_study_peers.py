@@ -66,7 +66,7 @@ def test_every_difference_is_rounding_or_explained(one):
 def test_every_encoding_is_compared_with_somebody():
     compared = {one["encoding"] for one in COMPARISONS if not one["explanation"]}
     without = STORED["not_compared"].keys()
-    everything = {*encodings.names("all"), *encodings.names("axes")}
+    everything = {*encodings.names("all")}
     assert everything - compared == without & everything
     assert not compared & without
 

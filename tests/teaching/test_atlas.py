@@ -20,7 +20,7 @@ from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
-NAMES = encodings.names("all") + encodings.names("axes")
+NAMES = encodings.names("all")
 TIED = (
     "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear", "tupe", "tpe",
 )  # fmt: skip

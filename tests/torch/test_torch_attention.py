@@ -12,7 +12,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 from posenc import encodings, models
-from posenc.attention import Position, SelfAttention, blocks, kernels
+from posenc.attention import Position, SelfAttention, blocks, by_offset, kernels
 from posenc.attention.kernels import blocked_attention
 from posenc.attention.numerics import of_raised
 
@@ -103,7 +103,7 @@ def test_a_row_without_any_real_token_gives_no_nan():
             assert all(p.grad.isfinite().all() for p in attention.parameters())
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("shape", [(2, 0, 8), (0, 5, 8), (0, 300, 8)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_empty_inputs_give_empty_outputs(name, shape, masked):
@@ -216,7 +216,7 @@ def test_the_fused_kernel_is_used_unless_mix_returns_a_function(monkeypatch):
         return original(*args, **options)
 
     monkeypatch.setattr(kernels, "scaled_dot_product_attention", spy)
-    for name in encodings.names("all"):
+    for name in encodings.names("series"):
         used.clear()
         SelfAttention(8, 2, encodings.make(name, 8, 2, 5))(torch.randn(1, 5, 8))
         assert used == [True], name
@@ -348,7 +348,7 @@ def randomised(name, length, **options):
     return attention
 
 
-SECOND = [(name, {}) for name in encodings.names("all")]
+SECOND = [(name, {}) for name in encodings.names("series")]
 SECOND += [("relative", {"values": True}), ("tpe", {"learn_sigma": True})]
 
 
@@ -612,12 +612,11 @@ def take(*names):
         ("biass", "xqk", "bias"),
         ("Bias", "xqk", "bias"),
         ("bais", "xqk", "bias"),
-        ("biases", "xqk", "bias"),
+        ("embeds", "x", "embed"),
+        ("rotates", "qk", "rotate"),
         ("embedd", "x", "embed"),
         ("emb", "x", "embed"),
-        ("embedding", "x", "embed"),
         ("rotat", "qk", "rotate"),
-        ("rotation", "qk", "rotate"),
         ("mixx", "x", "mix"),
         ("mix_", "x", "mix"),
     ],
@@ -683,6 +682,48 @@ def test_a_misspelt_door_does_not_train_as_its_parent(parent, name, arguments, d
 def test_helper_methods_are_free_to_have_names_of_their_own(helpers):
     mine = type("Mine", (Position,), {"embed": lambda self, x: x, **helpers})
     assert make(mine)(double(2, 5, 12)).isfinite().all()
+
+
+WORDS = [
+    ("embedding", "x", "embed"),
+    ("embedded", "x", "embed"),
+    ("rotated", "qk", "rotate"),
+    ("rotation", "qk", "rotate"),
+    ("remix", "x", "mix"),
+    ("mixed", "x", "mix"),
+    ("biases", "xqk", "bias"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "door"), WORDS)
+def test_a_word_that_may_have_been_meant_for_a_door_is_warned_of(name, arguments, door):
+    methods = {name: take(*arguments), "bias" if door != "bias" else "mix": take(*"xqk")}
+    with pytest.warns(UserWarning, match=rf"Mine\.{name} is no door.* mean '{door}'\?") as seen:
+        mine = type("Mine", (Position,), methods)
+    assert seen[0].filename == __file__
+    assert name not in mine.doors()
+
+
+@pytest.mark.parametrize("name", [word for word, *_ in WORDS] + ["rotat", "embeds", "mixx"])
+def test_a_helper_that_a_door_calls_may_have_any_name(name):
+    arguments = {word: names for word, names, _ in WORDS}.get(name, "x")
+    helper = {name: take(*arguments)}
+    calls = {
+        "a door": {"bias": eval(f"lambda self, x, q, k: self.{name}({', '.join(arguments)})")},
+        "a door of its kind": {"bias": by_offset(offsets(name))},
+        "a function within": {"mix": eval(f"lambda self, x: [self.{name} for _ in '']")},
+        "a property": {"embed": lambda self, x: x, "p": property(eval(f"lambda s: s.{name}"))},
+    }
+    for doors in calls.values():
+        type("Mine", (Position,), {**helper, **doors})
+        type("More", (type("Mine", (Position,), {**helper, **doors}),), {})
+
+
+def offsets(name):
+    """Return a method named bias that calls another one."""
+    space = {}
+    exec(f"def bias(self, offset):\n    return self.{name}", space)
+    return space["bias"]
 
 
 def test_a_class_without_any_door_must_say_so():

@@ -628,6 +628,17 @@ def test_unknown_names_list_the_known_and_the_nearest():
         ("sine_spe", (8, 2, 5), {"gated": "False"}, "gated must be True or False, got 'False'"),
         ("tupe", (8, 2, 5), {"cls_reset": "x"}, "cls_reset must be True or False, got 'x'"),
         ("rope", (8, 2, 5), {}, "position 'rope' has the name 'rotary' here"),
+        ("RoPE", (8, 2, 5), {}, "position 'RoPE' has the name 'rotary' here"),
+        ("ALiBi", (8, 2, 5), {}, "position 'ALiBi' has the name 'alibi' here"),
+        ("NoPE", (8, 2, 5), {}, "position 'NoPE' has the name 'none' here"),
+        ("t5-bias", (8, 2, 5), {}, "position 't5-bias' has the name 't5' here"),
+        ("absolute", (8, 2, 5), {}, "'absolute' has the name 'sinusoidal' or 'learnable' here"),
+        ("relative_key", (8, 2, 5), {}, "'relative_key' has the name 'relative' here"),
+        ("rotary", (8, 2, 5), {"rope_theta": 5e5}, "got rope_theta; rope_theta is base here$"),
+        ("rotary", (8, 2, 5), {"hidden_size": 8}, "hidden_size; hidden_size is d_model here$"),
+        ("alibi", (8, 2, 5), {"rope_theta": 5e5}, "'alibi' are: none; got rope_theta$"),
+        ("rotary", (8, 2, 5), {"scaling": "dynamic"}, "'dynamic' has the name 'dynamic_ntk' here"),
+        ("rotary", (8, 2, 5), {"pairing": "neox"}, "pairing 'neox' has the name 'half' here"),
     ],
 )
 def test_bad_arguments_are_named(name, sizes, options, message):

@@ -482,11 +482,14 @@ def test_parameter_counts_follow_the_formula(name, sizes):
 
 def test_names_come_in_groups():
     groups = [encodings.names(group) for group in ("book", "modern", "signal")]
-    assert encodings.names("all") == [name for group in groups for name in group]
+    assert encodings.names("series") == [name for group in groups for name in group]
+    assert encodings.names("all") == encodings.names("series") + encodings.names("axes")
+    assert (len(encodings.names()), len(encodings.names("all"))) == (16, 27)
     assert encodings.names("book") == encodings.names()
     assert all(encodings.get(name) for name in encodings.names("all"))
     with pytest.raises(
-        ValueError, match="group must be one of book, modern, signal, all, axes, got 'mine'"
+        ValueError,
+        match="group must be one of book, modern, signal, series, axes, all, own, got 'mine'",
     ):
         encodings.names("mine")
 

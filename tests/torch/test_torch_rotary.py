@@ -149,10 +149,13 @@ def test_keys_that_are_counted_meet_queries_with_places_of_their_own(scaling):
 @pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
 @pytest.mark.parametrize(("first", "got"), [(-50, "-39"), (-12, "-1"), (1e30, "1")])
 def test_positions_that_say_no_length_are_named(scaling, first, got):
-    attention, x = layer(rotary(scaling=scaling, **dict(SCALED)[scaling])), torch.randn(1, 12, 16)
+    position = rotary(scaling=scaling, **dict(SCALED)[scaling]).double()
+    at = Steps(12, torch.device("cpu"), given=first + torch.arange(12, dtype=torch.float64)[None])
     message = f"positions must reach from 0 .* as scaling='{scaling}' takes .*, got {got}"
     with pytest.raises(ValueError, match=message):
-        attention(x.double(), positions=first + torch.arange(12, dtype=torch.float64))
+        position.rotate(*torch.randn(2, 1, 2, 12, 8).double(), Places(at, at))
+    with pytest.raises(ValueError, match=message if first < 0 else "at most 2..53"):
+        layer(position)(torch.randn(1, 12, 16).double(), positions=at.given)
 
 
 def compiled(run, x):

@@ -15,7 +15,7 @@ from posenc.models import PatchTransformer, TimeSeriesTransformer
 MODELS = [TimeSeriesTransformer, PatchTransformer]
 STOCHASTIC = ["sine_spe", "conv_spe"]
 SIGNAL = encodings.names("signal")  # which refuse padding
-DETERMINISTIC = [name for name in encodings.names("all") if name not in STOCHASTIC]
+DETERMINISTIC = [name for name in encodings.names("series") if name not in STOCHASTIC]
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "dropout": 0.0}
 
 
@@ -51,7 +51,7 @@ def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
     }
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
     for cls in MODELS:
@@ -136,7 +136,7 @@ def test_alibi_in_half_types_knows_every_distance(dtype):
 
 
 # CoPE apart: its slope jumps where a count passes a whole number, so rounding a token changes it
-@pytest.mark.parametrize("name", [name for name in encodings.names("all") if name != "cope"])
+@pytest.mark.parametrize("name", [name for name in encodings.names("series") if name != "cope"])
 def test_bfloat16_loses_no_precision_where_blocks_begin(name):
     errors = {}
     for length in (250, 300):
@@ -191,7 +191,7 @@ def test_constants_are_rounded_from_float64_and_never_from_a_coarser_type():
         assert encodings.make("sinusoidal", 16, 2, 5).to(torch.float64).fixed.is_meta
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_autocast(name):
     net = build(TimeSeriesTransformer, name)
     with torch.autocast("cpu", torch.bfloat16):
@@ -200,7 +200,7 @@ def test_autocast(name):
     assert logits.isfinite().all()
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("cls", MODELS)
 def test_state_dicts_go_round(name, cls, tmp_path):
     for pooling in ("mean", "cls"):
@@ -211,7 +211,7 @@ def test_state_dicts_go_round(name, cls, tmp_path):
         assert torch.equal(net.eval()(series()), other.eval()(series()))
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("cls", MODELS)
 def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
     for shared in (None, True, False):
@@ -253,7 +253,7 @@ def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
         nets[1].load_state_dict(missing)
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
@@ -289,7 +289,7 @@ class Own(torch.nn.Module):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_an_encoding_alone_is_filled_by_assignment(name, dtype):
     module = Own(name).to(dtype).eval()
     with torch.device("meta"):
@@ -323,7 +323,7 @@ def test_constants_go_where_the_parameters_of_a_layer_are():
     assert empty.slopes.dtype == torch.float64
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_a_seed_determines_everything(name):
     outputs = []
     for _ in range(2):
@@ -424,7 +424,7 @@ class Layer(torch.nn.Module):
 
 
 # DyWPE apart: its lengths halve from scale to scale, and whether they are odd decides what is done
-EXPORTED = [(name, True) for name in encodings.names("all") if name != "dywpe"]
+EXPORTED = [(name, True) for name in encodings.names("series") if name != "dywpe"]
 # One of each kind of term, as without a mask other kernels serve long inputs.
 EXPORTED += [(name, False) for name in ("none", "t5", "relative", "tupe", "conv_spe")]
 
@@ -475,7 +475,7 @@ def stacked(nets):
 
 
 @pytest.mark.parametrize("cls", MODELS)
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("length", [24, 300])
 def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
     if length == 300 and name in STOCHASTIC:
@@ -506,7 +506,7 @@ def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
             )
 
 
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_gradients_inside_vmap(name):
     stochastic = name in STOCHASTIC
     nets = [build(TimeSeriesTransformer, name, seed).double() for seed in range(2)]

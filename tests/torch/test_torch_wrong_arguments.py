@@ -11,7 +11,7 @@ from posenc.attention import Cache, CrossAttention, Places, SelfAttention
 from posenc.encodings.window_statistics import window_statistics
 from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
-NAMES = encodings.names("all") + encodings.names("axes")
+NAMES = encodings.names("all")
 SIZES = {"d_model": 16, "n_heads": 2, "max_length": 8}
 WRONG = (None, "text", [], 0, -1, 0.5, math.nan, math.inf, True, 10**400, object())
 INPUTS = {
@@ -131,6 +131,78 @@ def test_positions_that_a_type_has_rounded_are_refused(dtype):
             call(torch.arange(8.0).to(dtype))
         for exact in (torch.int16, torch.float32, torch.float64):
             call(torch.arange(8).to(exact))
+
+
+CLOCK = 1.7e9 + 60 * np.arange(8)  # in seconds since 1970
+ROUNDED = torch.tensor(CLOCK, dtype=torch.float32)
+
+
+@pytest.mark.parametrize("given", [ROUNDED, ROUNDED.double(), ROUNDED.long(), ROUNDED.tolist()])
+def test_clock_times_that_float32_has_joined_are_warned_of(given):
+    for name, call in handed_over():
+        with pytest.warns(UserWarning, match=rf"^{name} have equal neighbours.* 128 apart.*subtr"):
+            call(given)
+        call(torch.tensor(CLOCK))
+        call((torch.tensor(CLOCK) - CLOCK[0]).float())
+        call(torch.arange(8) // 2)  # equal on purpose
+        call((torch.arange(8) // 2).float())
+
+
+def test_the_warning_is_of_the_line_that_called():
+    with pytest.warns(UserWarning, match="^times have") as seen:
+        series_model()(X, times=ROUNDED)
+    assert {one.filename for one in seen} == {__file__}
+
+
+def test_clock_times_are_warned_of_one_at_a_time_too():
+    cached, cache = layer(causal=True), Cache()
+    cached(X[:, :1], positions=ROUNDED[:1], cache=cache)
+    with pytest.warns(UserWarning, match="^positions have equal neighbours"):
+        cached(X[:, :1], positions=ROUNDED[1:2], cache=cache)
+
+
+def test_padded_times_and_points_of_a_plane_are_compared_where_they_count():
+    mask = torch.arange(8).expand(2, 8) < 5
+    times = (torch.rand(2, 8) + torch.arange(8)).where(mask, 7.25)
+    series_model()(X, mask, times=times)
+    plane = SelfAttention(16, 2, encodings.make("axial_rotary", **SIZES, n_axes=2)).eval()
+    grid = torch.stack((ROUNDED, torch.arange(8.0)), -1)
+    plane(X, positions=grid)  # along the second axis, no two are equal
+    with pytest.warns(UserWarning, match="^positions have equal neighbours"):
+        plane(X, positions=torch.stack((ROUNDED, torch.zeros(8)), -1))
+
+
+@pytest.mark.parametrize("far", [2**53 + 1, -(2**53) - 1, 2**62])
+def test_positions_that_float64_rounds_are_refused(far):
+    for name, call in handed_over():
+        wanted = rf"^{name} must be at most 2\*\*53 = 9,007,199,254,740,992 in size"
+        with pytest.raises(ValueError, match=wanted):
+            call(torch.arange(8) + far)
+        with pytest.raises(ValueError, match=wanted):
+            call(2.0 * far + 1e6 * np.arange(8))
+
+
+def test_masked_positions_are_refused():
+    for name, call in handed_over():
+        with pytest.raises(ValueError, match=rf"^{name} must not be a masked array"):
+            call(np.ma.array(np.arange(8.0), mask=[0, 0, 1, 0, 0, 0, 0, 0]))
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "learnable", "rotary", "alibi", "erpe"])
+def test_padding_in_front_moves_places_unless_they_are_given_as_the_documentation_says(name):
+    attention = SelfAttention(16, 2, encodings.make(name, **SIZES)).eval()
+    short, mask = torch.randn(1, 5, 16), torch.tensor([[False] * 3 + [True] * 5])
+    padded = torch.cat((torch.zeros(1, 3, 16), short), 1)
+    positions = (mask.cumsum(1) - 1).clamp(min=0)
+    given = attention(padded, mask, positions=positions)[:, 3:]
+    torch.testing.assert_close(given, attention(short), atol=1e-5, rtol=1e-5)
+    moved = (attention(padded, mask)[:, 3:] - attention(short)).abs().max() > 1e-4
+    assert moved == (name in ("sinusoidal", "learnable"))
+    model = TimeSeriesTransformer(16, 3, 8, name, 16, 2, 1, 16, norm="layer").eval()
+    one, other = model(padded, mask, times=positions), model(short)
+    torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+    assert "(mask.cumsum(1) - 1).clamp(min=0)" in SelfAttention.forward.__doc__
+    assert "(mask.cumsum(1) - 1).clamp(min=0)" in TimeSeriesTransformer.forward.__doc__
 
 
 def test_the_message_says_from_where_on_numbers_are_rounded():

@@ -1,5 +1,7 @@
 """What self-attention and cross-attention share: everything behind the projections."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
@@ -210,14 +212,16 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
             f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
             f"d_model = {position.d_model} and n_heads = {position.n_heads}"
         )
-    _check_doors(position)
+    check_doors(type(position), vars(position))
     return position
 
 
-def _check_doors(position: Position) -> None:
-    """Raise ValueError if a class lets position in nowhere and does not say so."""
-    own = type(position)
-    doorless = not own.doors() and not set(DOORS) & set(vars(position))
+def check_doors(own: type[Position], attributes: Iterable[str] = ()) -> None:
+    """Raise ValueError if a class lets position in nowhere and does not say so.
+
+    Doors may also be among the attributes of an object.
+    """
+    doorless = not own.doors() and not set(DOORS) & set(attributes)
     if doorless and own is not Position and not own._needs_no_door:
         raise ValueError(
             f"position must override a door ({', '.join(DOORS)}), got {own.__name__} with none of "

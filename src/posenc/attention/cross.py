@@ -74,7 +74,9 @@ class CrossAttention(Attention):
         mask : bool, optional
             (batch, n_context): True marks a real token of the context, False a padded one, whatever
             stands there. (length, n_context), or with a batch axis in front: True where a token of
-            x looks at one of the context. What fits both is padding.
+            x looks at one of the context. What fits both is padding. A mask moves no token, as
+            `SelfAttention` says: for a context that is padded in front, give
+            `context_positions=(mask.cumsum(1) - 1).clamp(min=0)`.
         positions, context_positions : (length,) or (batch, length), optional
             As for `SelfAttention`, those of x and of the context. Both are 0, 1, 2, ... by default.
 

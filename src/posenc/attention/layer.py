@@ -112,10 +112,17 @@ class SelfAttention(Attention):
             key (column). With a cache, columns are all tokens so far. What a query gets that may
             look at no key at all means nothing. A square mask of a batch as large as its length
             is taken for padding; a batch axis in front tells them apart.
+            A mask moves no token: behind three padded ones the first real token still stands at 3.
+            Encodings of the place itself, such as the sinusoid, feel that, those of offsets do not.
+            Pad at the end, or give `positions=(mask.cumsum(1) - 1).clamp(min=0)`, which count from
+            the first real token.
         positions : (length,) or (batch, length), optional
             Integers or real times in steps, in float32 or float64 also where x has a half type;
             (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
             from the last one in the cache. The models of series make them from their `times`.
+            Times since 1970 in seconds do not fit float32, which holds numbers of that size in
+            steps of 128: subtract the first one before. Neighbours that rounding may have joined
+            are warned of.
         cache : Cache, optional
             Of a causal layer: what it has seen already, to which the new tokens are added.
 
@@ -123,7 +130,8 @@ class SelfAttention(Attention):
         ------
         ValueError
             If a shape does not fit, if a cache is given to a layer that looks ahead, or if the
-            encoding cannot serve what is asked; the message says why.
+            encoding cannot serve what is asked; for positions above 2**53 in size, which float64
+            rounds, and for masked arrays. The message says why.
         """
         padding, _ = self._sorted(x, mask, cache)
         places = self._places(x, padding, positions, cache)

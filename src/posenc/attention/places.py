@@ -8,6 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from posenc import _checks
 from posenc.attention.numerics import exporting, in_transform
 
 
@@ -91,6 +92,8 @@ class Steps:
         one, other = self.positions, new.positions
         batch = max(one.shape[0], other.shape[0])
         both = [a.expand(batch, *a.shape[1:]) for a in (one, other)]
+        if new.given is not None and new.length and can_look(other):
+            warn_of_joined(new.name, both[0][:, -1:].detach(), both[1][:, :1].detach())
         known = None
         if self.known is not None or new.known is not None:
             known = torch.cat([steps._all_known(batch) for steps in (self, new)], 1)
@@ -222,7 +225,8 @@ class Places:
         Raises
         ------
         ValueError
-            If the positions do not fit the tokens, or have a half type, which rounds them.
+            If the positions do not fit the tokens, or have a half type, which rounds them; if they
+            are above 2**53 in size, or a masked array.
 
         Examples
         --------
@@ -336,7 +340,7 @@ def given_steps(
         positions = _as_tensor(name, positions)
     if positions.dtype == torch.bool or positions.is_complex():
         refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
-    _check_exact(name, positions.dtype)
+    _checks.check_whole_type(name, positions.dtype)
     last = () if n_axes == 1 else (n_axes,)
     shared, own = (x.shape[1], *last), (*x.shape[:2], *last)
     if positions.shape not in (shared, own):
@@ -352,34 +356,40 @@ def given_steps(
     elif real is not None:
         known = real
         positions = positions.where(real.view(*real.shape, *(1 for _ in last)), 0)
-    if positions.is_floating_point() and can_look(positions):
+    if positions.numel() and can_look(positions):
+        _look(name, positions)
+    return Steps(x.shape[1], x.device, given=positions, known=known, name=name)
+
+
+def _look(name: str, positions: Tensor) -> None:
+    """Raise ValueError for positions that mean nothing, warn of those that rounding has joined."""
+    positions = positions.detach()
+    if positions.is_floating_point():
         bad = positions[~positions.isfinite()]
         if len(bad):
             refuse(name, "must be finite", bad[0])
-    return Steps(x.shape[1], x.device, given=positions, known=known, name=name)
+    _checks.check_held(name, *(edge.item() for edge in positions.aminmax()))
+    warn_of_joined(name, positions[:, :-1], positions[:, 1:])
+
+
+def warn_of_joined(name: str, one: Tensor, next_one: Tensor) -> None:
+    """Warn where two positions are equal on all axes, if rounding may have made them so."""
+    joined = _checks.rounded_together(one, next_one)
+    if one.ndim > 2:
+        joined = joined.any(-1) & (one == next_one).all(-1)
+    if joined.any():
+        _checks.warn_of_equal(name, float(one[joined].abs().max()))
 
 
 def _as_tensor(name: str, positions: ArrayLike) -> Tensor:
     """Return positions as a tensor, or raise ValueError unless they are an array of numbers."""
+    taken = _checks.taken(name, positions)
     try:
-        return torch.as_tensor(np.asarray(positions))  # a list's numbers stay in float64
+        return torch.as_tensor(np.asarray(taken))  # a list's numbers stay in float64
     except (TypeError, ValueError) as error:  # text, objects, ragged rows
         raise ValueError(
             f"{name} must be integers or real numbers, got {positions!r:.80}"
         ) from error
-
-
-def _check_exact(name: str, dtype: torch.dtype) -> None:
-    """Raise ValueError for a type of float that skips whole numbers that are positions."""
-    if not dtype.is_floating_point or torch.finfo(dtype).bits >= 32:
-        return
-    most = round(2 / torch.finfo(dtype).eps)
-    refuse(
-        name,
-        "must be integers, float32 or float64 from the start, as it is too late to convert them "
-        f"where whole numbers above {most} have been rounded",
-        f"dtype {dtype}",
-    )
 
 
 def check_countable(n_axes: int, name: str = "positions") -> None:

@@ -13,6 +13,7 @@ overrides the one or two that it uses.
 import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,21 @@ _ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a
 _NEARLY = 0.85  # the same where a method takes other arguments than the door
 _MOST_ARGUMENTS = 4  # of a door, `self` included
 _RETIRED = ("bias_by_offset", "mix_by_offset")
+_WORDS = {  # near a door's name, yet words of their own, such as helpers have
+    *("embedded", "embedding", "embeddings", "rotated", "rotating", "rotation", "rotations"),
+    *("biased", "biases", "unbiased", "mixed", "remix", "premix"),
+}
 
 
 class Position(nn.Module):
     """No position at all: four doors, all of them identities.
 
     To write an encoding, derive a class and override the doors that it uses. A method whose name
-    is nearly that of a door is an error, and so is a class without any door in attention, because
-    both would train as no encoding without a word. So is such a name in a class derived from an
-    encoding that does not override the door, as it would train as its parent. Helper methods start
+    is nearly that of a door, and that no other method of the class calls, is an error, and so is a
+    class without any door in attention, because both would train as no encoding without a word. So
+    is such a name in a class derived from an encoding that does not override the door, as it would
+    train as its parent. A method with a word for its name, such as `embedding`, is warned of where
+    it takes just what a door takes and nobody calls it. Helper methods are called by a door, start
     with `_`, or have names of their own; a class that wants no door derives from `NoPosition`.
 
     A door that wants to know where its tokens stand takes one more argument, `places`, and gets a
@@ -353,7 +360,8 @@ def _check_spelling(cls: type[Position]) -> None:
     """Raise ValueError if a new public method is named nearly like a door that stays unused.
 
     Or like what once was called, and is not any more. In a class that is derived from an encoding,
-    a new method is also compared with the doors of its ancestors, which it leaves in use.
+    a new method is also compared with the doors of its ancestors, which it leaves in use. A method
+    that another one of the class calls is a helper, whatever its name.
     """
     own = {name for name in DOORS if name in vars(cls)}
     unused = [name for name in DOORS if getattr(cls, name) is getattr(Position, name)]
@@ -367,11 +375,15 @@ def _check_spelling(cls: type[Position]) -> None:
         method = getattr(cls, name)
         compared = [door for door in DOORS if door not in own] if name in vars(cls) else unused
         door = _meant(name, method, compared) or _holds(name, method, unused)
-        if door is not None:
-            raise ValueError(
-                f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "
-                f"{door!r}? A helper method of nearly the same name may start with an underscore"
-            )
+        if door is None or _is_called(name, cls):
+            continue
+        found = (
+            f"{cls.__name__}.{name} is no door, so it would never be called; did you mean "
+            f"{door!r}? A helper method of nearly the same name may start with an underscore"
+        )
+        if name not in _WORDS:
+            raise ValueError(found)
+        _checks.warn(found)
 
 
 def _meant(name: str, method: Callable, doors: Sequence[str]) -> str | None:
@@ -382,11 +394,30 @@ def _meant(name: str, method: Callable, doors: Sequence[str]) -> str | None:
         alike = difflib.SequenceMatcher(None, bare, door).ratio()
         if alike >= _ALIKE and n_arguments == len(_arguments(getattr(Position, door))):
             return door
-        # a letter too many or too few is a slip with any door's number of arguments, but "rotated"
-        # is a word
-        if alike >= _NEARLY and n_arguments <= _MOST_ARGUMENTS and bare != door + "d":
+        # a letter too many or too few is a slip with any door's number of arguments
+        if alike >= _NEARLY and n_arguments <= _MOST_ARGUMENTS and name not in _WORDS:
             return door
     return None
+
+
+def _is_called(name: str, cls: type[Position]) -> bool:
+    """Return whether another method of a class, or of its ancestors, speaks of a method."""
+    own = [one for one in cls.__mro__ if one not in Position.__mro__]
+    members = {key: value for one in reversed(own) for key, value in vars(one).items()}
+    functions = (_function_of(value) for key, value in members.items() if key != name)
+    return any(name in _names_in(one.__code__) for one in functions if one is not None)
+
+
+def _function_of(member: object) -> FunctionType | None:
+    """Return the function behind a method, property or decorated door, None for anything else."""
+    member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    return inspect.unwrap(member) if inspect.isfunction(member) else None
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the names that a function's code looks up, in functions within it, too."""
+    within = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*within)
 
 
 def _holds(name: str, method: Callable, doors: Sequence[str]) -> str | None:

@@ -4,6 +4,7 @@ import ast
 import hashlib
 import importlib
 import inspect
+import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from posenc.attention import DOORS, Position
 from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
+from posenc.encodings import words
 
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
 
@@ -92,7 +94,7 @@ def position(settings: Settings) -> Callable[[int, int, int], Position]:
 
 
 def find_class(name: str) -> type[Position]:
-    """Return the class of an encoding: a name of `encodings.names("all")`, or "module:Class".
+    """Return the class of an encoding: a name of `encodings.names("series")`, or "module:Class".
 
     Raises
     ------
@@ -114,7 +116,7 @@ def find_class(name: str) -> type[Position]:
         except ValueError as error:
             own = "one of your own is written module:Class, as in mine:Nearby"
             raise ValueError(f"{error}; {own}") from None
-    if module_name in encodings.names("all"):
+    if module_name in encodings.names("all") + encodings.names("own"):
         raise ValueError(f"encoding {name!r}: options are written {module_name}:key=value")
     module = _imported(name, module_name.removesuffix(".py"))
     found = getattr(module, class_name, None)
@@ -198,7 +200,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
     if options and not takes:
         raise ValueError(f"{name} takes no options, got {', '.join(options)}")
     for option in options:
-        _checks.choice(f"option of {name}", option, takes)
+        words.choice(f"option of {name}", option, takes, words.OPTIONS)
 
 
 def check_option_values(settings: Settings) -> None:
@@ -230,7 +232,32 @@ def _without_length(options: Mapping[str, object]) -> dict[str, object]:
 
 def source_file(name: str) -> Path | None:
     """Return the file of a reader's own encoding; None for those of the book."""
-    return Path(inspect.getfile(find_class(name))) if ":" in name else None
+    own = ":" in name or name in encodings.names("own")
+    return Path(inspect.getfile(find_class(name))) if own else None
+
+
+def stored_name(name: str) -> str:
+    """Return the name under which trainings are stored: "module:Class" for a registered class.
+
+    Raises
+    ------
+    ValueError
+        If other processes could not find the class by it.
+    """
+    if name not in encodings.names("own"):
+        return name
+    cls = encodings.get(name)
+    in_module = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+    try:
+        inspect.getfile(cls)
+    except (TypeError, OSError):
+        in_module = False
+    if not in_module:
+        raise ValueError(
+            f"encoding {name!r} must have its class at the top of a file, where other processes "
+            f"find it and its code can be compared, got {cls.__module__}.{cls.__qualname__}"
+        )
+    return f"{cls.__module__}:{cls.__qualname__}"
 
 
 def fingerprint(name: str) -> str:

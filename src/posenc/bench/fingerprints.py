@@ -79,7 +79,7 @@ def of_name(name: str, known: Path | None = None) -> str:
     Parameters
     ----------
     name : str
-        One of `encodings.names("all")`.
+        One of `encodings.names("series")`.
     known : pathlib.Path, optional
         A file of versions, as `register` writes it; by default the package's own.
 
@@ -111,7 +111,7 @@ def probe(name: str) -> list[float]:
     Parameters
     ----------
     name : str
-        One of `encodings.names("all")`.
+        One of `encodings.names("series")`.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def register(path: Path) -> list[str]:
         If the file cannot be written.
     """
     versions, news = _versions(path), []
-    for name in encodings.names("all"):
+    for name in encodings.names("series"):
         code, now = of_code(encodings.get(name)), probe(name)
         listed = versions.setdefault(name, [])
         if any(code in (v["code"], *v["same"]) for v in listed):

@@ -209,7 +209,7 @@ def make(
         _checks.count("seeds", seed, minimum=0)
     for model in models:
         _checks.choice("model", model, build.MODELS)
-    specs = [parse(text) for text in encodings]
+    specs = [replace(spec, name=build.stored_name(spec.name)) for spec in map(parse, encodings)]
     for spec in specs:
         build.check_options(spec.name, spec.options)
     common = {**profile(profile_name), **changes}

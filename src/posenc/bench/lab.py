@@ -39,7 +39,7 @@ class Encoding:
     Parameters
     ----------
     name : str
-        One of `posenc.encodings.names("all")`.
+        One of `posenc.encodings.names("series")`.
     options : tuple of (str, object)
         Those of the encoding, in pairs.
     random : bool

@@ -29,7 +29,7 @@ class Variant:
     Parameters
     ----------
     encoding : str
-        One of `posenc.encodings.names("all")`, or "module:Class".
+        One of `posenc.encodings.names("series")`, or "module:Class".
     scale : str
         As in `posenc.bench.settings.Settings`.
     options : tuple of (str, object)

@@ -142,7 +142,7 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
     Parameters
     ----------
     encoding : str
-        One of `posenc.encodings.names("all")`; rotary gets the protocol's schedules.
+        One of `posenc.encodings.names("series")`; rotary gets the protocol's schedules.
     seed : int
         At least 0.
     **changes

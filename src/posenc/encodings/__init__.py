@@ -1,11 +1,14 @@
 """Every encoding of the book, one file per family, and a registry of their names."""
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from posenc import _checks
 from posenc.attention import Position
+from posenc.attention.core import check_doors
 from posenc.encodings import toeplitz as toeplitz
+from posenc.encodings import words
 from posenc.encodings.added import Added
 from posenc.encodings.axial import AxialRotary
 from posenc.encodings.cope import CoPE
@@ -20,6 +23,7 @@ from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
 from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
+from posenc.encodings.resizing import resize
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
@@ -66,6 +70,8 @@ __all__ = [
     "get",
     "make",
     "names",
+    "register",
+    "resize",
     "window_statistics",
     "with_window_statistics",
 ]
@@ -100,22 +106,16 @@ _MODERN: dict[str, type[Position]] = {
 }
 _SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
 _AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary}
+_OWN: dict[str, type[Position]] = {}
+_SERIES = {**_BOOK, **_MODERN, **_SIGNAL}
 _GROUPS = {
     "book": _BOOK,
     "modern": _MODERN,
     "signal": _SIGNAL,
-    "all": {**_BOOK, **_MODERN, **_SIGNAL},
+    "series": _SERIES,
     "axes": _AXES,
-}
-
-_ALSO_KNOWN_AS = {
-    "disentangled": "deberta",
-    "fixed": "sinusoidal",
-    "rope": "rotary",
-    "shaw": "relative",
-    "spe": "sine_spe",
-    "time2vec": "sine_linear",
-    "vanilla": "sinusoidal",
+    "all": {**_SERIES, **_AXES},
+    "own": _OWN,
 }
 
 
@@ -124,16 +124,18 @@ def names(group: str = "book") -> list[str]:
 
     Parameters
     ----------
-    group : {"book", "modern", "signal", "all", "axes"}
+    group : {"book", "modern", "signal", "series", "axes", "all", "own"}
         "book" for the sixteen that the chapters explain and the benchmark measures; "modern" for
         those that came later to the library, which the atlas explains; "signal" for those that are
-        made from the values of a series, which must be whole; "all" for these three; "axes" for
-        those that want several numbers a token, whose positions must be given.
+        made from the values of a series, which must be whole; "series" for these three, which the
+        models take; "axes" for those that want several numbers a token, whose positions must be
+        given; "all" for every one of the library's; "own" for what was registered.
 
     Returns
     -------
     list of str
-        Those of the book in its order, the modern ones by year of publication.
+        Those of the book in its order, the modern ones by year of publication, one's own as they
+        came.
 
     Raises
     ------
@@ -146,6 +148,8 @@ def names(group: str = "book") -> list[str]:
     ['none', 'sinusoidal', 'dft']
     >>> names("modern")[:3]
     ['transformer_xl', 'deberta', 'kerple']
+    >>> len(names()), len(names("all"))
+    (16, 27)
     """
     return list(_GROUPS[_checks.choice("group", group, _GROUPS)])
 
@@ -156,7 +160,7 @@ def get(name: str, *, argument: str = "position", axes: bool = True) -> type[Pos
     Parameters
     ----------
     name : str
-        One of `names("all")` or `names("axes")`.
+        One of `names("all")` or `names("own")`.
     argument : str
         What the name was given for, for messages.
     axes : bool
@@ -170,17 +174,75 @@ def get(name: str, *, argument: str = "position", axes: bool = True) -> type[Pos
     Raises
     ------
     ValueError
-        For an unknown name; the message lists all.
+        For an unknown name; the message lists all, or says what a word that is known elsewhere is
+        called here: "rope" is 'rotary'.
 
     Examples
     --------
     >>> get("rotary").__name__
     'Rotary'
     """
-    if isinstance(name, str) and name in _ALSO_KNOWN_AS:
-        raise ValueError(f"{argument} {name!r} has the name {_ALSO_KNOWN_AS[name]!r} here")
-    known = _GROUPS["all"] | (_AXES if axes else {})
-    return known[_checks.choice(argument, name, known)]
+    known = (_GROUPS["all"] if axes else _SERIES) | _OWN
+    return known[words.choice(argument, name, known, words.ENCODINGS)]
+
+
+def register(name: str, cls: type[Position]) -> type[Position]:
+    """Give a class of one's own a name, by which `make`, models and the benchmark know it.
+
+    That holds in this process. A name may be given anew to a class of the same name in the same
+    module, as when a notebook's cell runs again. The benchmark stores the class as "module:Class",
+    which other processes can find; its class therefore belongs into a file.
+
+    Parameters
+    ----------
+    name : str
+        A valid name in Python, which nobody has.
+    cls : type
+        Derived from `posenc.attention.Position`, with a door, made from
+        (d_model, n_heads, max_length) and options.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken, means another encoding elsewhere, or is no name; if the class is none
+        that could be made and used.
+
+    Examples
+    --------
+    >>> class Nearby(ALiBi):
+    ...     def bias(self, x, q, k, places=None):
+    ...         return 2 * super().bias(x, q, k, places)
+    >>> register("nearby", Nearby).__name__
+    'Nearby'
+    >>> make("nearby", 8, 2, 5).doors()
+    ('bias',)
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name must be a word of letters, digits and underscores, got {name!r}")
+    if not inspect.isclass(cls) or not issubclass(cls, Position):
+        raise ValueError(f"cls must be a class derived from posenc.attention.Position, got {cls!r}")
+    check_doors(cls)
+    takes = list(inspect.signature(cls).parameters)[:3]
+    if takes != ["d_model", "n_heads", "max_length"]:
+        raise ValueError(
+            f"cls must be made from (d_model, n_heads, max_length, ...), got {cls.__name__}"
+            f"({', '.join(takes)})"
+        )
+    known, called = _GROUPS["all"], words.here(name, _GROUPS["all"], words.ENCODINGS)
+    if name in known or called is not None:
+        raise ValueError(f"name {name!r} belongs to {called or name!r}; take another one")
+    old = _OWN.get(name, cls)
+    if (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(
+            f"name {name!r} belongs to {old.__module__}.{old.__qualname__}; take another one"
+        )
+    _OWN[name] = cls
+    return cls
 
 
 def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:
@@ -189,7 +251,7 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     Parameters
     ----------
     name : str
-        One of `names("all")` or `names("axes")`.
+        One of `names("all")` or `names("own")`.
     d_model, n_heads, max_length : int
         As for `posenc.attention.Position`.
     **options
@@ -203,7 +265,18 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     Raises
     ------
     ValueError
-        For an unknown name or option, or a bad value.
+        For an unknown name or option, or a bad value. Where another library's word means the same,
+        the message says what it is called here: `rope_theta` is `base`.
+
+    Notes
+    -----
+    Encodings with parameters have `reset_parameters()`, which draws them anew as at the start.
+    `resize` gives a learned table another length.
+
+    To ONNX: while parameters want gradients, `torch.onnx.export(layer, ..., dynamo=True)` fails
+    with "Cannot view a tensor with shape ..." for t5, relative, tupe, deberta, kerple, fire and
+    cope, seen with torch 2.13. The fault is torch's. `layer.requires_grad_(False)`, or that of the
+    model, mends all seven; `torch.no_grad()` does not mend relative, deberta and cope.
 
     Examples
     --------
@@ -211,9 +284,16 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     'half'
     """
     cls = get(name)
-    known = list(inspect.signature(cls).parameters)[3:]
+    _check_options(name, list(inspect.signature(cls).parameters)[3:], options)
+    return cls(d_model, n_heads, max_length, **options)
+
+
+def _check_options(name: str, known: list[str], options: Iterable[str]) -> None:
+    """Raise ValueError unless an encoding has these options; words of elsewhere are translated."""
     unknown = [option for option in options if option not in known]
     if unknown:
+        sizes = ["d_model", "n_heads", "max_length"]
+        called = {option: words.here(option, known + sizes, words.OPTIONS) for option in unknown}
+        hints = "".join(f"; {word} is {here} here" for word, here in called.items() if here)
         takes = ", ".join(known) or "none"
-        raise ValueError(f"options of {name!r} are: {takes}; got {', '.join(unknown)}")
-    return cls(d_model, n_heads, max_length, **options)
+        raise ValueError(f"options of {name!r} are: {takes}; got {', '.join(unknown)}{hints}")

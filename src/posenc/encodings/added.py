@@ -57,6 +57,11 @@ class Added(Position, ABC):
         self.scale = _checks.choice("scale", scale, SCALES)
         self.gain = nn.Parameter(torch.ones(())) if scale == "learned" else None
 
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        if self.gain is not None:
+            nn.init.ones_(self.gain)
+
     @abstractmethod
     def table(self, length: int) -> Tensor:
         """Return the rows for positions 0 to length - 1 in the authors' scale.

@@ -74,9 +74,9 @@ class AxialRotary(Position):
         self.axes = _checks.choice("axes", axes, ("axial", "mixed"))
         if self.axes == "mixed":
             sizes = frequencies.geometric(_checks.even("d_model / n_heads", self.d_head), base)
-            drawn = torch.randn(n_heads, len(sizes), n_axes)
-            size = torch.as_tensor(sizes, dtype=drawn.dtype)[:, None]
-            self.omega = nn.Parameter(drawn / drawn.norm(dim=-1, keepdim=True) * size)
+            self._sizes = sizes
+            self.omega = nn.Parameter(torch.empty(n_heads, len(sizes), n_axes))
+            self.reset_parameters()
             return
         if self.d_head % (2 * n_axes):
             raise ValueError(
@@ -85,6 +85,14 @@ class AxialRotary(Position):
             )
         self._part = frequencies.geometric(self.d_head // n_axes, base)
         self.omega = np.kron(np.eye(n_axes), self._part[:, None])
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start; nothing is with "axial"."""
+        if self.axes == "mixed":
+            drawn = torch.empty_like(precise(self.omega)).normal_()
+            size = torch.as_tensor(self._sizes).to(drawn)[:, None]
+            self.omega.copy_(drawn / drawn.norm(dim=-1, keepdim=True) * size)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         if places is None or places.of_queries.given is None or places.of_keys.given is None:

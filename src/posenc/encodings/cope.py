@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
+from posenc.encodings.resizing import Rows
 
 
 class CoPE(Position):
@@ -60,7 +61,15 @@ class CoPE(Position):
         self.n_positions = _checks.count("n_positions", n_positions, minimum=4)
         if n_positions % 2:
             raise ValueError(f"n_positions must be even, got {n_positions}")
-        self.vectors = nn.Parameter(torch.zeros(n_positions, self.d_head))
+        self.vectors = nn.Parameter(torch.empty(n_positions, self.d_head))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set all that is learned back to 0, where it starts."""
+        nn.init.zeros_(self.vectors)
+
+    def _learned_rows(self) -> Rows:
+        return Rows()  # its positions serve any length
 
     def kept(self, x: Tensor) -> Tensor:
         return (x != 0).any(-1, keepdim=True)  # all that is asked of tokens

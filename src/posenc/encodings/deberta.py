@@ -12,6 +12,8 @@ from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
 from posenc.attention.toeplitz import along
+from posenc.encodings.resizing import Rows
+from posenc.encodings.starts import empty_linear, reset_projections
 
 
 class DeBERTa(Position):
@@ -66,13 +68,27 @@ class DeBERTa(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.formula = _checks.choice("formula", formula, ("paper", "program"))
-        far = self.max_length if max_distance is None else max_distance
-        self.max_distance = _checks.count("max_distance", far, minimum=1)
-        self.vectors = nn.Parameter(torch.randn(2 * self.max_distance, d_model) * 0.02)
-        self.query = nn.Linear(d_model, d_model, bias=False)
-        self.key = nn.Linear(d_model, d_model, bias=False)
-        for projection in (self.query, self.key):
-            nn.init.xavier_uniform_(projection.weight)
+        if max_distance is not None:
+            max_distance = _checks.count("max_distance", max_distance, minimum=1)
+        self._max_distance = max_distance
+        self.vectors = nn.Parameter(torch.empty(2 * self.max_distance, d_model))
+        self.query, self.key = empty_linear(d_model, d_model), empty_linear(d_model, d_model)
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.vectors.normal_().mul_(0.02)
+        reset_projections(self.query, self.key)
+
+    @property
+    def max_distance(self) -> int:
+        """Distance from which on all share a vector."""
+        return self._max_distance or self.max_length
+
+    def _learned_rows(self) -> Rows:
+        reach = self.max_distance
+        return Rows(("vectors",), 0, 2 * reach, reach, reach, clipped=True)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         # attention divides by sqrt(d_head), and all three terms by sqrt(3) more

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, by_offset
 from posenc.attention.numerics import precise
+from posenc.encodings.resizing import Rows
 
 
 class T5Bias(Position):
@@ -69,7 +70,16 @@ class T5Bias(Position):
         self.max_distance = _checks.count(
             "max_distance", max_distance, minimum=self.n_buckets // 4 + 1
         )
-        self.values = nn.Parameter(torch.randn(n_heads, n_buckets) * d_model**-0.5)
+        self.values = nn.Parameter(torch.empty(n_heads, n_buckets))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.values.normal_().mul_(self.d_model**-0.5)
+
+    def _learned_rows(self) -> Rows:
+        return Rows()  # its buckets serve any length
 
     def check_causal(self) -> None:
         single = self.n_buckets // 2

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention.numerics import precise, without_autocast
 from posenc.encodings.signal import FromSignal
+from posenc.encodings.starts import empty_linear
 from posenc.encodings.wavelets import parts, scaling_filter
 
 
@@ -61,10 +62,18 @@ class DyWPE(FromSignal):
         self.levels = _checks.count("levels", levels, minimum=1)
         self.wavelet = wavelet
         self.register_exact("scaling", scaling_filter(wavelet), wide=True)
-        self.channel = nn.Linear(self.d_model, 1)
-        self.scales = nn.Parameter(torch.randn(self.levels + 1, self.d_model))
-        self.gate = nn.Linear(self.d_model, self.d_model)
-        self.value = nn.Linear(self.d_model, self.d_model)
+        self.channel = empty_linear(self.d_model, 1, bias=True)
+        self.scales = nn.Parameter(torch.empty(self.levels + 1, self.d_model))
+        self.gate = empty_linear(self.d_model, self.d_model, bias=True)
+        self.value = empty_linear(self.d_model, self.d_model, bias=True)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.channel.reset_parameters()
+        nn.init.normal_(self.scales)
+        self.gate.reset_parameters()
+        self.value.reset_parameters()
 
     def vectors(self, x: Tensor) -> Tensor:
         signal = precise(self.channel(x)[..., 0])

@@ -7,6 +7,7 @@ from posenc import _checks
 from posenc.attention import Places, Position, by_offset
 from posenc.attention.numerics import precise
 from posenc.attention.places import can_look, refuse
+from posenc.encodings.resizing import Rows
 
 
 class ERPE(Position):
@@ -58,7 +59,17 @@ class ERPE(Position):
         self.std = _checks.non_negative("std", std)
         n_vectors = n_heads if _checks.flag("per_head", per_head) else 1
         shape = (n_vectors, 2 * self.max_length - 1)
-        self.values = nn.Parameter(torch.randn(shape) * self.std)
+        self.values = nn.Parameter(torch.empty(shape))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.values.normal_().mul_(self.std)
+
+    def _learned_rows(self) -> Rows:
+        reach = self.max_length - 1
+        return Rows(("values",), 1, 2 * reach + 1, reach, reach)
 
     @by_offset
     def mix(self, offset: Tensor, places: Places) -> Tensor:

@@ -9,6 +9,7 @@ from torch.nn.functional import linear
 from posenc import _checks
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
+from posenc.encodings.starts import empty_linear
 
 _EPSILON = 1e-6  # as in the authors' listing
 
@@ -71,11 +72,19 @@ class FIRE(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.start = _checks.positive("threshold", threshold)
-        self.rate = nn.Parameter(torch.tensor(0.1))
-        self.stretch = nn.Parameter(torch.tensor(1.0))
-        self.hidden = nn.Linear(1, _checks.count("width", width, minimum=1))
+        self.rate = nn.Parameter(torch.empty(()))
+        self.stretch = nn.Parameter(torch.empty(()))
+        self.hidden = empty_linear(1, _checks.count("width", width, minimum=1), bias=True)
         # without an offset, which would be the same for all keys of a query
-        self.output = nn.Linear(width, n_heads, bias=False)
+        self.output = empty_linear(width, n_heads)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        nn.init.constant_(self.rate, 0.1)
+        nn.init.ones_(self.stretch)
+        self.hidden.reset_parameters()
+        self.output.reset_parameters()
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
         places = places or Places.of(x)

@@ -80,19 +80,21 @@ class FoPE(Position):
         floor = 2 * math.pi / _checks.count("original_length", length, minimum=1)
         self.omega = omega[: max(1, int((omega >= floor).sum()))]
         self.gain = _checks.non_negative("gain", gain)
-        self._keep("of_cos", learn=_checks.flag("learn", learn))
-        self._keep("of_sin", learn=learn)
-
-    def _keep(self, name: str, *, learn: bool) -> None:
-        """Draw coefficients (n_heads, n_kept, n_kept) and hold them."""
         n = len(self.omega)
-        drawn = torch.empty(self.n_heads, n, n)
-        nn.init.xavier_normal_(drawn, self.gain)
-        drawn += torch.eye(n)
-        if learn:
-            setattr(self, name, nn.Parameter(drawn))
-        else:
-            self.register_buffer(name, drawn)
+        for name in ("of_cos", "of_sin"):
+            coefficients = torch.empty(self.n_heads, n, n)
+            if _checks.flag("learn", learn):
+                setattr(self, name, nn.Parameter(coefficients))
+            else:
+                self.register_buffer(name, coefficients)
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all coefficients anew, as at the start, whether they are learned or not."""
+        for coefficients in (self.of_cos, self.of_sin):
+            nn.init.xavier_normal_(coefficients, self.gain)
+            coefficients += torch.eye(len(self.omega)).to(coefficients)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)

@@ -60,10 +60,19 @@ class Kerple(Position):
     def __init__(self, d_model: int, n_heads: int, max_length: int, *, kernel: str = "log") -> None:
         super().__init__(d_model, n_heads, max_length)
         self.kernel = _checks.choice("kernel", kernel, ("log", "power"))
-        a, b = torch.rand(2, n_heads) * (1 - _LEAST) + _LEAST
-        self.log_scale = nn.Parameter((2 * a if self.kernel == "log" else a).log())
+        self.log_scale = nn.Parameter(torch.empty(n_heads))
+        self.raw_rate = nn.Parameter(torch.empty(n_heads))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        like = precise(self.log_scale)
+        drawn = torch.rand(2, self.n_heads, dtype=like.dtype, device=like.device)
+        a, b = drawn * (1 - _LEAST) + _LEAST
+        self.log_scale.copy_((2 * a if self.kernel == "log" else a).log())
         # of a power, half of it is a share of the largest one
-        self.raw_rate = nn.Parameter(b.log() if self.kernel == "log" else b.logit(1e-6))
+        self.raw_rate.copy_(b.log() if self.kernel == "log" else b.logit(1e-6))
 
     @property
     def scale(self) -> Tensor:

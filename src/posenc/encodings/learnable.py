@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from posenc import _checks, frequencies
 from posenc.attention.numerics import precise
 from posenc.encodings.added import Added
+from posenc.encodings.resizing import Rows
 from posenc.encodings.sinusoidal import waves
 
 
@@ -49,8 +50,17 @@ class Learnable(Added):
         scale: str = "paper",
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
-        start = torch.randn(max_length, d_model) * _checks.positive("std", std)
-        self.vectors = nn.Parameter(start)
+        self.std = _checks.positive("std", std)
+        self.vectors = nn.Parameter(torch.empty(max_length, d_model))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self.vectors.normal_().mul_(self.std)
+
+    def _learned_rows(self) -> Rows:
+        return Rows(("vectors",), 0, self.max_length, 0, self.max_length - 1)
 
     def table(self, length: int) -> Tensor:
         self.check_length(length)
@@ -97,8 +107,14 @@ class LearnableFrequency(Added):
         scale: str = "paper",
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
-        omega = torch.as_tensor(frequencies.geometric(d_model, base))
-        self.log_omega = nn.Parameter(omega.log().to(torch.get_default_dtype()))
+        self._start = frequencies.geometric(d_model, base)
+        self.log_omega = nn.Parameter(torch.empty(len(self._start)))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self.log_omega.copy_(torch.as_tensor(self._start).log())
 
     def table(self, length: int) -> Tensor:
         return self.at(_positions(length, precise(self.log_omega)))
@@ -148,12 +164,19 @@ class SineLinear(Added):
         scale: str = "paper",
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
-        dtype = torch.get_default_dtype()
-        weight = torch.as_tensor(frequencies.geometric(d_model, base)).repeat_interleave(2)
-        weight[0] = 1 / max(max_length - 1, 1)
-        phase = torch.tensor([0.0, math.pi / 2], dtype=torch.float64).repeat(d_model // 2)
-        self.weight = nn.Parameter(weight.to(dtype))
-        self.phase = nn.Parameter(phase.to(dtype))
+        self._start = frequencies.geometric(d_model, base)
+        self.weight = nn.Parameter(torch.empty(d_model))
+        self.phase = nn.Parameter(torch.empty(d_model))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        weight = torch.as_tensor(self._start).repeat_interleave(2)
+        weight[0] = 1 / max(self.max_length - 1, 1)
+        self.weight.copy_(weight)
+        phase = torch.tensor([0.0, math.pi / 2], dtype=torch.float64)
+        self.phase.copy_(phase.repeat(self.d_model // 2))
 
     def table(self, length: int) -> Tensor:
         return self.at(_positions(length, precise(self.weight)))

@@ -64,7 +64,12 @@ class PoPE(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.omega = frequencies.geometric(2 * self.d_head, _checks.positive("base", base))
-        self.phases = nn.Parameter(torch.zeros(n_heads, 1, self.d_head))
+        self.phases = nn.Parameter(torch.empty(n_heads, 1, self.d_head))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set all that is learned back to 0, where it starts."""
+        nn.init.zeros_(self.phases)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)

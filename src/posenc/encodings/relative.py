@@ -9,6 +9,7 @@ from posenc import _checks
 from posenc.attention import Mix, Places, Position, by_query_and_offset
 from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
+from posenc.encodings.resizing import Rows
 
 
 class Relative(Position):
@@ -61,16 +62,29 @@ class Relative(Position):
         per_head: bool = False,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        if max_distance is None:
-            max_distance = max(self.max_length - 1, 1)
-        self.max_distance = _checks.count("max_distance", max_distance, minimum=1)
+        if max_distance is not None:
+            max_distance = _checks.count("max_distance", max_distance, minimum=1)
+        self._max_distance = max_distance
         n_tables = n_heads if _checks.flag("per_head", per_head) else 1
         shape = (n_tables, 2 * self.max_distance + 1, self.d_head)
         self.keys = nn.Parameter(torch.empty(shape))
         self.values = nn.Parameter(torch.empty(shape)) if _checks.flag("values", values) else None
-        for vectors in self.parameters():
-            for head in vectors:
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        for vectors in (self.keys, self.values):
+            for head in () if vectors is None else vectors:
                 nn.init.xavier_uniform_(head)
+
+    @property
+    def max_distance(self) -> int:
+        """Largest distance with a vector of its own."""
+        return self._max_distance or max(self.max_length - 1, 1)
+
+    def _learned_rows(self) -> Rows:
+        reach = self.max_distance
+        return Rows(("keys", "values"), 1, 2 * reach + 1, reach, reach, clipped=True)
 
     @by_query_and_offset
     def bias(self, q: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
+from posenc.encodings import words
 from posenc.encodings.stretching import Stretching
 
 
@@ -99,7 +100,7 @@ class Rotary(Position):
         scaling_options: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.pairing = _checks.choice("pairing", pairing, ("interleaved", "half"))
+        self.pairing = words.choice("pairing", pairing, ("interleaved", "half"), words.PAIRINGS)
         trained = frequencies.geometric(_turning(self.d_head, share), base)
         self._n_kept = _n_kept(len(trained), keep)
         self.stretching = Stretching(

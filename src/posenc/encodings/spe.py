@@ -73,6 +73,11 @@ class StochasticPosition(Position, ABC):
         gate = torch.zeros(n_heads, self.d_head)
         self.gate = nn.Parameter(gate) if _checks.flag("gated", gated) else None
 
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        if self.gate is not None:
+            nn.init.zeros_(self.gate)
+
     @abstractmethod
     def ungated_kernel(self, length: int) -> Tensor:
         """Return the kernel P before the gate: (heads, d_head, length, length)."""
@@ -218,11 +223,19 @@ class SineSPE(StochasticPosition):
         )
         self.n_sines = _checks.count("n_sines", n_sines, minimum=1)
         shape = (n_heads, self.d_head, self.n_sines)
+        self.frequency_logits = nn.Parameter(torch.empty(shape))
+        self.gains = nn.Parameter(torch.empty(shape))
+        self.phases = nn.Parameter(torch.empty(shape))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
         low, high = math.log(1 / (2 * max(self.max_length, 3))), math.log(1 / 4)
-        start = torch.empty(shape).uniform_(low, high).exp()
-        self.frequency_logits = nn.Parameter((2 * start).logit())
-        self.gains = nn.Parameter(torch.full(shape, self.n_sines**-0.5))
-        self.phases = nn.Parameter(torch.zeros(shape))
+        start = torch.empty_like(precise(self.frequency_logits)).uniform_(low, high).exp()
+        self.frequency_logits.copy_((2 * start).logit())
+        nn.init.constant_(self.gains, self.n_sines**-0.5)
+        nn.init.zeros_(self.phases)
 
     @property
     def omega(self) -> Tensor:
@@ -324,7 +337,12 @@ class ConvSPE(StochasticPosition):
         )
         self.kernel_size = _checks.count("kernel_size", kernel_size, minimum=1)
         shape = (2, n_heads, self.d_head, self.kernel_size)
-        self.filters = nn.Parameter(torch.full(shape, self.kernel_size**-0.5))
+        self.filters = nn.Parameter(torch.empty(shape))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        nn.init.constant_(self.filters, self.kernel_size**-0.5)
 
     def ungated_kernel(self, length: int) -> Tensor:
         size = self.kernel_size

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from posenc import _checks, schedules
 from posenc.attention.places import Places, can_look, refuse
+from posenc.encodings import words
 
 SCALINGS = ("none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope")
 _FUNCTIONS = {
@@ -43,7 +44,7 @@ class Stretching:
         original_length: int | None,
         options: Mapping[str, object] | None,
     ) -> None:
-        self.scaling = _checks.choice("scaling", scaling, SCALINGS)
+        self.scaling = words.choice("scaling", scaling, SCALINGS, words.SCALINGS)
         self.grows = self.scaling in _GROWING
         self._omega = omega
         self._options = _known_options(self.scaling, options)

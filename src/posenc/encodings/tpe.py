@@ -69,12 +69,18 @@ class TPE(Sinusoidal):
     ) -> None:
         super().__init__(d_model, n_heads, max_length, base=base, scale=scale)
         self.similarity = _checks.flag("similarity", similarity)
-        start = self.d_model**0.5 if sigma is None else _checks.positive("sigma", sigma)
-        width = torch.tensor(start, dtype=torch.get_default_dtype()).log()
+        self.sigma = self.d_model**0.5 if sigma is None else _checks.positive("sigma", sigma)
+        width = torch.empty(())
         if _checks.flag("learn_sigma", learn_sigma):
             self.log_sigma = nn.Parameter(width)
         else:
             self.register_buffer("log_sigma", width)
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self.log_sigma.fill_(self.sigma).log_()
 
     def bias(self, x: Tensor, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor | None:
         if not self.similarity:

@@ -8,6 +8,7 @@ from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
+from posenc.encodings.starts import empty_linear, reset_projections
 
 
 class TransformerXL(Position):
@@ -63,10 +64,17 @@ class TransformerXL(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.omega = frequencies.geometric(_checks.even("d_model", d_model), base)
-        self.project = nn.Linear(d_model, d_model, bias=False)
-        nn.init.xavier_uniform_(self.project.weight)
-        self.of_content = nn.Parameter(torch.randn(n_heads, 1, self.d_head) * 0.02)
-        self.of_offset = nn.Parameter(torch.randn(n_heads, 1, self.d_head) * 0.02)
+        self.project = empty_linear(d_model, d_model)
+        self.of_content = nn.Parameter(torch.empty(n_heads, 1, self.d_head))
+        self.of_offset = nn.Parameter(torch.empty(n_heads, 1, self.d_head))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        reset_projections(self.project)
+        self.of_content.normal_().mul_(0.02)
+        self.of_offset.normal_().mul_(0.02)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, by_product
 from posenc.attention.places import Steps
+from posenc.encodings.resizing import Rows
+from posenc.encodings.starts import empty_linear, reset_projections
 
 
 class TUPE(Position):
@@ -56,14 +58,22 @@ class TUPE(Position):
         self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.vectors = nn.Parameter(torch.randn(max_length, d_model))
-        self.query = nn.Linear(d_model, d_model, bias=False)
-        self.key = nn.Linear(d_model, d_model, bias=False)
-        for projection in (self.query, self.key):
-            nn.init.xavier_uniform_(projection.weight)
+        self.vectors = nn.Parameter(torch.empty(max_length, d_model))
+        self.query, self.key = empty_linear(d_model, d_model), empty_linear(d_model, d_model)
         self.theta: nn.Parameter | None = None
         if _checks.flag("cls_reset", cls_reset):
             self.expect_class_token()
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        nn.init.normal_(self.vectors)
+        reset_projections(self.query, self.key)
+        if self.theta is not None:
+            nn.init.zeros_(self.theta)
+
+    def _learned_rows(self) -> Rows:
+        return Rows(("vectors",), 0, self.max_length, 0, self.max_length - 1)
 
     def expect_class_token(self) -> None:
         if self.theta is None:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention.numerics import exporting, precise
 from posenc.encodings.signal import FromSignal
+from posenc.encodings.starts import empty_linear
 
 STATISTICS = {
     "mean_std_slope": ("mean", "standard deviation", "slope"),
@@ -91,7 +92,12 @@ class WindowStatistics(FromSignal):
         self.past = _checks.flag("past", past)
         self.statistics, self.lags = _checked(statistics, lags)
         n = len(STATISTICS[self.statistics]) + len(self.lags)
-        self.project = nn.Linear(n * self.d_model, self.d_model, bias=False)
+        self.project = empty_linear(n * self.d_model, self.d_model)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all that is learned anew, as at the start."""
+        self.project.reset_parameters()
 
     @property
     def looks_back(self) -> bool:

@@ -3,6 +3,9 @@
 A table is faithful if no two of its rows are equal (`is_injective`). That is a yes or no; the other
 functions grade it: how far apart rows are, how many directions they span, and how often a
 position survives noise or rounding.
+
+A table may be a learned one, `module.rows(100)`: tensors are taken from any device and in any
+type. What comes back are NumPy arrays and numbers, so gradients end here.
 """
 
 from posenc.faithfulness.decoding import Decoding, decode, decoding_error

@@ -112,8 +112,15 @@ class Classifier(RandomPlaces):
         x : (batch, length, n_channels)
         mask : (batch, length) bool, optional
             True marks a real step; what stands at the others, NaN included, is not looked at.
+            A mask moves no step: a series that is padded in front stands as far back as it is
+            padded. Encodings of the place itself, such as the sinusoid, feel that, those of offsets
+            do not. Pad at the end, or give `times=(mask.cumsum(1) - 1).clamp(min=0)`, which count
+            from the first real step.
         times : (length,) or (batch, length), optional
-            When the steps were taken, in the unit of a regular step: integers or real numbers. By
+            When the steps were taken, in the unit of a regular step: integers or real numbers.
+            Without them the first step counts as 0, padded or not. Seconds since 1970 do not fit
+            float32, which holds numbers of that size in steps of 128: subtract the first one
+            before. Neighbours that rounding may have joined are warned of. By
             default tokens count 0, 1, 2, ...; in training with `random_positions` their places are
             drawn. A class token stands one step before the earliest, and all others one later, as
             without times. What `SelfAttention` and `LanguageModel` call `positions` is made of
@@ -123,8 +130,9 @@ class Classifier(RandomPlaces):
         ------
         ValueError
             If a shape is wrong, a real value is not finite, the series is too long for the
-            encoding, or it cannot serve such times. Values are not checked under `torch.compile`
-            and `torch.func` transforms.
+            encoding, or it cannot serve such times; for times above 2**53 in size, which float64
+            rounds, and for masked arrays. Values are not checked under `torch.compile` and
+            `torch.func` transforms.
         """
         tokens, mask = self.encode(x, mask, times)
         return self.head(pool(self.pooling, tokens, mask, self.n_tokens))

@@ -31,7 +31,7 @@ class LanguageModel(RandomPlaces):
     d_model, n_heads, n_layers : int
         Width, heads, layers.
     position : str, Position, or callable
-        A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
+        A name (`posenc.encodings.names("series")`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). A list gives one for each
         layer, such as `["rotary", "rotary", "none"]`; an entry with options is a callable, such
         as `functools.partial(Rotary, scaling="yarn", original_length=128)`.
@@ -61,7 +61,7 @@ class LanguageModel(RandomPlaces):
     Notes
     -----
     Batches of several lengths are padded at the end with any token: no earlier token sees it, and
-    the loss leaves it out.
+    the loss leaves it out. In front, padding would be seen, and would move all tokens.
 
     The `positions` of a forward pass are what `TimeSeriesTransformer` and `PatchTransformer` take
     as `times`, one for each step of a series.
@@ -150,7 +150,8 @@ class LanguageModel(RandomPlaces):
         positions : (length,) or (batch, length), optional
             Integers or real numbers, in steps. By default 0, 1, 2, ..., or onward from the last
             one in the cache; in training with `random_positions` they are drawn. The models of
-            series call them `times`, one a step, from which those of their tokens are made.
+            series call them `times`, one a step, from which those of their tokens are made. What
+            `SelfAttention` refuses and warns of, it does here, too.
         cache : Cache, optional
             What the model has seen already, to which the new tokens are added: the logits are
             those of the whole sequence. Nothing is drawn at random then.

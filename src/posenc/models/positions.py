@@ -124,6 +124,6 @@ def build(
     if callable(position):
         return check_position(position(d_model, n_heads, n_tokens, **options), d_model, n_heads)
     raise ValueError(
-        f"position must be a name ({', '.join(encodings.names('all'))}), a Position, or a callable "
-        f"that makes one, got {position!r}"
+        f"position must be a name ({', '.join(encodings.names('series'))}), a Position, or a "
+        f"callable that makes one, got {position!r}"
     )

@@ -22,7 +22,7 @@ class TimeSeriesTransformer(Classifier):
     n_channels, n_classes, length : int
         Channels, classes and time steps of the data.
     position : str, Position, or callable
-        A name (`posenc.encodings.names("all")`), an encoding made for these sizes, or a class or
+        A name (`posenc.encodings.names("series")`), an encoding made for these sizes, or a class or
         function that makes one from (d_model, n_heads, max_length). The model has `length`
         tokens, one more with `pooling="cls"`. A list gives one for each layer, such as
         `["rotary", "rotary", "none"]`; an entry with options is a callable, such as

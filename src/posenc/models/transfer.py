@@ -51,5 +51,5 @@ def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
 def _remedy(name: str, target: nn.Module) -> str:
     """Return what to do about a buffer, which may be a constant that was stored as a weight."""
     if name in dict(target.named_parameters()):
-        return ""
+        return "; posenc.encodings.resize makes a learned table for another length"
     return "; if it is a constant, store it with register_exact, or with persistent=False"

@@ -17,7 +17,8 @@ def encode(
     Parameters
     ----------
     positions : array of shape (n,)
-        Integers or floats, in positions; they need not be equally spaced.
+        Integers or floats, in positions; they need not be equally spaced. Neighbours that
+        rounding to float32 may have joined are warned of.
     frequencies : array of shape (m,)
         Angular frequencies in radians per position.
     dtype : NumPy float type
@@ -30,7 +31,8 @@ def encode(
     Raises
     ------
     ValueError
-        If an argument has the wrong number of axes or is not finite, or `dtype` is no float type.
+        If an argument has the wrong number of axes or is not finite, or `dtype` is no float type;
+        for positions above 2**53 in size, or of a half type, which have been rounded.
 
     Source: Vaswani et al. (2017), section 3.5; Idé et al., Eq. 2.
 
@@ -39,7 +41,7 @@ def encode(
     >>> encode([0, 1], [np.pi / 2]).round(6).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    t = _checks.finite_array("positions", positions, ndim=1).astype(np.float64, copy=False)
+    t = _checks.positions("positions", positions, ndim=1)
     omega = _checks.finite_array("frequencies", frequencies, ndim=1).astype(np.float64, copy=False)
     table = np.empty((t.size, 2 * omega.size), _checks.float_dtype(dtype))
     for rows in blocks(t.size, omega.size):

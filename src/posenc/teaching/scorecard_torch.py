@@ -41,7 +41,7 @@ def measure(
     Parameters
     ----------
     position : str, class or callable
-        One of `encodings.names("all")` or `encodings.names("axes")`, or what makes an encoding from
+        One of `encodings.names("all")`, or what makes an encoding from
         (d_model, n_heads, max_length), such as a class of your own.
     d_model, n_heads : int
         As for `Position`.

@@ -44,7 +44,7 @@ def facts(name: str) -> Facts:
     Parameters
     ----------
     name : str
-        One of `encodings.names("all")` or `encodings.names("axes")`.
+        One of `encodings.names("all")`.
 
     Raises
     ------

@@ -1,0 +1,110 @@
+"""What encodings are called: here, elsewhere, and by people who bring their own."""
+
+import importlib
+import inspect
+import sys
+
+import pytest
+
+from posenc import encodings, models
+from posenc.attention import Position
+from posenc.bench import build, grid
+from posenc.encodings import stretching, words
+
+
+def test_words_of_elsewhere_lead_to_what_is_here():
+    """Each stands for one thing, which is there, and none of them is a name here."""
+    every = {option for name in encodings.names("all") for option in options_of(name)}
+    known = {
+        "ENCODINGS": encodings.names("all"),
+        "OPTIONS": every,
+        "SCALINGS": stretching.SCALINGS,
+        "PAIRINGS": ("interleaved", "half"),
+    }
+    for table, names in known.items():
+        for word, here in getattr(words, table).items():
+            assert set(here.split("' or '")) <= set(names), word
+            assert word not in names
+
+
+def options_of(name):
+    return inspect.signature(encodings.get(name)).parameters
+
+
+NEARBY = """
+from posenc.encodings import ALiBi
+
+
+class Nearby(ALiBi):
+    def bias(self, x, q, k, places=None):
+        return 2 * super().bias(x, q, k, places)
+"""
+
+
+@pytest.fixture
+def nearby(tmp_path, monkeypatch):
+    """Return a class of one's own that stands in a file."""
+    (tmp_path / "nearby_h.py").write_text(NEARBY, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("nearby_h").Nearby
+    del sys.modules["nearby_h"]
+
+
+def test_a_registered_class_is_known_to_make_models_and_the_benchmark(nearby):
+    assert encodings.register("nearby", nearby) is nearby
+    assert encodings.names("own") == ["nearby"]
+    assert "nearby" not in encodings.names("all")
+    assert type(encodings.make("nearby", 8, 2, 5)) is nearby
+    model = models.TimeSeriesTransformer(2, 3, 5, "nearby", 8, 2, 1, 8)
+    assert type(model.position) is nearby
+    assert build.find_class("nearby") is nearby
+    cells = [
+        cell
+        for group in grid.make(["range_probe"], ["nearby"], ["patch"], [0]).groups()
+        for cell in group
+    ]
+    assert [cell.encoding for cell in cells] == ["nearby_h:Nearby"]
+    assert cells[0].encoding_source == build.fingerprint("nearby")
+    with pytest.raises(ValueError, match=r"position must be one of none, .*nearby, got 'nearbi'"):
+        encodings.get("nearbi")
+    encodings.register("nearby", nearby)  # a cell that runs again
+
+
+def test_a_registered_class_without_a_file_is_not_stored(nearby):
+    here = type("Here", (nearby,), {})
+    encodings.register("here", here)
+    assert build.find_class("here") is here
+    with pytest.raises(ValueError, match="encoding 'here' must have its class at the top of a fi"):
+        grid.make(["range_probe"], ["here"], ["patch"], [0])
+
+
+class Doorless(Position):
+    pass
+
+
+class Turned(encodings.ALiBi):
+    def __init__(self, n_heads, d_model, max_length):
+        super().__init__(d_model, n_heads, max_length)
+
+
+@pytest.mark.parametrize(
+    ("name", "cls", "message"),
+    [
+        ("rotary", None, "name 'rotary' belongs to 'rotary'; take another one"),
+        ("rope", None, "name 'rope' belongs to 'rotary'"),
+        ("axial_rotary", None, "name 'axial_rotary' belongs to"),
+        ("a:b", None, "name must be a word of letters, digits and underscores, got 'a:b'"),
+        (3, None, "name must be a word"),
+        ("mine", 3, "cls must be a class derived from posenc.attention.Position, got 3"),
+        ("mine", dict, "cls must be a class derived from posenc.attention.Position, got <class"),
+        ("mine", encodings.NoPosition(8, 2, 5), "cls must be a class derived from"),
+        ("mine", Doorless, r"must override a door \(embed, rotate, bias, mix\), got Doorless"),
+        ("mine", Turned, r"cls must be made from \(d_model, n_heads, max_length, ...\), got Tur"),
+        ("taken", encodings.ALiBi, "name 'taken' belongs to nearby_h.Nearby; take another one"),
+    ],
+)
+def test_a_class_that_cannot_be_registered_is_told_why(nearby, name, cls, message):
+    encodings.register("taken", nearby)
+    with pytest.raises(ValueError, match=message):
+        encodings.register(name, nearby if cls is None else cls)
+    assert encodings.names("own") == ["taken"]
