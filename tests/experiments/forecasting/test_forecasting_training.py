@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from posenc.encodings import T5Bias
-from posenc.experiments.forecasting import protocol, train, units
+from posenc.experiments.forecasting import protocol, train
 from posenc.experiments.forecasting.readers import READERS, make_model
 from posenc.experiments.forecasting.units import Series, Shape, Unit
 

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from posenc import _files
 from posenc.experiments.forecasting.train import by_series
 from posenc.experiments.forecasting.units import UNITS, Unit, load_unit
 from posenc.experiments.forecasting.windows import Windows, cut
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="all, or some of the units")  # fmt: skip
     parser.add_argument("--out", type=Path, default=FILE, help="the file that grows")
     options = parser.parse_args(arguments)
-    known = json.loads(options.out.read_text()) if options.out.is_file() else {}
+    known = json.loads(_files.text(options.out)) if options.out.is_file() else {}
     for name in options.units:
         unit = load_unit(name)
         test = cut(unit).test
@@ -139,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             known[name][method] = score(test, forecast(unit, test))
             print(name, method, known[name][method], file=sys.stderr)
-            options.out.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            _files.replace(options.out, json.dumps(known, indent=1) + "\n")
     return 0
 
 

