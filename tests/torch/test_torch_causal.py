@@ -215,13 +215,14 @@ def test_any_mask_of_pairs_equals_the_loops(own):
     assert torch.equal(attention(x, mask), attention(x, mask if own else mask[0]))
 
 
-def test_a_square_mask_is_padding_for_a_batch_as_large_as_its_length():
+def test_a_square_mask_is_what_it_is_called():
     attention = layer("none")
     x = tokens(4, 4)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
     expected = naive.self_attention(attention, x.tolist(), real=mask.tolist())
-    torch.testing.assert_close(attention(x, mask), double(expected), **TOLERANCE)
+    torch.testing.assert_close(attention(x, padding=mask), double(expected), **TOLERANCE)
     pairs = naive.self_attention(attention, x.tolist(), looks=before)
+    torch.testing.assert_close(attention(x, pairs=mask), double(pairs), **TOLERANCE)
     torch.testing.assert_close(attention(x, mask[None]), double(pairs), **TOLERANCE)
 
 

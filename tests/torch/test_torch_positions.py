@@ -358,12 +358,12 @@ def test_cross_attention_of_any_lengths(name, lengths):
     mask = torch.ones(BATCH, lengths[1], dtype=torch.bool)
     mask[0, 2:] = False
     context[0, 2:] = math.nan
-    out = attention(x, context, mask)
+    out = attention(x, context, padding=mask)
     out.sum().backward()
     assert all(p.grad is None or p.grad.isfinite().all() for p in attention.parameters())
     alone = attention(x[:1], context[:1, :2])
     torch.testing.assert_close(out[:1], alone, **TOLERANCE)
-    weights = attention.weights(x, context, mask)
+    weights = attention.weights(x, context, padding=mask)
     assert weights.shape[1:] == (N_HEADS, *lengths)
     assert not weights[0, :, :, 2:].any()
 

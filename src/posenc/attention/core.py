@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.kernels import attention, softmax_weights
-from posenc.attention.numerics import autocasts
 from posenc.attention.places import Places, can_look
 from posenc.attention.position import DOORS, Position, leave_meta
 from posenc.attention.terms import Term
@@ -227,16 +226,6 @@ def check_doors(own: type[Position], attributes: Iterable[str] = ()) -> None:
             f"position must override a door ({', '.join(DOORS)}), got {own.__name__} with none of "
             "them, which would train without position; derive it from "
             "posenc.encodings.NoPosition if that is meant"
-        )
-
-
-def check_dtype(name: str, x: Tensor, weight: Tensor) -> None:
-    """Raise ValueError unless tokens are of the weights' type, or autocast converts them."""
-    same = x.dtype == getattr(weight, "dtype", x.dtype)  # a quantized layer's weight is a method
-    if not same and not autocasts(x):
-        raise ValueError(
-            f"{name} must be {weight.dtype} as the layer is, got {x.dtype}; "
-            f"{name}.to({weight.dtype}) helps"
         )
 
 

@@ -3,8 +3,9 @@
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from posenc.attention.core import Attention, check_dtype, embedded, glorot
-from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
+from posenc.attention.core import Attention, embedded, glorot
+from posenc.attention.maps import check_dtype
+from posenc.attention.masks import sort_masks, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
 
@@ -61,6 +62,8 @@ class CrossAttention(Attention):
         context: Tensor,
         mask: Tensor | None = None,
         *,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
         positions: Tensor | ArrayLike | None = None,
         context_positions: Tensor | ArrayLike | None = None,
     ) -> Tensor:
@@ -72,11 +75,12 @@ class CrossAttention(Attention):
             An empty batch or sequence gives an empty output.
         context : (batch, n_context, d_model), n_context at least 1
         mask : bool, optional
-            (batch, n_context): True marks a real token of the context, False a padded one, whatever
-            stands there. (length, n_context), or with a batch axis in front: True where a token of
-            x looks at one of the context. What fits both is padding. A mask moves no token, as
-            `SelfAttention` says: for a context that is padded in front, give
-            `context_positions=(mask.cumsum(1) - 1).clamp(min=0)`.
+            `padding` or `pairs`, whichever its shape says. A mask (length, n_context) for a batch
+            of `length` series could be either and is refused: say which.
+        padding : (batch, n_context) bool, optional
+            True marks a real token of the context, False a padded one, whatever stands there.
+        pairs : (length, n_context) bool, optional
+            Or with a batch axis in front: True where a token of x looks at one of the context.
         positions, context_positions : (length,) or (batch, length), optional
             As for `SelfAttention`, those of x and of the context. Both are 0, 1, 2, ... by default.
 
@@ -88,7 +92,7 @@ class CrossAttention(Attention):
         if isinstance(x, Tensor) and x.numel() == 0:
             return self.out(x)
         x, q, k, v, seen, places, limited = self._prepared(
-            x, context, mask, positions, context_positions
+            x, context, (mask, padding, pairs), positions, context_positions
         )
         return self._attended(x, q, k, v, seen, places, limited=limited)
 
@@ -98,6 +102,8 @@ class CrossAttention(Attention):
         context: Tensor,
         mask: Tensor | None = None,
         *,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
         positions: Tensor | ArrayLike | None = None,
         context_positions: Tensor | ArrayLike | None = None,
     ) -> Tensor:
@@ -107,20 +113,22 @@ class CrossAttention(Attention):
         """
         if isinstance(x, Tensor) and x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], context.shape[1])
-        x, q, k, _, seen, places, _ = self._prepared(x, context, mask, positions, context_positions)
+        x, q, k, _, seen, places, _ = self._prepared(
+            x, context, (mask, padding, pairs), positions, context_positions
+        )
         return self._seen_weights(x, q, k, seen, places)
 
     def _prepared(
         self,
         x: Tensor,
         context: Tensor,
-        mask: Tensor | None,
+        masks: tuple[Tensor | None, Tensor | None, Tensor | None],
         positions: Tensor | ArrayLike | None,
         context_positions: Tensor | ArrayLike | None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Places, bool]:
         """Return tokens, queries, keys, values, who sees whom, places, whether beyond padding."""
         self._check_sizes(x, context)
-        padding, pairs = sort_mask(mask, x.shape[0], x.shape[1], context.shape[1])
+        padding, pairs = sort_masks(*masks, *x.shape[:2], context.shape[1], keys="n_context")
         of_x = self._steps("positions", positions, x)
         of_context = self._steps("context_positions", context_positions, context, padding)
         x = embedded(self.position, x, Places(of_x, of_x))
@@ -134,7 +142,8 @@ class CrossAttention(Attention):
         return x, q, k, v, seen, places.over(of_context, context), pairs is not None
 
     def _check_sizes(self, x: Tensor, context: Tensor) -> None:
-        for name, tokens in (("x", x), ("context", context)):
+        mapped = (("x", x, self.query), ("context", context, self.key_value))
+        for name, tokens, layer in mapped:
             if not isinstance(tokens, Tensor) or not tokens.is_floating_point():
                 kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
                 raise ValueError(f"{name} must be a tensor of floating-point numbers, got {kind}")
@@ -143,7 +152,7 @@ class CrossAttention(Attention):
                     f"{name} must have shape (batch, length, d_model = {self.d_model}), "
                     f"got {tuple(tokens.shape)}"
                 )
-            check_dtype(name, tokens, self.out.weight)
+            check_dtype(name, tokens, layer)
         if context.shape[1] == 0:
             raise ValueError("context must have at least one token, got an empty one")
         if x.shape[0] != context.shape[0]:

@@ -5,8 +5,9 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.cache import Cache, Kept, check_cache
-from posenc.attention.core import Attention, check_dtype, embedded, glorot
-from posenc.attention.masks import sort_mask, tamed, who_sees_whom, without_padding
+from posenc.attention.core import Attention, embedded, glorot
+from posenc.attention.maps import check_dtype
+from posenc.attention.masks import Masks, sort_masks, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
 from posenc.attention.terms import Term
@@ -95,6 +96,8 @@ class SelfAttention(Attention):
         x: Tensor,
         mask: Tensor | None = None,
         *,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
         positions: Tensor | ArrayLike | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
@@ -105,17 +108,20 @@ class SelfAttention(Attention):
         x : (batch, length, d_model)
             An empty batch or sequence gives an empty output.
         mask : bool, optional
-            (batch, length): True marks a real token, False a padded one that nobody attends to,
-            whatever stands there, NaN included. Its own row of the output means nothing. With a
-            cache that is the mask of the new tokens; those of earlier ones are kept.
-            (length, length), or with a batch axis in front: True where a query (row) looks at a
-            key (column). With a cache, columns are all tokens so far. What a query gets that may
-            look at no key at all means nothing. A square mask of a batch as large as its length
-            is taken for padding; a batch axis in front tells them apart.
-            A mask moves no token: behind three padded ones the first real token still stands at 3.
+            `padding` or `pairs`, whichever its shape says. A mask (length, length) for a batch of
+            as many series could be either and is refused: say which.
+        padding : (batch, length) bool, optional
+            True marks a real token, False a padded one that nobody attends to, whatever stands
+            there, NaN included. Its own row of the output means nothing. With a cache that is the
+            mask of the new tokens; those of earlier ones are kept.
+            It moves no token: behind three padded ones the first real token still stands at 3.
             Encodings of the place itself, such as the sinusoid, feel that, those of offsets do not.
-            Pad at the end, or give `positions=(mask.cumsum(1) - 1).clamp(min=0)`, which count from
-            the first real token.
+            Pad at the end, or give `positions=(padding.cumsum(1) - 1).clamp(min=0)`, which count
+            from the first real token.
+        pairs : (length, length) bool, optional
+            Or with a batch axis in front: True where a query (row) looks at a key (column), as far
+            as the key is no padding. With a cache, columns are all tokens so far. What a query gets
+            that may look at no key at all means nothing.
         positions : (length,) or (batch, length), optional
             Integers or real times in steps, in float32 or float64 also where x has a half type;
             (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
@@ -133,33 +139,35 @@ class SelfAttention(Attention):
             encoding cannot serve what is asked; for positions above 2**53 in size, which float64
             rounds, and for masked arrays. The message says why.
         """
-        padding, _ = self._sorted(x, mask, cache)
-        places = self._places(x, padding, positions, cache)
-        x = embedded(self.position, tamed(x, padding), places, padding)
+        masks = self._sorted(x, mask, padding, pairs, cache)
+        places = self._places(x, masks.padding, positions, cache)
+        x = embedded(self.position, tamed(x, masks.padding), places, masks.padding)
         if places.plain:
-            return self.attend(x, mask)
-        return self.attend(x, mask, places=places, cache=cache)
+            return self.attend(x, masks.or_none())
+        return self.attend(x, masks.or_none(), places=places, cache=cache)
 
     def attend(
         self,
         x: Tensor,
-        mask: Tensor | None = None,
+        mask: Tensor | Masks | None = None,
         bias: Term | Tensor | None = None,
         *,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
         places: Places | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
         """Return the attended tokens of an input that went through `embed` already.
 
         A `bias` that was computed before takes the place of the encoding's own. `places` are those
-        of the new tokens.
+        of the new tokens. Masks are those of `forward`.
         """
         if x.numel() == 0:  # no kernel needs to know how to do nothing
             return self.out(x)
         places = places or Places.of(x, causal=self.causal)
         if cache is not None:
             places = places.with_memory(cache.memory)
-        padding, pairs = self._sorted(x, mask, cache)
+        padding, pairs = self._sorted(x, mask, padding, pairs, cache)
         q, k, v = self._project(x, places)
         if padding is not None:
             x, k, v = (without_padding(a, padding) for a in (x, k, v))
@@ -182,6 +190,8 @@ class SelfAttention(Attention):
         x: Tensor,
         mask: Tensor | None = None,
         *,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
         positions: Tensor | ArrayLike | None = None,
     ) -> Tensor:
         """Return who sees whom: (batch, heads, length, length), rows are queries.
@@ -190,7 +200,7 @@ class SelfAttention(Attention):
         pass does not form them unless it must. A row of a query that may look at nobody is even,
         whatever it gets.
         """
-        padding, pairs = self._sorted(x, mask)
+        padding, pairs = self._sorted(x, mask, padding, pairs)
         places = self._places(x, padding, positions)
         if x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
@@ -205,9 +215,14 @@ class SelfAttention(Attention):
         self._sorted(x, mask)
 
     def _sorted(
-        self, x: Tensor, mask: Tensor | None, cache: Cache | None = None
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Return a mask as (padding, pairs), or raise ValueError if a shape does not fit."""
+        self,
+        x: Tensor,
+        mask: Tensor | Masks | None,
+        padding: Tensor | None = None,
+        pairs: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Masks:
+        """Return padding and pairs, or raise ValueError if a shape does not fit."""
         if not isinstance(x, Tensor) or not x.is_floating_point():
             kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
             raise ValueError(f"x must be a tensor of floating-point numbers, got {kind}")
@@ -215,11 +230,12 @@ class SelfAttention(Attention):
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
             )
-        check_dtype("x", x, self.out.weight)
+        check_dtype("x", x, self.qkv)
         if cache is not None:
             self._check_cache(cache, x)
         before = 0 if cache is None else cache.length
-        return sort_mask(mask, x.shape[0], x.shape[1], x.shape[1], before)
+        batch, length = x.shape[:2]
+        return sort_masks(mask, padding, pairs, batch, length, length, before)
 
     def _check_cache(self, cache: Cache, x: Tensor) -> None:
         check_cache(cache)

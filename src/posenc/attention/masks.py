@@ -1,7 +1,11 @@
 """Who sees whom: padding, masks of pairs, causality and windows become one boolean mask."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
+
+from posenc.attention.numerics import exporting
 
 _HUGE = 1e4  # no token of a network that works has such entries
 
@@ -29,44 +33,101 @@ def check_mask(mask: Tensor | None, x: Tensor) -> None:
     """
     if mask is None:
         return
-    _check_type(mask)
+    _check_type("mask", mask)
     if mask.shape != x.shape[:2]:
         raise ValueError(
             f"mask must have shape (batch, length) = {tuple(x.shape[:2])}, got {tuple(mask.shape)}"
         )
 
 
-def sort_mask(
-    mask: Tensor | None, batch: int, n_queries: int, n_keys: int, n_before: int = 0
-) -> tuple[Tensor | None, Tensor | None]:
-    """Return a mask as (padding, pairs), one of them None, or raise ValueError for other shapes.
+class Masks(NamedTuple):
+    """Which tokens are real, and which query may look at which key: two masks that are told apart.
+
+    Parameters
+    ----------
+    padding : bool Tensor of shape (batch, keys), or None
+    pairs : bool Tensor of shape (batch or 1, 1, queries, keys), or None
+
+    Examples
+    --------
+    >>> Masks(torch.tensor([[True, False]])).pairs is None
+    True
+    """
+
+    padding: Tensor | None = None
+    pairs: Tensor | None = None
+
+    def or_none(self) -> "Masks | None":
+        """Return these masks, None if nothing is masked."""
+        return None if self.padding is None and self.pairs is None else self
+
+
+def sort_masks(
+    mask: Tensor | Masks | None,
+    padding: Tensor | None,
+    pairs: Tensor | None,
+    batch: int,
+    n_queries: int,
+    n_keys: int,
+    n_before: int = 0,
+    *,
+    keys: str = "length",
+) -> Masks:
+    """Return what a layer was told of padding and of pairs, or raise ValueError if it is unclear.
 
     Parameters
     ----------
     mask : optional, bool
-        (batch, n_keys) is padding; (n_queries, n_all) or (batch or 1, n_queries, n_all) says of
-        every pair whether the query may look at the key. What fits both is padding.
+        Either of the others, if its shape says which; alone.
+    padding : optional, bool (batch, n_keys)
+    pairs : optional, bool
+        (n_queries, n_all), or (batch or 1, n_queries, n_all), also with a 1 for the heads behind
+        the batch.
     batch, n_queries, n_keys : int
     n_before : int
         Keys in a cache; `n_all` is `n_before + n_keys`.
-
-    Returns
-    -------
-    padding : (batch, n_keys) or None
-    pairs : (batch or 1, 1, n_queries, n_all) or None
+    keys : str
+        What `n_keys` is called, for messages.
     """
-    if mask is None:
-        return None, None
-    _check_type(mask)
-    shape, pairs = tuple(mask.shape), (n_queries, n_before + n_keys)
-    if shape == (batch, n_keys):
-        return mask, None
-    if shape in (pairs, (1, *pairs), (batch, *pairs)):
-        return None, mask.view(-1, 1, *pairs)
-    raise ValueError(
-        f"mask must have shape (queries, keys) = {pairs} for who sees whom, the same behind a "
-        f"batch axis, or (batch, length) = {(batch, n_keys)}, got {shape}"
-    )
+    of_tokens, of_pairs = (batch, n_keys), (n_queries, n_before + n_keys)
+    if isinstance(mask, Masks):
+        padding, pairs = mask
+    elif mask is not None:
+        if padding is not None or pairs is not None:
+            raise ValueError("mask must be None where `padding` or `pairs` is given, got both")
+        _check_type("mask", mask)
+        # in a program for any length, to compare them would tie it to some
+        if mask.shape == of_tokens and not exporting() and mask.shape == of_pairs:
+            raise ValueError(
+                f"mask must mean one thing, but {tuple(mask.shape)} is both (batch, {keys}) and "
+                "(queries, keys); write padding=mask if True marks a real token, or pairs=mask if "
+                "True lets a query, the row, look at a key, the column"
+            )
+        padding, pairs = (mask, None) if mask.shape == of_tokens else (None, mask)
+    if padding is not None:
+        _check_type("padding", padding)
+        if padding.shape != of_tokens:
+            raise ValueError(
+                f"padding must have shape (batch, {keys}) = {of_tokens}, got {tuple(padding.shape)}"
+            )
+    if pairs is None:
+        return Masks(padding)
+    _check_type("pairs", pairs)
+    if pairs.shape not in _forms(of_pairs, batch):
+        name, either = "pairs", ""
+        if isinstance(mask, Tensor):
+            name, either = "mask", f", or, for padding, (batch, {keys}) = {of_tokens}"
+        raise ValueError(
+            f"{name} must have shape (queries, keys) = {of_pairs} for who sees whom, the same "
+            f"behind a batch axis{either}, got {tuple(pairs.shape)}"
+        )
+    return Masks(padding, pairs.view(-1, 1, *of_pairs))
+
+
+def _forms(of_pairs: tuple[int, int], batch: int) -> list[tuple[int, ...]]:
+    """Return the shapes that a mask of pairs may have."""
+    each = [(n, *heads, *of_pairs) for n in (1, batch) for heads in ((), (1,))]
+    return [of_pairs, *each]
 
 
 def who_sees_whom(
@@ -138,11 +199,12 @@ def _by_order(
     return seen[None, None]
 
 
-def _check_type(mask: Tensor) -> None:
+def _check_type(name: str, mask: Tensor) -> None:
+    true = "where a query looks at a key" if name == "pairs" else "for real tokens"
     if not isinstance(mask, Tensor):
         raise ValueError(
-            f"mask must be a bool tensor, True for real tokens, or None, got {mask!r:.80}; "
+            f"{name} must be a bool tensor, True {true}, or None, got {mask!r:.80}; "
             "torch.as_tensor makes one"
         )
     if mask.dtype != torch.bool:
-        raise ValueError(f"mask must be bool, True for real tokens, got dtype {mask.dtype}")
+        raise ValueError(f"{name} must be bool, True {true}, got dtype {mask.dtype}")

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc.attention.axes import checked
+from posenc.attention.maps import holds_floats
 from posenc.attention.numerics import precise
 from posenc.attention.places import Places, Steps, refuse
 from posenc.attention.terms import Form, Term, numbers
@@ -66,6 +68,14 @@ class Position(nn.Module):
     decorator `by_offset` it gets offsets, serves any positions, and is fast for long inputs. See
     `posenc.attention.terms` for this and the other kinds.
 
+    What depends on what tokens hold goes through `embed`, which gets them, or into the scores
+    through `bias`, which gets them with queries and keys. `rotate` gets queries, keys and places,
+    but not the tokens: turns that tokens choose (Selective RoPE), or products of a matrix for each
+    token on the way from key to query (PaTH), cannot be written as a door.
+
+    Every door refuses tensors of other axes than a layer hands to it: tokens (batch, length,
+    d_model), queries and keys (batch, heads, length, d_head).
+
     Parameters
     ----------
     d_model : int
@@ -98,7 +108,7 @@ class Position(nn.Module):
     ------
     ValueError
         If a size is not a positive integer or `n_heads` does not divide `d_model`; where a class
-        is defined, if the name of a door is misspelt.
+        is defined, if the name of a door is misspelt; where a door is called, for other axes.
 
     Examples
     --------
@@ -134,6 +144,8 @@ class Position(nn.Module):
     embed_every_layer = False
     position_only = False
     _needs_no_door = False
+    _looks_at_queries = True
+    _keeps_width = False
     _informed: Mapping[str, bool] = {}
     _assigned = False
     _at_large = False
@@ -145,6 +157,7 @@ class Position(nn.Module):
         if "bias" in vars(cls) and "position_only" not in vars(cls):
             form = getattr(cls.bias, "form", None)
             cls.position_only = form is not None and form.position_only
+        _guard(cls)
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__()
@@ -159,6 +172,16 @@ class Position(nn.Module):
     def doors(cls) -> tuple[str, ...]:
         """Return the names of the doors that this class overrides, in the order of use."""
         return tuple(door for door in DOORS if getattr(cls, door) is not getattr(Position, door))
+
+    @property
+    def _is_deaf(self) -> bool:
+        """Whether `bias` looks at no queries or keys, whatever stands in their place."""
+        return self.position_only or not self._looks_at_queries
+
+    @property
+    def _may_widen(self) -> bool:
+        """Whether queries and keys may come to `bias` with another width than `d_head`."""
+        return not (self._keeps_width or self.is_closed("rotate"))
 
     @property
     def shared(self) -> bool:
@@ -183,7 +206,8 @@ class Position(nn.Module):
 
         The result must broadcast to (batch, heads, queries, keys). `x` is the layer's input,
         zeros where a token is padded, `q` and `k` come from `rotate`; a `position_only` encoding
-        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
+        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`,
+        as anybody may.
         """
         return None
 
@@ -341,7 +365,7 @@ def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: A
     """Make the constants of an encoding, or of a layer's, real when parameters were loaded."""
     alone = isinstance(module, Position)
     position = module if alone else module.position
-    like = next(_stored(module), None)
+    like = next(filter(holds_floats, _stored(module)), None)
     if like is not None:
         position.leave_meta(like)
     elif alone and position._assigned:
@@ -349,11 +373,19 @@ def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: A
 
 
 def _stored(module: nn.Module) -> Iterator[Tensor]:
-    """Yield a module's parameters, then the buffers that a checkpoint holds, of one's own type."""
+    """Yield a module's parameters, then the buffers that a checkpoint holds."""
     yield from module.parameters()
-    if isinstance(module, Position):
-        names = module.state_dict(keep_vars=True)
-        yield from (one for one in names.values() if one.is_floating_point())
+    held = module.state_dict(keep_vars=True).values()
+    yield from (one for one in held if isinstance(one, Tensor))
+
+
+def _guard(cls: type[Position]) -> None:
+    """Let the doors of a class refuse tensors of other axes than theirs."""
+    for name in DOORS:
+        door = inspect.getattr_static(cls, name)
+        own = door is not vars(Position)[name] and inspect.isfunction(door)
+        if own and not hasattr(door, "checks_axes"):
+            setattr(cls, name, checked(name, door))
 
 
 def _check_spelling(cls: type[Position]) -> None:

@@ -391,8 +391,8 @@ def by_query_and_offset(function: Callable) -> Callable:
     ...     @by_query_and_offset
     ...     def bias(self, q):
     ...         return q @ self.vectors
-    >>> q = torch.zeros(1, 2, 5, 4)
-    >>> Direction(8, 2, 5).bias(q, q, q).shape
+    >>> x, q = torch.zeros(1, 5, 8), torch.zeros(1, 2, 5, 4)
+    >>> Direction(8, 2, 5).bias(x, q, q).shape
     torch.Size([1, 2, 5, 5])
     """
     return _ByQueryAndOffset(function).door()
@@ -443,8 +443,8 @@ def numbers(made: object, door: str) -> Tensor:
     if made.dtype == torch.bool:
         raise ValueError(
             f"{door} must return numbers, as they are added, got booleans; scores of "
-            "torch.where(allowed, 0.0, -torch.inf) forbid pairs, and so does a layer's argument "
-            "`mask`"
+            "torch.where(allowed, 0.0, -torch.inf) forbid pairs, and so do a layer's arguments "
+            "`mask` and `pairs`"
         )
     if made.is_complex():
         raise ValueError(f"{door} must return real numbers, got dtype {made.dtype}")

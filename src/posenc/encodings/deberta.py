@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
+from posenc.attention.maps import applied
 from posenc.attention.numerics import precise
 from posenc.attention.terms import clipped_offsets
 from posenc.attention.toeplitz import along
@@ -56,6 +57,8 @@ class DeBERTa(Position):
     >>> DeBERTa(8, 2, 100, max_distance=16).vectors.shape
     torch.Size([32, 8])
     """
+
+    _keeps_width = True
 
     def __init__(
         self,
@@ -139,7 +142,7 @@ class DeBERTa(Position):
 
     def _heads(self, project: nn.Linear, like: Tensor) -> Tensor:
         """Return the projected table, (heads, d_head, 2 k)."""
-        rows = precise(self.vectors) @ project.weight.to(precise(self.vectors).dtype).mT
+        rows = applied(project, precise(self.vectors))
         return rows.unflatten(-1, (self.n_heads, self.d_head)).permute(1, 2, 0).to(like.dtype)
 
 

@@ -4,10 +4,10 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from posenc import _checks
 from posenc.attention import Places, Position
+from posenc.attention.maps import applied
 from posenc.attention.numerics import precise
 from posenc.encodings.starts import empty_linear
 
@@ -92,14 +92,8 @@ class FIRE(Position):
         far = self._log(places.offset().to(like.dtype))
         own = places.queries.to(like.dtype).maximum((precise(self.stretch) * self.start).abs())
         share = far / (self._log(own)[:, None, :, None] + _EPSILON)
-        hidden = _applied(self.hidden, share.unsqueeze(-1)).relu()
-        return _applied(self.output, hidden).squeeze(1).movedim(-1, 1)
+        hidden = applied(self.hidden, share.unsqueeze(-1)).relu()
+        return applied(self.output, hidden).squeeze(1).movedim(-1, 1)
 
     def _log(self, t: Tensor) -> Tensor:
         return (precise(self.rate) * t).abs().log1p()
-
-
-def _applied(layer: nn.Linear, x: Tensor) -> Tensor:
-    """Return `layer(x)` in the precision of `x`."""
-    offset = None if layer.bias is None else layer.bias.to(x.dtype)
-    return linear(x, layer.weight.to(x.dtype), offset)

@@ -54,6 +54,7 @@ class TPE(Sinusoidal):
     embed_every_layer = True
     keeps_tokens = True
     shared = False
+    _looks_at_queries = False
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
+from posenc.attention.maps import matrix
 from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
 from posenc.encodings.starts import empty_linear, reset_projections
@@ -90,7 +91,7 @@ class TransformerXL(Position):
 
     def _asked(self, q: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
         """Return what a query has for [cos(t omega), sin(t omega)] of a key at t."""
-        maps = self.project.weight.to(q.dtype).unflatten(0, (self.n_heads, self.d_head))
+        maps = matrix(self.project, self.d_model, q).unflatten(0, (self.n_heads, self.d_head))
         of_sin, of_cos = (q @ maps).chunk(2, -1)
         return torch.cat((of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos), -1)
 

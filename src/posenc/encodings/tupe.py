@@ -52,6 +52,8 @@ class TUPE(Position):
     torch.Size([100, 8])
     """
 
+    _keeps_width = True
+
     shared = True
 
     def __init__(

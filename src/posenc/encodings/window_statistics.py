@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks
+from posenc.attention.maps import weight_type
 from posenc.attention.numerics import exporting, precise
 from posenc.encodings.signal import FromSignal
 from posenc.encodings.starts import empty_linear
@@ -106,7 +107,7 @@ class WindowStatistics(FromSignal):
     def vectors(self, x: Tensor) -> Tensor:
         options = {"past": self.past, "statistics": self.statistics, "lags": self.lags or LAGS}
         found = window_statistics(precise(x), self.window, **options)
-        return self.project(found.to(self.project.weight.dtype))
+        return self.project(found.to(weight_type(self.project) or x.dtype))
 
 
 def window_statistics(

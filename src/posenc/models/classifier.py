@@ -98,6 +98,11 @@ class Classifier(RandomPlaces):
             self._check_served(n_places - 1)
 
     @property
+    def _first_map(self) -> nn.Module:
+        """What meets the series first, and says of which type it must be."""
+        raise NotImplementedError
+
+    @property
     def position(self) -> Position:
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
@@ -196,7 +201,7 @@ class Classifier(RandomPlaces):
         return torch.cat((token, x), 1), mask
 
     def _check(self, x: Tensor, mask: Tensor | None) -> None:
-        check_type(x, next(self.head.parameters()).dtype)
+        check_type(x, self._first_map)
         if x.ndim != 3 or x.shape[-1] != self.n_channels:
             raise ValueError(
                 f"x must have shape (batch, length, n_channels = {self.n_channels}), "

@@ -1,16 +1,20 @@
 """What a model asks of its input, and says if it does not get it."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from posenc.attention.maps import weight_type
 from posenc.attention.numerics import autocasts, in_transform
 
 
-def check_type(x: Tensor, dtype: torch.dtype) -> None:
-    """Raise ValueError unless `x` is a tensor of the weights' type, or autocast converts it."""
+def check_type(x: Tensor, layer: nn.Module) -> None:
+    """Raise ValueError unless `x` is a tensor of a map's type, or autocast converts it."""
     if not isinstance(x, Tensor):
         raise ValueError(f"x must be a torch.Tensor, got {type(x).__name__}; torch.as_tensor helps")
-    if x.dtype != dtype and not autocasts(x):
+    dtype = weight_type(layer)
+    if dtype is None and not x.is_floating_point():
+        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}; x.float() helps")
+    if dtype not in (None, x.dtype) and not autocasts(x):
         raise ValueError(f"x must be {dtype} as the model is, got {x.dtype}; x.to({dtype}) helps")
 
 

@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 
 from posenc.attention import Cache, Places, Position, SelfAttention, Term
+from posenc.attention.masks import Masks
 from posenc.models.norms import NORMS
 
 
@@ -68,7 +69,10 @@ class EncoderLayer(nn.Module):
         places: Places | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given."""
+        """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given.
+
+        `mask` marks padding, (batch, length), whatever the sizes are.
+        """
         if self.norm_first:
             x = x + self._attend(self.attention_norm(x, mask), mask, bias, places, cache)
             return x + self._feed_forward(self.feed_forward_norm(x, mask))
@@ -83,9 +87,10 @@ class EncoderLayer(nn.Module):
         places: Places | None,
         cache: Cache | None,
     ) -> Tensor:
+        masks = Masks(mask).or_none()
         if places is None:
-            return self.dropout(self.attention.attend(x, mask, bias))
-        return self.dropout(self.attention.attend(x, mask, bias, places=places, cache=cache))
+            return self.dropout(self.attention.attend(x, masks, bias))
+        return self.dropout(self.attention.attend(x, masks, bias, places=places, cache=cache))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         hidden = self.dropout(nn.functional.gelu(self.expand(x)))

@@ -128,6 +128,10 @@ class PatchTransformer(Classifier):
         self.patch, self.stride = steps, shift
         self.patches = nn.Conv1d(n_channels, d_model, steps, shift)
 
+    @property
+    def _first_map(self) -> nn.Module:
+        return self.patches
+
     def encode(
         self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
     ) -> tuple[Tensor, Tensor | None]:

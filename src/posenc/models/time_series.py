@@ -135,5 +135,9 @@ class TimeSeriesTransformer(Classifier):
         self.project = nn.Linear(n_channels, d_model)
         self.input_norm = NORMS[norm](d_model)
 
+    @property
+    def _first_map(self) -> nn.Module:
+        return self.project
+
     def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         return self.input_norm(self.project(x), mask), mask

@@ -1,0 +1,189 @@
+"""Every door of every encoding refuses tensors of other axes than it is made for."""
+
+import re
+
+import pytest
+import torch
+
+from posenc import encodings
+from posenc.attention import Places, Position, by_offset, by_product, by_query_and_offset
+
+BATCH, LENGTH, HEADS, WIDTH = 2, 9, 4, 16
+D_MODEL = HEADS * WIDTH
+X = torch.randn(BATCH, LENGTH, D_MODEL)
+Q = torch.randn(BATCH, HEADS, LENGTH, WIDTH)
+
+WRONG_HEADS = {
+    "tokens": X.clone(),  # those that a door gets as `x`, too, say that there are no queries
+    "one series": Q[0],
+    "five axes": Q[None],
+    "length before heads": Q.transpose(1, 2),
+    "heads too wide": torch.randn(BATCH, HEADS, LENGTH, 8 * WIDTH),
+    "heads too narrow": torch.randn(BATCH, HEADS, LENGTH, WIDTH // 2),
+    "one number": torch.randn(BATCH, HEADS, LENGTH, 1),
+    "other heads": torch.randn(BATCH, 3, LENGTH, WIDTH),
+    "more heads": torch.randn(BATCH, 2 * HEADS, LENGTH, WIDTH),
+    "no tensor": Q.numpy(),
+}
+WRONG_TOKENS = {"one series": X[0], "heads": Q, "no tensor": X.numpy()}
+WRONG_ADDED = {"too wide": X.repeat(1, 1, 2), "too narrow": X[..., :8], "one number": X[..., :1]}
+NAMES = [*encodings.names("all"), *encodings.names("axes")]
+
+
+def make(name):
+    torch.manual_seed(0)
+    return encodings.make(name, D_MODEL, HEADS, 64)
+
+
+def inputs(door):
+    """Return what a door takes, by name."""
+    taken = {"embed": "x", "rotate": "qk", "bias": "xqk", "mix": "x"}[door]
+    return {name: X if name == "x" else Q for name in taken}
+
+
+def places(position):
+    """Return what else an encoding of several axes needs to know."""
+    if position.n_axes == 1:
+        return {}
+    at = torch.randn(LENGTH, position.n_axes)
+    return {"places": Places.at(at, X, position.n_axes)}
+
+
+def wrong_ones(door):
+    """Yield each input of a door with what it must not be."""
+    for name in inputs(door):
+        wrong = WRONG_HEADS if name != "x" else WRONG_TOKENS
+        wrong = wrong | WRONG_ADDED if door == "embed" else wrong
+        for what, value in wrong.items():
+            yield name, what, value
+
+
+OPEN = [(name, door) for name in NAMES for door in encodings.get(name).doors()]
+CASES = [(*case, *wrong) for case in OPEN for wrong in wrong_ones(case[1])]
+
+
+@pytest.mark.parametrize(("name", "door"), OPEN)
+def test_a_door_takes_the_axes_it_is_made_for(name, door):
+    position = make(name)
+    getattr(position, door)(**inputs(door), **places(position))
+
+
+@pytest.mark.parametrize(
+    ("name", "door", "argument", "what", "value"),
+    CASES,
+    ids=[f"{name}.{door}-{argument}-{what}" for name, door, argument, what, _ in CASES],
+)
+def test_a_door_refuses_other_axes(name, door, argument, what, value):  # noqa: ARG001
+    position = make(name)
+    got = str(tuple(value.shape)) if isinstance(value, torch.Tensor) else "ndarray"
+    due = f"d_model = {D_MODEL}" if argument == "x" else f"d_head = {WIDTH}"
+    said = rf"^{argument} must have shape \(batch, .*{due}\) in .*\.{door}, got {re.escape(got)}"
+    by_name = inputs(door) | {argument: value}
+    with pytest.raises(ValueError, match=said):
+        getattr(position, door)(**by_name, **places(position))
+    with pytest.raises(ValueError, match=said):
+        getattr(position, door)(*by_name.values(), *places(position).values())
+
+
+@pytest.mark.parametrize("name", [name for name, door in OPEN if door == "rotate"])
+def test_shared_keys_are_turned(name):
+    position = make(name)
+    for n_kv_heads in (1, 2, 4):
+        _, keys = position.rotate(Q, Q[:, :n_kv_heads], **places(position))
+        assert keys.shape[1] in (n_kv_heads, HEADS)
+        assert keys.shape[2] == LENGTH
+    with pytest.raises(ValueError, match=r"^q must have shape \(batch, heads = 4, length"):
+        position.rotate(Q[:, :2], Q[:, :2], **places(position))
+
+
+def test_a_message_shows_the_way():
+    rotary = make("rotary")
+    with pytest.raises(ValueError, match=r"looks like \(batch, length, heads, d_head\)") as raised:
+        rotary.rotate(Q.transpose(1, 2), Q)
+    assert "; q.transpose(1, 2) puts the heads first" in str(raised.value)
+    with pytest.raises(ValueError, match=r"looks like \(batch, length, d_model\)") as raised:
+        rotary.rotate(Q, X)
+    assert "; k.unflatten(-1, (4, 16)).transpose(1, 2) makes the heads" in str(raised.value)
+    assert X.unflatten(-1, (4, 16)).transpose(1, 2).shape == Q.shape
+
+
+def test_partial_rotary_checks_the_whole_head():
+    position = encodings.make("rotary", D_MODEL, HEADS, 64, share=0.5)
+    assert torch.equal(position.rotate(Q, Q)[0][..., WIDTH // 2 :], Q[..., WIDTH // 2 :])
+    with pytest.raises(ValueError, match="d_head = 16"):
+        position.rotate(Q[..., :8], Q[..., :8])
+
+
+class Turned(Position):
+    def rotate(self, queries, keys):
+        return -queries, keys
+
+
+class Wide(Position):
+    def rotate(self, q, k):
+        return torch.cat((q, q), -1), torch.cat((k, k), -1)
+
+    def bias(self, x, q, k):  # noqa: ARG002
+        return q @ k.mT
+
+
+class ByOffset(Position):
+    @by_offset
+    def bias(self, offset):
+        return -offset.abs()
+
+    @by_offset
+    def mix(self, offset):
+        return -offset.abs()
+
+
+class ByQuery(Position):
+    @by_query_and_offset
+    def bias(self, q):
+        return q[..., :3]
+
+
+class ByProduct(Position):
+    @by_product
+    def bias(self, places):
+        return places.queries[0, :, None], places.keys[0, :, None]
+
+
+class Shift:
+    def embed(self, x):
+        return x + 1
+
+
+class Shifted(Shift, Position):
+    pass
+
+
+class Later(Shifted):
+    pass
+
+
+OWN = [(cls, door) for cls in (Turned, ByOffset, ByQuery, ByProduct, Later) for door in cls.doors()]
+
+
+@pytest.mark.parametrize(("cls", "door"), OWN)
+def test_ones_own_encoding_refuses_other_axes_too(cls, door):
+    position = cls(D_MODEL, HEADS, 64)
+    right = list(inputs(door).values())
+    getattr(position, door)(*right)
+    for i, name in enumerate(inputs(door)):
+        for wrong in (WRONG_TOKENS if name == "x" else WRONG_HEADS).values():
+            with pytest.raises(ValueError, match=f"^{name} must have shape"):
+                getattr(position, door)(*right[:i], wrong, *right[i + 1 :])
+
+
+def test_queries_may_reach_a_bias_wider_than_they_were():
+    position = Wide(D_MODEL, HEADS, 64)
+    assert position.bias(X, *position.rotate(Q, Q)).shape == (BATCH, HEADS, LENGTH, LENGTH)
+    with pytest.raises(ValueError, match=r"^q must have shape"):
+        position.bias(X, X, Q)
+
+
+def test_tokens_may_stand_for_queries_where_nobody_asks():
+    for name in ("alibi", "t5", "kerple", "fire", "tupe", "tpe"):
+        position = make(name)
+        assert torch.equal(position.bias(X, X, X), position.bias(X, Q, Q))
