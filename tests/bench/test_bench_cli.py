@@ -321,7 +321,7 @@ def test_one_data_set_has_no_average_rank(results, tmp_path):
     one = [r for r in Store(results) if r["dataset"] == "A"]
     folder = report.write(one, tmp_path / "report").parent
     text = (folder / "report.md").read_text()
-    assert "Average ranks are left out: over fewer than two data sets" in text
+    assert "Average ranks are not given: over fewer than two data sets" in text
     assert "average rank (" not in text
     assert "Average ranks from" not in text
     assert not (folder / "ranks-patch.png").exists()

@@ -22,7 +22,7 @@ def trained(dataset, n_resamples=N, encodings=protocols.ENCODINGS):
         for e in encodings
         for r in range(n_resamples)
     )
-    scores = {"accuracy": 0.8}
+    scores = {"accuracy": 1.0}  # a count, whatever the size of the test part
     return [json.dumps(records.finished(c, scores, device="cpu", seconds=1.0)) for c in cells]
 
 

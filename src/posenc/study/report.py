@@ -30,7 +30,7 @@ COSTS = (
     "memory is of all seeds that were trained together, – where it was measured before PyTorch had "
     "warmed up. Both are medians."
 )
-ONE_SET = " Average ranks are left out: over fewer than two data sets there is nothing to average."
+ONE_SET = " Average ranks are not given: over fewer than two data sets there is nothing to average."
 
 
 def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
