@@ -21,7 +21,7 @@ TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smo
 def fake(encoding, dataset, seed, accuracy, model="patch", **changes):
     cell = Settings(encoding, model, dataset, seed, **{**profile("smoke"), **changes})
     metrics = {"accuracy": accuracy, "parameters": 10, "seconds_per_step": 0.01}
-    return records.finished(cell, metrics | {"peak_memory": None}, device="cpu", seconds=2.0)
+    return records.finished(cell, metrics | {"peak_memory": 2**30}, device="cpu", seconds=2.0)
 
 
 @pytest.fixture
@@ -302,6 +302,29 @@ def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == 36
     assert float(rows[0]["accuracy"]) == next(iter(Store(results)))["metrics"]["accuracy"]
+
+
+def test_costs_say_how_they_were_taken(results, tmp_path):
+    path = report.write(Store(results), tmp_path / "cold")
+    text = path.read_text()
+    assert "| encoding | parameters | ms per step, as it ran | peak memory (MiB) |" in text
+    assert "| none | 10 | 10.00 | – |" in text  # 1 GiB, taken without a warm-up, is not shown
+    assert "with whatever else the machine was doing, other workers above all" in text
+    assert "peak_memory" not in (path.parent / "scores.csv").read_text()
+    warm = {"warm_peak_memory": 3 * 2**19}
+    lines = [r | {"metrics": r["metrics"] | warm} for r in Store(results) if "error" not in r]
+    text = report.write(lines, tmp_path / "warm").read_text()
+    assert "| none | 10 | 10.00 | 1.5 |" in text
+
+
+def test_one_data_set_has_no_average_rank(results, tmp_path):
+    one = [r for r in Store(results) if r["dataset"] == "A"]
+    folder = report.write(one, tmp_path / "report").parent
+    text = (folder / "report.md").read_text()
+    assert "Average ranks are not given: over fewer than two data sets" in text
+    assert "average rank (" not in text
+    assert "Average ranks from" not in text
+    assert not (folder / "ranks-patch.png").exists()
 
 
 def test_reports_are_the_same_every_time(results, tmp_path):

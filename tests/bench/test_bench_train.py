@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +16,7 @@ from posenc.bench.train import TrainingError, learning_rate, train
 
 STOCHASTIC = {"sine_spe", "conv_spe"}
 STEADY = [name for name in encodings.names() if name not in STOCHASTIC]
-TIMES = {"seconds_per_step", "peak_memory", "seeds_together"}
+TIMES = {"seconds_per_step", "warm_peak_memory", "seeds_together"}
 
 
 def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypatch):
@@ -23,7 +25,32 @@ def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypa
 
     monkeypatch.setattr(memory.ctypes, "CDLL", no_library_without_a_name)
     (found,) = train([cell()])
-    assert found["peak_memory"] is None
+    assert found["warm_peak_memory"] is None
+
+
+def test_the_first_training_of_a_process_pays_no_start(tmp_path):
+    script = tmp_path / "three.py"
+    script.write_text(
+        "from posenc.bench.settings import Settings\n"
+        "from posenc.bench.train import train\n"
+        "options = dict(dataset_options={'n': 48, 'length': 12, 'distance': 3}, epochs=1)\n"
+        "cells = [Settings('none', 'patch', 'range_probe', seed=s, **options) for s in range(2)]\n"
+        "for _ in range(3):\n"
+        "    print(train(cells)[0]['warm_peak_memory'])\n"
+    )
+    run = [sys.executable, str(script)]  # a process of its own, as a worker's
+    lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
+    if lines == ["None"] * 3:
+        pytest.skip("no memory is measured on this system")
+    first, *later = (int(line) / 2**20 for line in lines)
+    assert first < max(later) + 40  # MiB; PyTorch's start takes 150 and more
+
+
+def test_a_warm_up_changes_no_number(cell):
+    train_module = sys.modules["posenc.bench.train"]
+    train_module._warm.clear()
+    (cold,), (warm,) = train([cell("sine_spe")]), train([cell("sine_spe")])
+    assert results(cold) == results(warm)
 
 
 def test_float32_is_float32_in_convolutions_on_a_gpu_too(cell):

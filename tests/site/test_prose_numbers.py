@@ -50,9 +50,8 @@ ELSEWHERE = {
         ("50 %", "59 %", "60 %", "69 %", "100 %"), OPENING
     ),
     "book/fair-comparison": {
-        "1.9": OPENING,
         "2.2": OPENING,
-        "2.8": "One split, one seed",
+        "3.2": "One split, one seed",
         "5 %": "Chance among many",
     },
     "book/audit/published-code": dict.fromkeys(("19", "36", "37"), "The classes, asked themselves"),

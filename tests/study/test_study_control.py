@@ -56,7 +56,7 @@ def test_the_other_model_is_another_question():
 def test_an_edition_names_what_is_read_and_must_be_whole(monkeypatch):
     label = edition.kind("patch", control.VARIANT)
     stored = {"": PLAIN, control.VARIANT: records("none", 0.6)}
-    monkeypatch.setattr(edition, "stored", lambda variant="": stored.get(variant, []))
+    monkeypatch.setattr(edition, "stored", lambda variant="", **_: stored.get(variant, []))
     monkeypatch.setattr(edition, "entering", lambda _, there: there)
     made = edition.make("test", "2026-01-01")
     assert made.sets == {label: ("Libras",)}, "and no other kind of training is whole"

@@ -1,5 +1,7 @@
 """Accuracies beyond the trained length, from records."""
 
+import numpy as np
+
 from posenc.study import lengths
 
 
@@ -13,3 +15,9 @@ def test_rows_show_mean_and_ends():
             "learned it": "2 of 3",
         }
     }
+
+
+def test_a_share_that_reaches_the_limit_in_single_precision_counts():
+    stored = float(np.float32(lengths.LEARNED))
+    assert stored < lengths.LEARNED
+    assert lengths.Longer(8, (16,), {"one": [{"validation_accuracy": stored}]}).good("one")

@@ -1,16 +1,18 @@
 """The book's stored results: whole, unmixed, and found wherever the package is."""
 
 import json
+import re
+import shutil
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from posenc import data, encodings
-from posenc.bench import build, protocols, records, tuning
+from posenc.bench import build, cases, protocols, records, tuning
 from posenc.bench.build import MODELS
 from posenc.bench.settings import Settings
-from posenc.study import results
+from posenc.study import digests, edition, results, second
 
 NAMES = results.names()
 OTHERS = ("probes", "lab", "text")  # lengths and language models: tests of their own
@@ -47,6 +49,109 @@ def test_scores_are_shares_and_every_failure_says_why(name):
                 assert 1 <= metrics["best_step"] <= metrics["steps"]
             else:
                 assert 1 <= metrics["best_epoch"] <= metrics["epochs"]
+
+
+COUNTED = [name for name in TRAINED if not name.startswith("windows-")]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_accuracies_are_counts_of_the_test_series(name):
+    for record in results.load(name):
+        if "error" not in record:
+            right = record["metrics"]["accuracy"] * cases.n_test(record, by_name=True)
+            assert abs(right - round(right)) < 1e-9
+
+
+def test_every_file_of_scores_is_locked():
+    folder = results.folder()
+    locked = edition.read().scores
+    assert {name for name in locked if "/" not in name} == set(NAMES)
+    assert "baselines/baselines" in locked
+    for name in locked:
+        digests.check(folder / f"{name}.jsonl", folder)
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return a folder with the book's edition and one of its files."""
+    for name in (digests.FILE, "second-Libras.jsonl"):
+        shutil.copy(results.folder() / name, tmp_path / name)
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    return tmp_path
+
+
+def change(path, old, new):
+    """Change the first accuracy of a file that has a value, and return the number of its line."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines, 1) if f'"accuracy":{old!r},' in line)
+    lines[number - 1] = lines[number - 1].replace(f'"accuracy":{old!r},', f'"accuracy":{new!r},', 1)
+    path.write_text("".join(lines), encoding="utf-8")
+    return number
+
+
+def test_a_changed_accuracy_is_refused_by_name_of_the_file(copied):
+    path = copied / "second-Libras.jsonl"
+    change(path, 148 / 180, 149 / 180)
+    with pytest.raises(ValueError, match=rf"{path} must begin with the scores that edition 2026"):
+        results.load("second-Libras")
+    with pytest.raises(ValueError, match="a line was changed or taken away"):
+        second.load("patch")
+
+
+def test_a_line_taken_away_is_refused_and_one_more_is_not(copied):
+    path = copied / "second-Libras.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    with pytest.raises(ValueError, match=f"got {len(lines) - 1} lines"):
+        results.load("second-Libras")
+    path.write_bytes(b"".join([*lines, lines[0]]))
+    assert len(results.load("second-Libras")) == len(lines)
+
+
+def test_the_lock_holds_whatever_ends_a_line(copied):
+    path = copied / "second-Libras.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    digests.check(path, copied)
+
+
+def test_the_command_locks_what_is_there_now(copied):
+    path = copied / "second-Libras.jsonl"
+    change(path, 148 / 180, 149 / 180)
+    edition.write(edition.make("x", "2027-01-01"))
+    assert results.load("second-Libras")
+    assert edition.read().scores == {"second-Libras": digests.digest(path)}
+
+
+def test_an_accuracy_between_two_counts_is_refused_by_file_and_line(copied):
+    path = copied / "second-Libras.jsonl"
+    line = change(path, 148 / 180, 0.8222)
+    with pytest.raises(
+        ValueError,
+        match=rf"{path}, line {line}: .*metrics.accuracy must be a multiple of 1/180, got 0.8222: "
+        "148 of 180 right is 0.822222",
+    ):
+        results.load("second-Libras")
+
+
+def test_a_record_without_a_fingerprint_is_counted_by_its_name(tmp_path, monkeypatch):
+    name = "published-RacketSports.jsonl"
+    shutil.copy(results.folder() / name, tmp_path / name)
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    first = results.load(name.removesuffix(".jsonl"))[0]["metrics"]["accuracy"]
+    line = change(tmp_path / name, first, 0.7777)
+    with pytest.raises(ValueError, match=rf"{name}, line {line}: .* of 1/152, got 0.7777"):
+        results.load(name.removesuffix(".jsonl"))
+
+
+def test_a_baseline_is_a_count_too(tmp_path, monkeypatch):
+    (tmp_path / "baselines").mkdir()
+    path = tmp_path / "baselines" / "baselines.jsonl"
+    lines = (results.folder() / "baselines" / path.name).read_text("utf-8").splitlines(True)[:2]
+    lines[1] = re.sub(r'"accuracy":[0-9.]+', '"accuracy":0.3334', lines[1])
+    path.write_text("".join(lines), "utf-8")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    with pytest.raises(ValueError, match=rf"{path}, line 2: .* a multiple of 1/150, got 0.3334"):
+        results.baselines()
 
 
 def test_the_control_of_the_re_enactments_holds_every_encoding_as_defined():

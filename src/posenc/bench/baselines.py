@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, _files, data
-from posenc.bench import changes, metrics, parts, records, stopwatch
+from posenc.bench import cases, changes, metrics, parts, records, stopwatch, values
 from posenc.bench.locks import exclusive
 from posenc.data import Dataset
 
@@ -451,6 +451,21 @@ def _parse(path: Path, number: int, line: bytes) -> dict:
         raise ValueError(
             f"{path}, line {number}: not a record of a baseline, it lacks {', '.join(missing)}"
         )
+    try:
+        _check_score(record)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}") from error
     if not line.endswith(b"\n"):
         raise ValueError(f"{path}, line {number}: ends without a newline; add it")
     return record
+
+
+def _check_score(record: dict) -> None:
+    """Raise ValueError if the accuracy is no count of the test series."""
+    n, scores = record["n_test"], record["metrics"]
+    for name, value, rule in (("n_test", n, values.FROM_1), ("metrics", scores, values.OBJECT)):
+        if not rule.fits(value):
+            raise ValueError(f"{name} must be {rule.said}, got {value!r:.40}")
+    values.check("metrics", scores, values.METRICS)
+    if "accuracy" in scores:
+        cases.check_count("metrics.accuracy", scores["accuracy"], n)

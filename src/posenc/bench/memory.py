@@ -13,6 +13,8 @@ _RESET = Path("/proc/self/clear_refs")
 class PeakMemory:
     """Measures the bytes that a training takes beyond what was there at its start.
 
+    What a process sets up once counts, too, where it was not there yet: take a step first.
+
     On a GPU that is allocated memory, on Linux the process's resident memory; elsewhere None.
     """
 

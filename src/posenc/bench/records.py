@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from posenc import _files
-from posenc.bench import values
+from posenc.bench import cases, values
 from posenc.bench.settings import Settings, complete, key
 
 # Fields of every record, in their order, and the types of their values.
@@ -105,8 +105,8 @@ def check(record: object) -> dict:
     Raises
     ------
     ValueError
-        If it is no mapping, lacks a field, a field has a value of another type, or what stands
-        beside the settings contradicts them.
+        If it is no mapping, lacks a field, a field has a value of another type, the accuracy is no
+        count of the test series, or what stands beside the settings contradicts them.
 
     Examples
     --------
@@ -139,6 +139,7 @@ def check(record: object) -> dict:
     values.check("metrics", record["metrics"], values.METRICS)
     values.check("settings", record["settings"], values.SETTINGS)
     values.check("versions", record["versions"], dict.fromkeys(record["versions"], values.TEXT))
+    cases.check(record)
     _check_agreement(record)
     return record
 

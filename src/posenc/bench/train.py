@@ -18,6 +18,7 @@ from posenc.bench.ensemble import Ensemble
 from posenc.bench.memory import PeakMemory
 from posenc.bench.parts import Part, Parts
 from posenc.bench.settings import Settings
+from posenc.bench.values import WARM_PEAK
 
 Probe = Callable[[Settings, nn.Module], dict[str, object]]
 """A further test of a fitted model: what it returns joins the scores of that cell."""
@@ -60,10 +61,10 @@ def train(
     -------
     list of dict or TrainingError, one per cell
         Test scores of `metrics.score` and costs: `parameters`, `seconds_per_step` (of one seed),
-        `peak_memory` (bytes, all seeds; None where unknown), `steps`, `epochs`,
-        `validation_accuracy` and `validation_loss` of the best check, `train_loss` at the first
-        and the last one, `seeds_together`; `best_epoch`, or in a course of steps `best_step` and
-        the whole `validation_curve`; and what `probe` returns.
+        `warm_peak_memory` (bytes, all seeds, after a warm-up; None where unknown), `steps`,
+        `epochs`, `validation_accuracy` and `validation_loss` of the best check, `train_loss` at
+        the first and the last one, `seeds_together`; `best_epoch`, or in a course of steps
+        `best_step` and the whole `validation_curve`; and what `probe` returns.
 
     Raises
     ------
@@ -80,16 +81,14 @@ def train(
     first = _alike(cells)
     where = torch.device(device)
     data = parts.load_together(cells, where)
-    memory = PeakMemory(where)
     with (
         exact_convolutions(),
         torch.random.fork_rng(devices=[where] if where.type == "cuda" else []),
     ):
+        _warm_up(cells, data, where)
+        memory = PeakMemory(where)
         torch.manual_seed(first.seed)  # for encodings that draw noise in training
-        models = [
-            build.model(cell, data.n_channels, data.n_classes, data.length).to(where)
-            for cell in cells
-        ]
+        models = _models(cells, data, where)
         n_parameters = sum(p.numel() for p in models[0].parameters())
         group = ensemble.make(models, compile=compile)
         run = Training(cells, group, data, where)
@@ -101,7 +100,7 @@ def train(
     costs = {
         "parameters": n_parameters,
         "seconds_per_step": run.seconds / max(1, run.step),
-        "peak_memory": memory.read(),
+        WARM_PEAK: memory.read(),
         "seeds_together": len(cells),
     }
     return [
@@ -293,6 +292,31 @@ class Training:
         if self.device.type != "cuda":
             raise ValueError(f"precision 'bfloat16' needs device 'cuda', got {self.device.type!r}")
         return torch.autocast("cuda", torch.bfloat16)
+
+
+_warm: set[tuple] = set()  # kinds of training that this process has begun before
+
+
+def _warm_up(cells: Sequence[Settings], data: Parts, device: torch.device) -> None:
+    """Take a step and predict the test part, and forget both, before memory is measured.
+
+    The first training of a kind in a process pays for what PyTorch loads and sets up once.
+    """
+    first = cells[0]
+    options = repr(sorted(first.encoding_options.items()))
+    kind = first.encoding, options, first.model, len(cells) > 1, str(device)
+    if kind not in _warm:
+        torch.manual_seed(first.seed)
+        run = Training(cells, ensemble.make(_models(cells, data, device)), data, device)
+        run.take_step()
+        run.test()
+        _warm.add(kind)
+
+
+def _models(cells: Sequence[Settings], data: Parts, device: torch.device) -> list[nn.Module]:
+    return [
+        build.model(cell, data.n_channels, data.n_classes, data.length).to(device) for cell in cells
+    ]
 
 
 def _alike(cells: Sequence[Settings]) -> Settings:

@@ -1,8 +1,9 @@
 """The edition: which data sets the pages read, frozen, so that a new training changes no page.
 
 Trainings of the second edition come in for weeks. `results/edition.json` names the data sets that
-were whole on a certain day, and `posenc.study.second.load` reads these alone. The edition is moved
-by one command, which also lists the notebooks that have to be run again:
+were whole on a certain day, and `posenc.study.second.load` reads these alone. It also locks the
+scores (`posenc.study.digests`). The edition is moved by one command, which writes the digests and
+lists the notebooks that have to be run again:
 
     python -m posenc.study.edition            # named after this month
     python -m posenc.study.edition 2027-01 --dry-run
@@ -16,7 +17,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -25,11 +26,10 @@ import posenc
 from posenc import _files
 from posenc.bench import build, protocols
 from posenc.bench.settings import complete
-from posenc.study import results, tables
+from posenc.study import digests, results, tables
 from posenc.study.protocol import HASH as ANALYSIS_HASH
 
-FILE = "edition.json"
-COMMAND = "python -m posenc.study.edition"
+FILE, COMMAND = digests.FILE, digests.COMMAND
 READER = "posenc.study.edition"  # what imports this, directly or not, may show an edition
 _SETTINGS = protocols.TRAINING["settings"]
 _CHANGED = [changes for models in protocols.VARIANTS.values() for changes in models.values()]
@@ -49,6 +49,9 @@ class Edition:
         Hashes of the protocol.
     sets : mapping of a kind of training to its data sets
         The kinds are those of `kind`, the data sets whole ones in the protocol's order.
+    scores : mapping of a file to its digest
+        What `posenc.study.digests` locks: of every file of results, how many lines it had, and a
+        hash of them.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Edition:
     training: str
     analysis: str
     sets: Mapping[str, tuple[str, ...]]
+    scores: Mapping[str, str] = field(default_factory=dict)
 
     def share(self, model: str) -> str:
         """Return how far the main comparison of a model has come, such as "2 of 19"."""
@@ -172,10 +176,14 @@ def datasets(
     return edition.named(kind(model, variant, encodings), there)
 
 
-def stored(variant: str = "") -> list[dict]:
-    """Return the folder's records of the models of tier 1, or of a variant; [] without any."""
+def stored(variant: str = "", *, locked: bool = True) -> list[dict]:
+    """Return the folder's records of the models of tier 1, or of a variant; [] without any.
+
+    `locked` as for `posenc.study.results.load`.
+    """
     pattern = f"variant-{variant}-*" if variant else "second-*"
-    return results.load(pattern) if fnmatch.filter(results.names(), pattern) else []
+    there = fnmatch.filter(results.names(), pattern)
+    return results.load(pattern, locked=locked) if there else []
 
 
 def is_plain(record: Mapping) -> bool:
@@ -366,19 +374,20 @@ def make(name: str, date: str) -> Edition:
     """Return the edition of what is whole now and may enter."""
     found_whole = {}
     for model in build.MODELS:
-        found = by_cell(stored(), model)
+        found = by_cell(stored(locked=False), model)
         for family in ((), protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
             found_whole[kind(model, encodings=every)] = whole(found, every)
     for variant, model in product(protocols.VARIANTS, build.MODELS):
-        found = by_cell(stored(variant), model)
+        found = by_cell(stored(variant, locked=False), model)
         found_whole[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
     for variant, model in product(protocols.CONTROLS, build.MODELS):
-        plain, richer = by_cell(stored(), model), by_cell(stored(variant), model)
+        plain, richer = (by_cell(stored(name, locked=False), model) for name in ("", variant))
         found_whole[kind(model, variant)] = controlled(plain, richer, variant)
     sets = {label: entering(label, there) for label, there in found_whole.items()}
     kept = {label: there for label, there in sets.items() if there}
-    return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept)
+    locked = digests.of_folder(results.folder())
+    return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept, locked)
 
 
 def write(edition: Edition) -> Path:

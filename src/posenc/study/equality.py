@@ -32,7 +32,7 @@ from scipy import special
 
 from posenc import _checks
 from posenc.study._hierarchy import Grid
-from posenc.study.friedman import set_means, wilcoxon
+from posenc.study.friedman import DECIMALS, set_means, wilcoxon
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def signed_rank(
     seed = _checks.count("seed", seed)
     points = np.append(set_means(differences), 0.0)
     strength = np.append(np.ones(points.size - 1), prior)
-    averages = (points[:, None] + points) / 2
+    averages = ((points[:, None] + points) / 2).round(DECIMALS)  # what reaches the rope is equal
     weights = np.random.default_rng(seed).dirichlet(
         strength, size=_checks.count("n_draws", n_draws, minimum=1)
     )

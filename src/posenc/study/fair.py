@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks, data
 from posenc.bench import protocols, tuning
-from posenc.study import edition, equality, power, results, sanity
+from posenc.study import edition, equality, power, results, sanity, second
 from posenc.study.protocol import ANALYSIS
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -163,6 +163,19 @@ def scatter(scores: Mapping[str, NDArray[np.float64]]) -> float:
     return float(np.sqrt(np.mean([values.var(ddof=1) for values in scores.values()])))
 
 
+def scatter_over_sets(model: str) -> float:
+    """Return the standard deviation of one training, in points, pooled over all sets and methods.
+
+    Over the data sets of the edition and the encodings of its first tier, none among them.
+
+    Parameters
+    ----------
+    model : str
+        "patch" or "time_series".
+    """
+    return 100 * float(np.sqrt(second.load(model).scores.var(axis=-1, ddof=1).mean()))
+
+
 def gains_of_nothing(
     rng: np.random.Generator, spread: float, n_sets: int, n_encodings: int = 10
 ) -> NDArray[np.float64]:
@@ -192,7 +205,7 @@ def points_from_nothing() -> dict[str, float]:
     tuning = trials("PenDigits", "time_series")
     steps, curves = validation_curves("PenDigits", "time_series")
     early = int(np.flatnonzero(steps == 200)[0])
-    rng, spread = np.random.default_rng(0), scatter(smooth)
+    rng, spread = np.random.default_rng(0), scatter_over_sets("patch")
     luck = [gains_of_nothing(rng, spread, n_sets=1).max() for _ in range(2000)]
     return {
         "a leak: test series seen in training": 100 * (twins["official"] - twins["on_others"]),

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from posenc.bench import protocols
 from posenc.data.measure import recorded_facts
 from posenc.study import (
+    counts,
     edition,
     equality,
     fair,
+    friedman,
     measured,
     mixed,
     results,
@@ -206,8 +208,12 @@ def farthest(tokens: str, n: int) -> list[str]:
 
 
 def mean_gains(grid: Grid) -> NDArray[np.float64]:
-    """Return the mean gain over encodings and resamples in points, (n_datasets,)."""
-    return 100 * (grid.scores[:, 1:].mean((1, 2)) - grid.scores[:, 0].mean(1))
+    """Return the mean gain over encodings and resamples in points, (n_datasets,).
+
+    Rounded as tests round (`friedman.DECIMALS`), so that ties are equal.
+    """
+    gains = 100 * (grid.scores[:, 1:].mean((1, 2)) - grid.scores[:, 0].mean(1))
+    return gains.round(friedman.DECIMALS)
 
 
 def _trainings(tokens: str, without: Collection[str] = ()) -> dict[str, list]:
@@ -260,12 +266,13 @@ def levels() -> dict[tuple[str, str], dict[str, object]]:
     """Return accuracies by (data set, tokens): baselines, none, and those of all encodings.
 
     "encodings" is an array of shape (n_encodings,), "best" the name of its highest, "the best of
-    ten" its accuracy; "the sinusoid" that of an encoding which is the same on all sets.
+    ten" its accuracy; "the sinusoid" that of an encoding which is the same on all sets. All are
+    made of counts (`posenc.study.counts.mean`), so that what ties is equal.
     """
     rows = {}
     for tokens, grid in grids().items():
         table = sanity.table(grid)
-        for name, scores in zip(grid.datasets, 100 * grid.scores.mean(2), strict=True):
+        for name, scores in zip(grid.datasets, 100 * counts.mean(grid.scores), strict=True):
             floors = {shown: table.loc[name, shown] for shown in sanity.NAMES.values()}
             rows[name, tokens] = {
                 **floors,

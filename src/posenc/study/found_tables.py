@@ -193,19 +193,23 @@ def _chance(points: int, designs: Sequence[power.Design]) -> str:
 
 
 def rankings(grids: Mapping[str, Grid]) -> Rows:
-    """Return Friedman's test and the pairs that differ, over deciding sets and over all."""
+    """Return Friedman's test and the pairs that differ, over deciding sets and over all.
+
+    Sets on which two encodings tie are ranked without a sign (Pratt), beside it they are left out.
+    """
     rows = {}
     for tokens, grid in grids.items():
         for kind, some in (("sets that decide", second.deciding(grid)), ("all", grid.units())):
-            p_values = friedman.wilcoxon_holm(some.scores[:, 1:].mean(2))
-            pairs = p_values[np.triu_indices_from(p_values, 1)]
             n_sets, test = len(some.datasets), second.ranking(some).test
+            shown = {zeros: second.pairs_shown(some, zeros=zeros) for zeros in friedman.ZEROS}
+            n_pairs = math.comb(len(some.encodings) - 1, 2)
             rows[f"{tokens}, {kind}"] = {
                 "sets": n_sets,
                 "p": second.said_p(test.p_value),
                 "least p": second.said_p(test.smallest_p) + " (drawn)" * (not test.exact),
-                "pairs shown to differ": f"{(pairs <= second.ALPHA).sum()} of {pairs.size}",
-                "least p of a pair": second.said_p(min(1.0, pairs.size * 2 / 2**n_sets)),
+                "pairs shown to differ": f"{shown['pratt']} of {n_pairs}",
+                "with ties left out": f"{shown['wilcox']} of {n_pairs}",
+                "least p of a pair": second.said_p(min(1.0, n_pairs * 2 / 2**n_sets)),
             }
     return rows
 

@@ -29,6 +29,8 @@ from posenc import _checks
 MOST_STATES = 1_000_000
 # Up to this many differences the distribution of the signed ranks is counted.
 MOST_EXACT = 200
+# What becomes of differences of 0: ranked without a sign, or left out.
+ZEROS = ("pratt", "wilcox")
 # Scores and differences are compared after rounding, so that 0.3 - 0.2 ties with 0.2 - 0.1.
 DECIMALS = 9
 
@@ -146,19 +148,22 @@ class SignedRank:
     n: int
 
 
-def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> SignedRank:
+def wilcoxon(
+    differences: ArrayLike, *, alternative: str = "two-sided", zeros: str = "pratt"
+) -> SignedRank:
     """Return Wilcoxon's signed-rank test, exact with ties and zeros as well.
 
     scipy's exact form knows neither ties nor zeros, which scores of small sets have; the
-    distribution of the sum of the positive ranks is therefore built up here, rank by rank.
-    Differences of 0 are ranked but have no sign (Pratt). Beyond 200 differences scipy's normal
-    approximation is used.
+    distribution of the sum of the positive ranks is therefore built up here, rank by rank. Beyond
+    200 differences scipy's normal approximation is used.
 
     Parameters
     ----------
     differences : array of shape (n_sets,) or (n_sets, n_resamples)
         With resamples, the mean of each set counts: resamples of a set are not independent.
     alternative : "two-sided" or "greater"
+    zeros : "pratt" or "wilcox"
+        Differences of 0 are ranked but have no sign, or are left out.
 
     Returns
     -------
@@ -167,17 +172,24 @@ def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> Signe
     Raises
     ------
     ValueError
-        If there is no difference, one is not finite, or the alternative is unknown.
+        If there is no difference, one is not finite, or the alternative or the treatment of zeros
+        is unknown.
 
-    Source: Wilcoxon (1945); Pratt (1959) for zeros.
+    Source: Wilcoxon (1945), also for zeros that are left out; Pratt (1959) for ranking them.
 
     Examples
     --------
     >>> wilcoxon([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
     SignedRank(p_value=0.03125, smallest_p=0.03125, rank_biserial=1.0, n=6)
+    >>> differences = [0.0, -0.01, 0.02, 0.03, 0.04]
+    >>> [wilcoxon(differences, zeros=zeros).p_value for zeros in ZEROS]
+    [0.375, 0.25]
     """
     _checks.choice("alternative", alternative, ("two-sided", "greater"))
+    _checks.choice("zeros", zeros, ZEROS)
     means = set_means(differences).round(DECIMALS)
+    if zeros == "wilcox":
+        means = means[means != 0]
     n = int(np.count_nonzero(means))
     sides = 2 if alternative == "two-sided" else 1
     if not n:
@@ -187,7 +199,7 @@ def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> Signe
     balance = 2 * positive - int(weights.sum())
     if n > MOST_EXACT:
         test = stats.wilcoxon(
-            means, zero_method="pratt", method="approx", alternative=alternative, correction=True
+            means, zero_method=zeros, method="approx", alternative=alternative, correction=True
         )
         p_value = float(test.pvalue)
     else:
@@ -197,12 +209,14 @@ def wilcoxon(differences: ArrayLike, *, alternative: str = "two-sided") -> Signe
     return SignedRank(p_value, min(1.0, sides * 0.5**n), balance / int(weights.sum()), n)
 
 
-def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
+def wilcoxon_holm(scores: ArrayLike, *, zeros: str = "pratt") -> NDArray[np.float64]:
     """Return two-sided Wilcoxon p-values of all pairs of methods, adjusted by Holm.
 
     Parameters
     ----------
     scores : array of shape (n_sets, n_methods)
+    zeros : "pratt" or "wilcox"
+        As for `wilcoxon`.
 
     Returns
     -------
@@ -211,7 +225,8 @@ def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If `scores` is no finite array of at least two sets and two methods.
+        If `scores` is no finite array of at least two sets and two methods, or the treatment of
+        zeros is unknown.
 
     Source: Benavoli, Corani and Mangili (2016), for this in place of Nemenyi's test.
 
@@ -222,7 +237,7 @@ def wilcoxon_holm(scores: ArrayLike) -> NDArray[np.float64]:
     """
     table = _table(scores)
     pairs = list(combinations(range(table.shape[1]), 2))
-    raw = [wilcoxon(table[:, i] - table[:, j]).p_value for i, j in pairs]
+    raw = [wilcoxon(table[:, i] - table[:, j], zeros=zeros).p_value for i, j in pairs]
     adjusted = np.ones((table.shape[1],) * 2)
     for (i, j), p in zip(pairs, holm(raw), strict=True):
         adjusted[i, j] = adjusted[j, i] = p

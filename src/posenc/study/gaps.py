@@ -33,10 +33,13 @@ class Worth:
 
     @property
     def units(self) -> list[float]:
-        """The means over seeds of independent sets; those that share series are one."""
+        """The means over seeds of independent sets; those that share series are one.
+
+        Rounded as the test rounds, so that what ties is 0.
+        """
         means = {dataset: float(seeds.mean()) for dataset, seeds in self.by_set.items()}
         shared = [means.pop(dataset) for dataset in gaps.SHARED]
-        return [*means.values(), float(np.mean(shared))]
+        return np.round([*means.values(), np.mean(shared)], friedman.DECIMALS).tolist()
 
     @property
     def mean(self) -> float:

@@ -20,6 +20,7 @@ from posenc.study import results, tables
 
 SCORES = ("exact", "token")
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
+DIGITS = 6  # to which shares are compared: they were stored in single precision
 NOT_RUN = "not run"
 
 
@@ -102,12 +103,16 @@ class Lab:
         """Return whether some encoding has learned a task at the trained length."""
         length = PROTOCOL["trained"]
         spreads = [self.spread(task, name, length, "token") for name in self.encodings(task)]
-        return any(one is not None and one.mean >= PROTOCOL["learned"] for one in spreads)
+        return any(
+            one is not None and round(one.mean, DIGITS) >= PROTOCOL["learned"] for one in spreads
+        )
 
     def order(self, task: str) -> list[str]:
         """Return the encodings of a task, best first, as the protocol orders them."""
         worth = {name: self.beyond(task, name) for name in self.encodings(task)}
-        return sorted((n for n in worth if not np.isnan(worth[n])), key=lambda n: -worth[n])
+        return sorted(
+            (n for n in worth if not np.isnan(worth[n])), key=lambda n: -round(worth[n], DIGITS)
+        )
 
     @property
     def unfinished(self) -> list[str]:
@@ -225,7 +230,7 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     """
     if records is None:
         path = results.folder() / "lab.jsonl"
-        return load(store.Store(path) if path.is_file() else []).whole()
+        return load(results.stored(path)).whole()
     runs, failed = defaultdict(dict), {}
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
     tables.check_one_version([r for r in kept if "error" not in r])
@@ -319,7 +324,9 @@ def _ranked(lab: Lab, tasks: Sequence[str]) -> dict[str, dict[str, Spread | None
     names = dict.fromkeys(name for task in tasks for name in lab.encodings(task))
     found = {name: {task: _beyond(lab, task, name) for task in tasks} for name in names}
     worth = {n: np.mean([one.mean if one else -np.inf for one in found[n].values()]) for n in found}
-    return {name: found[name] for name in sorted(found, key=lambda name: -worth[name])}
+    return {
+        name: found[name] for name in sorted(found, key=lambda name: -np.round(worth[name], DIGITS))
+    }
 
 
 def _beyond(lab: Lab, task: str, encoding: str) -> Spread | None:

@@ -7,12 +7,14 @@ which tests; `posenc.study.second` does what it says. The trainings have a hash 
     python -m posenc.study.protocol
 """
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 
 from posenc.bench import protocols
 from posenc.bench.protocols import TRAINING, hashed
 from posenc.study import results
+from posenc.study.friedman import ZEROS
 
 ANALYSIS: dict[str, object] = {
     "edition": 2,
@@ -61,7 +63,8 @@ def text() -> str:
     >>> print(text().splitlines()[0])
     # The protocol of the second edition
     """
-    return "\n\n".join([_HEAD, _training(), _analysis(), _APPENDIX]) + "\n"
+    parts = [_HEAD, _training(), _analysis(), _HASHES, _zeros(), _ADDITIONS]
+    return "\n\n".join(parts) + "\n"
 
 
 _HEAD = f"""\
@@ -86,7 +89,7 @@ def _names(encodings: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in encodings)
 
 
-_APPENDIX = f"""\
+_HASHES = """\
 ## What the hashes hold
 
 The first holds the data sets, the eleven encodings, the number of resamples, the settings of a \
@@ -118,8 +121,40 @@ Two things were written down as late, with no rule changed. *Luck* among the con
 takes resamples as independent, though they share series, so it lets more sets pass than its level \
 says; the page of details says how many. (The sentence on what the test part is for was \
 made exact on 2026-11-23, as trials are scored on it, too.) And when the second part was frozen \
-the first trainings may already have been running; none had been looked at.
+the first trainings may already have been running; none had been looked at."""
 
+
+def _zeros() -> str:
+    """Return what becomes of ties, and what the other treatment would have shown."""
+    from posenc.study import second  # which needs the analysis above
+
+    told = []
+    for model, tokens in second.TOKENS.items():
+        grid = second.load(model)
+        n = len(grid.encodings) - 1
+        asked = (
+            (second.pairs_shown, grid.units()),
+            (second.pairs_shown, second.deciding(grid)),
+            (second.gains_shown, second.learned(grid)),
+        )
+        every, deciding, gains = (
+            " and ".join(str(shown(units, zeros=zeros)) for zeros in ZEROS)
+            for shown, units in asked
+        )
+        told.append(
+            f"- With {tokens}, of {math.comb(n, 2)} pairs: {every} over all units, {deciding} over "
+            f"those that decide. Of {n} gains over `none`: {gains}."
+        )
+    return (
+        "2026-11-26, after the results were read: what becomes of a unit on which two encodings "
+        "tie was not written down, though it had been in the code before this part was frozen. "
+        "Wilcoxon's test takes such a difference of zero by Pratt's rule: the unit is ranked, but "
+        "has no sign. By Wilcoxon's own rule it is left out. What is shown in this edition, by "
+        "Pratt's rule and by the other:\n\n" + "\n".join(told)
+    )
+
+
+_ADDITIONS = f"""\
 ## Later additions
 
 2026-11-22: tier 3, with its ten varied sets, was added two and a half hours after the second part \

@@ -26,6 +26,14 @@ SEEDS = (
 )
 
 
+COSTS = (
+    "Times are of one training, with whatever else the machine was doing, other workers above all; "
+    "memory is of all seeds that were trained together, – where it was measured before PyTorch had "
+    "warmed up. Both are medians."
+)
+ONE_SET = " Average ranks are not given: over fewer than two data sets there is nothing to average."
+
+
 def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
     """Write `report.md`, `scores.csv` and figures into `folder`, and return the Markdown's path.
 
@@ -160,7 +168,7 @@ def score_table(scores: Scores) -> str:
         cells = [scores.interval(dataset, encoding) for encoding in scores.encodings]
         rows.append([dataset, *(str(cell) if cell else "–" for cell in cells)])
     complete = scores.complete()
-    if complete.datasets and len(complete.encodings) > 1:
+    if len(complete.datasets) > 1 and len(complete.encodings) > 1:
         means = statistics.average_ranks(complete.mean())
         rows.append([f"average rank ({len(complete.datasets)})", *(f"{m:.3f}" for m in means)])
     return markdown([scores.metric, *scores.encodings], rows)
@@ -173,7 +181,7 @@ def significance(scores: Scores, alpha: float = 0.05) -> str:
     if n_datasets < 2 or n_encodings < 3:
         return (
             f"Tests over data sets need at least 2 complete data sets and 3 encodings; here are "
-            f"{n_datasets} and {n_encodings}."
+            f"{n_datasets} and {n_encodings}.{ONE_SET * (n_datasets < 2)}"
         )
     means = complete.mean()
     test, n_pairs = friedman.friedman(means), n_encodings * (n_encodings - 1) // 2
@@ -202,7 +210,10 @@ def _shared(datasets: Sequence[str]) -> list[str]:
 
 
 def cost_table(records: Iterable[dict], model: str) -> str:
-    """Return a Markdown table of medians: parameters, time per step, peak memory."""
+    """Return a Markdown table of medians: parameters, time per step, peak memory.
+
+    Memory that was measured without a warm-up is not shown.
+    """
     rows = []
     mine = [r for r in records if r["model"] == model]
     for name in dict.fromkeys(tables.label(r, "encoding") for r in mine):
@@ -212,17 +223,19 @@ def cost_table(records: Iterable[dict], model: str) -> str:
                 name,
                 f"{_median(metrics, 'parameters'):.0f}",
                 f"{1e3 * _median(metrics, 'seconds_per_step'):.2f}",
-                f"{_median(metrics, 'peak_memory') / 2**20:.1f}",
+                _mebibytes(_median(metrics, values.WARM_PEAK)),
             ]
         )
-    return markdown(["encoding", "parameters", "ms per step", "peak memory (MiB)"], rows)
+    heads = ["encoding", "parameters", "ms per step, as it ran", "peak memory (MiB)"]
+    return f"{markdown(heads, rows)}\n\n{COSTS}"
 
 
 def write_csv(records: Iterable[dict], path: Path) -> None:
     """Write one line per finished training: names, seed, every metric, seconds."""
     _files.check_regular(path)
     records = list(records)
-    names = list(dict.fromkeys(name for r in records for name in r["metrics"]))
+    metrics = dict.fromkeys(name for r in records for name in r["metrics"])
+    names = [name for name in metrics if name != values.COLD_PEAK]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         heads = ["key", "dataset", "model", "encoding", "seed", "profile", "device", "seconds"]
@@ -258,7 +271,7 @@ def _figures(scores: Scores, folder: Path) -> list[str]:
 
     complete = scores.complete()
     drawn = {"heatmap": (figures.heatmap, _heatmap_alt(scores))}
-    if complete.datasets and len(complete.encodings) > 1:
+    if len(complete.datasets) > 1 and len(complete.encodings) > 1:
         drawn["ranks"] = (figures.rank_bars, _ranks_alt(complete))
     if len(complete.datasets) > 1 and len(complete.encodings) > 2:
         drawn["critical-difference"] = (
@@ -287,7 +300,7 @@ def _check_numbers(records: list[dict], metric: str) -> None:
 
 
 def _heatmap_alt(scores: Scores) -> str:
-    means = scores.mean()
+    means = scores.mean().round(friedman.DECIMALS)
     best = [scores.encodings[int(np.nanargmax(row))] for row in means]
     listed = ", ".join(f"{d}: {e}" for d, e in zip(scores.datasets, best, strict=True))
     return f"Heatmap of {scores.metric}, data sets by encodings. Best on {listed}."
@@ -326,6 +339,10 @@ def _pairs(complete: Scores, means: np.ndarray) -> str:
         ],
         rows,
     )
+
+
+def _mebibytes(n_bytes: float) -> str:
+    return "–" if np.isnan(n_bytes) else f"{n_bytes / 2**20:.1f}"
 
 
 def _median(metrics: list[dict], name: str) -> float:

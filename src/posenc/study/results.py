@@ -4,11 +4,15 @@ They are part of the repository and of the installed package, so chapters that q
 wherever the package does. Set POSENC_RESULTS to a folder to read yours in their place.
 """
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import posenc
+from posenc.bench import cases
 from posenc.bench.store import Store, unique
+from posenc.study import digests
 
 _PACKAGE = Path(posenc.__file__).resolve().parent
 
@@ -64,13 +68,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder().glob("*.jsonl"))
 
 
-def load(pattern: str) -> list[dict]:
+def load(pattern: str, *, locked: bool = True) -> list[dict]:
     """Return the records of every file whose name fits, one per cell; finished ones win.
 
     Parameters
     ----------
     pattern : str
         A name such as "second-Libras", or several such as "second-*".
+    locked : bool
+        Whether scores must be those of the edition; only what makes a new one does without.
 
     Returns
     -------
@@ -80,7 +86,7 @@ def load(pattern: str) -> list[dict]:
     Raises
     ------
     ValueError
-        If no file fits, or a line of one is no record.
+        If no file fits, a line of one is no record, or scores are not those of the edition.
 
     Examples
     --------
@@ -93,7 +99,50 @@ def load(pattern: str) -> list[dict]:
         raise ValueError(
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
-    return unique(record for path in paths for record in Store(path))
+    return unique(record for path in paths for record in stored(path, locked=locked))
+
+
+def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
+    """Yield the records of one file of the folder, whose scores must be those of the edition.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        In the folder of results; a file that is not there has no records.
+    locked : bool
+        As for `load`.
+
+    Yields
+    ------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If a line is no record or its accuracy no count of the test series, which is named by file
+        and line, or the scores are not those that the edition was made of (`digests.check`).
+
+    Examples
+    --------
+    >>> len(list(stored(folder() / "published-control.jsonl")))
+    160
+    """
+    if not path.is_file():
+        return
+    for record in Store(path):
+        try:
+            cases.check(record, by_name=True)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {_line_of(record, path)}: {error}") from error
+        yield record
+    if locked:
+        digests.check(path, folder())
+
+
+def _line_of(record: dict, path: Path) -> int:
+    """Return the number of the line that holds a record."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.strip() and json.loads(line) == record)
 
 
 def baselines() -> list[dict]:
@@ -107,7 +156,8 @@ def baselines() -> list[dict]:
     Raises
     ------
     ValueError
-        If there is no folder of results, or a line of a file is no record.
+        If there is no folder of results, a line of a file is no record, or scores are not those of
+        the edition.
 
     Examples
     --------
@@ -117,4 +167,7 @@ def baselines() -> list[dict]:
     from posenc.bench.baselines import read
 
     paths = sorted((folder() / "baselines").glob("*.jsonl"))
-    return [record for path in paths for record in read(path)]
+    found = [record for path in paths for record in read(path)]
+    for path in paths:
+        digests.check(path, folder())
+    return found

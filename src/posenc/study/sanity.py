@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from posenc.study import results, second
+from posenc.study import counts, results, second
 from posenc.study.second import Grid
 
 NAMES = {"largest_class": "largest class", "nearest": "1-NN", "minirocket": "MiniRocket"}
@@ -17,7 +17,8 @@ def table(grid: Grid, baselines: Iterable[dict] | None = None) -> pd.DataFrame:
 
     Columns: the three baselines, `none`, the best encoding with its name, and what keeps the set
     from deciding rankings (empty if nothing does). Each is a mean over resamples; the best of ten
-    means is above the mean of the best, so it flatters.
+    means is above the mean of the best, so it flatters. Means of equal counts are equal, and where
+    several encodings share the highest, the first is named and the others are counted.
 
     Parameters
     ----------
@@ -29,13 +30,15 @@ def table(grid: Grid, baselines: Iterable[dict] | None = None) -> pd.DataFrame:
     means = _means(results.baselines() if baselines is None else baselines)
     rows = []
     for name, scores, decides in zip(
-        grid.datasets, grid.scores.mean(2), second.decides(grid), strict=True
+        grid.datasets, counts.mean(grid.scores), second.decides(grid), strict=True
     ):
-        best = 1 + int(np.argmax(scores[1:]))
+        best = scores[1:].max()
         floor = {shown: means.get((name, key), np.nan) for key, shown in NAMES.items()}
-        found = {"none": scores[0], "best": scores[best]}
+        found = {"none": scores[0], "best": best}
         percents = {key: 100 * value for key, value in (floor | found).items()}
-        words = {"best encoding": grid.encodings[best], "does not decide": decides.reason}
+        tied = [e for e, score in zip(grid.encodings[1:], scores[1:], strict=True) if score == best]
+        named = tied[0] + f" and {len(tied) - 1} more" * (len(tied) > 1)
+        words = {"best encoding": named, "does not decide": decides.reason}
         rows.append({"data set": name, **percents, **words})
     return pd.DataFrame(rows).set_index("data set")
 
@@ -45,4 +48,4 @@ def _means(baselines: Iterable[dict]) -> dict[tuple[str, str], float]:
     found = defaultdict(list)
     for record in baselines:
         found[record["dataset"], record["baseline"]].append(record["metrics"]["accuracy"])
-    return {key: float(np.mean(values)) for key, values in found.items()}
+    return {key: float(counts.mean(values)) for key, values in found.items()}

@@ -500,7 +500,11 @@ def gains(grid: Grid) -> list[Gain]:
     p_values = friedman.holm([friedman.wilcoxon(c).p_value for c in cells])
     p_equal = friedman.holm([equality.tost(c, MARGIN).p_value for c in cells])
     rows = zip(names, cells, p_values, p_equal, strict=True)
-    return sorted((_gain(*row) for row in rows), key=lambda gain: -gain.effect.mean)
+    return sorted((_gain(*row) for row in rows), key=_largest_first)
+
+
+def _largest_first(gain: Gain) -> float:
+    return -round(gain.effect.mean, friedman.DECIMALS)
 
 
 def judged(units: Grid) -> tuple[NDArray[np.float64], list[Gain]]:
@@ -745,6 +749,67 @@ def ranking(grid: Grid) -> Ranking:
     names, means = grid.encodings[1:], grid.scores[:, 1:].mean(2)
     found = standing(means, names)
     return Ranking(found.encodings, found.ranks, friedman.friedman(means), found.groups)
+
+
+def pairs_shown(grid: Grid, *, zeros: str = "pratt") -> int:
+    """Return how many pairs of encodings, without `none`, are told apart: by Wilcoxon and Holm.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of units, such as `deciding` gives.
+    zeros : "pratt" or "wilcox"
+        What becomes of units on which two encodings tie, see `posenc.study.friedman.wilcoxon`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units or two encodings beside `none`.
+
+    Examples
+    --------
+    >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
+    >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
+    >>> pairs_shown(Grid("patch", sets, names, scores, np.zeros((7, 5))))
+    1
+    """
+    p_values = friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2), zeros=zeros)
+    return int((p_values[np.triu_indices_from(p_values, 1)] <= ALPHA).sum())
+
+
+def gains_shown(grid: Grid, *, zeros: str = "pratt") -> int:
+    """Return how many encodings are shown to help or to hurt: by Wilcoxon and Holm.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of units, such as `learned` gives.
+    zeros : "pratt" or "wilcox"
+        What becomes of units on which an encoding ties with `none`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there is no unit.
+
+    Examples
+    --------
+    >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
+    >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
+    >>> gains_shown(Grid("patch", sets, names, scores, np.zeros((7, 5))))
+    2
+    """
+    cells = [grid.gains(name) for name in grid.encodings[1:]]
+    p_values = friedman.holm([friedman.wilcoxon(c, zeros=zeros).p_value for c in cells])
+    return int((p_values <= ALPHA).sum())
 
 
 def powers(grid: Grid, effect: float) -> dict[str, power.Power]:

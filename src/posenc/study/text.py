@@ -115,8 +115,7 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     9
     """
     if records is None:
-        path = results.folder() / "text.jsonl"
-        records = store.Store(path) if path.is_file() else []
+        records = results.stored(results.folder() / "text.jsonl")
     known = (bench.HASH, *_CAME_LATER)
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") in known]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)

@@ -260,7 +260,7 @@ def _taus(grid: Grid) -> NDArray[np.float64]:
     """Return Kendall's tau with the printed ranks, (n_units, n_resamples)."""
     ranks = -printed.average_ranks(grid.model)
     rows = [grid.encodings.index(name) for name in METHODS]
-    scores = np.moveaxis(grid.scores[:, rows], 1, 2)
+    scores = np.moveaxis(grid.scores[:, rows], 1, 2).round(friedman.DECIMALS)
     tau = np.apply_along_axis(lambda one: stats.kendalltau(ranks, one).statistic, 2, scores)
     return np.nan_to_num(tau)  # all scores equal: no order, no agreement
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from posenc.data import recorded_facts
 from posenc.frequencies import geometric
 from posenc.rotation import rotate
-from posenc.study import lab, lengths, second, text
+from posenc.study import counts, lab, lengths, second, text
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
 from posenc.teaching.explorables.controls import Choice, Preset
@@ -359,7 +359,10 @@ def small_sets(model: str) -> NDArray[np.float64]:
     over its resamples.
     """
     grid = second.load(model)
-    gaps = 100 * (grid.gains("sinusoidal") - grid.gains("rotary")).mean(1)
+    sine, rope = (
+        counts.mean(grid.scores[:, grid.encodings.index(name)]) for name in ("sinusoidal", "rotary")
+    )
+    gaps = 100 * (sine - rope)
     few = [recorded_facts(name).train <= FEW_SERIES for name in grid.datasets]
     return gaps[few]
 
