@@ -555,3 +555,11 @@ def test_masks_under_vmap():
     torch.testing.assert_close(
         together, torch.stack([net(x, mask) for net in nets]), rtol=0, atol=1e-9
     )
+
+
+def test_whole_offsets_are_not_rounded_in_a_program_of_t5():
+    """ONNX has no rounding of integers, and its runtime refuses a graph with one."""
+    layer = SelfAttention(16, 2, encodings.make("t5", 16, 2, 12)).eval().requires_grad_(False)
+    length = torch.export.Dim("n", min=2, max=12)
+    program = torch.export.export(layer, (torch.randn(2, 9, 16),), dynamic_shapes=({1: length},))
+    assert "round" not in str(program.graph)

@@ -99,7 +99,8 @@ class T5Bias(Position):
 
         If `causal`, all buckets serve keys before the query, and later keys share bucket 0.
         """
-        offset = offset.round().long()
+        # whole numbers are left alone, as ONNX rounds no integers
+        offset = (offset.round() if offset.is_floating_point() else offset).long()
         if causal:
             self.check_causal()
             return self._shared_out(-offset.clamp(max=0), self.n_buckets)
