@@ -197,35 +197,6 @@ _RULES = {
 _KEY = re.compile("[0-9a-f]{32}")
 
 
-def later(record: object) -> str:
-    """Return the version of this package that made a record if it is later than the present one.
-
-    Parameters
-    ----------
-    record : object
-        What a line of results holds.
-
-    Returns
-    -------
-    str
-        "" where it is not later, or the record does not say.
-
-    Examples
-    --------
-    >>> later({"versions": {"posenc": "99.1"}}), later({"versions": {"posenc": "0.0.9"}}), later([])
-    ('99.1', '', '')
-    """
-    there = record.get("versions") if isinstance(record, dict) else None
-    made_by = there.get("posenc") if isinstance(there, dict) else None
-    ours = versions().get("posenc", "")
-    is_later = isinstance(made_by, str) and _numbers(made_by) > _numbers(ours)
-    return made_by[:40] if is_later and ours else ""
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"[0-9]{1,9}", version)[:3]]
-
-
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that decide a result.

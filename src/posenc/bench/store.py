@@ -175,7 +175,7 @@ class Store:
         except (ValueError, RecursionError) as error:
             why = f"not a record of the benchmark ({error})"
             advice = "remove or mend that line, or name another file"
-            if later := records.later(record):
+            if later := _later(record):
                 why = f"a record of posenc {later}, which this one cannot read ({error})"
                 advice = "leave the line as it is and install that version or a later one"
             raise _files.fault(self.path, number, f"{why}; {advice}") from error
@@ -296,6 +296,19 @@ def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
 
 def _short(key: str) -> int:
     return int(key[:16], 16)  # 64 bits are enough to tell cells apart, and small
+
+
+def _later(record: object) -> str:
+    """Return the version that made a record if it is later than the present one, else ""."""
+    there = record.get("versions") if isinstance(record, dict) else None
+    made_by = there.get("posenc") if isinstance(there, dict) else None
+    ours = records.versions().get("posenc")
+    is_later = isinstance(made_by, str) and ours and _numbers(made_by) > _numbers(ours)
+    return made_by[:40] if is_later else ""
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]{1,9}", version)[:3]]
 
 
 def _is_ours(line: bytes) -> bool:
