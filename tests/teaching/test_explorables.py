@@ -1,6 +1,5 @@
 """Explorable figures: their form, their first frame, and kind errors."""
 
-import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -84,12 +83,13 @@ def test_what_a_preset_and_the_call_name_are_controls(name):
 def test_what_is_copied_as_python_runs(name):
     from posenc import fourier, frequencies, tables
     from posenc.study.explorables import benchmark, chooser, kernels
-    from posenc.teaching.explorables import doors
+    from posenc.teaching.explorables import doors, shuffle
 
     figure = explorables.make(name)
-    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules]
+    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules,
+               shuffle]  # fmt: skip
     known = {module.__name__.split(".")[-1]: module for module in modules}
-    known |= {"np": np, "itertools": itertools}
+    known["np"] = np
     for preset in ({}, *(one.state for one in figure.presets)):
         call = figure.python
         for key, value in {**figure.first(), **preset}.items():
