@@ -11,6 +11,7 @@ from sitefiles import ROOT, toc_files
 import heights
 import ledger
 import ledger_html
+from posenc.teaching import plots
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +53,7 @@ def test_page(opened, page_name):
     equations_are_typeset(page)
     figures_are_drawn(page)
     figures_keep_their_proportions(page)
+    figures_are_as_large_as_drawn(page)
     chapter = page_name.removeprefix("book/")
     if chapter in heights.chapters():
         tall = heights.height(page)
@@ -103,6 +105,12 @@ def test_a_visit_finds_what_is_planted(opened):
     page.locator("article img[alt=Squashed]").evaluate("i => i.decode()")
     with pytest.raises(AssertionError, match="Squashed"):
         figures_keep_their_proportions(page)
+    tall = drawn.replace("'9' h", "'500' h").replace("height='9'", "height='900'")
+    shrunk = f'<img src="{tall}" alt="Shrunk" style="max-height: 500px; object-fit: contain">'
+    plant(page, f"<div class='cell_output'>{shrunk}</div>")
+    page.locator("article img[alt=Shrunk]").evaluate("i => i.decode()")
+    with pytest.raises(AssertionError, match="Shrunk"):
+        figures_are_as_large_as_drawn(page)
     plant(page, "<button></button>")
     with pytest.raises(AssertionError, match="button-name"):
         axe_finds_nothing(page, but=COLOURS)
@@ -198,6 +206,22 @@ def figures_keep_their_proportions(page: Page) -> None:
             .map(i => `${i.alt.slice(0, 60)}: ${i.width} x ${i.height}`)"""
     )
     assert squashed == []
+
+
+def figures_are_as_large_as_drawn(page: Page) -> None:
+    """Figures of 100 pixels an inch, or of the whole column where that is narrower."""
+    shrunk = page.evaluate(
+        """scale => [...document.querySelectorAll('article .cell_output img')]
+            .filter(i => i.naturalWidth)
+            .map(i => ({ i, box: i.closest('.cell_output').clientWidth,
+                shown: Math.min(i.width / i.naturalWidth, i.height / i.naturalHeight) }))
+            .filter(({ i, box, shown }) =>
+                shown < Math.min(0.85 * scale, 0.95 * box / i.naturalWidth))
+            .map(({ i, shown }) => `${i.alt.slice(0, 60)}: at ${Math.round(100 * shown / scale)} %`)
+        """,
+        100 / plots.DPI,
+    )
+    assert shrunk == []
 
 
 MARK_CONTROLS = """([selector, inside]) => {
