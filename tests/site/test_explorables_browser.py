@@ -404,3 +404,15 @@ MISPLACED = """([name, states]) => {
 def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
     states = every_state(explorables.make(name))
     assert gallery.evaluate(MISPLACED, [name, states]) == {}
+
+
+def test_a_stronger_weight_is_drawn_darker(gallery):
+    figure = explorables.make("doors")
+    for state in every_state(figure):
+        enter(gallery, "doors", state)
+        drawn = gallery.eval_on_selector_all(
+            '.explorable[data-name="doors"] [data-part^="cell-"]',
+            "all => all.map((cell) => Number(cell.getAttribute('fill-opacity')))",
+        )
+        weights = figure.weights(**state).ravel()
+        np.testing.assert_allclose(drawn, [doors.shade(one) for one in weights], atol=1.1e-3)
