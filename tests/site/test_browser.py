@@ -4,7 +4,7 @@ import functools
 
 import pytest
 from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
-from browsing import PHONE
+from browsing import PHONE, switch
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
@@ -334,6 +334,21 @@ def test_keyboard_switches_the_theme(opened):
         page.keyboard.press("Enter")
         seen.add(mode.get_attribute("data-theme"))
     assert seen == {"light", "dark"}
+
+
+def test_the_theme_switches_where_the_browser_remembers_nothing(opened):
+    """As with cookies blocked: to ask for a storage is an error already."""
+    opened.page.add_init_script(
+        """for (const name of ['localStorage', 'sessionStorage']) {
+            const get = () => { throw new DOMException('Access is denied', 'SecurityError'); };
+            Object.defineProperty(window, name, { get, configurable: true });
+        }"""
+    )
+    page = opened.goto(toc_files()[0])
+    assert page.locator("html").get_attribute("data-theme") == "light"
+    for theme in ("dark", "light"):
+        switch(page, theme)
+    assert opened.messages == []
 
 
 @both_themes
