@@ -85,6 +85,10 @@ pdf: $(VENV)/.pdf-installed book  ## print the book as one PDF into _build/pdf (
 zip: book  ## pack the site into one archive that opens from a memory stick
 	$(BIN)/python tools/site_zip.py
 
+.PHONY: picture
+picture: $(VENV)/.test-installed book  ## take README's picture of the built site (needs Chromium)
+	$(BIN)/python tools/picture.py
+
 .PHONY: notebooks
 notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store their outputs (ONLY=name,name)
 	$(BIN)/python tools/notebooks.py $(if $(ONLY),--only $(ONLY))

@@ -60,7 +60,9 @@ class Page:
         text = SCRIPT.sub(self._link, text)
         text = HANDLER.sub(self._word, text)
         text = NEW_WINDOW.sub(_without_opener, text)
-        self.text = text if "Content-Security-Policy" in text else with_policy(text)
+        if "Content-Security-Policy" not in text:
+            text = with_policy(self._with_storage(text))
+        self.text = text
 
     def _link(self, found: re.Match) -> str:
         attributes, code = found["attributes"], found["code"].strip()
@@ -72,6 +74,11 @@ class Page:
         name = f"{hashlib.sha256(code.encode()).hexdigest()[:16]}.js"
         self.scripts[name] = f"{code}\n"
         return f'<script{attributes} src="{self.root}_static/inline/{name}"></script>'
+
+    def _with_storage(self, text: str) -> str:
+        """Link what stands in for a storage that is refused, before any script that asks for it."""
+        link = f'<script src="{self.root}_static/storage.js"></script>'
+        return CHARSET.sub(lambda found: f"{found[0]}\n    {link}", text, count=1)
 
     def _word(self, found: re.Match) -> str:
         if found["event"] != "click" or found["code"] not in DOES:

@@ -115,10 +115,12 @@ def _scripts(*names: str) -> str:
 
 
 def write_contents(pages: list[str]) -> None:
-    """Write the page that lists the chapters."""
+    """Write the page that lists those of the chapters whose slides are there."""
+    files = {page: f"{page.rpartition('/')[2]}.html" for page in pages}
     lines = [
-        f'<li><a href="{page.rpartition("/")[2]}.html">{escape(built_site.title(page))}</a></li>'
-        for page in pages
+        f'<li><a href="{name}">{escape(built_site.title(page))}</a></li>'
+        for page, name in files.items()
+        if (TARGET / name).is_file()
     ]
     text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")
     (TARGET / "index.html").write_text(text.replace("{chapters}", "\n".join(lines)), "utf-8")

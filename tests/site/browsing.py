@@ -6,10 +6,21 @@ from playwright.sync_api import Browser, Page, Request
 
 from chromium import FLAGS, chromium
 
-__all__ = ["DESKTOP", "FLAGS", "PATIENCE", "PHONE", "Opened", "chromium", "darken", "switch"]
+__all__ = [
+    "DESKTOP",
+    "FLAGS",
+    "PATIENCE",
+    "PHONE",
+    "SMALLEST",
+    "Opened",
+    "chromium",
+    "darken",
+    "switch",
+]
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
+SMALLEST = {"width": 320, "height": 640}
 PATIENCE = 180_000  # milliseconds for what takes one or two on an idle machine
 # Messages on the console that are no fault of the page: (part of the message, reason).
 KNOWN_MESSAGES: list[tuple[str, str]] = []

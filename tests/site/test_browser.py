@@ -4,13 +4,14 @@ import functools
 
 import pytest
 from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
-from browsing import PHONE
+from browsing import PHONE, SMALLEST, switch
 from playwright.sync_api import Page
 from sitefiles import ROOT, toc_files
 
 import heights
 import ledger
 import ledger_html
+from posenc.teaching import plots
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +53,7 @@ def test_page(opened, page_name):
     equations_are_typeset(page)
     figures_are_drawn(page)
     figures_keep_their_proportions(page)
+    figures_are_as_large_as_drawn(page)
     chapter = page_name.removeprefix("book/")
     if chapter in heights.chapters():
         tall = heights.height(page)
@@ -63,8 +65,9 @@ def test_page(opened, page_name):
         keyboard_opens_every_solution(page)
     assert opened.refused == [], "a request left the machine"
     assert opened.messages == [], "the console is not silent"
-    resize(page, PHONE)
-    nothing_scrolls_sideways(page)
+    for size in (PHONE, SMALLEST):
+        resize(page, size)
+        nothing_scrolls_sideways(page)
 
 
 # What axe faults comes with templates, style sheets and scripts, and hardly ever with words.
@@ -103,6 +106,12 @@ def test_a_visit_finds_what_is_planted(opened):
     page.locator("article img[alt=Squashed]").evaluate("i => i.decode()")
     with pytest.raises(AssertionError, match="Squashed"):
         figures_keep_their_proportions(page)
+    tall = drawn.replace("'9' h", "'500' h").replace("height='9'", "height='900'")
+    shrunk = f'<img src="{tall}" alt="Shrunk" style="max-height: 500px; object-fit: contain">'
+    plant(page, f"<div class='cell_output'>{shrunk}</div>")
+    page.locator("article img[alt=Shrunk]").evaluate("i => i.decode()")
+    with pytest.raises(AssertionError, match="Shrunk"):
+        figures_are_as_large_as_drawn(page)
     plant(page, "<button></button>")
     with pytest.raises(AssertionError, match="button-name"):
         axe_finds_nothing(page, but=COLOURS)
@@ -161,7 +170,8 @@ def nothing_scrolls_sideways(page: Page) -> None:
     folded = page.locator("details:not([open])").element_handles()
     page.evaluate("all => all.forEach(d => { d.open = true; })", folded)
     page.evaluate("window.scrollTo(10000, 0)")
-    assert page.evaluate("[window.scrollX, document.documentElement.scrollWidth]") == [0, 375]
+    wide = page.evaluate("[window.scrollX, document.documentElement.scrollWidth]")
+    assert wide == [0, page.viewport_size["width"]]
     page.evaluate("all => all.forEach(d => { d.open = false; })", folded)
 
 
@@ -198,6 +208,22 @@ def figures_keep_their_proportions(page: Page) -> None:
             .map(i => `${i.alt.slice(0, 60)}: ${i.width} x ${i.height}`)"""
     )
     assert squashed == []
+
+
+def figures_are_as_large_as_drawn(page: Page) -> None:
+    """Figures of 100 pixels an inch, or of the whole column where that is narrower."""
+    shrunk = page.evaluate(
+        """scale => [...document.querySelectorAll('article .cell_output img')]
+            .filter(i => i.naturalWidth)
+            .map(i => ({ i, box: i.closest('.cell_output').clientWidth,
+                shown: Math.min(i.width / i.naturalWidth, i.height / i.naturalHeight) }))
+            .filter(({ i, box, shown }) =>
+                shown < Math.min(0.85 * scale, 0.95 * box / i.naturalWidth))
+            .map(({ i, shown }) => `${i.alt.slice(0, 60)}: at ${Math.round(100 * shown / scale)} %`)
+        """,
+        100 / plots.DPI,
+    )
+    assert shrunk == []
 
 
 MARK_CONTROLS = """([selector, inside]) => {
@@ -310,6 +336,21 @@ def test_keyboard_switches_the_theme(opened):
         page.keyboard.press("Enter")
         seen.add(mode.get_attribute("data-theme"))
     assert seen == {"light", "dark"}
+
+
+def test_the_theme_switches_where_the_browser_remembers_nothing(opened):
+    """As with cookies blocked: to ask for a storage is an error already."""
+    opened.page.add_init_script(
+        """for (const name of ['localStorage', 'sessionStorage']) {
+            const get = () => { throw new DOMException('Access is denied', 'SecurityError'); };
+            Object.defineProperty(window, name, { get, configurable: true });
+        }"""
+    )
+    page = opened.goto(toc_files()[0])
+    assert page.locator("html").get_attribute("data-theme") == "light"
+    for theme in ("dark", "light"):
+        switch(page, theme)
+    assert opened.messages == []
 
 
 @both_themes

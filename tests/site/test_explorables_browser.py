@@ -43,12 +43,6 @@ def some_sentences(rng):
         yield [a.tolist() for a in (x, *weights)], shuffle.attention(x, *weights)
 
 
-def all_orders(rng):  # noqa: ARG001
-    """Yield every order of four words as itertools lists them."""
-    for index, order in enumerate(shuffle.ORDERS):
-        yield [4, index], order
-
-
 def some_bits(rng):
     """Yield arguments of `bit` and the library's bits, the last first."""
     for _ in range(50):
@@ -185,7 +179,6 @@ REFERENCES = {
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
     ("shuffle", "attention"): some_sentences,
-    ("shuffle", "permutation"): all_orders,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,
@@ -344,3 +337,82 @@ def test_nothing_moves_when_it_starts_or_redraws(gallery, name):
             after = root.locator("svg").bounding_box()
             assert (after["width"], after["height"]) == (drawing["width"], drawing["height"])
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def every_state(figure):
+    """Return all states of a figure's controls."""
+    values = [
+        list(control.options)
+        if hasattr(control, "options")
+        else np.arange(control.minimum, control.maximum + control.step / 2, control.step)
+        .round(9)
+        .tolist()
+        for control in figure.controls
+    ]
+    keys = [control.key for control in figure.controls]
+    return [dict(zip(keys, state, strict=True)) for state in itertools.product(*values)]
+
+
+# Redraws a figure in each state and returns what leaves the drawing, texts that lie on one another,
+# and texts that a bar covers or an edge cuts, with the first state in which each does.
+MISPLACED = """([name, states]) => {
+  const root = document.querySelector(`.explorable[data-name="${name}"]`);
+  const { data } = JSON.parse(root.querySelector("script").textContent);
+  const svg = root.querySelector("svg");
+  const set = (part, named) => {
+    for (const [key, value] of Object.entries(named)) part.setAttribute(key, value);
+  };
+  const view = { root, set, part: (part) => svg.querySelector(`[data-part="${part}"]`) };
+  const drawn = [...svg.querySelectorAll("text, rect, line, path, circle")];
+  const found = {};
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;  // letters leave so much of a line
+  const holds = (a, b) =>
+    a.left <= b.left && a.right >= b.right && a.top <= b.top && a.bottom >= b.bottom;
+  const called = (one) => one.dataset.part ?? `${one.tagName} ${one.textContent}`;
+  for (const state of states) {
+    for (const input of root.querySelectorAll("[data-key]")) input.value = state[input.dataset.key];
+    posencExplorables.known[name].redraw(view, state, data);
+    const note = (what, ...ones) => (found[`${what}: ${ones.map(called).join(", ")}`] ??= state);
+    const frame = svg.getBoundingClientRect();
+    const boxes = drawn
+      .map((one) => [one, one.getBoundingClientRect()])
+      .filter(([one, box]) => box.width + box.height > 0)
+      .filter(([one]) => one.textContent || one.tagName !== "text");
+    for (const [one, box] of boxes) {
+      const out = Math.max(frame.left - box.left, box.right - frame.right,
+        frame.top - box.top, box.bottom - frame.bottom);
+      if (out > 1) note("outside", one);
+    }
+    const texts = boxes.filter(([one]) => one.tagName === "text");
+    const shapes = boxes.filter(([one]) => one.tagName === "rect");
+    texts.forEach(([one, box], i) => {
+      for (const [other, its] of texts.slice(i + 1)) {
+        if (meet(box, its)) note("on one another", one, other);
+      }
+      for (const [shape, its] of shapes) {
+        const room = shape.classList.contains("fill") ? false : holds(its, box);
+        if (meet(box, its) && !room) note("covered", one, shape);
+      }
+    });
+  }
+  return found;
+}"""
+
+
+@every_figure
+def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
+    states = every_state(explorables.make(name))
+    assert gallery.evaluate(MISPLACED, [name, states]) == {}
+
+
+def test_a_stronger_weight_is_drawn_darker(gallery):
+    figure = explorables.make("doors")
+    for state in every_state(figure):
+        enter(gallery, "doors", state)
+        drawn = gallery.eval_on_selector_all(
+            '.explorable[data-name="doors"] [data-part^="cell-"]',
+            "all => all.map((cell) => Number(cell.getAttribute('fill-opacity')))",
+        )
+        weights = figure.weights(**state).ravel()
+        np.testing.assert_allclose(drawn, [doors.shade(one) for one in weights], atol=1.1e-3)

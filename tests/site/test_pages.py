@@ -19,6 +19,7 @@ import content_policy
 import lean_code
 import ledger
 import ledger_page
+import picture
 import repository
 from posenc.audit.claims import SHOWN_MIME
 
@@ -56,6 +57,10 @@ def remote(address: str) -> bool:
 
 def article(site: Path, page: str) -> BeautifulSoup:
     return parsed(site / f"{page}.html").find("article")
+
+
+def test_the_picture_of_readme_shows_this_site(site):  # noqa: ARG001 - fails where one is required
+    assert picture.stored() == picture.shown(), "the picture is older: run `make picture`"
 
 
 def test_no_page_loads_anything_from_the_network(site):
@@ -245,9 +250,9 @@ def test_set_up_cell_is_not_shown(site, name):
 @every_notebook
 def test_every_figure_is_numbered_and_captioned(site, name):
     pictures = article(site, f"book/{name}").select("div.cell_output img")
-    assert all(picture.find_parent("figure") for picture in pictures)
-    for picture in pictures:
-        number = picture.find_parent("figure").select_one("figcaption .caption-number")
+    assert all(one.find_parent("figure") for one in pictures)
+    for one in pictures:
+        number = one.find_parent("figure").select_one("figcaption .caption-number")
         assert number.get_text().startswith("Fig. ")
 
 

@@ -187,6 +187,18 @@ def test_every_chapter_has_its_slides_and_no_solution_stands_on_them(site):  # n
         assert "take-away" in kinds
 
 
+def test_the_contents_list_only_what_is_there(monkeypatch, tmp_path):
+    import built_site
+    import slides
+
+    monkeypatch.setattr(slides, "TARGET", tmp_path)
+    monkeypatch.setattr(built_site, "title", str.upper)
+    (tmp_path / "rotary.html").write_text("made")
+    slides.write_contents(["book/rotations", "book/rotary", "book/audit/survey"])
+    found = re.findall(r'<li><a href="([^"]+)">', (tmp_path / "index.html").read_text("utf-8"))
+    assert found == ["rotary.html"]
+
+
 def test_an_unknown_chapter_is_named(monkeypatch):
     import slides
 

@@ -117,26 +117,37 @@ def drawn(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("tokens", ["steps", "patches"])
-def test_the_map_colours_a_gain_only_where_the_interval_leaves_zero_out(drawn, tokens):
-    figures.gains_map(GAINS, tokens)
-    [(figure, words)] = drawn
-    [ax] = figure.axes
-    [image] = ax.images
-    shown = ~np.ma.getmaskarray(np.ma.masked_invalid(image.get_array()))
-    sets = {name: row for (name, kind), row in GAINS.items() if kind == tokens}
-    rows = list(sets.values())
-    assert len(shown) == len(rows)
-    for (row, column), coloured in np.ndenumerate(shown):
-        one = list(rows[row].values())[column]
-        assert coloured == (one.low > 0 or one.high < 0)
-        assert not coloured or abs(image.get_array()[row, column]) >= figures.PALEST
-    gained = {name: sum(one.low > 0 for one in row.values()) for name, row in sets.items()}
-    for name, n in gained.items():
-        assert (f"{name} {n}" in words["alt"]) == (n > 0)
-    losses = sum(one.high < 0 for row in rows for one in row.values())
-    assert f"{sum(gained.values())} gains (" in words["alt"]
-    assert f"and {losses} losses" in words["alt"]
+def test_colour_is_ordered_like_the_gain_and_a_dot_means_doubt(drawn):
+    looks = {}
+    for tokens in ("steps", "patches"):
+        figures.gains_map(GAINS, tokens)
+        figure, words = drawn[-1]
+        [ax] = figure.axes
+        [image] = ax.images
+        sets = {name: row for (name, kind), row in GAINS.items() if kind == tokens}
+        rows = [list(row.values()) for row in sets.values()]
+        colours = image.cmap(image.norm(image.get_array()))[..., :3]
+        for row, column in np.ndindex(colours.shape[:2]):
+            looks[tokens, row, column] = rows[row][column].mean, colours[row, column]
+        [dots] = ax.lines
+        doubtful = {(round(x), round(y)) for x, y in dots.get_xydata()}
+        assert doubtful == {
+            (column, row)
+            for row, several in enumerate(rows)
+            for column, one in enumerate(several)
+            if one.low <= 0 <= one.high
+        }
+        up = {name: sum(one.low > 0 for one in row.values()) for name, row in sets.items()}
+        for name, n in up.items():
+            assert (f"{name} {n}" in words["alt"]) == (n > 0)
+        losses = sum(one.high < 0 for several in rows for one in several)
+        assert f"{sum(up.values())} gains (" in words["alt"]
+        assert f"and {losses} losses" in words["alt"]
+    for sign in (1, -1):  # over both maps: they have one scale
+        some = sorted((abs(mean), *colour) for mean, colour in looks.values() if mean * sign > 0)
+        light = np.array(some)[:, 1:] @ (0.2126, 0.7152, 0.0722)
+        assert (np.diff(light) <= 1e-3).all()
+        assert light[0] - light[-1] > 0.1
 
 
 def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():

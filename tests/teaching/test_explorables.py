@@ -1,6 +1,5 @@
 """Explorable figures: their form, their first frame, and kind errors."""
 
-import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -11,7 +10,15 @@ import pytest
 
 from posenc.bench import protocols
 from posenc.study import explorables, friedman
-from posenc.study.explorables.benchmark import CHOICES, MODELS, SETS, Benchmark, points
+from posenc.study.explorables.benchmark import (
+    CHOICES,
+    MODELS,
+    SETS,
+    SHADES,
+    Benchmark,
+    level,
+    points,
+)
 from posenc.study.explorables.kernels import FORMULAS, TITLES, by_formula, by_offset
 from posenc.study.second import Grid
 from posenc.teaching.explorables import bundle, rope_schedules
@@ -84,12 +91,13 @@ def test_what_a_preset_and_the_call_name_are_controls(name):
 def test_what_is_copied_as_python_runs(name):
     from posenc import fourier, frequencies, tables
     from posenc.study.explorables import benchmark, chooser, kernels
-    from posenc.teaching.explorables import doors
+    from posenc.teaching.explorables import doors, shuffle
 
     figure = explorables.make(name)
-    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules]
+    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules,
+               shuffle]  # fmt: skip
     known = {module.__name__.split(".")[-1]: module for module in modules}
-    known |= {"np": np, "itertools": itertools}
+    known["np"] = np
     for preset in ({}, *(one.state for one in figure.presets)):
         call = figure.python
         for key, value in {**figure.first(), **preset}.items():
@@ -216,6 +224,19 @@ def test_what_is_stored_of_trainings_has_every_encoding_and_size():
                 assert lines["after"].shape == (2, 2 * length - 1)
                 assert lines["before"].shape[1] == 2 * length - 1
         assert (name in FORMULAS) == (f"{name} 32 32" not in figure.data()["before"])
+
+
+def test_shades_are_ordered_like_what_they_stand_for():
+    from posenc.teaching.explorables import doors
+
+    weights = np.linspace(0, 1 + doors.NEXT, 200)  # a door may add to a weight of 1
+    shown = [doors.shade(weight) for weight in weights]
+    assert (np.diff(shown) > 0).all()
+    assert (shown[0], shown[-1]) == (0, 1)
+    levels = [level(gain) for gain in np.linspace(0, 60, 200)]
+    assert (np.diff(levels) >= 0).all()
+    assert list(SHADES) == sorted(set(SHADES))
+    assert len(SHADES) == max(levels) + 1
 
 
 def test_what_is_not_stored_is_said():

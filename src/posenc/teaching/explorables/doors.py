@@ -110,5 +110,5 @@ def _cell(i: int, j: int, weight: float) -> str:
 
 
 def shade(weight: float) -> float:
-    """Return how dark a weight is drawn: from 0.03 to 1."""
-    return round(min(1.0, 0.03 + 2 * float(weight)), 3)
+    """Return how dark a weight is drawn: its root, as a share of that of the largest there is."""
+    return round((float(weight) / (1 + NEXT)) ** 0.5, 3)

@@ -137,7 +137,7 @@ class RopeSchedules(Explorable):
 
     def _frame(self) -> str:
         ticks = "".join(
-            drawing.text(_LEFT - 8, y + 4, words, class_="end")
+            drawing.text(_LEFT - 5, y + 4, words, class_="end")
             for y, words in [(depth(2.0**-k), f"÷{2**k}") for k in (0, 3, 6)]
             + [(_STILL, "stop"), (_BASE - _HIGH, "1 turn"), (_BASE - _HIGH / 2, "½"), (_BASE, "0")]
         )

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from posenc.teaching import plots
 
 NARROW = 5.6  # inches: words stay readable on a phone
-DEEPEST = 15  # points: larger gains have the same colour, so that small ones keep theirs
-PALEST = 5  # points: smaller gains have this colour, so that it can be seen
 NUMBERS = "Every number stands in a table of Behind what we found."
 MANY = 16  # tokens: as few, and as many, are told of together
 
@@ -98,55 +96,62 @@ def _told_answers(units: NDArray[np.float64], gains: Sequence[Gain]) -> str:
 
 
 def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: str) -> None:
-    """Show gains over no encoding: a row a data set, a column an encoding, coloured by sign.
+    """Show gains over no encoding: a row a data set, a column an encoding, coloured by the gain.
 
     Parameters
     ----------
     gains : mapping of (data set, tokens) to a mapping of encoding to its gain, in points
-        All with the same encodings. A gain whose interval holds 0 has no colour.
+        All with the same encodings. A gain whose interval holds 0 has a dot.
     tokens : str
         What a token is in the rows that are shown, such as "steps".
     """
+    largest = max(abs(one.mean) for row in gains.values() for one in row.values())
     gains = {name: by_name for (name, kind), by_name in gains.items() if kind == tokens}
     names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=0.9 + 0.175 * len(gains), width=NARROW)
-    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()])
+    figure, ax = plots.new(height=0.9 + 0.175 * len(gains), width=NARROW + 0.5)
+    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()], largest)
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(gains)), list(gains))
     plots.show(
         figure,
         name=f"fig-gains-with-{tokens}",
         caption=f"Gain over no encoding with {tokens} as tokens, in points of test accuracy, mean "
-        "of five training runs, on each data set. Orange and bold is a gain, violet and bold a "
-        "loss; where it has no colour, the 95 % interval contains zero. The colour deepens from "
-        f"{PALEST} to {DEEPEST} points. Sets stand in the order of their length.",
+        "of five training runs, on each data set. The deeper the orange, the larger the gain; the "
+        "deeper the violet, the larger the loss. A dot means doubt: the 95 % interval contains "
+        "zero. Numbers without one are bold. Sets stand in the order of their length.",
         alt=f"A table of {len(gains)} data sets by {len(names)} encodings, {tokens} as tokens. "
         f"{_told(gains)} {NUMBERS}",
     )
 
 
-def _draw_map(ax: plots.Axes, found: list[list[Interval]]) -> None:
-    """Draw gains, (n_sets, n_encodings)."""
+def _draw_map(ax: plots.Axes, found: list[list[Interval]], largest: float) -> None:
+    """Draw gains, (n_sets, n_encodings), in colours that reach to the largest of all maps."""
     means = np.array([[one.mean for one in row] for row in found])
     open_ = np.array([[one.low <= 0 <= one.high for one in row] for row in found])
-    ax.set_facecolor("#f6f7f8")
-    deep = np.sign(means) * np.abs(means).clip(PALEST, DEEPEST)
     # half of each side of the map, so that black numbers stay readable
-    ax.imshow(np.where(open_, np.nan, deep), "PuOr_r", aspect="auto",
-              vmin=-2 * DEEPEST, vmax=2 * DEEPEST)  # fmt: skip
+    ax.imshow(depth(means), "PuOr_r", aspect="auto",
+              vmin=-2 * depth(largest), vmax=2 * depth(largest))  # fmt: skip
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
         digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
         shown = f"{mean:+z.{digits}f}"
-        ax.text(column, row, shown, ha="center", va="center", fontsize=9, weight=weight)
+        ax.text(column + 0.44, row, shown, ha="right", va="center", fontsize=9, weight=weight)
+    rows, columns = np.nonzero(open_)
+    ax.plot(columns - 0.39, rows, "o", color="#444444", markersize=2.4)
+    ax.vlines(np.arange(means.shape[1] - 1) + 0.5, -0.5, len(means) - 0.5, "white", linewidth=1.5)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.grid(False)
     ax.spines[:].set_visible(False)
 
 
+def depth(gain: ArrayLike) -> NDArray[np.float64]:
+    """Return how deep the colour of a gain is: its square root, so that small ones show, too."""
+    return np.sign(gain) * np.sqrt(np.abs(gain))
+
+
 def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
-    """Return where gains are largest and lie widest apart, and where they are coloured."""
+    """Return where gains are largest and lie widest apart, and which have no dot."""
     means = {name: [one.mean for one in row.values()] for name, row in gains.items()}
     top, wide = (max(means, key=lambda n: size(means[n])) for size in (np.mean, np.ptp))
     up = {name: sum(one.low > 0 for one in row.values()) for name, row in gains.items()}
@@ -160,7 +165,7 @@ def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
     largest, widest = (f"{n}, {min(means[n]):+.1f} to {max(means[n]):+.1f}" for n in (top, wide))
     return (
         f"Gains are largest on {largest}, and lie widest apart on {widest}. "
-        f"Coloured are {sum(up.values())} gains ({where or 'nowhere'}) and "
+        f"Without a dot are {sum(up.values())} gains ({where or 'nowhere'}) and "
         f"{len(down)} losses{': ' * bool(down)}{', '.join(down)}."
     )
 

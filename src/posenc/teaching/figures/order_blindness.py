@@ -26,13 +26,17 @@ def two_sentences() -> None:
     maps = rng.normal(size=(3, D_MODEL, D_MODEL)) / np.sqrt(D_MODEL)
     maps[0] *= SHARPNESS
     signals = {"without positions": 0.0, "with positions": tables.sinusoidal(3, D_MODEL)}
+    found = {
+        title: (attention(x + signal, *maps), attention(x[::-1] + signal, *maps))
+        for title, signal in signals.items()
+    }
+    limit = max(np.abs(rows[:, :N_SHOWN]).max() for both in found.values() for rows in both)
     figure, axes = plots.new(2, 2, height=4.2, width=5.6)
     figure.get_layout_engine().set(wspace=0.22)
-    for (left, right), (title, signal) in zip(axes, signals.items(), strict=True):
-        rows = attention(x + signal, *maps), attention(x[::-1] + signal, *maps)
+    for (left, right), (title, rows) in zip(axes, found.items(), strict=True):
         same = np.allclose(rows[0], rows[1][::-1], atol=1e-12)
-        _strips(left, rows[0], WORDS)
-        _strips(right, rows[1], WORDS[::-1])
+        _strips(left, rows[0], WORDS, limit)
+        _strips(right, rows[1], WORDS[::-1], limit)
         right.yaxis.tick_right()
         left.set_title(f"{title}: {'the same strips' if same else 'other strips'}")
         for place in range(3):
@@ -83,8 +87,8 @@ def weights_move(panels: Mapping[str, tuple[NDArray, Sequence[str]]]) -> None:
 # --- parts -------------------------------------------------------------------------------------
 
 
-def _strips(ax: Axes, rows: NDArray, words: Sequence[str]) -> None:
-    ax.imshow(rows[:, :N_SHOWN], aspect="auto", vmin=-1.8, vmax=1.8)
+def _strips(ax: Axes, rows: NDArray, words: Sequence[str], limit: float) -> None:
+    ax.imshow(rows[:, :N_SHOWN], aspect="auto", vmin=-limit, vmax=limit)
     ax.grid(False)
     ax.set_xticks([])
     ax.set_yticks(range(len(words)), words, fontsize=11)

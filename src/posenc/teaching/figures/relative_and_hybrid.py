@@ -128,7 +128,7 @@ def skewed(defined: Array, skew: Array, query: int = 4) -> None:
         ax.remove()
     line = figure.add_subplot(axes[1, 0].get_gridspec()[1, :])
     for ax, image, title in zip(axes[0], (defined, skew), ("as defined", "skew"), strict=True):
-        ax.imshow(image, vmin=0, vmax=1)
+        ax.imshow(image, vmin=min(defined.min(), skew.min()), vmax=max(defined.max(), skew.max()))
         ax.grid(False)
         ax.set(title=title, xlabel="key")
         line.plot(np.arange(len(image)) - query, image[query], label=title)

@@ -45,7 +45,7 @@
     const found = weights(q, times(x, data.k), open("rotate"), open("bias"), open("mix"));
     found.forEach((row, i) =>
       row.forEach((weight, j) => {
-        const opacity = Math.min(1, 0.03 + 2 * weight);
+        const opacity = Math.sqrt(weight / (1 + NEXT)).toFixed(3);
         view.set(view.part(`cell-${i}-${j}`), { "fill-opacity": opacity });
       }),
     );

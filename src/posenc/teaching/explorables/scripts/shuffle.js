@@ -2,8 +2,8 @@
 
 (() => {
   "use strict";
-  const WORDS = ["Alice", "never", "helped", "Bob"];
-  const [BAR, BASE, SCALE] = [38, 150, 60];
+  const WORDS = ["only", "Alice", "helped", "Bob"];
+  const [BAR, BASE] = [38, 146];
 
   const times = (a, b) => a.map((row) => b[0].map((_, j) => dot(row, b.map((r) => r[j]))));
   const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
@@ -23,19 +23,6 @@
     return times(q.map((query) => softmax(k.map((key) => dot(query, key) / root))), v);
   }
 
-  // The index-th order of n things, as itertools.permutations lists them.
-  function permutation(n, index) {
-    const left = Array.from({ length: n }, (_, i) => i);
-    const order = [];
-    let block = left.reduce((product, i) => product * (i + 1), 1);
-    for (let places = n; places > 0; places--) {
-      block /= places;
-      order.push(...left.splice(Math.floor(index / block), 1));
-      index %= block;
-    }
-    return order;
-  }
-
   function pooled(order, positions, data) {
     const words = order.map((i) => data.x[i]);
     const x = positions === "sinusoid" ? plus(words, data.table) : words;
@@ -43,24 +30,25 @@
     return out[0].map((_, j) => out.reduce((sum, row) => sum + row[j], 0) / out.length);
   }
 
-  function bar(i, value) {
-    const height = Math.abs(value) * SCALE;
+  function bar(i, value, scale) {
+    const height = Math.abs(value) * scale;
     const y = value > 0 ? BASE - height : BASE;
     return { x: 24 + 40 * i, y, width: BAR - 8, height };
   }
 
   function redraw(view, state, data) {
-    const order = permutation(WORDS.length, state.order);
-    const first = pooled([0, 1, 2, 3], state.positions, data);
+    const order = data.orders[state.order];
+    const first = pooled(data.orders[0], state.positions, data);
     const now = pooled(order, state.positions, data);
     order.forEach((word, i) => (view.part(`word-${i}`).textContent = WORDS[word]));
-    now.forEach((value, i) => view.set(view.part(`now-${i}`), bar(i, value)));
-    first.forEach((value, i) => view.set(view.part(`first-${i}`), bar(i, value)));
+    now.forEach((value, i) => view.set(view.part(`now-${i}`), bar(i, value, data.scale)));
+    first.forEach((value, i) => view.set(view.part(`first-${i}`), bar(i, value, data.scale)));
     const moved = Math.max(...now.map((value, i) => Math.abs(value - first[i])));
     const how = state.positions === "none" ? "Without positions" : "With positions";
     const said = order.map((word) => WORDS[word]).join(" ");
-    return `“${said}.” ${how} the largest change of a bar is ${moved.toFixed(2)}.`;
+    const sentence = said[0].toUpperCase() + said.slice(1);
+    return `“${sentence}.” ${how} the largest change of a bar is ${moved.toFixed(2)}.`;
   }
 
-  window.posencExplorables.define("shuffle", { functions: { attention, permutation }, redraw });
+  window.posencExplorables.define("shuffle", { functions: { attention }, redraw });
 })();
