@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posenc import data
 from posenc.bench import protocols
-from posenc.study import edition, found, friedman, mixed, power, sanity, second, statistics
+from posenc.study import counts, edition, found, friedman, mixed, power, sanity, second, statistics
 from posenc.study.second import Gain, Grid
 
 Rows = dict[str, dict[str, object]]
@@ -86,7 +86,7 @@ def steps_and_patches(names: Sequence[str] = ()) -> Rows:
     both = [name for name in grids["steps"].datasets if name in grids["patches"].datasets]
     rows = {}
     for name in both:
-        steps, patches = (100 * grids[t].only([name]).scores[0].mean(1) for t in grids)
+        steps, patches = (100 * counts.mean(grids[t].only([name]).scores[0]) for t in grids)
         rows[name] = {
             "steps, none": steps[0],
             "steps, mean of ten": steps[1:].mean(),

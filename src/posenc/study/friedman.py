@@ -181,9 +181,9 @@ def wilcoxon(
     --------
     >>> wilcoxon([0.03, 0.01, 0.02, 0.05, 0.04, 0.01])
     SignedRank(p_value=0.03125, smallest_p=0.03125, rank_biserial=1.0, n=6)
-    >>> differences = [0.0, -0.01, 0.02, 0.03, 0.04]
+    >>> differences = [0.0, -0.01, -0.02, 0.03, 0.04, 0.05]
     >>> [wilcoxon(differences, zeros=zeros).p_value for zeros in ZEROS]
-    [0.375, 0.25]
+    [0.375, 0.3125]
     """
     _checks.choice("alternative", alternative, ("two-sided", "greater"))
     _checks.choice("zeros", zeros, ZEROS)

@@ -112,9 +112,9 @@ def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
     locked : bool
         As for `load`.
 
-    Yields
-    ------
-    dict
+    Returns
+    -------
+    iterator of dict
 
     Raises
     ------
