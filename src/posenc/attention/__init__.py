@@ -1,7 +1,8 @@
 """Attention with four doors through which position may enter.
 
 `position` holds the doors, `terms` the kinds of what they add, and `places` what they may ask about
-positions; `layer` and `cross` are the layers that call them, `core` what both share; `masks` says
+positions; `axes` refuses tensors that a door is not made for; `layer` and `cross` are the layers
+that call them, `core` what both share, `maps` the linear maps that others may replace; `masks` says
 who sees whom, `cache` remembers earlier tokens. `kernels` decides which kernel serves: PyTorch's
 own (`flash`), `blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
 """

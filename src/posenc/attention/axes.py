@@ -36,8 +36,7 @@ def _check(position: "Position", door: str, inputs: dict[str, Any]) -> None:
         _check_tokens(position, door, x)
     for name in ("q", "k"):
         one = inputs.get(name)
-        # a bias that does not look at queries is handed tokens in their place
-        if one is not None and not (one is x and position._is_deaf):
+        if one is not None and not (door == "bias" and _stands_in(position, one, x)):
             _check_heads(position, door, name, one)
 
 
@@ -46,6 +45,13 @@ def _check_tokens(position: "Position", door: str, x: Any) -> None:
     if len(shape) != 3 or (door == "embed" and shape[2] != position.d_model):
         wanted = f"(batch, length, d_model = {position.d_model})"
         raise ValueError(f"x must have shape {wanted} in {_name(position, door)}, got {_seen(x)}")
+
+
+def _stands_in(position: "Position", one: Any, x: Any) -> bool:
+    """Return whether tokens stand for queries, as they may where a bias does not look at these."""
+    if not position._is_deaf:
+        return False
+    return one is x or (isinstance(one, Tensor) and one.shape[2:] == (position.d_model,))
 
 
 def _check_heads(position: "Position", door: str, name: str, x: Any) -> None:

@@ -206,8 +206,7 @@ class Position(nn.Module):
 
         The result must broadcast to (batch, heads, queries, keys). `x` is the layer's input,
         zeros where a token is padded, `q` and `k` come from `rotate`; a `position_only` encoding
-        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`,
-        as anybody may.
+        may use nothing of them but length and device: a model hands it `x` in place of `q`, `k`.
         """
         return None
 
