@@ -149,7 +149,7 @@ class SelfAttention(Attention):
     def attend(
         self,
         x: Tensor,
-        mask: Tensor | Masks | None = None,
+        mask: Tensor | tuple[Tensor | None, Tensor | None] | None = None,
         bias: Term | Tensor | None = None,
         *,
         padding: Tensor | None = None,
@@ -160,7 +160,7 @@ class SelfAttention(Attention):
         """Return the attended tokens of an input that went through `embed` already.
 
         A `bias` that was computed before takes the place of the encoding's own. `places` are those
-        of the new tokens. Masks are those of `forward`.
+        of the new tokens. Masks are those of `forward`; as `mask`, a pair (padding, pairs) will do.
         """
         if x.numel() == 0:  # no kernel needs to know how to do nothing
             return self.out(x)

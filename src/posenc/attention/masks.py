@@ -63,7 +63,7 @@ class Masks(NamedTuple):
 
 
 def sort_masks(
-    mask: Tensor | Masks | None,
+    mask: Tensor | tuple[Tensor | None, Tensor | None] | None,
     padding: Tensor | None,
     pairs: Tensor | None,
     batch: int,
@@ -78,7 +78,7 @@ def sort_masks(
     Parameters
     ----------
     mask : optional, bool
-        Either of the others, if its shape says which; alone.
+        Either of the others, if its shape says which, or both as a tuple; alone.
     padding : optional, bool (batch, n_keys)
     pairs : optional, bool
         (n_queries, n_all), or (batch or 1, n_queries, n_all), also with a 1 for the heads behind
@@ -90,11 +90,11 @@ def sort_masks(
         What `n_keys` is called, for messages.
     """
     of_tokens, of_pairs = (batch, n_keys), (n_queries, n_before + n_keys)
-    if isinstance(mask, Masks):
+    if mask is not None and not (padding is None and pairs is None):
+        raise ValueError("mask must be None where `padding` or `pairs` is given, got both")
+    if isinstance(mask, tuple) and len(mask) == 2:
         padding, pairs = mask
     elif mask is not None:
-        if padding is not None or pairs is not None:
-            raise ValueError("mask must be None where `padding` or `pairs` is given, got both")
         _check_type("mask", mask)
         # in a program for any length, to compare them would tie it to some
         if mask.shape == of_tokens and not exporting() and mask.shape == of_pairs:
