@@ -265,9 +265,10 @@ def n_tokens(dataset: str, tokens: str) -> int:
 def levels() -> dict[tuple[str, str], dict[str, object]]:
     """Return accuracies by (data set, tokens): baselines, none, and those of all encodings.
 
-    "encodings" is an array of shape (n_encodings,), "best" the name of its highest, "the best of
-    ten" its accuracy; "the sinusoid" that of an encoding which is the same on all sets. All are
-    made of counts (`posenc.study.counts.mean`), so that what ties is equal.
+    "encodings" is an array of shape (n_encodings,), "best" names its highest, as in
+    `posenc.study.sanity.table`, and "the best of ten" is its accuracy; "the sinusoid" that of an
+    encoding which is the same on all sets. All are made of counts (`posenc.study.counts.mean`), so
+    that what ties is equal.
     """
     rows = {}
     for tokens, grid in grids().items():
