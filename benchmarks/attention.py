@@ -32,8 +32,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from aims import AIM_OF_NONE
-from aims import ATTENTION as AIMS
+from aim_limits import AIM_OF_NONE
+from aim_limits import ATTENTION as AIMS
 from torch import Tensor, nn
 
 from posenc import encodings

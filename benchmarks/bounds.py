@@ -23,9 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from aims import busy
 from attention import D_MODEL, LENGTHS, N_HEADS, timed
-from timing import markdown
+from timing import busy, markdown
 from torch import Tensor
 
 from posenc.attention import flash

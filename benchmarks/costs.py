@@ -12,9 +12,8 @@ import platform
 from pathlib import Path
 
 import torch
-from aims import busy
 from steps import begun
-from timing import interleaved, markdown, median_ratio
+from timing import busy, interleaved, markdown, median_ratio
 
 from posenc import encodings
 from posenc.bench import protocols

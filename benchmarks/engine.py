@@ -32,7 +32,7 @@ from statistics import median
 
 import steps
 import torch
-from aims import ENGINE, LINEAR
+from aim_limits import ENGINE, LINEAR
 from timing import markdown
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset

@@ -24,9 +24,8 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from aims import LINEAR as AIM
-from aims import busy
-from timing import markdown
+from aim_limits import LINEAR as AIM
+from timing import busy, markdown
 from torch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 

@@ -8,11 +8,9 @@ unless POSENC_WHOLE is set.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +19,8 @@ import numpy as np
 import pytest
 import yaml
 from sitefiles import ROOT
+
+import repository
 
 PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 WHOLE = bool(os.environ.get("POSENC_WHOLE"))
@@ -118,27 +118,18 @@ class Copy:
             "POSENC_OFFLINE": "1",
             **environment,
         }
-        listed = self._git("ls-files", "--cached", "--others", "--exclude-standard", at=ROOT)
-        for name in listed.splitlines():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # deleted, or of a test that runs at the same moment
-                shutil.copy2(ROOT / name, folder / name)
-        self.before = {
-            path: path.read_bytes()
-            for path in map(folder.joinpath, listed.split("\n"))
-            if path.is_file()
-        }
+        copied = repository.copy_to(folder)
+        self.before = {folder / name: (folder / name).read_bytes() for name in copied}
         self._git("init", "--quiet")
         self._git("add", "--all")
 
-    def _git(self, *arguments: str, at: Path | None = None) -> str:
-        command = ["git", "-C", str(at or self.folder), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    def _git(self, *arguments: str) -> None:
+        command = ["git", "-C", str(self.folder), *arguments]
+        subprocess.run(command, capture_output=True, check=True)
 
     def changed(self) -> set[str]:
         """Return the files that are new or no longer as they were copied."""
-        names = self._git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
-        paths = {name: self.folder / name for name in names}
+        paths = {name: self.folder / name for name in repository.files(self.folder)}
         return {name for name, at in paths.items() if self.before.get(at) != at.read_bytes()}
 
     def run(self, *command: str) -> str:

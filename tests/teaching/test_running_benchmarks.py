@@ -257,7 +257,7 @@ def test_times_of_one_token_on_the_page_are_those_that_were_measured(beside, ove
 
 def test_the_encodings_that_are_compared_are_those_of_the_aims(beside, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    from aims import DECODED
+    from aim_limits import DECODED
 
     assert {kind for kind, *_ in beside} == {*DECODED}
 
