@@ -309,7 +309,9 @@ def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
 def main() -> None:
     """Show the table, measured anew if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--measure", nargs="*", choices=MEASURES, metavar="GROUP")
+    parser.add_argument(
+        "--measure", nargs="*", choices=MEASURES, metavar="GROUP", help="measure these, or all"
+    )
     parser.add_argument("--busy", action="store_true", help="measure times on a busy machine too")
     options = parser.parse_args()
     if options.measure is not None:

@@ -234,8 +234,10 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="lengths 30 and 100 only")
-    parser.add_argument("--lengths", type=int, nargs="+", choices=LENGTHS)
-    parser.add_argument("--encodings", nargs="+", choices=encodings.names())
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", choices=LENGTHS, help="tokens of a series"
+    )
+    parser.add_argument("--encodings", nargs="+", choices=encodings.names(), help="these only")
     parser.add_argument("--seconds", type=float, default=0, help="work longer at each length")
     parser.add_argument("--no-peak", action="store_true", help="leave memory out")
     parser.add_argument("--out", type=Path, help="a .md or .json file; standard output if absent")

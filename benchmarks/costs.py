@@ -27,7 +27,9 @@ OF_AN_IMAGE = ("axial_rotary",)  # places in two dimensions: no series has them
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a series"
+    )
     parser.add_argument("--out", type=Path, help="file to store the ratios in")
     options = parser.parse_args()
     torch.set_num_threads(1)

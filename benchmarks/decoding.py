@@ -168,10 +168,12 @@ def described(rows: list[dict], *, busy: bool) -> dict:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one length")
-    parser.add_argument("--rounds", type=int, default=24)
-    parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS)
+    parser.add_argument("--rounds", type=int, default=24, help="rounds of timing")
+    parser.add_argument(
+        "--prompts", type=int, nargs="+", default=PROMPTS, help="tokens that are kept in the cache"
+    )
     known = [n for n in encodings.names("all") if n not in encodings.names("signal")]
-    parser.add_argument("--encodings", nargs="+", choices=known, default=known)
+    parser.add_argument("--encodings", nargs="+", choices=known, default=known, help="these only")
     parser.add_argument("--out", type=Path, help="file for the times, as JSON")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)

@@ -431,7 +431,9 @@ def main() -> None:
     """Mark a folder; end with a sentence where that cannot be done safely."""
     parser = argparse.ArgumentParser(description="Mark a folder of submissions.")
     parser.add_argument("submissions", type=Path, help="folder of notebooks")
-    parser.add_argument("--out", type=Path, default=build.DIST / "marks")
+    parser.add_argument(
+        "--out", type=Path, default=build.DIST / "marks", help="folder for tables and feedback"
+    )
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
     options = parser.parse_args()
     if not options.submissions.is_dir():

@@ -69,8 +69,8 @@ FROM_1 = Rule("an integer of at least 1, below 2**63", lambda value: _is_count(v
 METRICS: dict[str, Rule] = {
     **dict.fromkeys(("accuracy", "balanced_accuracy", "macro_f1"), SHARE),
     **dict.fromkeys(("precision", "recall", "f1", "validation_accuracy"), SHARE),
-    **dict.fromkeys(("parameters", "steps", "epochs", "seeds_together", "n_test"), COUNT),
-    **dict.fromkeys(("best_epoch", "best_step"), COUNT),
+    **dict.fromkeys(("parameters", "steps", "epochs", "seeds_together"), COUNT),
+    **dict.fromkeys(("best_epoch", "best_step", "n_train", "n_test"), COUNT),
     "peak_memory": _or_null(COUNT),
     "seconds_per_step": NOT_NEGATIVE,
     "validation_loss": _or_null(NUMBER),
