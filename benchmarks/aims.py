@@ -27,52 +27,25 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import unquote
 
+from aim_limits import (
+    AIM_OF_NONE,
+    ATTENTION,
+    BUILD_ALL,
+    BUILD_ONE,
+    DECODED,
+    ENGINE,
+    FIGURE_LIMIT,
+    FRAME,
+    LENGTHS,
+    LINEAR,
+    PAGE_LIMIT,
+    RUNTIME_LIMIT,
+)
+from timing import busy
+
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "results" / "aims.json"
 SITE = ROOT / "_build" / "html"
-
-FRAME = 1000 / 60  # ms
-RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
-PAGE_LIMIT = 600_000  # bytes of a page's text and its pictures
-BUILD_ALL, BUILD_ONE = 20.0, 5.0  # seconds
-ENGINE = 0.01  # of a cell's time
-LINEAR = 0.85  # of the machine's rate, in the linear parts
-LENGTHS = (896, 4096)  # tokens at which attention is measured
-
-ATTENTION = {
-    **dict.fromkeys(
-        ("sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear"), 1.02
-    ),
-    **dict.fromkeys(("t5", "alibi", "tupe"), 1.2),
-    "rotary": 1.3,
-    "relative": 1.4,
-    "erpe": 2.0,
-}
-"""Largest time, in units of `none`, that each encoding is meant to take on one thread.
-
-Not all can be reached with 16 dimensions a head, where a product of queries and keys costs no more
-than the exponentials of its scores. `bounds.py` measures what PyTorch's kernel takes by itself
-beside plain attention, forth and back; `results/bounds.json` has it at 896 and 4096 tokens, from a
-machine that did nothing else. Other parts of a step dilute these ratios, the less the longer the
-input is.
-
-- `t5` takes 1.08 at both lengths with its scores alone, as the kernel adds them in a pass of its
-  own. The kernel has no gradient for them, which takes another 0.38 and 0.25: every score in the
-  band that they are learned for, 256 keys of a row with T5's distances, is formed anew, and so are
-  all weights left of the band. Together that is 1.5 and 1.3.
-- `tupe` doubles the width of queries and keys, and of values, which are filled up: 1.31 and 1.32.
-- `relative` has other scores for each query, which the kernel takes as a whole matrix only. Keys
-  outside of the band go to it 128 queries at a time, as the band moves along, and with as few
-  queries in a call the kernel takes 1.23 and 1.37 by itself, without the band. A causal call on
-  keys moved by the reach of the band would serve one side at once, but takes as long as one on all
-  keys up to 900 tokens, and there are two sides.
-"""
-
-DECODED = "none", "sinusoidal", "learnable", "rotary", "t5", "alibi", "xpos", "cope", "pope"
-"""Encodings of which another library has a layer that decodes one token at a time."""
-
-AIM_OF_NONE = 0.75
-"""Largest time of `none` in units of PyTorch's own encoder where inputs are long."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +149,18 @@ def redraws() -> dict[str, float]:
 
 
 def build() -> dict[str, float]:
-    """Measure processor time of a build anew, and of one after a change of one page."""
-    command = [sys.executable, str(ROOT / "tools" / "build.py")]
-    page = ROOT / "book" / "rotary.ipynb"
-    whole = _processor_seconds([*command, "--clean"])
-    before = page.read_bytes()
-    try:
-        page.write_bytes(changed(before))
-        one = _processor_seconds(command)
-    finally:
-        page.write_bytes(before)
+    """Measure processor time of a build anew, and of one after a change of one page, in a copy."""
+    sys.path.append(str(ROOT / "tools"))
+    import repository
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        repository.copy_to(copy, ROOT)
+        command = [sys.executable, "tools/build.py"]
+        whole = _processor_seconds([*command, "--clean"], copy)
+        page = copy / "book" / "rotary.ipynb"
+        page.write_bytes(changed(page.read_bytes()))
+        one = _processor_seconds(command, copy)
     return {"build-all": whole / BUILD_ALL, "build-one": one / BUILD_ONE}
 
 
@@ -197,9 +172,10 @@ def changed(page: bytes) -> bytes:
     return json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def _processor_seconds(command: list[str]) -> float:
+def _processor_seconds(command: list[str], folder: Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    ours = os.environ | {"PYTHONPATH": str(folder / "src")}
+    subprocess.run(command, cwd=folder, env=ours, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -309,11 +285,6 @@ def table(stored: dict[str, dict]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def busy() -> bool:
-    """Return whether other programs keep more than a fifth of a processor at work."""
-    return os.getloadavg()[0] > 0.2
-
-
 def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
     """Measure groups of aims, store what is found, and return the groups that were left out."""
     left_out = []
@@ -338,7 +309,9 @@ def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
 def main() -> None:
     """Show the table, measured anew if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--measure", nargs="*", choices=MEASURES, metavar="GROUP")
+    parser.add_argument(
+        "--measure", nargs="*", choices=MEASURES, metavar="GROUP", help="measure these, or all"
+    )
     parser.add_argument("--busy", action="store_true", help="measure times on a busy machine too")
     options = parser.parse_args()
     if options.measure is not None:

@@ -32,8 +32,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from aims import AIM_OF_NONE
-from aims import ATTENTION as AIMS
+from aim_limits import AIM_OF_NONE
+from aim_limits import ATTENTION as AIMS
 from torch import Tensor, nn
 
 from posenc import encodings
@@ -234,8 +234,10 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="lengths 30 and 100 only")
-    parser.add_argument("--lengths", type=int, nargs="+", choices=LENGTHS)
-    parser.add_argument("--encodings", nargs="+", choices=encodings.names())
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", choices=LENGTHS, help="tokens of a series"
+    )
+    parser.add_argument("--encodings", nargs="+", choices=encodings.names(), help="these only")
     parser.add_argument("--seconds", type=float, default=0, help="work longer at each length")
     parser.add_argument("--no-peak", action="store_true", help="leave memory out")
     parser.add_argument("--out", type=Path, help="a .md or .json file; standard output if absent")

@@ -23,9 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from aims import busy
 from attention import D_MODEL, LENGTHS, N_HEADS, timed
-from timing import markdown
+from timing import busy, markdown
 from torch import Tensor
 
 from posenc.attention import flash
@@ -90,8 +89,15 @@ def measure(length: int, rounds: int) -> dict[str, float]:
 def main() -> None:
     """Measure, show a table, and store it if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lengths", type=int, nargs="+", choices=LENGTHS, default=[896, 4096])
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument(
+        "--lengths",
+        type=int,
+        nargs="+",
+        choices=LENGTHS,
+        default=[896, 4096],
+        help="tokens of a series",
+    )
+    parser.add_argument("--rounds", type=int, default=12, help="rounds of timing")
     parser.add_argument("--out", type=Path, help="a .json file, in which other lengths stay")
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -12,9 +12,8 @@ import platform
 from pathlib import Path
 
 import torch
-from aims import busy
 from steps import begun
-from timing import interleaved, markdown, median_ratio
+from timing import busy, interleaved, markdown, median_ratio
 
 from posenc import encodings
 from posenc.bench import protocols
@@ -28,7 +27,9 @@ OF_AN_IMAGE = ("axial_rotary",)  # places in two dimensions: no series has them
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a series"
+    )
     parser.add_argument("--out", type=Path, help="file to store the ratios in")
     options = parser.parse_args()
     torch.set_num_threads(1)

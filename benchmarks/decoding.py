@@ -25,7 +25,6 @@ Run `OMP_NUM_THREADS=1 python benchmarks/decoding.py --out decoding.json`, or wi
 import argparse
 import datetime
 import json
-import os
 import platform
 import random
 import statistics
@@ -37,7 +36,7 @@ from pathlib import Path
 import decoders
 import torch
 from decoders import D_MODEL, N_HEADS, REFERENCES, VARIANTS
-from timing import markdown
+from timing import busy, markdown
 
 from posenc import encodings
 
@@ -169,14 +168,16 @@ def described(rows: list[dict], *, busy: bool) -> dict:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one length")
-    parser.add_argument("--rounds", type=int, default=24)
-    parser.add_argument("--prompts", type=int, nargs="+", default=PROMPTS)
+    parser.add_argument("--rounds", type=int, default=24, help="rounds of timing")
+    parser.add_argument(
+        "--prompts", type=int, nargs="+", default=PROMPTS, help="tokens that are kept in the cache"
+    )
     known = [n for n in encodings.names("series") if n not in encodings.names("signal")]
-    parser.add_argument("--encodings", nargs="+", choices=known, default=known)
+    parser.add_argument("--encodings", nargs="+", choices=known, default=known, help="these only")
     parser.add_argument("--out", type=Path, help="file for the times, as JSON")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    busy = os.getloadavg()[0] > 0.2  # before this program adds to it
+    at_work = busy()  # before this program adds to it
     rounds, prompts = (2, (64,)) if options.quick else (options.rounds, options.prompts)
     rows: list[dict] = []
     for prompt in prompts:
@@ -185,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{platform.machine()}, 1 thread, torch {torch.__version__}, {sizes}\n")
     print("\n\n".join(report(rows, prompt) for prompt in prompts))
     if options.out:
-        text = json.dumps(described(rows, busy=busy), indent=1, ensure_ascii=False)
+        text = json.dumps(described(rows, busy=at_work), indent=1, ensure_ascii=False)
         options.out.write_text(text + "\n", encoding="utf-8")
 
 

@@ -32,7 +32,7 @@ from statistics import median
 
 import steps
 import torch
-from aims import ENGINE, LINEAR
+from aim_limits import ENGINE, LINEAR
 from timing import markdown
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -61,9 +61,13 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer series, epochs and rounds")
     parser.add_argument("--profile", default="full", help="size of the model: laptop or full")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--only", choices=("plain", "reference", "tsai", "overhead", "share"))
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a series"
+    )
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument(
+        "--only", choices=("plain", "reference", "tsai", "overhead", "share"), help="this part only"
+    )
     parser.add_argument("--out", type=Path, help="file for what is found beside tsai")
     parser.add_argument("--reference", type=Path, help="a checkout of the survey's code")
     options = parser.parse_args()

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from statistics import median, quantiles
 
-from aims import FIGURE_LIMIT, FRAME, RUNTIME_LIMIT
+from aim_limits import FIGURE_LIMIT, FRAME, RUNTIME_LIMIT
 from playwright.sync_api import Browser, sync_playwright
 from timing import markdown
 

@@ -171,8 +171,10 @@ EXPERIMENTS = {"checkpoints": (checkpoint_cells, checkpoints), "across": (across
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("experiment", choices=[*EXPERIMENTS, "modules"])
-    parser.add_argument("--out", required=True)
+    parser.add_argument(
+        "experiment", choices=[*EXPERIMENTS, "modules"], help="see the first lines of this file"
+    )
+    parser.add_argument("--out", required=True, help="file of results")
     parser.add_argument("--checkout", type=Path, help="a git checkout, for `modules`")
     options = parser.parse_args(arguments)
     if (options.experiment == "modules") != (options.checkout is not None):

@@ -65,7 +65,9 @@ def cells() -> Iterator[Settings]:
 def main() -> None:
     """Train what is missing, one cell after another."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--out", required=True)
+    arguments.add_argument(
+        "--out", required=True, help="results file, which the same command goes on with"
+    )
     store = Store(arguments.parse_args().out)
     store.refresh()
     torch.set_num_threads(1)

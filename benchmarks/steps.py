@@ -24,9 +24,8 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from aims import LINEAR as AIM
-from aims import busy
-from timing import markdown
+from aim_limits import LINEAR as AIM
+from timing import busy, markdown
 from torch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
@@ -65,9 +64,11 @@ OTHERS, PYTHON = "other operators", "Python"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
-    parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--encoding", default="none")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a series"
+    )
+    parser.add_argument("--batch-size", type=int, default=32, help="series in a step")
+    parser.add_argument("--encoding", default="none", help="name of an encoding")
     parser.add_argument("--out", type=Path, help="file to store the shares in")
     options = parser.parse_args()
     torch.set_num_threads(1)

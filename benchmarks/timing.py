@@ -1,5 +1,6 @@
 """Side-by-side timing: every contestant runs once per round, so that all see the same weather."""
 
+import os
 import time
 from collections.abc import Callable
 from random import Random
@@ -29,6 +30,11 @@ def interleaved(
             if round_number:
                 seconds[name].append(elapsed)
     return seconds
+
+
+def busy() -> bool:
+    """Return whether other programs keep more than a fifth of a processor at work."""
+    return os.getloadavg()[0] > 0.2
 
 
 def median_ratio(numerator: list[float], denominator: list[float]) -> float:

@@ -575,7 +575,9 @@ def main() -> int:
     """Mark a folder; end with a sentence where that cannot be done safely."""
     parser = argparse.ArgumentParser(description="Mark a folder of submissions.")
     parser.add_argument("submissions", type=Path, help="folder of notebooks")
-    parser.add_argument("--out", type=Path, default=build.DIST / "marks")
+    parser.add_argument(
+        "--out", type=Path, default=build.DIST / "marks", help="folder for tables and feedback"
+    )
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
     options = parser.parse_args()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that it lacks

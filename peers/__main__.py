@@ -39,9 +39,16 @@ NOT_COMPARED = {
 def main(arguments: list[str] | None = None) -> int:
     """Return 0 if every difference is as small as rounding allows or is explained."""
     parser = argparse.ArgumentParser(prog="python -m peers", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "peers.json")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "results" / "peers.json",
+        help="file of what was compared",
+    )
     parser.add_argument("--checkouts", type=Path, help="folder with the repositories")
-    parser.add_argument("--only", nargs="+", choices=REFERENCES, default=REFERENCES)
+    parser.add_argument(
+        "--only", nargs="+", choices=REFERENCES, default=REFERENCES, help="these references only"
+    )
     options = parser.parse_args(arguments)
     if options.checkouts:
         os.environ["POSENC_CHECKOUTS"] = str(options.checkouts.resolve())

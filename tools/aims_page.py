@@ -11,10 +11,13 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 SOURCE = Path(__file__).resolve().parents[1] / "benchmarks" / "aims.py"
+LIMITS = SOURCE.with_name("aim_limits.py")
 
 
 def module() -> ModuleType:
     """Return benchmarks/aims.py, which stands in no package."""
+    if str(SOURCE.parent) not in sys.path:
+        sys.path.append(str(SOURCE.parent))
     spec = importlib.util.spec_from_file_location("posenc_aims", SOURCE)
     found = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = found  # dataclasses look there
@@ -27,7 +30,7 @@ class Aims(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         aims = module()
-        for path in (SOURCE, aims.STORED):
+        for path in (SOURCE, LIMITS, aims.STORED):
             self.env.note_dependency(str(path))
         holder = nodes.Element()
         lines = StringList(aims.table(aims.read()).splitlines(), source=str(SOURCE))

@@ -99,7 +99,11 @@ def run(folder: Path) -> dict[str, str | float]:
 def main() -> None:
     """Do what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["plan", "install", "run"])
+    parser.add_argument(
+        "what",
+        choices=["plan", "install", "run"],
+        help="say what Binder would do, do it, or run the notebooks there",
+    )
     parser.add_argument("folder", nargs="?", type=Path, help="the environment")
     parser.add_argument("--out", type=Path, help="file that takes what was seen")
     options = parser.parse_args()

@@ -227,7 +227,11 @@ def _quickest(before: dict[str, float], now: dict[str, float]) -> dict[str, floa
 def main() -> None:
     """Do what the command line asks for; end with an error where a notebook fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["pins", "setup", "run", "one"])
+    parser.add_argument(
+        "what",
+        choices=["pins", "setup", "run", "one"],
+        help="see the first lines of this file; one is for a single notebook",
+    )
     parser.add_argument("path", nargs="?", type=Path, help="a pip freeze, or a notebook")
     parser.add_argument("--only", metavar="NAME,NAME", help="notebooks without folder or ending")
     parser.add_argument("--without", nargs="+", default=[], help="packages to hide")

@@ -8,7 +8,10 @@ address of a repository on GitHub, one sentence says so and nothing is written.
 """
 
 import re
+import shutil
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,6 +95,24 @@ def pages(url: str) -> str:
     owner, name = slug(url).split("/")
     site = f"{owner.lower()}.github.io"
     return f"https://{site}/" if name.lower() == site else f"https://{site}/{name}/"
+
+
+def files(root: Path = ROOT) -> list[str]:
+    """Return the names of all files that git tracks or would take, in their order."""
+    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others"]
+    listed = subprocess.run([*command, "--exclude-standard"], capture_output=True, check=True)
+    return sorted(name for name in listed.stdout.decode().split("\0") if name)
+
+
+def copy_to(folder: Path, root: Path = ROOT) -> list[str]:
+    """Copy the repository as it stands, without what git ignores; return the names of its files."""
+    copied = []
+    for name in files(root):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # deleted, or of a test that runs at the same moment
+            shutil.copy2(root / name, folder / name)
+            copied.append(name)
+    return copied
 
 
 def change(pasted: str, root: Path = ROOT) -> list[Path]:

@@ -7,9 +7,12 @@ import pytest
 
 import atlas
 from posenc.bench import lab as bench
+from posenc.bench import protocols
 from posenc.study import edition, lab
 from posenc.study.measured import Measured, measured
 from posenc.teaching.atlas import card, cards
+
+N_LATER = atlas.COUNTS[len(protocols.LATER)]
 
 
 def test_the_page_is_what_the_cards_say():
@@ -86,11 +89,13 @@ def test_a_card_says_what_was_not_measured():
         ({"patch": ("Libras",)}, "so far: none of them have finished"),
         (
             {"patch, window-statistics": ("Libras",)},
-            "the ten encodings that came later so far: one of them, `window_statistics`, has",
+            f"the {N_LATER} encodings that came later so far: one of them, "
+            "`window_statistics`, has",
         ),
         (
             {"patch, later": ("Libras",)},
-            "the ten encodings that came later gain on nine data sets, with patches as tokens, is",
+            f"the {N_LATER} encodings that came later gain on nine data sets, with patches as "
+            "tokens, is",
         ),
         ({"patch, later": ("A",), "time_series, later": ("A",)}, "with steps and patches as"),
     ],

@@ -79,7 +79,7 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
     for command in walk():
         words = ["MyGestures" if word == "ItalyPowerDemand" else word for word in command]
         if words[0] == "run":
-            few = "--steps 4 --least-steps 2" if "--steps" in words else "--epochs 1"
+            few = "--steps 4 --least-steps 2" if "protocol" in words else "--epochs 1"
             words += shlex.split(f"{SMALL} {few}")
         assert main(words) == 0, words
     said = capsys.readouterr().out
@@ -92,7 +92,12 @@ def test_the_walk_tunes_and_resamples():
     assert f"four trials of {tuning.STEPS} steps" in PAGE
     [first, _, fair, _] = walk()
     assert "--tune" not in first
-    assert {"--tune", "--resamples", "--steps"} <= {*fair}
+    assert fair[fair.index("--profile") + 1] == "protocol"
+    [own] = [command for command in COMMANDS if "gestures.jsonl" in command and "--out" in command]
+    assert "--profile protocol" in own
+    settings = protocols.TRAINING["settings"]
+    assert f"has not improved for {settings['patience_steps']} of them" in PAGE
+    assert protocols.TRAINING["resamples"] == 5
 
 
 def test_the_books_results_are_read_as_the_page_says():
@@ -125,12 +130,15 @@ def test_the_page_shows_commands():
 
 
 def test_the_table_of_profiles_is_that_of_the_code():
+    table = PAGE[PAGE.index("| profile | layers") :]
     for name, settings in PROFILES.items():
-        row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}`"))
+        row = next(line for line in table.splitlines() if line.startswith(f"| `{name}`"))
         cells = [cell.strip() for cell in row.split("|")[2:6]]
         known = {"n_layers": 2, "d_model": 64, "epochs": 40, "max_cases": 1000} | settings
         shown = [known["n_layers"], known["d_model"], known["epochs"], known["max_cases"]]
         expected = [f"{value:,}" for value in shown[:3]] + [f"{shown[3]:,}" if shown[3] else "all"]
+        if steps := known.get("steps"):
+            expected[2] = f"{steps:,} steps"
         assert cells == expected
 
 
@@ -257,7 +265,7 @@ def test_times_of_one_token_on_the_page_are_those_that_were_measured(beside, ove
 
 def test_the_encodings_that_are_compared_are_those_of_the_aims(beside, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    from aims import DECODED
+    from aim_limits import DECODED
 
     assert {kind for kind, *_ in beside} == {*DECODED}
 

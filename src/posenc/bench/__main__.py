@@ -12,7 +12,7 @@ from pathlib import Path
 from posenc import _files
 from posenc._pipes import piped
 from posenc.bench import store as stores
-from posenc.bench.settings import NAMED, PROFILES, Settings, complete
+from posenc.bench.settings import HELP, NAMED, PROFILES, PROTOCOL, Settings, complete
 from posenc.bench.store import Store
 
 _SECONDS = (
@@ -20,6 +20,12 @@ _SECONDS = (
     "may overrun by as long as one training takes: therefore none is begun either that would end "
     "too late if it took as long as the longest so far, once the first has ended; run it again to "
     "go on"
+)
+
+_OUT = "results file; the same command goes on with what it holds"
+_PROFILES = (
+    f"{', '.join(PROFILES)} (laptop); {PROTOCOL} trains as the book did: to the end, tuned, on "
+    "five resamples, with none beside the rest"
 )
 
 _AGREE = "compare a GPU with the processor, on a short training"
@@ -64,20 +70,22 @@ def parser() -> argparse.ArgumentParser:
     _add_gaps(commands.add_parser("gaps", help="train with and without the times of lost steps"))
     _add_agree(commands.add_parser("agree", help=_AGREE, description=_AGREEMENT))
     status = commands.add_parser("status", help="count what a results file holds")
-    status.add_argument("file", type=Path)
+    status.add_argument("file", type=Path, help="a results file")
     status.set_defaults(command=_status)
     merge = commands.add_parser("merge", help="gather several results files in one")
-    merge.add_argument("sources", nargs="+", type=Path, metavar="FILE")
+    merge.add_argument("sources", nargs="+", type=Path, metavar="FILE", help="results files")
     merge.add_argument("--out", type=Path, help="target; by default the first file")
     merge.set_defaults(command=_merge)
     report = commands.add_parser("report", help="write tables, tests and figures")
-    report.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    report.add_argument("files", nargs="+", type=Path, metavar="FILE", help="results files")
     report.add_argument(
         "--out",
         type=Path,
         help="folder; by default beside the first file; files that it did not write are left alone",
     )
-    report.add_argument("--metric", default="accuracy")
+    report.add_argument(
+        "--metric", default="accuracy", help="what is compared, such as balanced_accuracy"
+    )
     report.add_argument(
         "--where", nargs="*", default=[], metavar="SETTING=VALUE", help="take only these records"
     )
@@ -86,7 +94,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("--datasets", nargs="+", required=True, metavar="NAME[:KEY=VALUE]")
+    run.add_argument(
+        "--datasets",
+        nargs="+",
+        required=True,
+        metavar="NAME[:KEY=VALUE]",
+        help="sets of the archives, or folders of your own in $POSENC_DATA",
+    )
     run.add_argument(
         "--encodings", "--encoding", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or MOD:CLASS"
     )
@@ -101,24 +115,28 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--tune", action="store_true", help="first choose each encoding's learning rate and scale"
     )
-    run.add_argument("--profile", default="laptop", help=", ".join(PROFILES))
+    run.add_argument("--profile", default="laptop", metavar="NAME", help=_PROFILES)
     run.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     run.add_argument("--workers", type=int, help="processes; by default one per core, or one a GPU")
     run.add_argument(
         "--engine", default="local", help="local, serial, or a Dask scheduler's tcp://HOST:PORT"
     )
-    run.add_argument("--out", type=Path, default=Path("results/bench.jsonl"))
+    run.add_argument(
+        "--out", type=Path, default=Path("results/bench.jsonl"), metavar="FILE", help=_OUT
+    )
     run.add_argument("--stack", type=int, help="seeds trained together; 1 on a CPU, 16 on a GPU")
     run.add_argument("--compile", action="store_true", help="compile the models")
     run.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     for item in fields(Settings):  # every other setting can be changed by its own option
         if item.name not in NAMED:
-            run.add_argument("--" + item.name.replace("_", "-"), type=item.type, dest=item.name)
+            option = "--" + item.name.replace("_", "-")
+            of = f"{HELP[item.name]} (laptop: {item.default or 'none'})"
+            run.add_argument(option, type=item.type, dest=item.name, help=of)
     run.set_defaults(command=_run)
 
 
 def _add_protocol(protocol: argparse.ArgumentParser) -> None:
-    protocol.add_argument("--tier", type=int, default=1)
+    protocol.add_argument("--tier", type=int, default=1, help="as the protocol counts them (1)")
     protocol.add_argument("--model", help="one model only")
     protocol.add_argument("--datasets", nargs="+", metavar="NAME", help="these of the tier only")
     protocol.add_argument(
@@ -129,7 +147,9 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
         help="these of the tier only, or MOD:CLASS",
     )
     protocol.add_argument("--retry-failed", action="store_true", help="try failed cells again")
-    protocol.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
+    protocol.add_argument(
+        "--out", type=Path, default=Path("results"), metavar="FOLDER", help="a file for each set"
+    )
     protocol.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     protocol.add_argument("--workers", type=int, help="processes; by default one per core")
     protocol.add_argument("--stack", type=int, help="resamples trained together; 1, or 16 on a GPU")
@@ -138,17 +158,26 @@ def _add_protocol(protocol: argparse.ArgumentParser) -> None:
 
 
 def _add_baselines(baselines: argparse.ArgumentParser) -> None:
-    baselines.add_argument("--datasets", nargs="+", required=True, metavar="NAME")
-    baselines.add_argument("--resamples", type=int, default=5, metavar="N")
+    baselines.add_argument(
+        "--datasets", nargs="+", required=True, metavar="NAME", help="as for the command run"
+    )
+    baselines.add_argument(
+        "--resamples",
+        type=int,
+        default=5,
+        metavar="N",
+        help="the official split and N - 1 others (5)",
+    )
     baselines.add_argument("--only", nargs="+", metavar="NAME", help="all, or these")
     most = "series of a part at most, 0 for all; as many as the protocol's trainings take"
     baselines.add_argument("--max-cases", type=int, metavar="N", help=most)
-    baselines.add_argument("--out", type=Path, default=Path("results/baselines/baselines.jsonl"))
+    out = Path("results/baselines/baselines.jsonl")
+    baselines.add_argument("--out", type=Path, default=out, metavar="FILE", help=_OUT)
     baselines.set_defaults(command=_baselines)
 
 
 def _add_lab(lab: argparse.ArgumentParser) -> None:
-    lab.add_argument("--tier", type=int, default=1)
+    lab.add_argument("--tier", type=int, default=1, help="as its protocol counts them (1)")
     lab.add_argument("--tasks", nargs="+", metavar="NAME", help="these of the tier only")
     lab.add_argument(
         "--encodings", nargs="+", metavar="NAME", help="these only, as 'rotary, random places'"
@@ -161,7 +190,7 @@ def _add_lab(lab: argparse.ArgumentParser) -> None:
 def _add_course(command: argparse.ArgumentParser, out: str) -> None:
     """Add what every command takes that trains cells one by one."""
     command.add_argument("--retry-failed", action="store_true", help="try failed cells again")
-    command.add_argument("--out", type=Path, default=Path(out), metavar="FILE")
+    command.add_argument("--out", type=Path, default=Path(out), metavar="FILE", help=_OUT)
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     command.add_argument("--workers", type=int, help="processes; by default one per core")
     command.add_argument("--seconds", type=float, help=_SECONDS)

@@ -24,7 +24,7 @@ from posenc.bench import (
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary, deadline
 from posenc.bench.progress import Plan
-from posenc.bench.settings import NAMED, Settings
+from posenc.bench.settings import NAMED, PROTOCOL, Settings
 from posenc.bench.store import Store
 
 TRIALS = len(tuning.RATES) + 1
@@ -97,12 +97,23 @@ def _engine(
 
 def run(options: argparse.Namespace) -> int:
     """Train a grid that the options name; return 0, or 1 if some cells failed."""
+    if options.profile == PROTOCOL:
+        _follow_protocol(options)
     device = options.device if options.engine not in ("local", "serial") else None
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
     named = [spec.name for spec in grid.encodings]
     with _engine(options, device, named) as engine:
         return _run(grid, options, Trainer(options, engine, device, plan=Plan(len(grid))))
+
+
+def _follow_protocol(options: argparse.Namespace) -> None:
+    """Let a run be tuned, on resamples unless seeds are asked for, with `none` beside the rest."""
+    options.tune = True
+    if options.seeds is None and options.resamples is None:
+        options.resamples = protocols.TRAINING["resamples"]
+    if options.encodings and "none" not in options.encodings:
+        options.encodings = ["none", *options.encodings]
 
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:

@@ -23,13 +23,14 @@ from posenc import _checks, data, encodings
 from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
-from posenc.bench.settings import PROFILES, Settings
+from posenc.bench.settings import PROFILES, PROTOCOL, Settings
 from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
 TASK = "range_probe:distance=4,length=32,n=4096"
 LENGTHS = (32, 64, 128)
 EPOCHS = 13
+_PROFILES = tuple(name for name in PROFILES if name != PROTOCOL)  # no trials are made here
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.encodings or encodings.names(),
             ["time_series"],
             range(_checks.count("seeds", options.seeds, minimum=1)),
-            options.profile,
+            _checks.choice("profile", options.profile, _PROFILES),
             **changes,
             patience=options.epochs,  # a long plateau comes before the task is found
         )
@@ -286,14 +287,26 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m posenc.bench.extrapolation",
         description="Train at one length, test at longer ones.",
     )
-    parser.add_argument("--out", type=Path, default=Path("lengths.jsonl"))
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lengths.jsonl"),
+        help="results file, which the same command goes on with",
+    )
     parser.add_argument("--encodings", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or these")
     parser.add_argument("--task", default=TASK, metavar="NAME:KEY=VALUE", help=TASK)
-    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS, metavar="STEPS")
+    parser.add_argument(
+        "--lengths",
+        nargs="+",
+        type=int,
+        default=LENGTHS,
+        metavar="STEPS",
+        help="lengths to test at",
+    )
     parser.add_argument("--n-test", type=int, default=1000, help="test series of each length")
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 to N - 1")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--profile", default="laptop", help=", ".join(PROFILES))
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="most epochs")
+    parser.add_argument("--profile", default="laptop", help=", ".join(_PROFILES))
     parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
     parser.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--workers", type=int, help="processes; by default one per core")

@@ -177,7 +177,7 @@ def make(
     seeds : sequence of int
         At least 0 each.
     profile_name : str
-        "smoke", "laptop" or "full".
+        "smoke", "laptop", "full" or "protocol".
     resampled : bool
         Whether seeds are resamples, too; see `Grid`.
     **changes

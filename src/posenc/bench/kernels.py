@@ -128,10 +128,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m posenc.bench.kernels", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("--out", type=Path, default=Path("results/kernels.jsonl"))
-    parser.add_argument("--encodings", nargs="+", default=ENCODINGS, metavar="NAME")
-    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS, metavar="STEPS")
-    parser.add_argument("--widths", nargs="+", type=int, default=WIDTHS, metavar="D_MODEL")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/kernels.jsonl"),
+        help="results file, which the same command goes on with",
+    )
+    parser.add_argument(
+        "--encodings", nargs="+", default=ENCODINGS, metavar="NAME", help="these only"
+    )
+    parser.add_argument(
+        "--lengths", nargs="+", type=int, default=LENGTHS, metavar="STEPS", help="steps of a series"
+    )
+    parser.add_argument(
+        "--widths",
+        nargs="+",
+        type=int,
+        default=WIDTHS,
+        metavar="D_MODEL",
+        help="widths of the model",
+    )
     parser.add_argument("--workers", type=int, default=1, help="processes")
     options = parser.parse_args(arguments)
     grid = KernelGrid(options.encodings, options.lengths, options.widths)

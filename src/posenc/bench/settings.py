@@ -247,6 +247,9 @@ class Settings:
         return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
+# A course as in `protocols.TRAINING`; `commands.run` adds tuning, resamples and `none`.
+PROTOCOL = "protocol"
+
 # Only what differs from the defaults above, which are the laptop's.
 PROFILES: dict[str, dict[str, object]] = {
     "smoke": {
@@ -269,6 +272,43 @@ PROFILES: dict[str, dict[str, object]] = {
         "patience": 25,
         "max_cases": 0,
     },
+    PROTOCOL: {
+        "batch_size": 16,
+        "schedule": "constant",
+        "warmup": 0.0125,
+        "max_cases": 2000,
+        "steps": 4000,
+        "least_steps": 500,
+    },
+}
+
+# What `--help` says of each setting that has an option of its own.
+HELP = {
+    "scale": f"size of added encodings: {', '.join(SCALES)}",
+    "d_model": "width of the model",
+    "n_heads": "heads of attention",
+    "n_layers": "layers",
+    "d_ff": "width of the feed-forward part",
+    "patch": "steps that make a token of the patch model",
+    "dropout": "share of activations dropped in training",
+    "optimizer": " or ".join(OPTIMIZERS),
+    "learning_rate": "largest learning rate; --tune chooses it",
+    "weight_decay": "decoupled weight decay",
+    "warmup": "share of all steps in which the learning rate rises",
+    "batch_size": "series in a step",
+    "epochs": "most epochs",
+    "patience": "epochs without a better validation before a training run stops",
+    "validation": "share of the training part that is held out to choose the weights",
+    "max_cases": "most series of the training part and of the test part, 0 for all",
+    "precision": "float32, or bfloat16 on a GPU",
+    "norm": f"{', '.join(NORMS)}; own is that of each model's authors",
+    "steps": "most steps of optimisation, in place of --epochs and --patience; 0 counts in epochs",
+    "least_steps": "with --steps: fewest steps",
+    "patience_steps": "with --steps: steps without progress before a training run stops",
+    "check_every": "with --steps: steps between two looks at the validation part",
+    "schedule": "of the learning rate after its rise: cosine falls to 0, constant stays",
+    "input_statistics": "statistics of windows as further channels: "
+    + ", ".join(filter(None, INPUT_STATISTICS)),
 }
 
 
@@ -325,8 +365,9 @@ def profile(name: str) -> dict[str, object]:
 
     Parameters
     ----------
-    name : {"smoke", "laptop", "full"}
-        For a first try, for a laptop's hours, and for models of the usual size on all series.
+    name : {"smoke", "laptop", "full", "protocol"}
+        For a first try, for a laptop's hours, for models of the usual size on all series, and for
+        trainings to the end as in the book's own comparison.
 
     Returns
     -------

@@ -63,8 +63,9 @@ def train(
         Test scores of `metrics.score` and costs: `parameters`, `seconds_per_step` (of one seed),
         `warm_peak_memory` (bytes, all seeds, after a warm-up; None where unknown), `steps`,
         `epochs`, `validation_accuracy` and `validation_loss` of the best check, `train_loss` at
-        the first and the last one, `seeds_together`; `best_epoch`, or in a course of steps
-        `best_step` and the whole `validation_curve`; and what `probe` returns.
+        the first and the last one, `seeds_together`, `n_train` (validation included) and `n_test`
+        series; `best_epoch`, or in a course of steps `best_step` and the whole
+        `validation_curve`; and what `probe` returns.
 
     Raises
     ------
@@ -102,6 +103,8 @@ def train(
         "seconds_per_step": run.seconds / max(1, run.step),
         WARM_PEAK: memory.read(),
         "seeds_together": len(cells),
+        "n_train": len(data.train) + len(data.validation),
+        "n_test": len(data.test),
     }
     return [
         TrainingError(best.error) if best.error else score | _course(best) | run.steps(best) | costs

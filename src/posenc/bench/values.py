@@ -74,8 +74,8 @@ first training of a process paid for PyTorch's start, and with one since. Only t
 METRICS: dict[str, Rule] = {
     **dict.fromkeys(("accuracy", "balanced_accuracy", "macro_f1"), SHARE),
     **dict.fromkeys(("precision", "recall", "f1", "validation_accuracy"), SHARE),
-    **dict.fromkeys(("parameters", "steps", "epochs", "seeds_together", "n_test"), COUNT),
-    **dict.fromkeys(("best_epoch", "best_step"), COUNT),
+    **dict.fromkeys(("parameters", "steps", "epochs", "seeds_together"), COUNT),
+    **dict.fromkeys(("best_epoch", "best_step", "n_train", "n_test"), COUNT),
     **dict.fromkeys((COLD_PEAK, WARM_PEAK), _or_null(COUNT)),
     "seconds_per_step": NOT_NEGATIVE,
     "validation_loss": _or_null(NUMBER),

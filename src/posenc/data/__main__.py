@@ -28,12 +28,16 @@ def main(arguments: list[str] | None = None) -> int:
         ("info", "+", "count what is in a set, beside what the survey printed"),
         ("checksums", "+", "enter the checksums of sets in the package's list"),
     ):
-        commands.add_parser(command, help=purpose).add_argument("names", nargs=many, metavar="NAME")
+        which = "names of sets" if many == "+" else "names of sets; by default all that are here"
+        one = commands.add_parser(command, help=purpose)
+        one.add_argument("names", nargs=many, metavar="NAME", help=which)
     packing = commands.add_parser("pack", help="write sets as arrays for a machine without them")
     packing.add_argument(
         "names", nargs="*", metavar="NAME", help="by default all sets of the protocol"
     )
-    packing.add_argument("--out", required=True, type=Path, metavar="FOLDER")
+    packing.add_argument(
+        "--out", required=True, type=Path, metavar="FOLDER", help="folder for the arrays"
+    )
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")

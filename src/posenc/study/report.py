@@ -14,7 +14,7 @@ from posenc.bench import changes, failures, ownfolder, values
 from posenc.bench.changes import Change
 from posenc.bench.settings import complete
 from posenc.bench.store import unique
-from posenc.study import friedman, second, statistics, tables
+from posenc.study import friedman, paired, second, statistics, tables
 from posenc.study.tables import Scores
 
 MAKER, LISTING = "python -m posenc.bench report", "report.json"
@@ -256,6 +256,7 @@ def _model(scores: Scores, records: list[dict], folder: Path) -> list[str]:
     return [
         score_table(scores),
         SEEDS,
+        *paired.section(records, scores.model, scores.metric),
         *_figures(scores, folder),
         significance(scores),
         cost_table(records, scores.model),

@@ -1,0 +1,56 @@
+"""What programs say of themselves: every option of every program has a help text."""
+
+import argparse
+import ast
+
+import pytest
+from sitefiles import ROOT
+
+from posenc.bench import extrapolation
+from posenc.bench.__main__ import parser
+
+FOLDERS = ("src", "course", "peers", "tools", "benchmarks")
+PROGRAMS = [
+    path.relative_to(ROOT).as_posix()
+    for folder in FOLDERS
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if "add_argument(" in path.read_text(encoding="utf-8")
+]
+
+
+def options(top):
+    """Yield (command, action) of a parser and of all below it."""
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in dict.fromkeys(action.choices.values()):
+                yield from options(below)
+        else:
+            yield top.prog, action
+
+
+@pytest.mark.parametrize("top", [parser(), extrapolation._parser()], ids=lambda top: top.prog)
+def test_every_option_of_every_command_has_a_help_text_that_can_be_shown(top):
+    found = list(options(top))
+    assert len(found) > 10
+    assert [(prog, one.dest) for prog, one in found if not one.help] == []
+    for one in dict(_parsers(top)).values():
+        assert one.format_help().startswith("usage: ")
+
+
+def _parsers(top):
+    yield top.prog, top
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _parsers(below)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_option_is_added_without_a_help_text(program):
+    calls = [
+        node
+        for node in ast.walk(ast.parse((ROOT / program).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument"
+    ]
+    bare = [node for node in calls if "help" not in {word.arg for word in node.keywords}]
+    assert [ast.unparse(node) for node in bare] == []
