@@ -157,4 +157,4 @@ clean:  ## remove what was built, keep the environment
 
 .PHONY: distclean
 distclean: clean  ## remove the environments and what was fetched, too
-	rm -rf $(VENV) $(PEERS) .vendored book/_assets/pyodide src/*.egg-info
+	rm -rf $(VENV) $(VENV)-* .vendored book/_assets/pyodide src/*.egg-info

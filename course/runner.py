@@ -86,32 +86,51 @@ def parsed(source):
         return ast.parse(TransformerManager().transform_cell(source))
 
 
-class Shell:
+class Output(list):
+    """Lines of a command, as IPython's SList; there are no commands here, so there are none."""
+
+    n = s = nlstr = spstr = ""
+    l = p = list = ()  # noqa: E741 - its names
+
+
+class Timing:
+    """What `%timeit -o` returns: one short run."""
+
+    average = best = worst = 1e-6
+    stdev, loops, repeat = 0.0, 1, 1
+    all_runs = timings = (1e-6,)
+
+
+class Nothing:
+    """Answers whatever it is asked: each attribute is a function that does nothing."""
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
+
+
+class Shell(Nothing):
     """Stand for the shell of a notebook: run the code that a magic holds, and do nothing else."""
 
     RUN = "time", "capture", "prun"
 
     def __init__(self, names):
-        self.user_ns = names
+        self.user_ns, self.events = names, Nothing()
 
     def run_line_magic(self, name, line, *_, **__):
         """Run the statement behind `%time`."""
         if name in self.RUN:
             exec(compile(parsed(line), "magic", "exec"), self.user_ns)
+        return {"timeit": Timing(), "who_ls": sorted(self.user_ns)}.get(name)
 
     def run_cell_magic(self, name, line, cell):
         """Run the cell below `%%time` or `%%capture`."""
         words = [word for word in line.split() if word.isidentifier()]
         self.user_ns.update(dict.fromkeys(words if name == "capture" else (), self))
-        self.run_line_magic(name, cell)
+        return self.run_line_magic(name, cell)
 
     def getoutput(self, *_, **__):
-        """Return what a command printed; there are no commands here."""
-        return []
-
-    def __getattr__(self, name):
-        """Return a function that does nothing, whatever it is called with."""
-        return lambda *_, **__: None
+        """Return what a command printed."""
+        return Output()
 
 
 def take_the_place_of_ipython(names, cells):

@@ -4,7 +4,7 @@
 
 An installation that was stopped leaves an environment without pip; a system that was brought up to
 date, one whose Python is gone or another; a folder that was moved or copied, one whose commands
-belong to the old place. Pip is added where it alone is missing. What cannot be mended is removed,
+belong to the old place. Pip is added where it alone is missing. What cannot be mended is put aside,
 and `make` makes it anew. A link, or a folder that is no environment, is left alone: the line on
 standard output then says what to do, and ends `make`.
 
@@ -13,7 +13,6 @@ The Python that runs this is the system's, so it may be an old one.
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,8 +54,14 @@ def _dots(version: tuple) -> str:
     return ".".join(map(str, version))
 
 
+def _free(folder: Path) -> Path:
+    """Return the first name beside a folder that nobody has."""
+    names = (folder.with_name(f"{folder.name}-old{n}") for n in range(1, 1000))
+    return next(path for path in names if not os.path.lexists(path))
+
+
 def mended(folder: Path) -> str:
-    """Mend an environment or remove it; return what a person must do, if anything is left."""
+    """Mend an environment or put it aside; return what a person must do, if anything is left."""
     why = fault(folder)
     if why == NO_PIP:
         command = [folder / "bin" / "python", "-m", "ensurepip", "--upgrade"]
@@ -67,8 +72,13 @@ def mended(folder: Path) -> str:
     if why and (folder.is_symlink() or not (folder / "pyvenv.cfg").is_file()):
         return f"{folder} cannot be used: {why}. Remove it, then run make again"
     if why:
-        shutil.rmtree(folder)
-        print(f"{folder} could not be used: {why}. It is made anew.", file=sys.stderr)
+        aside = _free(folder)
+        folder.rename(aside)
+        print(
+            f"{folder} could not be used: {why}. It is made anew; the old one is now {aside}, "
+            "which you may remove.",
+            file=sys.stderr,
+        )
     return ""
 
 

@@ -197,6 +197,11 @@ def test_a_late_crash_costs_nothing(marked, last, remark):
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nremainder = 2",
         ">>> remainder = 2",
         "!ls\nremainder = 2\n%timeit 1",
+        "from IPython.display import display\nimport matplotlib.pyplot as plt\n"
+        "fig, ax = plt.subplots()\nax.plot([1, 2])\nremainder = 2",
+        "r = %timeit -o -n1 -r1 1 + 1\nr.average, r.best\nremainder = 2",
+        "found = !ls\nfound.n, found.l\nremainder = 2",
+        "names = %who_ls\nlen(names)\nremainder = 2",
     ],
 )
 def test_what_a_notebook_knows_costs_nothing(marked, before):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 MOST = 2**63 - 1  # the largest whole number that an array can count
 MOST_EXACT = 2**53  # up to here float64 holds every whole number
 _MOST_EXACT_FLOAT32 = 2**24
+_ROUNDINGS = 8  # a step of fewer is not told from its rounding
 
 
 def count(name: str, value: int, *, minimum: int = 0) -> int:
@@ -131,6 +132,8 @@ def positions(name: str, value: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
     exact = given.astype(np.float64, copy=False)
     if exact.ndim and (met := rounded_together(exact[:-1], exact[1:])).any():
         warn_of_equal(name, float(np.abs(exact[1:][met]).max()))
+    elif given.ndim and given.dtype == np.float32 and (near := coarse(given[:-1], given[1:])).any():
+        warn_of_coarse(name, float(np.abs(given[1:][near]).max()))
     return exact
 
 
@@ -168,6 +171,27 @@ def rounded_together(one: NDArray, next_one: NDArray) -> NDArray:
     """
     whole = (one == one.round()) & (abs(one) <= _MOST_EXACT_FLOAT32)
     return (one == next_one) & ~whole
+
+
+def coarse(one: NDArray, next_one: NDArray) -> NDArray:
+    """Return where two float32 positions (arrays or tensors) differ by a few roundings only.
+
+    Up to 2**24 whole numbers, and so their differences, are exact.
+    """
+    whole = (one == one.round()) & (next_one == next_one.round())
+    whole = whole & (abs(next_one) <= _MOST_EXACT_FLOAT32)
+    step = abs(next_one - one)
+    return (step > 0) & (step < _ROUNDINGS * 2.0**-23 * abs(next_one)) & ~whole
+
+
+def warn_of_coarse(name: str, size: float) -> None:
+    """Warn that steps between positions of this size are rounded in float32."""
+    apart = float(np.spacing(np.float32(size)))
+    warn(
+        f"{name} are in float32, where numbers of their size are {apart:.3g} apart, so that the "
+        "steps between them are rounded: subtract the first one from all of them before they "
+        "become float32, or keep them in float64 from the start"
+    )
 
 
 def warn_of_equal(name: str, size: float) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from test_wrong_arguments import CALLS, CASES, FUNCTIONS, RIGHT, SHAPED, right
 
-from posenc import rotation, tables
+from posenc import frequencies, rotation, tables
 
 STATISTICS = "statistics", "friedman", "equality"
 TAKES = [
@@ -127,3 +127,15 @@ def test_positions_that_float64_rounds_are_refused(call, given):
     with pytest.raises(ValueError, match=re.escape("positions must be at most 2**53 = 9,007,199")):
         call(np.asarray(given))
     call(np.asarray([-(2**53), 2**53]))
+
+
+def test_steps_of_a_few_roundings_are_warned_of():
+    clock = np.float32([1.7e9, 1.7e9 + 300, 1.7e9 + 600, 1.7e9 + 900])
+    assert np.diff(clock).tolist() != [300, 300, 300]
+    with pytest.warns(UserWarning, match="steps between them are rounded"):
+        tables.encode(clock, frequencies.geometric(8))
+
+
+@pytest.mark.parametrize("times", [np.arange(2000.0), np.arange(5000) * 0.1, 1e6 + np.arange(9.0)])
+def test_steps_that_float32_holds_are_not(times):
+    tables.encode(times.astype(np.float32), frequencies.geometric(8))

@@ -14,6 +14,9 @@ import environment
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+ASIDE = "It is made anew; the old one is now .venv-old1, which you may remove."
+
+
 @pytest.fixture
 def made(tmp_path) -> Path:
     """An environment in which a stamp says that something is installed, but without pip."""
@@ -109,8 +112,11 @@ now = ".".join(map(str, sys.version_info[:2]))
 )
 def test_what_cannot_be_mended_goes_and_its_stamps_with_it(sound, spoil, why):
     spoil(sound)
-    assert run(sound) == ("", f".venv could not be used: {why}. It is made anew.")
+    (sound / "notes.txt").write_text("mine")
+    told, said = run(sound)
+    assert (told, said) == ("", f".venv could not be used: {why}. {ASIDE}")
     assert not sound.exists()
+    assert (sound.with_name(".venv-old1") / "notes.txt").read_text() == "mine"
 
 
 def test_an_environment_that_was_moved_goes(sound):
@@ -138,7 +144,7 @@ def test_ensurepip_that_fails_is_no_end(made, ensurepip):
     ensurepip("raise SystemExit(1)")
     told, said = run(made)
     assert told == ""
-    assert said == f".venv could not be used: {environment.NO_PIP}. It is made anew."
+    assert said == f".venv could not be used: {environment.NO_PIP}. {ASIDE}"
     assert not made.exists()
 
 

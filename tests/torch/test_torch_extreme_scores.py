@@ -243,7 +243,7 @@ def loud_layer(name, loud, sign):
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("name", encodings.names("all"))
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_a_layer_of_every_encoding_bears_extreme_scores(name, sign):
     x = numbers(2, 270, 16)
     for loud in LOUD:

@@ -108,3 +108,22 @@ def test_a_class_that_cannot_be_registered_is_told_why(nearby, name, cls, messag
     with pytest.raises(ValueError, match=message):
         encodings.register(name, nearby if cls is None else cls)
     assert encodings.names("own") == ["taken"]
+
+
+@pytest.mark.parametrize("name", ["class", "two words", ""])
+def test_a_name_that_python_has_or_cannot_have_is_refused(name):
+    with pytest.raises(ValueError, match="name must be a word"):
+        encodings.register(name, type("Mine", (encodings.ALiBi,), {"bias": encodings.ALiBi.bias}))
+
+
+def test_a_class_that_make_could_not_make_is_refused():
+    class Wanting(encodings.ALiBi):
+        def __init__(self, d_model, n_heads, max_length, *, slope):
+            super().__init__(d_model, n_heads, max_length)
+            self.slope = slope
+
+        def bias(self, x, q, k, places=None):
+            return self.slope * super().bias(x, q, k, places)
+
+    with pytest.raises(ValueError, match="Wanting has none for slope"):
+        encodings.register("wanting", Wanting)

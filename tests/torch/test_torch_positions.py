@@ -956,3 +956,11 @@ def test_options_beside_a_list_are_refused_with_the_way_out(cls):
     assert turning.stretching.scaling == "none"
     assert slower.omega[-1] < turning.omega[-1]
     assert slower.max_length == turning.max_length
+
+
+def test_clock_times_whose_steps_float32_rounds_are_warned_of():
+    layer = SelfAttention(8, 2, encodings.make("rotary", 8, 2, 4))
+    clock = torch.tensor([1.7e9, 1.7e9 + 300, 1.7e9 + 600, 1.7e9 + 900])
+    with pytest.warns(UserWarning, match="steps between them are rounded"):
+        layer(torch.randn(1, 4, 8), positions=clock)
+    layer(torch.randn(1, 4, 8), positions=clock.double().round())

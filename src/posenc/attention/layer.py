@@ -109,7 +109,8 @@ class SelfAttention(Attention):
             An empty batch or sequence gives an empty output.
         mask : bool, optional
             `padding` or `pairs`, whichever its shape says. A mask (length, length) for a batch of
-            as many series could be either and is refused: say which.
+            as many series could be either and is refused: say which. (Not under `torch.export`,
+            where comparing sizes would tie the program to one: there it is padding.)
         padding : (batch, length) bool, optional
             True marks a real token, False a padded one that nobody attends to, whatever stands
             there, NaN included. Its own row of the output means nothing. With a cache that is the

@@ -36,7 +36,12 @@ def applied(layer: nn.Module, x: Tensor) -> Tensor:
     if _is_plain(layer):
         offset = None if layer.bias is None else layer.bias.to(x.dtype)
         return linear(x, layer.weight.to(x.dtype), offset)
-    return layer(x.to(weight_type(layer) or x.dtype)).to(x.dtype)
+    return layer(x.to(weight_type(layer) or _type_inside(layer) or x.dtype)).to(x.dtype)
+
+
+def _type_inside(layer: nn.Module) -> torch.dtype | None:
+    """Return the type of the first weight inside a wrapper that is to compute with."""
+    return next((p.dtype for p in layer.parameters() if holds_floats(p)), None)
 
 
 def matrix(layer: nn.Module, n_in: int, like: Tensor) -> Tensor:

@@ -347,6 +347,7 @@ def given_steps(
         axes = ", n_axes" * bool(last)
         wanted = f"(length{axes}) = {tuple(shared)} or (batch, length{axes}) = {tuple(own)}"
         refuse(name, f"must have shape {wanted}", f"shape {tuple(positions.shape)}")
+    single = positions.dtype == torch.float32
     positions = positions.to(x.device)
     kind = finest(x.device) if positions.is_floating_point() else torch.int64
     positions = positions.to(kind)
@@ -357,28 +358,38 @@ def given_steps(
         known = real
         positions = positions.where(real.view(*real.shape, *(1 for _ in last)), 0)
     if positions.numel() and can_look(positions):
-        _look(name, positions)
+        _look(name, positions, single)
     return Steps(x.shape[1], x.device, given=positions, known=known, name=name)
 
 
-def _look(name: str, positions: Tensor) -> None:
-    """Raise ValueError for positions that mean nothing, warn of those that rounding has joined."""
+def _look(name: str, positions: Tensor, single: bool) -> None:
+    """Raise ValueError for positions that mean nothing, warn of those that rounding has moved."""
     positions = positions.detach()
     if positions.is_floating_point():
         bad = positions[~positions.isfinite()]
         if len(bad):
             refuse(name, "must be finite", bad[0])
     _checks.check_held(name, *(edge.item() for edge in positions.aminmax()))
-    warn_of_joined(name, positions[:, :-1], positions[:, 1:])
+    one, next_one = positions[:, :-1], positions[:, 1:]
+    joined = warn_of_joined(name, one, next_one)
+    if single and not joined and (near := _checks.coarse(one, next_one)).any():
+        _checks.warn_of_coarse(name, float(next_one[near].abs().max()))
 
 
-def warn_of_joined(name: str, one: Tensor, next_one: Tensor) -> None:
-    """Warn where two positions are equal on all axes, if rounding may have made them so."""
+def warn_of_joined(name: str, one: Tensor, next_one: Tensor) -> bool:
+    """Warn where two positions are equal on all axes, if rounding may have made them so.
+
+    Returns
+    -------
+    bool
+        Whether there were any.
+    """
     joined = _checks.rounded_together(one, next_one)
     if one.ndim > 2:
         joined = joined.any(-1) & (one == next_one).all(-1)
     if joined.any():
         _checks.warn_of_equal(name, float(one[joined].abs().max()))
+    return bool(joined.any())
 
 
 def _as_tensor(name: str, positions: ArrayLike) -> Tensor:

@@ -297,11 +297,12 @@ class Training:
         return torch.autocast("cuda", torch.bfloat16)
 
 
+WARM_STEPS = 3
 _warm: set[tuple] = set()  # kinds of training that this process has begun before
 
 
 def _warm_up(cells: Sequence[Settings], data: Parts, device: torch.device) -> None:
-    """Take a step and predict the test part, and forget both, before memory is measured.
+    """Take some steps and predict the test part, and forget them, before memory is measured.
 
     The first training of a kind in a process pays for what PyTorch loads and sets up once.
     """
@@ -311,7 +312,8 @@ def _warm_up(cells: Sequence[Settings], data: Parts, device: torch.device) -> No
     if kind not in _warm:
         torch.manual_seed(first.seed)
         run = Training(cells, ensemble.make(_models(cells, data, device)), data, device)
-        run.take_step()
+        for _ in range(WARM_STEPS):
+            run.take_step()
         run.test()
         _warm.add(kind)
 
@@ -335,7 +337,18 @@ def _alike(cells: Sequence[Settings]) -> Settings:
 
 @contextmanager
 def exact_convolutions() -> Iterator[None]:
-    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them."""
+    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> with exact_convolutions():
+    ...     torch.backends.cudnn.allow_tf32
+    False
+    """
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = False
     try:

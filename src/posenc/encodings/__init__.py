@@ -1,6 +1,7 @@
 """Every encoding of the book, one file per family, and a registry of their names."""
 
 import inspect
+import keyword
 from collections.abc import Iterable
 from typing import Any
 
@@ -186,6 +187,13 @@ def get(name: str, *, argument: str = "position", axes: bool = True) -> type[Pos
     return known[words.choice(argument, name, known, words.ENCODINGS)]
 
 
+def _without_default(cls: type[Position]) -> list[str]:
+    """Return the options of a class that have no default, behind the three sizes."""
+    options = list(inspect.signature(cls).parameters.values())[3:]
+    filled = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [o.name for o in options if o.default is o.empty and o.kind not in filled]
+
+
 def register(name: str, cls: type[Position]) -> type[Position]:
     """Give a class of one's own a name, by which `make`, models and the benchmark know it.
 
@@ -222,12 +230,17 @@ def register(name: str, cls: type[Position]) -> type[Position]:
     >>> make("nearby", 8, 2, 5).doors()
     ('bias',)
     """
-    if not isinstance(name, str) or not name.isidentifier():
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"name must be a word of letters, digits and underscores, got {name!r}")
     if not inspect.isclass(cls) or not issubclass(cls, Position):
         raise ValueError(f"cls must be a class derived from posenc.attention.Position, got {cls!r}")
     check_doors(cls)
     takes = list(inspect.signature(cls).parameters)[:3]
+    wanting = _without_default(cls)
+    if wanting:
+        raise ValueError(
+            f"cls must give its options a default, {cls.__name__} has none for {', '.join(wanting)}"
+        )
     if takes != ["d_model", "n_heads", "max_length"]:
         raise ValueError(
             f"cls must be made from (d_model, n_heads, max_length, ...), got {cls.__name__}"

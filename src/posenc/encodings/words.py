@@ -33,6 +33,7 @@ ENCODINGS = {
 OPTIONS = {
     "hidden_size": "d_model",
     "interleaved": "pairing",
+    "is_neox_style": "pairing",
     "max_position_embeddings": "max_length",
     "max_relative_position": "max_distance",
     "num_attention_heads": "n_heads",
@@ -45,6 +46,7 @@ OPTIONS = {
     "rope_scaling": "scaling",
     "rope_theta": "base",
     "rope_type": "scaling",
+    "rotary_dim": "share",
     "rotary_emb_base": "base",
     "rotary_pct": "share",
     "theta": "base",
