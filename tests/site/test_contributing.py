@@ -87,7 +87,8 @@ for cell in page.cells:
     if cell.cell_type == "code" and cell.source in stored:
         cell.update(outputs=stored[cell.source].outputs, execution_count=1)
 nbformat.write(page, atlas.PAGE)
-print(atlas.PAGE)
+sources = [cell.source for cell in page.cells if cell.cell_type == "code"]
+print(atlas.PAGE, 1 + sources.index(atlas.SETTING.strip("\\n")), sep="\\n")
 """
 
 
@@ -144,6 +145,7 @@ class Copy:
         self.before = {folder / name: (folder / name).read_bytes() for name in copied}
         self._git("init", "--quiet")
         self._git("add", "--all")
+        self._git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "Copy")
 
     def _git(self, *arguments: str) -> None:
         command = ["git", "-C", str(self.folder), *arguments]
@@ -213,7 +215,7 @@ class Copy:
             [path] = (self.folder / "book").rglob(f"{only[1]}.ipynb")
             return self.python(NEW_CELLS, str(path), "2")
         if not WHOLE and line == "python tools/atlas.py":
-            return self.python(NEW_CELLS, self.python(ATLAS), "3")
+            return self.python(NEW_CELLS, *self.python(ATLAS).splitlines())
         if not WHOLE and line.startswith("python -m posenc.bench run "):
             line += " --engine serial"
         return self.run("bash", "-c", line)

@@ -73,7 +73,6 @@ GIVEN = {
     "book/found-further": {"0.08": "test_found_words computes it"},
     "book/running-benchmarks": {
         "3.11": "a version of Python",
-        "24": "the table above holds both terms of this difference",
         "500": "a setting of the trials, of which a test of tuning knows",
         **dict.fromkeys(
             ("53", "103", "180", "195", "14", "16", "25 %", "9 %", "2 %", "251", "8.1", "876"),

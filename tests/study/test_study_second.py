@@ -180,7 +180,7 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
     third = protocols.TIERS[3]
     assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
     assert {"transformer_xl", "deberta", "kerple", "dywpe"} <= {*protocols.LATER}
-    assert {*protocols.LATER} == {*encodings.names("series")} - {*encodings.names()}
+    assert {*protocols.LATER} <= {*encodings.names("series")} - {*encodings.names()}
     assert not {*protocols.LATER} & {
         e for tier in (1, 2) for b in protocols.TIERS[tier] for e in b.encodings
     }

@@ -253,7 +253,8 @@ COLUMNS = [*product(("alone", "of many"), (64, 512))]
 
 def test_times_of_one_token_on_the_page_are_those_that_were_measured(beside, over_none):
     kinds = {kind for kind, _ in over_none}
-    assert kinds == {*encodings.names("series")} - {*encodings.names("signal")}
+    known = {*encodings.names(), *protocols.LATER}  # later ones wait for an idle machine
+    assert known - {*encodings.names("signal")} <= kinds <= {*encodings.names("series")}
     for kind in kinds:
         costs = [f"{over_none[kind, kept]:.2f}" for kept in (64, 512)]
         ratios = [

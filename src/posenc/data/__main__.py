@@ -76,7 +76,7 @@ def _present() -> list[str]:
 
 
 def _compared() -> list[str]:
-    """Return the sets of the benchmark's protocol: all that were counted but for the anomalies."""
+    """Return all sets that were counted, the protocol's among them, but for the anomalies."""
     return [name for name in recorded()["sets"] if ENTRIES[name].role != "anomaly"]
 
 
