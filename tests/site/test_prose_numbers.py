@@ -66,6 +66,7 @@ GIVEN = {
         "63": "all of 64 pairs but the one that the figure counts",
     },
     "book/fair-comparison": {"0.001": "a setting of the protocol"},
+    "book/course": {"30": "seconds that the marker gives a function"},
     "book/benchmark": {
         "16": "the table above holds both terms of this difference",
     },

@@ -167,7 +167,8 @@ def test_padded_times_and_points_of_a_plane_are_compared_where_they_count():
     series_model()(X, mask, times=times)
     plane = SelfAttention(16, 2, encodings.make("axial_rotary", **SIZES, n_axes=2)).eval()
     grid = torch.stack((ROUNDED, torch.arange(8.0)), -1)
-    plane(X, positions=grid)  # along the second axis, no two are equal
+    with pytest.warns(UserWarning, match="steps between them are rounded"):
+        plane(X, positions=grid)  # along the second axis, no two are equal
     with pytest.warns(UserWarning, match="^positions have equal neighbours"):
         plane(X, positions=torch.stack((ROUNDED, torch.zeros(8)), -1))
 

@@ -51,7 +51,9 @@ def _stands_in(position: "Position", one: Any, x: Any) -> bool:
     """Return whether tokens stand for queries, as they may where a bias does not look at these."""
     if not position._is_deaf:
         return False
-    return one is x or (isinstance(one, Tensor) and one.shape[2:] == (position.d_model,))
+    if one is x:
+        return True
+    return isinstance(one, Tensor) and one.ndim == 3 and one.shape[2] == position.d_model
 
 
 def _check_heads(position: "Position", door: str, name: str, x: Any) -> None:

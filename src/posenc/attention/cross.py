@@ -78,7 +78,9 @@ class CrossAttention(Attention):
             `padding` or `pairs`, whichever its shape says. A mask (length, n_context) for a batch
             of `length` series could be either and is refused: say which.
         padding : (batch, n_context) bool, optional
-            True marks a real token of the context, False a padded one, whatever stands there.
+            True marks a real token of the context, False a padded one, whatever stands there. It
+            moves no token, as `SelfAttention` says: for a context that is padded in front, give
+            `context_positions=(mask.cumsum(1) - 1).clamp(min=0)`.
         pairs : (length, n_context) bool, optional
             Or with a batch axis in front: True where a token of x looks at one of the context.
         positions, context_positions : (length,) or (batch, length), optional

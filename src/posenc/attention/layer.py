@@ -117,7 +117,7 @@ class SelfAttention(Attention):
             mask of the new tokens; those of earlier ones are kept.
             It moves no token: behind three padded ones the first real token still stands at 3.
             Encodings of the place itself, such as the sinusoid, feel that, those of offsets do not.
-            Pad at the end, or give `positions=(padding.cumsum(1) - 1).clamp(min=0)`, which count
+            Pad at the end, or give `positions=(mask.cumsum(1) - 1).clamp(min=0)`, which count
             from the first real token.
         pairs : (length, length) bool, optional
             Or with a batch axis in front: True where a query (row) looks at a key (column), as far

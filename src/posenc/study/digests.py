@@ -10,6 +10,8 @@ import json
 from functools import cache
 from pathlib import Path
 
+from posenc import _files
+
 FILE = "edition.json"
 COMMAND = "python -m posenc.study.edition"
 
@@ -60,7 +62,7 @@ def digest(path: Path, n_lines: int | None = None) -> str:
     ...     before, digest(path, 2) == before, digest(path) == before
     ('2 lines, 7e18f737311b2dc3', True, False)
     """
-    lines = path.read_bytes().replace(b"\r\n", b"\n").splitlines()[:n_lines]
+    lines = _whole(path).replace(b"\r\n", b"\n").splitlines()[:n_lines]
     hashed = hashlib.sha256(b"\n".join(lines)).hexdigest()
     return f"{len(lines)} lines, {hashed[:16]}"
 
@@ -107,9 +109,14 @@ def check(path: Path, folder: Path) -> None:
 
 @cache
 def _locked(edition: Path, _changed: int) -> tuple[str, dict[str, str]]:
-    stored = json.loads(edition.read_text(encoding="utf-8"))
+    stored = json.loads(_files.text(edition))
     return stored["name"], stored.get("scores", {})
 
 
 def _name(path: Path, folder: Path) -> str:
     return path.relative_to(folder).with_suffix("").as_posix()
+
+
+def _whole(path: Path) -> bytes:
+    with _files.opened(path, unpack=False) as file:
+        return file.read()

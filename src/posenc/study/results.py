@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import posenc
+from posenc import _files
 from posenc.bench import cases
 from posenc.bench.store import Store, unique
 from posenc.study import digests
@@ -141,7 +142,7 @@ def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
 
 def _line_of(record: dict, path: Path) -> int:
     """Return the number of the line that holds a record."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = _files.text(path).splitlines()
     return next(n for n, line in enumerate(lines, 1) if line.strip() and json.loads(line) == record)
 
 

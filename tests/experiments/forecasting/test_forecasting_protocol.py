@@ -13,9 +13,9 @@ from posenc.experiments.forecasting.store import UnitStores
 from posenc.study.power import Design, provable_margin
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "results" / "forecasting-protocol.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "results" / "forecasting" / "protocol.md").read_text(encoding="utf-8")
 STORED = json.loads((ROOT / planned.FILE).read_text(encoding="utf-8"))
-BASELINES = json.loads((ROOT / "results" / "forecasting-baselines.json").read_text("utf-8"))
+BASELINES = json.loads((ROOT / "results" / "forecasting" / "baselines.json").read_text("utf-8"))
 
 
 def cell(unit="m3_yearly", **changes):
@@ -85,8 +85,8 @@ def test_each_unit_has_a_file_and_the_driver_sees_one_store(tmp_path):
     stores.append(record(done))
     stores.append(records.failed(failed, "no memory", device="cpu", seconds=0.1))
     assert {p.name for p in tmp_path.glob("*.jsonl")} == {
-        "forecasting-m3_yearly.jsonl",
-        "forecasting-etth1.jsonl",
+        "m3_yearly.jsonl",
+        "etth1.jsonl",
     }
     again = UnitStores(tmp_path, "", ["m3_yearly", "etth1"])
     again.refresh()

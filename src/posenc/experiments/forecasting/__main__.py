@@ -86,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
         "--readers", nargs="+", choices=every, default=every, metavar="NAME",
         help=f"all, or some of {', '.join(every)}",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder of the results")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results", "forecasting"), help="folder of the results"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument("--workers", type=int, help="processes; by default one for each core")
     parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")

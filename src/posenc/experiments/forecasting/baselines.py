@@ -23,7 +23,7 @@ from posenc.experiments.forecasting.windows import Windows, cut
 
 TREES = {"max_iter": 300, "learning_rate": 0.05, "loss": "absolute_error", "random_state": 0}
 MOST_LEARNED = 8000  # windows that the trees learn from, drawn at random
-FILE = Path("results", "forecasting-baselines.json")
+FILE = Path("results", "forecasting", "baselines.json")
 
 
 def seasonal_naive(unit: Unit, windows: Windows) -> Tensor:

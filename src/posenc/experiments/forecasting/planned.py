@@ -10,7 +10,7 @@ from posenc import _files
 from posenc.experiments.forecasting import protocol
 from posenc.study.power import Design, detectable_effect, provable_margin
 
-FILE = Path("results", "forecasting-planned.json")
+FILE = Path("results", "forecasting", "planned.json")
 BETWEEN = (0.005, 0.01, 0.02, 0.05, 0.15)  # standard deviation of the units' true effects, in logs
 WITHIN = 0.02  # of one seed's effect around its unit's, see the page of the protocol
 TESTS = {"first of eight": 8, "alone": 1}  # Holm's first step asks most, its last one least

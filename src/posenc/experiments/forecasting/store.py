@@ -19,8 +19,8 @@ class UnitStores:
     """
 
     def __init__(self, folder: Path, kind: str, units: Sequence[str]) -> None:
-        self.path = folder / f"forecasting-{kind}all.jsonl"  # names the lock, is never written
-        self._of = {unit: Store(folder / f"forecasting-{kind}{unit}.jsonl") for unit in units}
+        self.path = folder / f"{kind}all.jsonl"  # names the lock, is never written
+        self._of = {unit: Store(folder / f"{kind}{unit}.jsonl") for unit in units}
 
     def refresh(self) -> None:
         """Read what was added to any of the files."""
