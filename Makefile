@@ -97,6 +97,10 @@ notebooks: $(VENV)/.notebooks-installed  ## run the notebooks again and store th
 ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and renew all made from it
 	$(BIN)/python tools/ledger.py
 
+.PHONY: numbers
+numbers: $(VENV)/.notebooks-installed  ## fill the named numbers into prose, and say what holds no longer
+	$(BIN)/python tools/fill.py
+
 .PHONY: atlas
 atlas: $(VENV)/.notebooks-installed  ## make the page of the atlas from its cards, and run it
 	$(BIN)/python tools/atlas.py

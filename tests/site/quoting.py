@@ -3,9 +3,11 @@
 import re
 from dataclasses import dataclass, field
 
-# Not quotations of a number: places in a source, addresses, years, the time, claims of others.
+# Not quotations of a number: one with a name, which test_fill compares with the results, places in
+# a source, addresses, years, the time, claims of others.
 NO_NUMBERS = re.compile(
-    r"(?:Theorem|Proposition)\s+\d+\.\d+"
+    r'<data value="(?!if:)[^"]*">[^<]*</data>|</?data\b[^>]*>'
+    r"|(?:Theorem|Proposition)\s+\d+\.\d+"
     r"|[Ss]ections?\s+\d+(?:\.\d+)*(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+(?:\.\d+)+)*"
     r"|(?:Eq\.|Fig\.|Tables?)\s+\d+(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+)*"
     r"|https?://\S+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"

@@ -43,7 +43,7 @@ EXPLAINED = {"book/choosing": "its table is what all its sections give the reaso
 # page does, or why no cell has to.
 OPENING = ""
 ELSEWHERE = {
-    "book/intro": {"32": "What we found", "4.1": "What we found"},
+    "book/intro": {"32": "What we found"},
     "book/faithfulness": {"54": "All grades side by side"},
     "book/relative-and-hybrid": {"0.7": "Put to the test"},
     "book/beyond-training-length": dict.fromkeys(
@@ -71,7 +71,6 @@ GIVEN = {
         "16": "the table above holds both terms of this difference",
     },
     "book/found-details": {"2000": "a setting of the protocol"},
-    "book/found-further": {"0.08": "test_found_words computes it"},
     "book/running-benchmarks": {
         "3.11": "a version of Python",
         "500": "a setting of the trials, of which a test of tuning knows",

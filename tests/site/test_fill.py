@@ -1,0 +1,84 @@
+"""Numbers in prose are those that the results give now, and words that rest on data still hold."""
+
+import json
+
+import pytest
+from quoting import quoted, uncounted
+from sitefiles import ROOT
+from test_prose_numbers import fake
+
+import fill
+
+HOLDERS = [path.relative_to(ROOT).as_posix() for path in fill.holders()]
+
+
+@pytest.mark.parametrize("page", HOLDERS)
+def test_prose_says_what_the_results_say(page):
+    assert fill.renew(ROOT / page, check=True) == []
+
+
+def test_every_quantity_stands_somewhere():
+    used = {name for page in HOLDERS for name in fill.names(ROOT / page)}
+    known = {f"{module}.{one}" for module in fill.modules() for one in fill.functions(module)}
+    assert known == {".".join(name.split(".")[:2]) for name in used}
+
+
+def known(name, *, condition=False):
+    return name == "a.true" if condition else {"a.gain": "7.3", "a.few": "$+1.7$"}[name]
+
+
+def test_a_stale_number_is_filled_in_and_named():
+    text = 'It gains <data value="a.gain">7.1</data> points, <data value="a.few"></data> with few.'
+    now = 'It gains <data value="a.gain">7.3</data> points, <data value="a.few">$+1.7$</data> with'
+    assert fill.filled(text, known) == (
+        f"{now} few.",
+        ["a.gain is '7.3', not '7.1'", "a.few is '$+1.7$', not ''"],
+    )
+    assert fill.filled(f"{now} few.", known) == (f"{now} few.", [])
+
+
+def test_words_that_hold_no_longer_are_named_and_kept():
+    text = (
+        'So <data value="if:a.true">A is **ahead**</data>, <data value="if:a.false">B</data> too.'
+    )
+    assert fill.filled(text, known) == (text, ["a.false holds no longer, rewrite 'B'"])
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "message"),
+    [
+        ("nowhere.gain", False, "quantities/nowhere.py has no function 'gain'"),
+        ("_read.grids", False, "quantities/_read.py has no function 'grids'"),
+        ("windows.nothing", False, "has no function 'nothing'"),
+        ("windows", False, "has no function ''"),
+        ("windows.lowest_of_longer", True, "must be true or false, got '0.50'"),
+    ],
+)
+def test_a_name_that_nothing_computes_is_refused(name, condition, message):
+    with pytest.raises(fill.FillError, match=message):
+        fill.value(name, condition=condition)
+
+
+def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
+    name = "windows.lowest_of_longer"
+    monkeypatch.setattr(fill, "computed", lambda *_: "0.50")
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Ä\n", f'<data value="{name}">']},
+        {"cell_type": "code", "metadata": {}, "source": [f'<data value="{name}">1</data>']},
+    ]
+    cells[0]["source"][1] += "0.4</data>."
+    text = json.dumps({"cells": cells}, ensure_ascii=False, indent=1) + "\n"
+    page = tmp_path / "page.ipynb"
+    page.write_text(text, encoding="utf-8")
+    stale = [f"page.ipynb: {name} is '0.50', not '0.4'"]
+    assert fill.renew(page, check=True) == stale
+    assert page.read_text(encoding="utf-8") == text
+    assert fill.renew(page) == stale
+    assert page.read_text(encoding="utf-8") == text.replace(">0.4<", ">0.50<")
+    assert fill.renew(page) == []
+
+
+def test_a_number_with_a_name_needs_no_cell_and_one_under_a_condition_does():
+    said = 'Of <data value="a.gain">7.1</data>, 2.5 and <data value="if:a.true">3 of 14</data>.'
+    assert quoted(said) == {"2.5", "14"}
+    assert uncounted(fake(said)) == {"3 of 14"}
