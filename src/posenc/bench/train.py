@@ -335,7 +335,19 @@ def _alike(cells: Sequence[Settings]) -> Settings:
 
 @contextmanager
 def exact_convolutions() -> Iterator[None]:
-    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them."""
+    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them.
+
+    Returns
+    -------
+    context manager
+        PyTorch's setting is at its end what it was before.
+
+    Examples
+    --------
+    >>> with exact_convolutions():
+    ...     torch.backends.cudnn.allow_tf32
+    False
+    """
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = False
     try:
