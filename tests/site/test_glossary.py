@@ -31,7 +31,8 @@ def test_words_stand_in_the_order_of_the_alphabet():
 
 def test_a_link_leads_to_a_page_that_uses_the_word():
     assert LINKS
-    assert [(word, page) for word, page in LINKS if not uses(page, word)] == []
+    found = [f"{word}: {page}" for word, page in LINKS if not uses(page, word)]
+    assert not found, "\n".join(found)
 
 
 def uses(page: str, word: str) -> bool:

@@ -50,7 +50,8 @@ def recorded() -> dict[str, dict]:
 
 
 def test_every_listed_claim_is_there():
-    assert sorted(set(BASE) - {entry["id"] for entry in CLAIMS}) == []
+    lost = set(BASE) - {entry["id"] for entry in CLAIMS}
+    assert not lost, ", ".join(sorted(lost, key=ledger.order))
 
 
 def test_at_least_twenty_claims_were_added():
@@ -65,9 +66,9 @@ def test_no_claim_was_lost_and_new_ones_are_listed():
 def test_cells_gave_the_verdicts_that_the_ledger_holds(recorded):
     stored = {row["id"]: {key: row.get(key) for key in ledger.RECORDED} for row in CLAIMS}
     unsaid = sorted(stored.keys() - recorded.keys(), key=ledger.order)
-    assert unsaid == [], "no cell gives a verdict on these claims"
+    assert not unsaid, f"no cell gives a verdict on {', '.join(unsaid)}"
     changed = [row for row in stored if stored[row] != recorded[row]]
-    assert changed == [], "out of date: run `make ledger`"
+    assert not changed, f"out of date, run `make ledger`: {', '.join(changed)}"
 
 
 def faults(row: dict) -> Iterator[str]:
