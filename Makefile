@@ -7,6 +7,8 @@ PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
 CHOSEN = $(if $(SLOW),,-m "not slow")
+QUICK := tests/core tests/torch tests/site tests/teaching/test_atlas.py
+BRIEFLY := -m "not slow and not browser" -k "not found_words and not torch_transforms"
 ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py explorables_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
@@ -117,6 +119,12 @@ mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (S
 	$(BIN)/python -m course.mark "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)")
 
 # --- the checks, quickest first; the first that fails ends the run
+
+.PHONY: check
+check: $(VENV)/.test-installed  ## three minutes: style, form of the book, encodings; the rest is for `make test`
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest $(QUICK) $(addprefix --ignore=,$(ON_SITE)) $(BRIEFLY) -n $(JOBS) --dist worksteal
 
 .PHONY: test
 test: $(VENV)/.test-installed  ## the checks of every change: style, units, notebooks, site, browser

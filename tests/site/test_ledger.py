@@ -3,6 +3,8 @@
 import json
 import os
 import re
+from collections.abc import Iterator
+from functools import cache
 from html import escape
 
 import pytest
@@ -20,6 +22,7 @@ from posenc.audit.outcomes import DEFINITIONS, Outcome
 
 LISTED = {"B": 20, "R": 9, "F": 22, "S": 21}  # claims that were listed before the measurements
 CLAIMS = ledger.read()
+PAGES = set(toc_files())
 BASE = [f"{source}{number}" for source, last in LISTED.items() for number in range(1, last + 1)]
 # Every claim that the ledger has ever held: new ones are added here too, none is taken out.
 FROZEN = (ROOT / "tests" / "audit" / "claim_ids.txt").read_text().split()
@@ -31,10 +34,11 @@ AUDIT = {
     "S": ("survey", "survey-results"),
     "N": ("modern-encodings",),
 }
+PART = re.compile(
+    r"opening|introduction|abstract|[Ss]ections? \d|Derivation|Problem|comments|code|beyond"
+)
 ROLE = re.compile(r"\{claim\}`(.+?)`")
 ERRATA = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
-
-every_claim = pytest.mark.parametrize("entry", CLAIMS, ids=[c["id"] for c in CLAIMS])
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +49,9 @@ def recorded() -> dict[str, dict]:
 # --- the ledger of the book
 
 
-@pytest.mark.parametrize("claim_id", BASE)
-def test_every_listed_claim_is_there(claim_id):
-    assert claim_id in {entry["id"] for entry in CLAIMS}
+def test_every_listed_claim_is_there():
+    lost = set(BASE) - {entry["id"] for entry in CLAIMS}
+    assert not lost, ", ".join(sorted(lost, key=ledger.order))
 
 
 def test_at_least_twenty_claims_were_added():
@@ -59,37 +63,81 @@ def test_no_claim_was_lost_and_new_ones_are_listed():
     assert len(FROZEN) == len(set(FROZEN)) >= 154
 
 
-@every_claim
-def test_a_cell_gave_the_verdict_that_the_ledger_holds(entry, recorded):
-    assert entry["id"] in recorded, "no cell gives a verdict on this claim"
-    assert {key: entry.get(key) for key in ledger.RECORDED} == recorded[entry["id"]], (
-        "out of date: run `make ledger`"
-    )
+def test_cells_gave_the_verdicts_that_the_ledger_holds(recorded):
+    stored = {row["id"]: {key: row.get(key) for key in ledger.RECORDED} for row in CLAIMS}
+    unsaid = sorted(stored.keys() - recorded.keys(), key=ledger.order)
+    assert not unsaid, f"no cell gives a verdict on {', '.join(unsaid)}"
+    changed = [row for row in stored if stored[row] != recorded[row]]
+    assert not changed, f"out of date, run `make ledger`: {', '.join(changed)}"
 
 
-@every_claim
-def test_the_anchor_is_a_page_of_the_book_and_a_cell_on_it(entry):
-    name, anchor = entry["anchor"].split("#")
-    assert f"book/{name.removesuffix('.ipynb')}" in toc_files()
-    assert f'id=\\"{anchor}\\"' in (ROOT / "book" / name).read_text(encoding="utf-8")
+def faults(row: dict) -> Iterator[str]:
+    """Say what is wrong with the form of a row that has all its fields."""
+    name, anchor = row["anchor"].split("#")
+    if f"book/{name.removesuffix('.ipynb')}" not in PAGES:
+        yield f"anchor names no page of the book: {name}"
+    elif f'id=\\"{anchor}\\"' not in written_in(name):
+        yield f"anchor names no cell of {name}: {anchor}"
+    if row["verdict"] not in LOOK:
+        yield f"verdict must be one of {', '.join(LOOK)}, got {row['verdict']!r}"
+    if not row["measured"] and row["verdict"] != "not testable here":
+        yield "measured is empty"
+    if not row["condition"] and row["verdict"] not in ("confirmed", "refuted"):
+        yield f"condition is empty, and the verdict is {row['verdict']!r}"
+    if not PART.search(row["place"]):
+        yield f"place names no part of the source: {row['place']!r}"
+    ours = row.get("ours")
+    ways = {"find", "found", "ours"} & row.keys()
+    unread = not row.get("read", "from the text").startswith("from the text")
+    if len(ways) != (0 if unread else 1) and not ours:
+        yield f"it must say one way to find it in the source, got {sorted(ways)}"
+    if not ours and re.search("beyond the source|^companion|^published", row["place"]):
+        yield f"the place is none of the source, and ours is missing: {row['place']!r}"
+    for field in ("claim", "measured", "condition"):
+        if row[field].count("$") % 2:
+            yield f"{field} has a dollar sign without another"
+        if "**" in row[field]:
+            yield f"{field} must not be bold"
 
 
-@every_claim
-def test_verdicts_say_what_they_must(entry):
-    assert entry["verdict"] in LOOK
-    assert entry["measured"] or entry["verdict"] == "not testable here"
-    assert entry["condition"] or entry["verdict"] in ("confirmed", "refuted")
+@cache
+def written_in(name: str) -> str:
+    """Return the text of the file of a notebook."""
+    return (ROOT / "book" / name).read_text(encoding="utf-8")
 
 
-@every_claim
-def test_the_place_names_a_part_of_the_source_and_how_to_find_it(entry):
-    part = r"opening|introduction|abstract|[Ss]ections? \d|Derivation|Problem|comments|code|beyond"
-    assert re.search(part, entry["place"])
-    unread = not entry.get("read", "from the text").startswith("from the text")
-    assert len({"find", "found", "ours"} & entry.keys()) == (0 if unread else 1) or entry["ours"]
-    assert entry.get("ours") or not re.search(
-        "beyond the source|^companion|^published", entry["place"]
-    )
+def all_faults(rows: list[dict]) -> list[str]:
+    """Return the faults of all rows, each with the row's id."""
+    found = []
+    for row in rows:
+        missing = {"anchor", "verdict", "measured", "condition"} - row.keys()
+        said = [f"{field} is missing" for field in sorted(missing)] or faults(row)
+        found += [f"{row['id']}: {fault}" for fault in said]
+    return found
+
+
+def test_every_row_has_its_form():
+    found = all_faults(CLAIMS)
+    assert not found, "\n".join(found)
+
+
+def test_each_fault_of_a_row_is_named():
+    good = {**CLAIMS[0], "verdict": "slip", "condition": "x", "place": "Eq. 1, section 2"}
+    assert all_faults([good]) == []
+    planted = {
+        "anchor": [("intro.ipynb#nowhere", "no cell of intro"), ("gone.ipynb#a", "no page")],
+        "verdict": [("doubtful", "got 'doubtful'")],
+        "measured": [("", "measured is empty"), ("**1**", "bold"), ("$x", "dollar sign")],
+        "condition": [("", "condition is empty")],
+        "place": [("somewhere", "no part"), ("section 1, beyond the source", "ours is missing")],
+        "found": [("formula", "one way to find it")],
+    }
+    for field, cases in planted.items():
+        for value, words in cases:
+            [fault] = all_faults([{**good, field: value}])
+            assert words in fault
+    del good["verdict"]
+    assert all_faults([good]) == [f"{good['id']}: verdict is missing"]
 
 
 def test_rows_of_later_papers_and_no_others_say_what_was_read():
@@ -103,13 +151,6 @@ def test_rows_of_later_papers_and_no_others_say_what_was_read():
     assert all(
         read.startswith(ledger.KINDS_OF_READING) for kind in papers.values() for read in kind
     )
-
-
-@every_claim
-def test_mathematics_is_written_between_dollar_signs(entry):
-    for field in ("claim", "measured", "condition"):
-        assert entry[field].count("$") % 2 == 0
-        assert "**" not in entry[field]
 
 
 def test_statements_about_published_code_are_marked_as_ours():

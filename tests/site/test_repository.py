@@ -241,6 +241,15 @@ def test_workflows_run_targets_that_exist(path):
     assert set(called) <= targets
 
 
+def test_make_check_chooses_tests_that_are_there():
+    """What is gone would be left out without a word where it is named after a minus or a `not`."""
+    folders = re.search(r"^QUICK := (.+)$", read("Makefile"), re.M)[1].split()
+    assert [path for path in folders if not (ROOT / path).exists()] == []
+    left = re.search(r'^BRIEFLY := .* -k "not (.+)"$', read("Makefile"), re.M)[1]
+    names = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    assert [part for part in left.split(" and not ") if not any(part in n for n in names)] == []
+
+
 def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week():
     mark = re.compile(r"pytest\.mark\.slow\b")
     marked = {

@@ -9,6 +9,7 @@ import pytest
 import torch
 from peers import __main__ as suite
 from peers import compare, modules, references, rotary
+from walking import each_passes
 
 from posenc import encodings
 from posenc.attention import SelfAttention
@@ -33,35 +34,41 @@ def own(run, **about):
 
 # --- what is stored
 
-
-@pytest.mark.parametrize("one", COMPARISONS, ids=label)
-def test_every_comparison_says_with_what_and_when(one):
-    assert one["reference"] in references.REFERENCES
-    assert one["version"]
-    assert "changes" not in one["version"] + one["posenc"]
-    assert date.fromisoformat(one["date"]) <= date.today()
-    assert one["unit"] in peers.UNITS
-    measured = {(row["quantity"], row["dtype"]) for row in one["measured"]}
-    quantities = {quantity for quantity, _ in measured}
-    assert "output" in quantities <= {"output", "gradient"}
-    assert measured == {(quantity, dtype) for quantity in quantities for dtype in peers.EPSILON}
-    for row in one["measured"]:
-        assert row["entries"] > 0
-        assert row["difference"] >= 0
-        errors = {"posenc_error", "reference_error"} & row.keys()
-        assert bool(errors) == (row["dtype"] == "float32" and one["unit"] == "absolute")
+NAMED = [(label(one), one) for one in COMPARISONS]
 
 
-@pytest.mark.parametrize("one", COMPARISONS, ids=label)
-def test_every_difference_is_rounding_or_explained(one):
-    for row in one["measured"]:
-        allowed = peers.tolerance(row["dtype"], row["size"], one["precision"], one["unit"])
-        assert row["tolerance"] == allowed
-    assert suite.faults(one) == []
-    if one["explanation"]:
-        assert any(row["difference"] > row["tolerance"] for row in one["measured"])
-    else:
-        assert all(row["difference"] <= row["tolerance"] for row in one["measured"])
+def test_every_comparison_says_with_what_and_when():
+    def check(one):
+        assert one["reference"] in references.REFERENCES
+        assert one["version"]
+        assert "changes" not in one["version"] + one["posenc"]
+        assert date.fromisoformat(one["date"]) <= date.today()
+        assert one["unit"] in peers.UNITS
+        measured = {(row["quantity"], row["dtype"]) for row in one["measured"]}
+        quantities = {quantity for quantity, _ in measured}
+        assert "output" in quantities <= {"output", "gradient"}
+        assert measured == {(quantity, dtype) for quantity in quantities for dtype in peers.EPSILON}
+        for row in one["measured"]:
+            assert row["entries"] > 0
+            assert row["difference"] >= 0
+            errors = {"posenc_error", "reference_error"} & row.keys()
+            assert bool(errors) == (row["dtype"] == "float32" and one["unit"] == "absolute")
+
+    each_passes(check, NAMED)
+
+
+def test_every_difference_is_rounding_or_explained():
+    def check(one):
+        for row in one["measured"]:
+            allowed = peers.tolerance(row["dtype"], row["size"], one["precision"], one["unit"])
+            assert row["tolerance"] == allowed
+        assert suite.faults(one) == []
+        if one["explanation"]:
+            assert any(row["difference"] > row["tolerance"] for row in one["measured"])
+        else:
+            assert all(row["difference"] <= row["tolerance"] for row in one["measured"])
+
+    each_passes(check, NAMED)
 
 
 def test_every_encoding_is_compared_with_somebody():

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from walking import each_passes
 
 from posenc import data, encodings
 from posenc.bench import build, cases, protocols, records, tuning
@@ -23,23 +24,53 @@ def test_there_are_results():
     assert "published-control" in NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_line_is_a_record_with_a_key_of_its_own(name):
-    lines = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [records.check(json.loads(line)) for line in lines]
-    assert found
-    assert len({record["key"] for record in found}) == len(found)
+@cache
+def loaded(name):
+    """Return the records of a file, which several tests walk over."""
+    return results.load(name)
 
 
-@pytest.mark.parametrize("name", TRAINED)
-def test_keys_are_the_hashes_of_the_settings(name):
-    for record in results.load(name):
+def of(names):
+    """Yield the records of files, each with words that find it again."""
+    for name in names:
+        for record in loaded(name):
+            yield f"{name}, {record['key']}", record
+
+
+def test_every_line_is_a_record():
+    def check(line):
+        records.check(json.loads(line))
+
+    each_passes(check, written())
+
+
+def written():
+    """Yield the lines of all files, each with its number."""
+    for name in NAMES:
+        text = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            yield f"{name}, line {number}", line
+
+
+def test_every_file_has_records_each_with_a_key_of_its_own():
+    def check(name):
+        lines = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        keys = [json.loads(line)["key"] for line in lines]
+        assert keys
+        assert len(set(keys)) == len(keys)
+
+    each_passes(check, zip(NAMES, NAMES, strict=True))
+
+
+def test_keys_are_the_hashes_of_the_settings():
+    def check(record):
         assert Settings(**record["settings"]).key == record["key"]
 
+    each_passes(check, of(TRAINED))
 
-@pytest.mark.parametrize("name", TRAINED)
-def test_scores_are_shares_and_every_failure_says_why(name):
-    for record in results.load(name):
+
+def test_scores_are_shares_and_every_failure_says_why():
+    def check(record):
         if "error" in record:
             assert record["error"]
         else:
@@ -50,16 +81,19 @@ def test_scores_are_shares_and_every_failure_says_why(name):
             else:
                 assert 1 <= metrics["best_epoch"] <= metrics["epochs"]
 
+    each_passes(check, of(TRAINED))
+
 
 COUNTED = [name for name in TRAINED if not name.startswith("windows-")]
 
 
-@pytest.mark.parametrize("name", COUNTED)
-def test_accuracies_are_counts_of_the_test_series(name):
-    for record in results.load(name):
+def test_accuracies_are_counts_of_the_test_series():
+    def check(record):
         if "error" not in record:
             right = record["metrics"]["accuracy"] * cases.n_test(record, by_name=True)
             assert abs(right - round(right)) < 1e-9
+
+    each_passes(check, of(COUNTED))
 
 
 def test_every_file_of_scores_is_locked():
@@ -197,17 +231,21 @@ def test_encodings_outside_the_registry_are_still_those_that_were_measured(monke
 SECOND = [name for name in NAMES if name.startswith(("second-", "tuning-"))]
 
 
-@pytest.mark.parametrize("name", SECOND)
-def test_the_second_edition_follows_its_protocol(name):
-    kind, dataset = name.split("-")
-    source = data.recorded()["sets"][dataset]["fingerprint"]
+def test_the_second_edition_follows_its_protocol():
+    sources = {name: one["fingerprint"] for name, one in data.recorded()["sets"].items()}
+    profiles = {"second": protocols.PROFILE, "tuning": tuning.PROFILE}
     fingerprint = cache(build.fingerprint)
-    for record in results.load(name):
+
+    def check(named):
+        name, record = named
+        kind, dataset = name.split(",")[0].split("-")
         assert record["protocol"] == protocols.HASH
         assert record["dataset"] == dataset
-        assert record["profile"] == {"second": protocols.PROFILE, "tuning": tuning.PROFILE}[kind]
+        assert record["profile"] == profiles[kind]
         assert record["settings"]["encoding_source"] == fingerprint(record["encoding"])
-        assert record["settings"]["dataset_source"] == source
+        assert record["settings"]["dataset_source"] == sources[dataset]
+
+    each_passes(check, ((name, (name, record)) for name, record in of(SECOND)))
 
 
 @pytest.mark.parametrize("name", [name for name in SECOND if name.startswith("second-")])

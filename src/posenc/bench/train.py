@@ -339,9 +339,10 @@ def _alike(cells: Sequence[Settings]) -> Settings:
 def exact_convolutions() -> Iterator[None]:
     """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them.
 
-    Yields
-    ------
-    None
+    Returns
+    -------
+    context manager
+        PyTorch's setting is at its end what it was before.
 
     Examples
     --------
