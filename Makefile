@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+SPHINX := .venv-sphinx
 PORT ?= 8000
 JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
@@ -21,15 +22,16 @@ export OMP_NUM_THREADS ?= 1
 help:  ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# --- environments: one folder, filled as far as each target needs, and one for `make peers`
+# --- environments: one folder, filled as far as each target needs, and one each for `make peers`
+# and `make sphinx`
 
 # One that cannot be used is mended or made anew, and a line says so.
 ifneq ($(filter-out help clean distclean,$(MAKECMDGOALS)),)
-UNUSABLE := $(shell $(PYTHON) tools/environment.py $(VENV) $(PEERS))
+UNUSABLE := $(shell $(PYTHON) tools/environment.py $(VENV) $(PEERS) $(SPHINX))
 $(if $(UNUSABLE),$(error $(UNUSABLE)))
 endif
 
-$(BIN)/python $(PEERS)/bin/python:
+$(BIN)/python $(PEERS)/bin/python $(SPHINX)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Name another one with: make PYTHON=python3.13 ...")'
 	$(PYTHON) -m venv $(@D:/bin=)
 
@@ -42,6 +44,7 @@ BRINGS_pdf := 102 packages, 157 MB, 1 to 4 minutes
 BRINGS_course := 22 packages, 255 MB, 1 to 5 minutes
 BRINGS_notebooks := 83 packages, 383 MB, 3 to 9 minutes
 BRINGS_test := 155 packages, 499 MB, 4 to 12 minutes
+BRINGS_sphinx := 91 packages, 101 MB, 1 to 4 minutes
 BRINGS_peers := 98 packages, 408 MB, 4 to 11 minutes
 CPU := (with the CPU build of torch; README says how to take that on Linux)
 brings = $(BRINGS_$(1))$(if $(filter course notebooks test peers,$(1)), $(CPU))
@@ -57,11 +60,21 @@ $(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r peers/requirements.txt -e ".[torch]"
 	@touch $@
 
+# Without the pins, which are those of Jupyter Book.
+$(SPHINX)/.installed: tools/plain_sphinx.txt pyproject.toml | $(SPHINX)/bin/python
+	$(call fetching,sphinx,$(SPHINX))
+	$(SPHINX)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -r tools/plain_sphinx.txt -e .
+	@touch $@
+
 # --- the book
 
 .PHONY: book
 book: $(VENV)/.book-installed  ## build the site into _build/html, what changed only (CLEAN=1: all)
 	$(BIN)/python tools/build.py $(if $(CLEAN),--clean)
+
+.PHONY: sphinx
+sphinx: $(VENV)/.book-installed $(SPHINX)/.installed  ## build the site without Jupyter Book, by the newest Sphinx
+	$(BIN)/python tools/plain_sphinx.py $(SPHINX)/bin/python
 
 .PHONY: serve
 serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
@@ -148,6 +161,13 @@ test-all:  ## every check, and the slow ones that `make test` leaves out
 	$(MAKE) --no-print-directory test SLOW=1
 
 # --- the rest
+
+.PHONY: coverage
+coverage: $(VENV)/.test-installed  ## run the units and show which lines of the package none of them reaches
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 .PHONY: bench
 bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=group, BUSY=1: also beside other work)

@@ -155,7 +155,7 @@ def test_make_says_what_an_installation_brings():
     asked = {*re.findall(r"\$\(VENV\)/\.([a-z]+)-installed", MAKEFILE)}
     assert len(asked) > 5
     brings = dict(re.findall(r"^BRINGS_([a-z]+) := (.+)$", MAKEFILE, re.MULTILINE))
-    assert asked | {"peers"} == brings.keys()
+    assert asked | {"peers", "sphinx"} == brings.keys()
     form = r"\d+ packages, \d+ MB, \d+ to \d+ minutes"
     assert [words for words in brings.values() if not re.fullmatch(form, words)] == []
 

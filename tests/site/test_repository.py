@@ -228,6 +228,12 @@ def test_package_asks_for_lower_bounds_only():
         assert re.fullmatch(r"[\w-]+>=[\d.]+", requirement), requirement
 
 
+def test_pre_commit_has_the_pinned_ruff():
+    hooks = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
+    found = {hook["repo"].split("/")[-1]: hook["rev"] for hook in hooks}
+    assert found["ruff-pre-commit"] == f"v{pins()['ruff']}"
+
+
 def test_mathjax_is_as_listed():
     assert vendor_mathjax.differences() == []
 
