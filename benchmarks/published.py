@@ -41,8 +41,8 @@ CHECKPOINT_SETS = {"RacketSports": 20, "NATOPS": 10, "FingerMovements": 10}
 ACROSS_SETS = ("RacketSports", "NATOPS", "BasicMotions")
 ACROSS_ENCODINGS = {  # whether the model attends across the batch
     "sinusoidal": False,
-    "posenc.published:BatchIndexed": False,
-    "posenc.published:InputOnlyTPE": True,
+    "posenc.audit.published:BatchIndexed": False,
+    "posenc.audit.published:InputOnlyTPE": True,
 }
 PROBE = {  # as the re-enacted encodings are trained on it
     "dataset_options": {"distance": 3, "length": 16, "n": 2000, "noise": 0.02},

@@ -17,8 +17,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import api_more
-
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "book" / "api"
 
@@ -126,7 +124,6 @@ ROOMS = {
             "audit.rounding",
             "audit.printed",
             "audit.published",
-            "audit.decaying",
         ),
     ),
     "teaching": Room(
@@ -292,7 +289,7 @@ def _member(path: str, name: str, value: object) -> str:
         shown = textwrap.shorten(f"{name} = {value.value}", 92, placeholder=" ...")
         return "\n\n".join([heading, _code(shown), _text(value.says)])
     parts = [heading, _code(f"{name}{_signature(value)}")]
-    parts.append(_documented(docstring(path, name, value)))
+    parts.append(_documented(inspect.getdoc(value) or ""))
     if inspect.isclass(value):
         for method, function in methods(value).items():
             parts.append(_method(method, function, _doc(value, method)))
@@ -318,12 +315,6 @@ def _signature(value: object, *, method: bool = False) -> str:
         parameters = parameters[1:]
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", str(plain))
-
-
-def docstring(path: str, name: str, value: object) -> str:
-    """Return what a page says of a name: its docstring, and what that may not say itself."""
-    more = api_more.MORE.get(name, "") if path in api_more.MODULES else ""
-    return "\n\n".join(filter(None, [inspect.getdoc(value) or "", more.strip("\n")]))
 
 
 def _documented(doc: str) -> str:

@@ -11,7 +11,7 @@ where the statement is not the source's but ours. A row of "N", which are many p
 to search for. The other four fields are copied from the output
 of the one cell that ends with `claim(...)` or `untestable(...)` for this id. From the ledger are
 made the copy that travels with the package, the marks in prose, and the outputs of
-`posenc.claims.show`.
+`posenc.audit.claims.show`.
 """
 
 import argparse

@@ -5,7 +5,7 @@ A mark is plain Markdown, so it reads well wherever a notebook is opened:
     <sup>[✓ B12](audit/first-principles.ipynb#claim-B12 "confirmed: ...")</sup>
 
 Who writes one needs the id only, `<sup>[B12]()</sup>`; `make ledger` fills in symbol, address and
-title, and keeps them true. The same run renews the outputs of `posenc.claims.show`.
+title, and keeps them true. The same run renews the outputs of `posenc.audit.claims.show`.
 """
 
 import json

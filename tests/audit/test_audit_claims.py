@@ -166,7 +166,7 @@ def test_what_the_ledger_does_not_hold_cannot_be_shown(id):
 
 
 def test_showing_needs_no_statistics_and_no_torch():
-    code = "import sys; from posenc.claims import show; print(show('B15')); "
+    code = "import sys; from posenc.audit.claims import show; print(show('B15')); "
     code += "assert not {'torch', 'scipy.stats', 'yaml'} & sys.modules.keys()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "B15" in done.stdout

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from posenc import encodings
-from posenc.bench import fingerprints
+from posenc.bench import build, fingerprints
 
 SOURCE = '''
 from posenc.attention import Position
@@ -75,7 +75,7 @@ def test_a_change_of_code_changes_it_however_far_away(tmp_path, monkeypatch, old
 
 def test_every_encoding_of_the_book_is_registered_and_computes_what_its_version_did():
     listed = json.loads(fingerprints.FILE.read_text(encoding="utf-8"))
-    for name in encodings.names("series"):
+    for name in (*encodings.names("series"), *fingerprints.BY_CLASS):
         stored = fingerprints.of_name(name)
         version = {v["code"]: v for v in listed[name]}[stored]
         assert fingerprints.agree(fingerprints.probe(name), version["probe"]), name
@@ -111,3 +111,9 @@ def test_code_that_computes_something_else_gets_a_name_of_its_own(tmp_path, monk
     assert "tape: new TAPE is new" in fingerprints.register(path)
     fingerprints._read.cache_clear()
     assert fingerprints.of_name("tape", path) == "new TAPE"
+
+
+@pytest.mark.parametrize("name", fingerprints.BY_CLASS)
+def test_classes_of_this_package_have_the_fingerprint_of_their_code_and_not_of_a_file(name):
+    assert build.source_file(name) is None
+    assert build.fingerprint(name) == fingerprints.of_name(name)

@@ -13,9 +13,7 @@ import pytest
 import yaml
 
 import api
-import api_more
 import posenc
-from posenc.audit import published
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(posenc.__file__).parent
@@ -212,7 +210,7 @@ def test_every_public_name_says_what_it_is():
 
 def lacking(path, name, value):
     """Yield the parts that a docstring should have and has not."""
-    parts = api.sections(api.docstring(path, name, value))
+    parts = api.sections(inspect.getdoc(value) or "")
     is_class = inspect.isclass(value)
     if "Examples" not in parts and f"{path}.{name}" not in NO_EXAMPLE:
         yield "Examples"
@@ -239,7 +237,7 @@ def test_every_part_of_a_docstring_is_there():
 def test_what_is_said_to_have_no_example_has_none():
     for path, name, value in members(*COMPLETE):
         if f"{path}.{name}" in NO_EXAMPLE:
-            assert "Examples" not in api.sections(api.docstring(path, name, value)), name
+            assert "Examples" not in api.sections(inspect.getdoc(value) or ""), name
 
 
 def arguments(value):
@@ -342,14 +340,6 @@ def test_examples_give_what_they_say(module):
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried
     assert not failed
-
-
-@pytest.mark.parametrize("name", api_more.MORE)
-def test_examples_beside_a_docstring_give_what_they_say(name):
-    known = {name: getattr(published, name)}
-    example = doctest.DocTestParser().get_doctest(api_more.MORE[name], known, name, None, 0)
-    assert doctest.DocTestRunner().run(example).failed == 0
-    assert example.examples
 
 
 def test_signs_of_markdown_mean_themselves():

@@ -78,7 +78,7 @@ def test_readme_of_the_wheel_shows_its_pictures_anywhere(wheel):
 
 
 def test_source_archive_holds_what_the_tests_need(sdist):
-    wanted = {"tests/core/test_packaging.py", "tools/ledger.py", "results/matched.py", "Makefile"}
+    wanted = {"tests/core/test_packaging.py", "tools/ledger.py", "results/edition.json", "Makefile"}
     assert wanted | {"CHANGELOG.md", "SECURITY.md", "LICENSE", "LICENSE-text"} <= sdist
 
 

@@ -97,7 +97,7 @@ def test_the_package_works_from_the_wheel_alone(wheel, tmp_path):
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         archive.extractall(tmp_path)
     code = (
-        "import sys, posenc; from posenc.claims import show\n"
+        "import sys, posenc; from posenc.audit.claims import show\n"
         "from posenc.teaching import explorables\n"
         "from importlib.metadata import version; show('B1'), explorables.make('shuffle').html()\n"
         "print(posenc.__file__, version('posenc') == posenc.__version__, 'scipy' in sys.modules)"

@@ -10,7 +10,7 @@ import pytest
 from walking import each_passes
 
 from posenc import data, encodings
-from posenc.bench import build, cases, protocols, records, tuning
+from posenc.bench import build, cases, fingerprints, protocols, records, tuning
 from posenc.bench.build import MODELS
 from posenc.bench.settings import Settings
 from posenc.study import digests, edition, results, second
@@ -215,17 +215,17 @@ def test_errors_name_what_is_there(tmp_path, monkeypatch):
         results.names()
 
 
-def test_encodings_outside_the_registry_are_still_those_that_were_measured(monkeypatch):
-    monkeypatch.syspath_prepend(results.folder())  # for `matched`, which is kept beside the results
+def test_encodings_outside_the_registry_are_still_those_that_were_measured():
     stored = {
         (r["encoding"], r["settings"]["encoding_source"])
         for name in (*TRAINED, "probes")
         for r in results.load(name)
         if ":" in r["encoding"]
     }
-    modules = {name.partition(":")[0] for name, _ in stored}
-    assert modules == {"matched", "posenc.published", "posenc.audit.one_hot"}
+    assert {name for name, _ in stored} == fingerprints.BY_CLASS.keys()
     assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
+    classes = {name: build.find_class(name) for name, _ in stored}
+    assert {f"{cls.__module__}:{cls.__qualname__}" for cls in classes.values()} == classes.keys()
 
 
 SECOND = [name for name in NAMES if name.startswith(("second-", "tuning-"))]

@@ -79,13 +79,6 @@ class Attention(nn.Module):
         extra = mix.dense(q, k).to(weights.dtype)
         return weights + (extra if seen is None else extra * seen)
 
-    def _softmax(
-        self, x: Tensor, q: Tensor, k: Tensor, bias: Term | None, seen: Tensor | None
-    ) -> Tensor:
-        """Return the weights before `mix`; `posenc.audit.published`, which is frozen, asks so."""
-        del x
-        return softmax_weights(q, self._for_all_heads(k), bias, seen, self.scale)
-
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         if self.position.is_closed("rotate"):
             return q, k

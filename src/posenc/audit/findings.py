@@ -113,7 +113,7 @@ def published_table_shrinks() -> Finding:
     """The companion code that scales its own table at each call."""
     import torch
 
-    from posenc.audit.decaying import DecayingDFT
+    from posenc.audit.published import DecayingDFT
 
     d_model, norms = 240, []
     encoding = DecayingDFT(d_model, 1, 100)

@@ -9,19 +9,19 @@ from posenc.audit import published
 from posenc.study import results
 from posenc.study import tables as score_tables
 
-ACROSS, INDEXED = "posenc.published:InputOnlyTPE", "posenc.published:BatchIndexed"
+ACROSS, INDEXED = "posenc.audit.published:InputOnlyTPE", "posenc.audit.published:BatchIndexed"
 AXES = {"sinusoidal": "right", INDEXED: "batch index", ACROSS: "across the batch"}
 SETS = ("RacketSports", "NATOPS", "BasicMotions")
 PAIRS = {  # label -> (the encoding of the book, the re-enactment)
     "sinusoidal, by batch index": ("sinusoidal", INDEXED),
-    "sinusoidal, deviation 0.10": ("sinusoidal", "posenc.published:RescaledSinusoidal"),
-    "DFT, decaying": ("dft", "posenc.published:DecayingDFT"),
-    "Shaw, skew without mask": ("relative", "posenc.published:UnmaskedSkew"),
-    "TUPE, tied": ("tupe", "posenc.published:TiedTUPE"),
-    "ConvSPE, tokens convolved": ("conv_spe", "posenc.published:TokenConvolution"),
+    "sinusoidal, deviation 0.10": ("sinusoidal", "posenc.audit.published:RescaledSinusoidal"),
+    "DFT, decaying": ("dft", "posenc.audit.published:DecayingDFT"),
+    "Shaw, skew without mask": ("relative", "posenc.audit.published:UnmaskedSkew"),
+    "TUPE, tied": ("tupe", "posenc.audit.published:TiedTUPE"),
+    "ConvSPE, tokens convolved": ("conv_spe", "posenc.audit.published:TokenConvolution"),
     "T-PE, sinusoid at the input": ("tpe", "sinusoidal"),
 }
-CONFIGURED = {"tAPE, L in steps": ("tape", "posenc.published:ConfiguredTAPE")}
+CONFIGURED = {"tAPE, L in steps": ("tape", "posenc.audit.published:ConfiguredTAPE")}
 MODELS = {"time_series": "one token a step", "patch": "patches"}
 RULES = ("half that chose", "other half", "validation chose", "last epoch")
 

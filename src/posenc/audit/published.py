@@ -11,14 +11,16 @@ choice here is ours.
 
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
 
+import math
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks, tables
-from posenc._decaying import DecayingDFT
 from posenc.attention import Position, SelfAttention
+from posenc.attention.kernels import softmax_weights
 from posenc.encodings import TAPE, TUPE, Sinusoidal
 
 __all__ = [
@@ -45,6 +47,25 @@ class BatchIndexed(Sinusoidal):
 
     Token t of series b gets e(b). All tokens of a series get the same vector, so the encoding says
     nothing about time, and a series' output depends on its place in the batch.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `posenc.encodings.Sinusoidal`.
+
+    Raises
+    ------
+    ValueError
+        As `posenc.encodings.Sinusoidal`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> import torch
+    >>> added = BatchIndexed(8, 2, 20).embed(torch.zeros(3, 5, 8))
+    >>> bool((added == added[:, :1]).all())  # all tokens of a series get the same vector
+    True
     """
 
     def embed(self, x: Tensor) -> Tensor:
@@ -52,7 +73,25 @@ class BatchIndexed(Sinusoidal):
 
 
 class RescaledSinusoidal(Sinusoidal):
-    """Sinusoids whose whole table is scaled to a standard deviation of 0.10."""
+    """Sinusoids whose whole table is scaled to a standard deviation of 0.10.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `posenc.encodings.Sinusoidal`.
+
+    Raises
+    ------
+    ValueError
+        As `posenc.encodings.Sinusoidal`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> round(float(RescaledSinusoidal(8, 2, 20).table(20).std()), 2)
+    0.1
+    """
 
     def table(self, length: int) -> Tensor:
         table = super().table(length)
@@ -74,6 +113,20 @@ class UnmaskedSkew(Position):
     -----
     Parameters to learn, in every layer: `max_length * d_head`. The published layer stands once,
     in front of the encoder.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of range; in a forward pass, if the input is longer than `max_length`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> import torch
+    >>> q = torch.randn(1, 2, 5, 4)
+    >>> UnmaskedSkew(8, 2, 20).bias(torch.zeros(1, 5, 8), q, q)[0, 0].diagonal(1).tolist()
+    [0.0, 0.0, 0.0, 0.0]
     """
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
@@ -89,7 +142,29 @@ class UnmaskedSkew(Position):
 
 
 def unmasked_skew(scores: Tensor) -> Tensor:
-    """Move scores (..., L, L), whose columns are the offsets -(L - 1)..0, as a causal skew does."""
+    """Move scores (..., L, L), whose columns are the offsets -(L - 1)..0, as a causal skew does.
+
+    Parameters
+    ----------
+    scores : (..., L, L)
+        Column c holds the offset c - (L - 1).
+
+    Returns
+    -------
+    (..., L, L)
+        Right on and below the diagonal, zero right above it, and further right of the next query.
+
+    Raises
+    ------
+    RuntimeError
+        If the last two dimensions differ in size.
+
+    Examples
+    --------
+    >>> import torch
+    >>> unmasked_skew(torch.tensor([[-2.0, -1.0, 0.0]]).expand(3, 3)).tolist()
+    [[0.0, 0.0, -2.0], [-1.0, 0.0, 0.0], [-2.0, -1.0, 0.0]]
+    """
     length = scores.shape[-1]
     padded = nn.functional.pad(scores, (1, 0)).flatten(-2)
     return padded[..., length:].unflatten(-1, (length, length))
@@ -104,6 +179,21 @@ class ConfiguredTAPE(TAPE):
         As for `TAPE`.
     n_steps : int
         The configured length, at least `max_length`. The frequencies are omega_i d_model / n_steps.
+
+    Raises
+    ------
+    ValueError
+        If `n_steps` is below `max_length`, and as `posenc.encodings.TAPE`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc.encodings import TAPE
+    >>> same = ConfiguredTAPE(8, 2, 20, n_steps=20).rows(20)
+    >>> torch.equal(same, TAPE(8, 2, 20).rows(20))
+    True
     """
 
     def __init__(
@@ -122,7 +212,25 @@ class ConfiguredTAPE(TAPE):
 
 
 class TiedTUPE(TUPE):
-    """TUPE with a sinusoid added to the tokens as well, so that content and position mix again."""
+    """TUPE with a sinusoid added to the tokens as well, so that content and position mix again.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, cls_reset
+        As for `posenc.encodings.TUPE`.
+
+    Raises
+    ------
+    ValueError
+        As `posenc.encodings.TUPE`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> "embed" in TiedTUPE(8, 2, 20).doors()
+    True
+    """
 
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
@@ -135,8 +243,93 @@ class TiedTUPE(TUPE):
         return x + self.sinusoid[: x.shape[1]].to(x.dtype)
 
 
+class DecayingDFT(Position):
+    """A DFT table that shrinks with every call, as seen in dfstrans/DFStrans at commit 3918f7b.
+
+    Four things differ from the paper's encoding, `posenc.encodings.DFT`. Positions count from 1.
+    The columns are cos and sin in turn for the frequencies 2 pi k / d_model, k = 0 to
+    d_model / 2 - 1, so that the second column is sin 0 = 0 and the Nyquist column cos(pi t) is
+    missing. The factor sqrt(1 / 2) of the first and last *frequency* is given to the first and
+    last *time step*. And the scale is multiplied into the table in place in each forward pass,
+    training or not, where the paper has it once.
+
+    Parameters
+    ----------
+    d_model : int
+        Positive and even.
+    n_heads, max_length : int
+        As for `Position`. An input longer than `max_length` is an error.
+
+    Attributes
+    ----------
+    table : Tensor of shape (max_length, d_model)
+        The buffer that changes, here and in a `state_dict`. Its rows start with norm
+        sqrt(d_model / 2), the length of d_model / 2 pairs (cos, sin). One factor sqrt(2 / d_model)
+        makes that 1, as the paper wants it; n forward passes make it
+        sqrt(2 / d_model)**(n - 1). At d_model = 2 that factor is 1 and nothing shrinks.
+
+    Notes
+    -----
+    Parameters to learn: 0. Cost: O(max_length d_model) per forward pass. It is a Python side
+    effect: a stack of seeds keeps one table for each.
+
+    Raises
+    ------
+    ValueError
+        If `d_model` is odd or another size is out of range.
+
+    Examples
+    --------
+    >>> import torch
+    >>> decaying = DecayingDFT(16, 2, 16)
+    >>> first, second = (decaying.embed(torch.zeros(1, 16, 16))[0, 5].norm() for _ in range(2))
+    >>> round(float(second / first), 2)  # sqrt(2 / 16), again at every call
+    0.35
+    """
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__(_checks.even("d_model", d_model), n_heads, max_length)
+        self.register_buffer("table", _unscaled(self.max_length, d_model))
+
+    def embed(self, x: Tensor) -> Tensor:
+        length = x.shape[1]
+        self.check_length(length)
+        self.table.mul_(math.sqrt(2 / self.d_model))
+        self.table[0].mul_(math.sqrt(0.5))
+        self.table[-1].mul_(math.sqrt(0.5))
+        return x + self.table[:length].to(x.dtype)
+
+
+def _unscaled(n_positions: int, d_model: int) -> Tensor:
+    """Return cos and sin in turn of 2 pi k t / d_model, t = 1..n_positions."""
+    phase = np.outer(np.arange(1, n_positions + 1), np.arange(d_model // 2)) % d_model
+    angles = 2 * np.pi * phase / d_model
+    table = np.stack((np.cos(angles), np.sin(angles)), -1).reshape(n_positions, d_model)
+    return torch.as_tensor(table, dtype=torch.get_default_dtype())
+
+
 class FixedSPE(Sinusoidal):
-    """What ran under the name of SPE: the sinusoidal encoding, without any stochastic code."""
+    """What ran under the name of SPE: the sinusoidal encoding, without any stochastic code.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `posenc.encodings.Sinusoidal`.
+
+    Raises
+    ------
+    ValueError
+        As `posenc.encodings.Sinusoidal`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc.encodings import Sinusoidal
+    >>> torch.equal(FixedSPE(8, 2, 20).rows(20), Sinusoidal(8, 2, 20).rows(20))
+    True
+    """
 
 
 class TokenConvolution(Position):
@@ -151,6 +344,19 @@ class TokenConvolution(Position):
         As for `Position`. Any length is served.
     kernel_size : int
         Odd, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If `kernel_size` is even or below 1.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> import torch
+    >>> TokenConvolution(8, 2, 20).embed(torch.zeros(3, 5, 8)).shape
+    torch.Size([3, 5, 8])
     """
 
     def __init__(
@@ -167,7 +373,25 @@ class TokenConvolution(Position):
 
 
 class InputOnlyTPE(Sinusoidal):
-    """T-PE with its sinusoid at the input only and without its similarity term."""
+    """T-PE with its sinusoid at the input only and without its similarity term.
+
+    Parameters
+    ----------
+    d_model, n_heads, max_length, base, scale
+        As for `posenc.encodings.Sinusoidal`.
+
+    Raises
+    ------
+    ValueError
+        As `posenc.encodings.Sinusoidal`.
+
+    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
+
+    Examples
+    --------
+    >>> InputOnlyTPE(8, 2, 20).doors()
+    ('embed',)
+    """
 
 
 class AcrossBatch(SelfAttention):
@@ -185,6 +409,16 @@ class AcrossBatch(SelfAttention):
     ------
     ValueError
         If the encoding uses another door, or a mask or a bias is given.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from posenc import encodings
+    >>> layer = AcrossBatch(8, 2, encodings.make("none", 8, 2, 5)).eval()
+    >>> x = torch.randn(3, 5, 8)
+    >>> alone, beside = layer(x[:1])[0], layer(x)[0]  # the same series, in two batches
+    >>> torch.allclose(alone, beside)
+    False
     """
 
     def __init__(
@@ -204,7 +438,7 @@ class AcrossBatch(SelfAttention):
         self.check_input(x, mask)
         x = self.position.embed(x).transpose(0, 1)
         q, k, _ = self._project(x)
-        return self._softmax(x, q, k, None, None)
+        return softmax_weights(q, self._for_all_heads(k), None, None, self.scale)
 
 
 def attend_across_batch(model: nn.Module) -> None:
@@ -214,6 +448,23 @@ def attend_across_batch(model: nn.Module) -> None:
     ----------
     model : TimeSeriesTransformer or PatchTransformer
         Changed in place.
+
+    Raises
+    ------
+    ValueError
+        If an encoding of the model uses another door than `embed`.
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
+    >>> from posenc.models import PatchTransformer
+    >>> model = PatchTransformer(1, 2, 32, "sinusoidal", d_model=8, n_heads=2, n_layers=1, d_ff=16)
+    >>> attend_across_batch(model)
+    >>> type(model.layers[0].attention).__name__
+    'AcrossBatch'
     """
     for layer in model.layers:
         old = layer.attention
@@ -233,13 +484,46 @@ def standardise_per_step(train: NDArray, other: NDArray) -> tuple[NDArray, NDArr
     -------
     Both, in units of the training part's standard deviation at that step; steps that never change
     there are only centred.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> waves = np.sin(np.arange(6.0))[None, :, None] * np.ones((4, 1, 1))
+    >>> bool((standardise_per_step(waves, waves)[0] == 0).all())  # the common shape is gone
+    True
     """
     mean, deviation = train.mean(axis=0), train.std(axis=0)
     return _scaled(mean, deviation, train, other)
 
 
 def standardise_before_split(train: NDArray, test: NDArray) -> tuple[NDArray, NDArray]:
-    """Standardise each channel by both parts together, arrays (n, length, n_channels)."""
+    """Standardise each channel by both parts together, arrays (n, length, n_channels).
+
+    Parameters
+    ----------
+    train, test : arrays (n, length, n_channels)
+
+    Returns
+    -------
+    Both, in units of their common standard deviation of each channel.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> train, test = np.zeros((4, 3, 1)), np.ones((4, 3, 1))
+    >>> standardise_before_split(train, test)[0].ravel()[:2]  # the training part knows of the test
+    array([-1., -1.])
+    """
     whole = np.concatenate((train, test))
     return _scaled(whole.mean(axis=(0, 1)), whole.std(axis=(0, 1)), train, test)
 
@@ -258,6 +542,19 @@ def choose_on_half(correct: NDArray, seed: int) -> tuple[float, float]:
     -------
     accuracy of the chosen epoch on the half that chose it, and on the other half. The first of
     equally good epochs is chosen.
+
+    Raises
+    ------
+    IndexError
+        If `correct` is not two-dimensional.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> correct = np.random.default_rng(0).random((50, 40)) < 0.7  # 50 models that guess alike
+    >>> chosen, other = choose_on_half(correct, seed=0)
+    >>> chosen > other
+    True
     """
     order = np.random.default_rng(seed).permutation(correct.shape[1])
     half = correct.shape[1] // 2

@@ -24,7 +24,8 @@ VARIANTS = {  # label -> (encoding, scale) in the stored records
     DFT: ("dft", "paper"),
     "one-hot, large": (probes.ONE_HOT, "loud"),
 }
-MADE_LOUD = {"matched:LoudDFT": VARIANTS["DFT, large"]}  # lines of windows name a class
+# some lines of windows name a class
+MADE_LOUD = {"posenc.audit.matched:LoudDFT": VARIANTS["DFT, large"]}
 SETS = ("SMD", "MSL")
 DISTANCES = probes.DISTANCES
 MOST_WINDOWS = 1000  # of each part

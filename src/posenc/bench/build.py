@@ -231,9 +231,11 @@ def _without_length(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def source_file(name: str) -> Path | None:
-    """Return the file of a reader's own encoding; None for those of the book."""
-    own = ":" in name or name in encodings.names("own")
-    return Path(inspect.getfile(find_class(name))) if own else None
+    """Return the file of a reader's own encoding; None for classes of this package."""
+    if ":" not in name and name not in encodings.names("own"):
+        return None
+    cls = find_class(name)
+    return None if cls.__module__.startswith("posenc.") else Path(inspect.getfile(cls))
 
 
 def stored_name(name: str) -> str:
@@ -261,8 +263,8 @@ def stored_name(name: str) -> str:
 
 
 def fingerprint(name: str) -> str:
-    """Return a short hash of an encoding: of a reader's own file, or of the book's own code."""
+    """Return a short hash of an encoding: of a reader's own file, or of this package's code."""
     path = source_file(name)
     if path is None:
-        return fingerprints.of_name(name)
+        return fingerprints.of_name(stored_name(name))
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -6,13 +6,15 @@ comments and layout. A change of wording leaves it alone; a change of code does 
 
 Code may also be written anew and compute the same. `fingerprints.json` beside this file lists for
 each encoding the versions that stored trainings used, each with a *probe*: numbers that it gave.
-A later version whose probe agrees to six digits counts as the same one:
+It does so for the registered ones and for the re-enactments that records name by their class. A
+later version whose probe agrees to six digits counts as the same one:
 
     python -m posenc.bench.fingerprints
 """
 
 import ast
 import hashlib
+import importlib
 import inspect
 import io
 import json
@@ -31,6 +33,19 @@ from posenc.attention import Position, SelfAttention
 
 TOLERANCE = 1e-6
 FILE = Path(__file__).with_name("fingerprints.json")
+# What stored trainings name by its class, with what a probe must say besides the sizes.
+BY_CLASS: dict[str, dict[str, int]] = {
+    "posenc.audit.matched:LoudDFT": {},
+    "posenc.audit.one_hot:OneHot": {"max_length": 16},
+    "posenc.audit.published:BatchIndexed": {},
+    "posenc.audit.published:ConfiguredTAPE": {"n_steps": 80},
+    "posenc.audit.published:DecayingDFT": {},
+    "posenc.audit.published:InputOnlyTPE": {},
+    "posenc.audit.published:RescaledSinusoidal": {},
+    "posenc.audit.published:TiedTUPE": {},
+    "posenc.audit.published:TokenConvolution": {},
+    "posenc.audit.published:UnmaskedSkew": {},
+}
 _SKIPPED = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -72,14 +87,14 @@ def of_code(cls: type[Position]) -> str:
 
 
 def of_name(name: str, known: Path | None = None) -> str:
-    """Return the fingerprint under which trainings of a book's encoding are stored.
+    """Return the fingerprint under which trainings of an encoding of this package are stored.
 
     That is the one of its code, or of an earlier version with the same probe.
 
     Parameters
     ----------
     name : str
-        One of `encodings.names("series")`.
+        One of `encodings.names("series")`, or "module:Class".
     known : pathlib.Path, optional
         A file of versions, as `register` writes it; by default the package's own.
 
@@ -98,7 +113,7 @@ def of_name(name: str, known: Path | None = None) -> str:
     >>> of_name("rotary") == of_code(encodings.Rotary)  # written anew since, to the same effect
     False
     """
-    code = of_code(encodings.get(name))
+    code = of_code(_class(name))
     for version in _versions(known or FILE).get(name, []):
         if code in (version["code"], *version["same"]):
             return version["code"]
@@ -111,7 +126,7 @@ def probe(name: str) -> list[float]:
     Parameters
     ----------
     name : str
-        One of `encodings.names("series")`.
+        One of `encodings.names("series")` or `BY_CLASS`.
 
     Returns
     -------
@@ -131,13 +146,15 @@ def probe(name: str) -> list[float]:
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        position = encodings.make(name, 16, 2, 40)
+        sizes = {"d_model": 16, "n_heads": 2, "max_length": 40, **BY_CLASS.get(name, {})}
+        position = _class(name)(**sizes)
         spread = [float(p.detach().double().square().mean().sqrt()) for p in position.parameters()]
         attention = SelfAttention(16, 2, position).double().eval()
         with torch.no_grad():
             for number, parameter in enumerate(attention.parameters()):
                 parameter.copy_(_wave(parameter.shape, number))
-        return [*np.round(spread, 2).tolist(), *_outputs(attention, 5), *_outputs(attention, 40)]
+        short, long = (_outputs(attention, length) for length in (5, sizes["max_length"]))
+        return [*np.round(spread, 2).tolist(), *short, *long]
 
 
 def agree(one: list[float], other: list[float]) -> bool:
@@ -180,8 +197,8 @@ def register(path: Path) -> list[str]:
         If the file cannot be written.
     """
     versions, news = _versions(path), []
-    for name in encodings.names("series"):
-        code, now = of_code(encodings.get(name)), probe(name)
+    for name in (*encodings.names("series"), *BY_CLASS):
+        code, now = of_code(_class(name)), probe(name)
         listed = versions.setdefault(name, [])
         if any(code in (v["code"], *v["same"]) for v in listed):
             continue
@@ -193,6 +210,12 @@ def register(path: Path) -> list[str]:
             news.append(f"{name}: {code} is new")
     _files.replace(path, json.dumps(versions, indent=1) + "\n")
     return news
+
+
+def _class(name: str) -> type[Position]:
+    """Return the class of a name, which may be "module:Class"."""
+    module, colon, qualified = name.partition(":")
+    return getattr(importlib.import_module(module), qualified) if colon else encodings.get(name)
 
 
 def _outputs(attention: SelfAttention, length: int) -> list[float]:

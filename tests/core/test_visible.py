@@ -1,0 +1,27 @@
+"""The net below moves of code sees a changed number, and lets names change."""
+
+import visible
+
+BEFORE = {"records": {"a.jsonl:1": "x"}, "readings": {"study.gaps.table": "y"}}
+
+
+def test_a_function_may_move_and_its_value_may_not_change():
+    moved = {"records": {"a.jsonl:1": "x"}, "readings": {"experiments.gaps.read.table": "y"}}
+    assert visible.differences(BEFORE, moved) == []
+    other = {"records": {"a.jsonl:1": "x"}, "readings": {"study.gaps.table": "z"}}
+    assert visible.differences(BEFORE, other) == ["readings: study.gaps.table"]
+
+
+def test_a_record_that_changes_goes_or_comes_is_named():
+    now = {"records": {"a.jsonl:2": "x"}, "readings": {"study.gaps.table": "y"}}
+    assert visible.differences(BEFORE, now) == ["records: a.jsonl:1", "records, new: a.jsonl:2"]
+
+
+def test_names_of_classes_outside_the_registry_do_not_count_and_scores_do():
+    def record(module, accuracy, key):
+        settings = {"encoding": f"{module}:LoudDFT", "encoding_source": key}
+        return {"encoding": f"{module}:LoudDFT", "settings": settings, "accuracy": accuracy}
+
+    before = visible.digest(record("matched", 0.5, "a"))
+    assert visible.digest(record("posenc.audit.matched", 0.5, "b")) == before
+    assert visible.digest(record("matched", 0.25, "a")) != before
