@@ -21,6 +21,7 @@ import json
 import sys
 import textwrap
 import tokenize
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -291,9 +292,29 @@ def _bare(source: str, tree: ast.AST) -> str:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 dropped.update(range(first.lineno, first.end_lineno + 1))
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    kept = (t.string for t in tokens if t.type not in _SKIPPED and t.start[0] not in dropped)
-    return "".join(kept)
+    return "".join(text for line, text in _pieces(source) if line not in dropped)
+
+
+def _pieces(source: str) -> Iterator[tuple[int, str]]:
+    """Yield each token that counts with its line; an f-string is one, as it was before 3.12."""
+    lines, depth, begin = source.splitlines(keepends=True), 0, (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "FSTRING_START":
+            begin = begin if depth else token.start
+            depth += 1
+        elif kind == "FSTRING_END":
+            depth -= 1
+            if not depth:
+                yield begin[0], _between(lines, begin, token.end)
+        elif not depth and token.type not in _SKIPPED:
+            yield token.start[0], token.string
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """Return the text from one (line, column) to another, lines counted from 1."""
+    text = "".join(lines[start[0] - 1 : end[0]])
+    return text[start[1] : len(text) - len(lines[end[0] - 1]) + end[1]]
 
 
 def main() -> int:
