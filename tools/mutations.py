@@ -283,7 +283,8 @@ MISTAKES = [
         "src/posenc/audit/evidence.py",
         "apart = evidence.difference.value <= alpha",
         "apart = evidence.difference.value <= 2 * alpha",
-        "tests/audit/test_audit_rules.py",
+        "tests/audit/test_audit_rules.py::"
+        "test_a_difference_is_shown_up_to_the_level_and_no_further",
     ),
     Mistake(
         "rounded figures that only touch are out of order",

@@ -107,6 +107,11 @@ def test_what_is_claimed_against_what_is_shown(direction, shown, outcome):
     assert decision.numbers["p_difference"] == shown.difference.value
 
 
+@pytest.mark.parametrize(("p", "side"), [(0.05, 1), (0.051, 0), (0.09, 0)])
+def test_a_difference_is_shown_up_to_the_level_and_no_further(p, side):
+    assert shows(evidence(0.05, 0.02, p=p), 0.01).side == side
+
+
 def test_a_difference_that_may_lie_within_the_margin_does_not_refute_equality():
     straddling = evidence(0.015, 0.01)
     assert shows(straddling, 0.01) == Shown(side=1, equal=False, beyond=False)

@@ -97,6 +97,7 @@ def test_the_test_part_chooses_nothing():
     found = outcomes(first, [0.5, 0.9, 0.4])
     tempting = found | outcome(first[0], 0.5, test=1.0)
     assert tuning.tuned(cell(), tempting) == tuning.tuned(cell(), found)
+    assert tuning.tuned(cell(), tempting).learning_rate == first[1].learning_rate
 
 
 def test_failed_trials_are_left_out_and_without_any_the_cell_stays_as_it_is():
