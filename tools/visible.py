@@ -153,8 +153,8 @@ def differences(before: dict[str, dict[str, str]], now: dict[str, dict[str, str]
 def main() -> int:
     """Store what is visible, or say what differs from what was stored."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("store", "check"))
-    parser.add_argument("file", type=Path)
+    parser.add_argument("command", choices=("store", "check"), help="what to do")
+    parser.add_argument("file", type=Path, help="where it is stored, such as _build/visible.json")
     options = parser.parse_args()
     now = take()
     print(", ".join(f"{len(there)} {kind}" for kind, there in now.items()))
