@@ -91,11 +91,12 @@ def outputs() -> Iterator[tuple[str, object]]:
 def readings() -> Iterator[tuple[str, object]]:
     """Yield what functions return that need no argument, or a model's name."""
     for function in functions():
-        needed = [p.name for p in inspect.signature(function).parameters.values() if is_needed(p)]
+        parameters = inspect.signature(function).parameters.values()
+        needed = [(p.name, p.annotation) for p in parameters if is_needed(p)]
         name = f"{function.__module__}.{function.__qualname__}"
         if not needed and function.__name__ != "main":
             yield name, function()
-        elif needed == ["model"]:
+        elif needed == [("model", str)]:
             for model in build.MODELS:
                 yield f"{name}({model})", called(function, model)
 
