@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from posenc.bench.stages import finished
-from posenc.bench.store import Store
+from posenc.bench.store import Store, unique
 
 
 class UnitStores:
@@ -41,8 +40,5 @@ class UnitStores:
 
     def records(self) -> dict[str, dict]:
         """Return all records by their keys, of those that failed the last one."""
-        found = {}
-        for store in self._of.values():
-            found |= {one["key"]: one for one in store if "error" in one}
-            found |= finished(store.path)
-        return found
+        every = (record for store in self._of.values() for record in store)
+        return {record["key"]: record for record in unique(every)}

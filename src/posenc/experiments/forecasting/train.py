@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.bench import ensemble
+from posenc.bench.course import learning_rate
 from posenc.bench.ensemble import Ensemble
 from posenc.bench.settings import Settings
 from posenc.bench.train import TrainingError, exact_convolutions
@@ -68,7 +69,7 @@ def train(
     -------
     list of dict or TrainingError, one per cell
         `mase`, the mean over series of the error in units of the seasonal naive one (the outcome),
-        `smape` in per cent, `validation_mase` of the best check, `best_step`, the whole
+        `validation_mase` of the best check, `best_step`, the whole
         `validation_errors`, `longer_mase` where the model reads a context four times as long, or
         `refusal`, why it cannot, and the costs.
     """
@@ -128,7 +129,8 @@ class Fit:
         self.batches = torch.stack(
             [_batches(cell, len(p.train)) for cell, p in zip(cells, parts, strict=True)], 1
         ).to(device)
-        rates = [[c.learning_rate * rise(step, c) for c in cells] for step in range(cells[0].steps)]
+        steps = self.settings.steps
+        rates = [[learning_rate(step, steps, cell) for cell in cells] for step in range(steps)]
         self.rates = torch.tensor(rates, device=device)
         self.best = [math.inf] * len(cells)
         self.at = [0] * len(cells)
@@ -239,14 +241,6 @@ class AdamW:
         ]
         torch._foreach_mul_(change, shaped)
         torch._foreach_sub_(self.parameters, change)
-
-
-def rise(step: int, cell: Settings) -> float:
-    """Return the share of the learning rate at a step: a linear rise, then a cosine to 0."""
-    first = max(1, round(cell.warmup * cell.steps))
-    if step < first:
-        return (step + 1) / first
-    return 0.5 * (1 + math.cos(math.pi * (step - first) / max(1, cell.steps - first)))
 
 
 def _batches(cell: Settings, n_windows: int) -> Tensor:
