@@ -120,7 +120,7 @@ def pages() -> dict[str, float]:
 
 def figures() -> dict[str, float]:
     """Measure the weight of the interactive figures."""
-    from posenc.study import explorables
+    from posenc.guide import explorables
     from posenc.teaching.explorables import bundle
 
     def weight(name: str) -> int:

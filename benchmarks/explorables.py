@@ -18,7 +18,7 @@ from aim_limits import FIGURE_LIMIT, FRAME, RUNTIME_LIMIT
 from playwright.sync_api import Browser, sync_playwright
 from timing import markdown
 
-from posenc.study import explorables
+from posenc.guide import explorables
 from posenc.teaching.explorables import bundle
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from posenc.study import peers
+from posenc.experiments import peers
 
 DTYPES = (torch.float64, torch.float32)
 
@@ -57,7 +57,7 @@ class Case:
     explanation : str
         Why the two differ by more than rounding, where that is known and meant.
     unit : str
-        A key of `posenc.study.peers.UNITS`.
+        A key of `posenc.experiments.peers.UNITS`.
     """
 
     encoding: str

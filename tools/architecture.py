@@ -22,8 +22,8 @@ SOURCE = ROOT / "src"
 PICTURE = ROOT / ".github" / "architecture.svg"
 MATHEMATICS = "mathematics"
 
-WIDTH, BOX, ROW, GAP = 760, 330, 84, 42  # of the picture, a box and what lies between, in px
-LINE = 46  # characters in a line of a box
+WIDTH, BOX, ROW, GAP = 760, 236, 104, 42  # of the picture, a box and what lies between, in px
+LINE = 33  # characters in a line of a box
 STYLE = """
   .ground { fill: #ffffff } .box { fill: #f2f5f9; stroke: #1b2a49 }
   .torch .box { fill: #e3eef6 } .edge { fill: none; stroke: #1b2a49; stroke-width: 1.5 }

@@ -20,10 +20,11 @@ import ledger
 import marks
 import notebooks
 from posenc import encodings
-from posenc.bench import protocols
-from posenc.bench.lab import FIRST, MORE, PROTOCOL
-from posenc.study import edition, lab, second
-from posenc.study.measured import Measured, measured, number
+from posenc.experiments.classification import edition, second
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.lengths import read as lab
+from posenc.experiments.lengths.train import FIRST, MORE, PROTOCOL
+from posenc.guide.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, Facts, facts
@@ -174,7 +175,7 @@ def cells() -> list:
         new_code_cell(
             "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
             "from posenc.attention import Places\n"
-            "from posenc.study import measured\n"
+            "from posenc.guide import measured\n"
             "from posenc.teaching import scorecard, scorecard_torch\n"
             "from posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"

@@ -33,7 +33,10 @@ logger = logging.getLogger(__name__)
 BOX = re.compile(r'<div class="posenc-claim[^>]* id="claim-(\w+)">')
 SHOWN = re.compile(r'<div class="posenc-claim posenc-shown[^>]* data-claim="(\w+)">')
 ANCHOR = re.compile(r"(?:.*[/#])?claim-([A-Z]\d+)")
-MOVED_PAGES = {"book/published-code": "book/audit/published-code"}
+MOVED_PAGES = {
+    "book/published-code": "book/audit/published-code",
+    "book/api/study": "book/api/experiments",
+}
 REDIRECT = """\
 <!doctype html>
 <html lang="en">

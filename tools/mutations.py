@@ -236,31 +236,31 @@ MISTAKES = [
     # statistics
     Mistake(
         "accuracies are compared as floats, so that rounding breaks ties",
-        "src/posenc/study/friedman.py",
+        "src/posenc/statistics/friedman.py",
         "means = set_means(differences).round(DECIMALS)",
         "means = set_means(differences)",
-        "tests/study/test_study_friedman.py::test_rounding_noise_makes_no_rank",
+        "tests/statistics/test_friedman.py::test_rounding_noise_makes_no_rank",
     ),
     Mistake(
         "Holm's factor is one too large",
-        "src/posenc/study/friedman.py",
+        "src/posenc/statistics/friedman.py",
         "np.arange(p_values.size, 0, -1)",
         "np.arange(p_values.size + 1, 1, -1)",
-        "tests/study/test_study_friedman.py::test_holm_of_a_worked_example",
+        "tests/statistics/test_friedman.py::test_holm_of_a_worked_example",
     ),
     Mistake(
         "Wilcoxon's test drops differences of 0 unasked",
-        "src/posenc/study/friedman.py",
+        "src/posenc/statistics/friedman.py",
         'if zeros == "wilcox":',
         "if zeros:",
-        "tests/study/test_study_friedman.py::test_wilcoxon_equals_all_patterns_of_signs",
+        "tests/statistics/test_friedman.py::test_wilcoxon_equals_all_patterns_of_signs",
     ),
     Mistake(
         "the worst method has rank 1",
-        "src/posenc/study/statistics.py",
+        "src/posenc/statistics/summary.py",
         "stats.rankdata(-_table(scores), axis=1)",
         "stats.rankdata(_table(scores), axis=1)",
-        "tests/study/test_study_statistics.py::test_ranks_share_ties_and_sum_up",
+        "tests/statistics/test_summary.py::test_ranks_share_ties_and_sum_up",
     ),
     # verdicts
     Mistake(

@@ -29,7 +29,7 @@ import posenc
 from posenc.bench import build
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("study", "audit", "guide", "experiments")  # those that read records
+ROOMS = ("audit", "guide", "experiments")  # those that read records
 CLASS = re.compile(r"[\w.]+:(?=[A-Z]\w*$)")  # the module of "module:Class"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 SHOWN = ("text/plain", "text/html", "text/markdown")

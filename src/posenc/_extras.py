@@ -25,7 +25,8 @@ EXTRAS = {
     "playwright": "pdf",
     "pypdf": "pdf",
 }
-WHOLE = ("posenc.bench", "posenc.study", "posenc.audit")  # rooms that need all that `bench` brings
+# rooms that need all that `bench` brings
+WHOLE = ("posenc.bench", "posenc.experiments", "posenc.guide", "posenc.audit")
 CPU = (
     "; on Linux, --extra-index-url https://download.pytorch.org/whl/cpu takes the small build "
     "without CUDA"

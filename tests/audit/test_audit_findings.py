@@ -8,7 +8,8 @@ import pytest
 
 from posenc.audit import findings, ledger
 from posenc.audit.outcomes import Outcome
-from posenc.study import edition, peers, second
+from posenc.experiments import peers
+from posenc.experiments.classification import edition, second
 
 ALL = findings.findings()
 

@@ -10,8 +10,8 @@ from posenc.audit.claims import claim
 from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision
 from posenc.audit.survey import trained
-from posenc.bench import protocols
-from posenc.study.second import Grid
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification.second import Grid
 
 ENCODINGS = protocols.ENCODINGS
 SETS = protocols.UP_TO_100[:16]

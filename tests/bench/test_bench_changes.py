@@ -5,12 +5,13 @@ import time
 
 import pytest
 
-from posenc.bench import changes, commands, protocols, tuning
+from posenc.bench import changes, commands, tables, tuning
 from posenc.bench.changes import Change, Stored
 from posenc.bench.records import finished
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
-from posenc.study import report, tables
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification import report
 
 OPTIONS = {"length": 12, "n": 48, "distance": 3}
 SET = "range_probe:length=12,n=48,distance=3"

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.bench import build, records
+from posenc.bench import build, records, tables
 from posenc.bench.__main__ import main
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
-from posenc.study import report, tables
+from posenc.experiments.classification import report
 
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smoke"]
 
@@ -375,7 +375,8 @@ def test_a_report_of_nothing_is_refused(tmp_path, call):
 def test_reading_results_needs_no_torch():
     code = (
         "import sys; from posenc.bench import settings, store\n"
-        "from posenc.study import statistics, tables\n"
+        "from posenc.bench import tables\n"
+        "from posenc.statistics import summary\n"
         "print('torch' in sys.modules, 'matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

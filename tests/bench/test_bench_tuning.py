@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from posenc import encodings
-from posenc.bench import commands, failures, protocols, records, stages, tuning
+from posenc.bench import commands, failures, records, stages, tuning
 from posenc.bench.driver import Driver, Summary
 from posenc.bench.local import SerialEngine
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
-from posenc.study import report
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification import report
 
 
 class Quiet:

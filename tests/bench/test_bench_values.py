@@ -7,7 +7,7 @@ import pytest
 
 from posenc.bench import records, values
 from posenc.bench.store import Store, merge
-from posenc.study import results
+from posenc.experiments import results
 
 WRONG = [
     ("metrics.accuracy", "high", "a number from 0 to 1", "'high'"),

@@ -40,8 +40,8 @@ def test_each_room_imports_only_what_stands_above_it():
         ("tables/waves.py", "import posenc.attention"),
         ("attention/layer.py", "def f():\n    from posenc.encodings import names"),
         ("data/load.py", "from posenc.models import layer"),
-        ("bench/train.py", "from posenc.study import statistics"),
-        ("study/tables.py", "from posenc.audit import printed"),
+        ("bench/train.py", "from posenc.experiments import results"),
+        ("bench/tables.py", "from posenc.audit import printed"),
         ("cellar.py", "import posenc.audit"),
     ],
 )
@@ -86,7 +86,7 @@ def test_readme_shows_the_picture_and_names_every_room_to_those_who_cannot_see_i
 def test_what_is_said_fits_into_its_box():
     for room in architecture.rooms(allowed=architecture.exceptions()):
         assert room.says
-        assert len(architecture.textwrap.wrap(room.says, architecture.LINE)) <= 2, room.says
+        assert len(architecture.textwrap.wrap(room.says, architecture.LINE)) <= 3, room.says
 
 
 def test_rooms_are_read_from_imports(tmp_path):

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
-from posenc.bench import baselines
 from posenc.bench.store import Store
 from posenc.data import archives, packed
 from posenc.data.dataset import Dataset
 from posenc.data.errors import ArchiveError, FileFormatError
 from posenc.data.formats import arff, array, mat, table, ts
 from posenc.data.sets import archive, msl, room
+from posenc.experiments.classification import baselines
 
 SECONDS = 5.0  # of the processor, for one file of a few kilobytes
 

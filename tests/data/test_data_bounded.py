@@ -13,11 +13,12 @@ from readers import ARFF, BASELINE, READERS, RECORD, judged, npy, outcome
 
 import posenc
 from posenc import _files
-from posenc.bench import baselines, ownfile
+from posenc.bench import ownfile
 from posenc.bench.store import Store, merge
 from posenc.data import checksums, measure
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import mat, text, ts
+from posenc.experiments.classification import baselines
 
 SOURCE = Path(posenc.__file__).parent
 HEAD = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"
@@ -260,7 +261,7 @@ def opens(path: Path) -> bool:
 def test_no_other_module_opens_files_for_reading():
     found = {
         path.relative_to(SOURCE).as_posix()
-        for room in ("data", "bench", "study", "experiments")
+        for room in ("data", "bench", "statistics", "experiments", "guide")
         for path in (SOURCE / room).rglob("*.py")
         if opens(path)
     }

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from posenc import data
-from posenc.bench.protocols import DATASETS
 from posenc.data import __main__ as command
 from posenc.data import carried, checksums, packed
+from posenc.experiments.classification.protocol import DATASETS
 
 
 @pytest.fixture

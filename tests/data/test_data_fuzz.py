@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from readers import BASELINE, READERS, RECORD, SECONDS, judged, npy, outcome
 
-from posenc.bench import baselines
 from posenc.bench.grid import parse
 from posenc.bench.store import Store
 from posenc.data import packed
 from posenc.data.errors import FileFormatError
 from posenc.data.formats import arff, array, ts
 from posenc.data.sets import room
+from posenc.experiments.classification import baselines
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
 STUMBLING = (

@@ -6,10 +6,11 @@ import nbformat
 import pytest
 
 import atlas
-from posenc.bench import lab as bench
-from posenc.bench import protocols
-from posenc.study import edition, lab
-from posenc.study.measured import Measured, measured
+from posenc.experiments.classification import edition
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.lengths import read as lab
+from posenc.experiments.lengths import train as bench
+from posenc.guide.measured import Measured, measured
 from posenc.teaching.atlas import card, cards
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]

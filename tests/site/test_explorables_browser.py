@@ -9,8 +9,10 @@ from browsing import DESKTOP, PHONE, Opened
 from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
-from posenc.study import explorables, friedman
-from posenc.study.explorables import benchmark, kernels
+from posenc.experiments.classification import explorable as benchmark
+from posenc.experiments.range_probe import explorable as kernels
+from posenc.guide import explorables
+from posenc.statistics import friedman
 from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all

@@ -6,7 +6,9 @@ The protocol is frozen, so they are no numbers that `tools/fill.py` fills in.
 import numpy as np
 from sitefiles import ROOT
 
-from posenc.study import found, found_tables, friedman, results
+from posenc.experiments import results
+from posenc.experiments.classification import found, found_tables
+from posenc.statistics import friedman
 
 PROTOCOL = (ROOT / "results/protocol.md").read_text(encoding="utf-8")
 

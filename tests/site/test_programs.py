@@ -6,8 +6,8 @@ import ast
 import pytest
 from sitefiles import ROOT
 
-from posenc.bench import extrapolation
 from posenc.bench.__main__ import parser
+from posenc.experiments.range_probe import extrapolation
 
 FOLDERS = ("src", "course", "peers", "tools", "benchmarks")
 PROGRAMS = [

@@ -11,8 +11,8 @@ import ledger_page
 def site(tmp_path_factory):
     """A folder of a site with nothing in it but what is written when the build has finished."""
     out = tmp_path_factory.mktemp("site")
-    for folder in ("_static", "book"):
-        (out / folder).mkdir()
+    for folder in ("_static", "book/api"):
+        (out / folder).mkdir(parents=True)
     config = SimpleNamespace(
         html_title="A book", project="", root_doc="book/intro", html_favicon="book/a/icon.svg"
     )
@@ -26,6 +26,7 @@ def site(tmp_path_factory):
     [
         ("index", "_static/icon.svg", "book/intro.html"),
         ("book/published-code", "../_static/icon.svg", "audit/published-code.html"),
+        ("book/api/study", "../../_static/icon.svg", "experiments.html"),
     ],
 )
 def test_a_page_that_leads_on_has_a_policy_and_an_icon(site, page, icon, target):

@@ -14,7 +14,8 @@ from posenc import encodings, tables
 from posenc.attention import Places
 from posenc.audit import ledger
 from posenc.encodings.stretching import SCALINGS
-from posenc.study import measured
+from posenc.experiments import costs
+from posenc.guide import measured
 from posenc.teaching.atlas import additions, card, cards
 from posenc.teaching.atlas.card import SETTING
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
@@ -161,7 +162,7 @@ def test_on_a_grid_a_weight_depends_on_rows_and_columns_apart():
 def test_a_folder_without_costs_says_how_to_measure_them(tmp_path, monkeypatch):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     with pytest.raises(ValueError, match=r"costs.json is missing; write it with: python bench"):
-        measured.step_costs()
+        costs.step_costs()
 
 
 def test_added_tables_cost_nothing_that_counts():
@@ -180,11 +181,11 @@ def test_measurements_are_the_stored_ones():
 
 def test_what_cards_say_of_prices_is_measured():
     cost = {name: one.cost for name, one in measured.measured().items() if one.tokens}
-    of_conv = measured.step_costs()["conv_spe"].values()
+    of_conv = costs.step_costs()["conv_spe"].values()
     assert "about three times as long" in card("conv_spe").use
     assert np.median(list(of_conv)) == pytest.approx(3, abs=0.5)
-    most = max(next(iter(measured.step_costs().values())))
+    most = max(next(iter(costs.step_costs().values())))
     assert "with many tokens the dearest" in " ".join(card("cope").use.split())
-    assert max(cost, key=lambda name: measured.step_costs()[name][most]) == "cope"
+    assert max(cost, key=lambda name: costs.step_costs()[name][most]) == "cope"
     assert "lower price" in card("sine_spe").use
     assert cost["rotary"] < cost["sine_spe"]

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from posenc import frequencies, schedules
-from posenc.study import control, gaps
+from posenc.experiments.classification import control
+from posenc.experiments.gaps import read as gaps
 from posenc.teaching import last_marker
 from posenc.teaching.explorables import rope_schedules
 from posenc.teaching.figures import beyond_training_length as beyond

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc.bench import protocols
-from posenc.study import explorables, friedman
-from posenc.study.explorables.benchmark import (
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification.explorable import (
     CHOICES,
     MODELS,
     SETS,
@@ -19,8 +18,10 @@ from posenc.study.explorables.benchmark import (
     level,
     points,
 )
-from posenc.study.explorables.kernels import FORMULAS, TITLES, by_formula, by_offset
-from posenc.study.second import Grid
+from posenc.experiments.classification.second import Grid
+from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
+from posenc.guide import explorables
+from posenc.statistics import friedman
 from posenc.teaching.explorables import bundle, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
@@ -90,7 +91,9 @@ def test_what_a_preset_and_the_call_name_are_controls(name):
 @every_figure
 def test_what_is_copied_as_python_runs(name):
     from posenc import fourier, frequencies, tables
-    from posenc.study.explorables import benchmark, chooser, kernels
+    from posenc.experiments.classification import explorable as benchmark
+    from posenc.experiments.range_probe import explorable as kernels
+    from posenc.guide import chooser
     from posenc.teaching.explorables import doors, shuffle
 
     figure = explorables.make(name)

@@ -11,9 +11,11 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.bench import extrapolation, protocols, tuning
+from posenc.bench import tuning
 from posenc.bench.__main__ import main, parser
 from posenc.bench.settings import PROFILES
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.range_probe import extrapolation
 from posenc.models import TimeSeriesTransformer
 
 PAGE = (Path(__file__).parents[2] / "book" / "running-benchmarks.md").read_text(encoding="utf-8")

@@ -4,7 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from posenc.study import families, found, found_tables, friedman, second, variants
+from posenc.experiments.classification import families, found, found_tables, second, variants
+from posenc.statistics import friedman
 
 grids = cache(found.grids)
 answers = cache(found.answers)

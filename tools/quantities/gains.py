@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from posenc.bench import protocols
-from posenc.study import found, found_tables, second
+from posenc.experiments.classification import found, found_tables, second
+from posenc.experiments.classification import protocol as protocols
 from quantities import _read
 
 MODELS = {tokens: model for model, tokens in second.TOKENS.items()}

@@ -1,7 +1,7 @@
 """Another norm and a larger model, beside the plain ones of the benchmark."""
 
-from posenc.bench import protocols
-from posenc.study import found, second, variants
+from posenc.experiments.classification import found, second, variants
+from posenc.experiments.classification import protocol as protocols
 from quantities import _read
 
 MODELS = {tokens: model for model, tokens in second.TOKENS.items()}

@@ -5,9 +5,9 @@ from functools import cache, partial
 import torch
 
 from posenc import encodings, models
-from posenc.bench import protocols
 from posenc.data import measure
-from posenc.study import families, second
+from posenc.experiments.classification import families, second
+from posenc.experiments.classification import protocol as protocols
 from quantities import _read
 
 

@@ -1,7 +1,7 @@
 """Which encodings of the benchmark are told apart, and in which order they rank."""
 
-from posenc.bench import protocols
-from posenc.study import found_tables, second
+from posenc.experiments.classification import found_tables, second
+from posenc.experiments.classification import protocol as protocols
 from quantities import _read
 
 BEST = ("erpe", "tpe")  # with steps; other names ask for other sentences

@@ -2,8 +2,9 @@
 
 import json
 
-from posenc.bench import protocols
-from posenc.study import edition, fair, results
+from posenc.experiments import results
+from posenc.experiments.classification import edition, fair
+from posenc.experiments.classification import protocol as protocols
 from quantities import _read
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from posenc.study import control, found, lengths
+from posenc.experiments.classification import control, found
+from posenc.experiments.range_probe import longer as lengths
 
 
 def gains_about_as_much_as_channels():

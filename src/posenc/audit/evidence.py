@@ -17,7 +17,7 @@ from numbers import Real
 
 from posenc import _checks
 from posenc.audit.rounding import Bounds
-from posenc.study.friedman import holm
+from posenc.statistics.friedman import holm
 
 
 class Direction(StrEnum):
@@ -213,9 +213,10 @@ class Evidence:
         Whether these are the source's conditions.
     equivalence : Corrected, optional
         p-value of two one-sided tests that the difference lies beyond the claim's margin, such as
-        `posenc.study.equality.tost` gives.
+        `posenc.statistics.equality.tost` gives.
     power : float
-        Of the test of the difference, such as `posenc.study.power` gives; 0 where it is not known.
+        Of the test of the difference, such as `posenc.statistics.power` gives; 0 where it is not
+        known.
     power_for : float
         The size of the difference for which that power holds.
     level : float

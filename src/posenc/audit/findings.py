@@ -9,7 +9,9 @@ import numpy as np
 from posenc.audit import ledger
 from posenc.audit.outcomes import Outcome
 from posenc.data import recorded_facts
-from posenc.study import edition, lengths, peers, second
+from posenc.experiments import peers
+from posenc.experiments.classification import edition, second
+from posenc.experiments.range_probe import longer as lengths
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from posenc.audit import published
-from posenc.study import results
-from posenc.study import tables as score_tables
+from posenc.bench import tables as score_tables
+from posenc.experiments import results
 
 ACROSS, INDEXED = "posenc.audit.published:InputOnlyTPE", "posenc.audit.published:BatchIndexed"
 AXES = {"sinusoidal": "right", INDEXED: "batch index", ACROSS: "across the batch"}

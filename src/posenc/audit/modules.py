@@ -10,7 +10,7 @@ from typing import Any
 
 from posenc import _files
 from posenc.audit.definitions import EXACT
-from posenc.study import results
+from posenc.experiments import results
 from posenc.teaching.words import WordTable
 
 COMPANION, SURVEY = "dfstrans/DFStrans", "imics-lab/positional-encoding-benchmark"

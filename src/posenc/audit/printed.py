@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
+from posenc.bench.tables import Scores
 from posenc.data.registry import ENTRIES, Printed
-from posenc.study.tables import Scores
 
 COLUMNS = ("Fixed", "Learnable", "Relative", "tAPE", "eRPE", "T-PE", "SPE", "TUPE")
 
@@ -339,7 +339,7 @@ def scores(model: str) -> Scores:
 
     Returns
     -------
-    posenc.study.tables.Scores
+    posenc.bench.tables.Scores
 
     Raises
     ------

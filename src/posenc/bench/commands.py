@@ -1,30 +1,19 @@
-"""What the commands `run` and `protocol` do: cells, an engine, a driver, and what is printed."""
+"""What the command `run` does: cells, an engine, a driver, and what is printed."""
 
 import argparse
 import math
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from posenc import _checks, data, encodings
-from posenc.bench import (
-    build,
-    estimate,
-    failures,
-    jobs,
-    local,
-    protocols,
-    renewed,
-    stages,
-    tuning,
-)
+from posenc import _checks, encodings
+from posenc.bench import build, estimate, failures, jobs, local, renewed, stages, tuning
 from posenc.bench import grid as grids
-from posenc.bench.driver import Cells, Driver, Engine, Summary, deadline
+from posenc.bench.driver import Cells, Driver, Engine, Summary
 from posenc.bench.progress import Plan
-from posenc.bench.settings import NAMED, PROTOCOL, Settings
+from posenc.bench.settings import NAMED, PROTOCOL, RESAMPLES, Settings
 from posenc.bench.store import Store
 
 TRIALS = len(tuning.RATES) + 1
@@ -76,7 +65,7 @@ class Trainer:
         return _checks.count("stack", usual if stack is None else stack, minimum=1)
 
 
-def _engine(
+def engine(
     options: argparse.Namespace, device: str, encodings: Sequence[str]
 ) -> AbstractContextManager[Engine]:
     """Return what trains, to be held in a `with` block for all stages of a command."""
@@ -103,141 +92,46 @@ def run(options: argparse.Namespace) -> int:
     device = device or jobs.resolve_device(options.device)
     grid = _grid(options)
     named = [spec.name for spec in grid.encodings]
-    with _engine(options, device, named) as engine:
-        return _run(grid, options, Trainer(options, engine, device, plan=Plan(len(grid))))
+    with engine(options, device, named) as trains:
+        return _run(grid, options, Trainer(options, trains, device, plan=Plan(len(grid))))
 
 
 def _follow_protocol(options: argparse.Namespace) -> None:
     """Let a run be tuned, on resamples unless seeds are asked for, with `none` beside the rest."""
     options.tune = True
     if options.seeds is None and options.resamples is None:
-        options.resamples = protocols.TRAINING["resamples"]
+        options.resamples = RESAMPLES
     if options.encodings and "none" not in options.encodings:
         options.encodings = ["none", *options.encodings]
 
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
     grid.fetch()
-    _print_changes(grid.groups(), options.out, tuned=options.tune)
+    print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
     if options.engine in ("local", "serial") and options.profile != "smoke":
         again = options.retry_failed
         lacking = (
-            _lacking_tuned(groups, files, again=again)
+            lacking_tuned(groups, files, again=again)
             if files
             else _lacking(groups, options.out, again=again)
         )
-        _print_estimate(lacking, train)
+        print_estimate(lacking, train)
     if files is not None:
         train.plan.total += TRIALS * len(groups)
-        summary = _staged(groups, files, train)
-        cells, failed = tuning.Cells(stages.final(groups, files.trials)), _failed(groups, files)
+        summary = staged(groups, files, train)
+        cells = tuning.Cells(stages.final(groups, files.trials))
+        failed = failed_cells(groups, files)
     else:
         cells, summary = grid, train(grid, Store(options.out))
         failed = [(options.out, failures.of(grid.groups(), options.out))]
     _print_summary(summary, options.out)
     if options.profile != "smoke":
         _warn_of_short_trainings(options.out, cells)
-    return _end(failed)
+    return exit_code(failed)
 
 
-def protocol(options: argparse.Namespace) -> int:
-    """Train what a tier of the book's protocol lacks, set by set; return 0, or 1 after failures.
-
-    What is stored is not trained again, so a run that was stopped, or that had `--seconds` only,
-    goes on where it was.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or the tier has nothing of what is asked for.
-    """
-    until = deadline(options.seconds)
-    for name in options.datasets or []:
-        _checks.choice("dataset", name, protocols.DATASETS)
-    blocks = [
-        block
-        for block in protocols.blocks(options.tier, options.model, options.encodings)
-        if not options.datasets or block.dataset in options.datasets
-    ]
-    if not blocks:
-        raise ValueError(
-            f"tier must have training runs of what is asked for, tier {options.tier} has none"
-            f"{_asked(options)}"
-        )
-    named = [name for block in blocks for name in block.encodings]
-    plan = Plan(len(named) * (TRIALS + protocols.TRAINING["resamples"]))
-    device = jobs.resolve_device(options.device)
-    with _engine(options, device, named) as engine:
-        return _protocol(blocks, options, Trainer(options, engine, device, until, plan))
-
-
-def _protocol(
-    blocks: Sequence[protocols.Block], options: argparse.Namespace, train: Trainer
-) -> int:
-    for name in {block.dataset for block in blocks}:
-        for split in data.SPLITS:
-            data.load(name, split)
-    planned = [
-        (block, _groups(block), protocols.files(options.out, block.dataset, block.variant))
-        for block in blocks
-    ]
-    lacking = [
-        group
-        for _, groups, files in planned
-        for group in _lacking_tuned(groups, files, again=options.retry_failed)
-    ]
-    _print_estimate(lacking, train)
-    failed = []
-    for block, groups, files in planned:
-        print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
-        _print_changes(groups, files.results, tuned=True)
-        _staged(groups, files, train)
-        failed += _failed(groups, files)
-        left = train.until - time.monotonic()
-        if left < 0:
-            _print_overrun(-left, files, block.model)
-            break
-        if train.stopped:
-            print(
-                f"{left:.0f} s are left, and the longest training so far took "
-                f"{train.longest:.0f} s: no other is begun; the same command goes on from here"
-            )
-            break
-    return _end(failed)
-
-
-def _groups(block: protocols.Block) -> list[list[Settings]]:
-    """Return the cells of a block, those of one encoding together."""
-    return [
-        protocols.cells(block.dataset, block.model, name, **block.changes)
-        for name in block.encodings
-    ]
-
-
-def _asked(options: argparse.Namespace) -> str:
-    """Return what a command asks a tier for, such as " of model patch on Libras"."""
-    said = f" of model {options.model}" if options.model else ""
-    return said + (f" on {', '.join(options.datasets)}" if options.datasets else "")
-
-
-def _print_overrun(seconds: float, files: stages.Files, model: str) -> None:
-    """Say by how much a slice was longer than asked, and by how much it may be."""
-    stored = [r for path in (files.trials, files.results) for r in Store(path)]
-    took = [_seconds_of_its_job(r) for r in stored if r["model"] == model]
-    longest = f" (of those stored here, up to {max(took):.0f} s)" if took else ""
-    print(
-        f"the time is over, by {seconds:.0f} s: what has begun is trained to its end, so it may "
-        f"overrun by as long as one training takes{longest}; the same command goes on from here"
-    )
-
-
-def _seconds_of_its_job(record: dict) -> float:
-    """Return the wall time of a training with the seeds that were trained together with it."""
-    return record["seconds"] * record["metrics"].get("seeds_together", 1)
-
-
-def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
+def staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Trainer) -> Summary:
     """Tune and train, and return what the last stage did."""
     for title, summary in stages.run(groups, files, train, train.plan.begin):
         done = f"{summary.trained} trained ({summary.failed} failed)"
@@ -245,7 +139,7 @@ def _staged(groups: Sequence[Sequence[Settings]], files: stages.Files, train: Tr
     return summary
 
 
-def _failed(
+def failed_cells(
     groups: Sequence[Sequence[Settings]], files: stages.Files
 ) -> list[tuple[Path, list[dict]]]:
     """Return the failed records of tuned trainings and of their trials, by their files."""
@@ -254,7 +148,7 @@ def _failed(
     return [(path, failures.of(cells, path)) for cells, path in (planned, final)]
 
 
-def _end(failed: Sequence[tuple[Path, list[dict]]]) -> int:
+def exit_code(failed: Sequence[tuple[Path, list[dict]]]) -> int:
     """Say which cells have failed, now or before, and return the exit code."""
     lines = failures.said(failed)
     for line in lines:
@@ -288,15 +182,15 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
     )
 
 
-def _print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
+def print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
     """Say what is trained anew because an encoding's code or the series have changed."""
-    from posenc.study import tables
+    from posenc.bench import tables
 
     for sentence in renewed.told(groups, out, label=tables.label, tuned=tuned):
         print(sentence, flush=True)  # before what the training writes elsewhere
 
 
-def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
+def print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> None:
     """Say how many trainings are lacking, and how long they take at most."""
     seconds = estimate.at_most(groups, train.engine.n_workers, train.device)
     if seconds:
@@ -305,7 +199,7 @@ def _print_estimate(groups: Sequence[Sequence[Settings]], train: Trainer) -> Non
         print(f"{n} {runs}, {estimate.said(seconds)} if none stops early", file=sys.stderr)
 
 
-def _lacking_tuned(
+def lacking_tuned(
     groups: Sequence[Sequence[Settings]], files: stages.Files, *, again: bool
 ) -> list[list[Settings]]:
     """Return the trials and the trainings that are lacking."""
@@ -346,7 +240,7 @@ def _print_summary(summary: Summary, out: Path) -> None:
 
 
 def _warn_of_short_trainings(path: Path, cells: Cells) -> None:
-    from posenc.study import tables
+    from posenc.bench import tables
 
     keys = _keys(cells.groups())
     note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)

@@ -247,8 +247,9 @@ class Settings:
         return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
-# A course as in `protocols.TRAINING`; `commands.run` adds tuning, resamples and `none`.
-PROTOCOL = "protocol"
+# The course of `posenc.experiments.classification.protocol`; `commands.run` adds tuning, so many
+# resamples, and `none`.
+PROTOCOL, RESAMPLES = "protocol", 5
 
 # Only what differs from the defaults above, which are the laptop's.
 PROFILES: dict[str, dict[str, object]] = {

@@ -10,7 +10,7 @@ from posenc.bench import records
 from posenc.experiments.forecasting import __main__ as command
 from posenc.experiments.forecasting import planned, protocol, train, units
 from posenc.experiments.forecasting.store import UnitStores
-from posenc.study.power import Design, provable_margin
+from posenc.statistics.power import Design, provable_margin
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "results" / "forecasting" / "protocol.md").read_text(encoding="utf-8")

@@ -24,9 +24,10 @@ from posenc.audit import printed
 from posenc.audit.evidence import Claim, Direction, Evidence, Units, correct
 from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision, decide
-from posenc.bench import protocols
-from posenc.study import edition, equality, friedman, power, second, variants
-from posenc.study.second import Grid
+from posenc.experiments.classification import edition, second, variants
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification.second import Grid
+from posenc.statistics import equality, friedman, power
 
 TAU_MARGIN = 0.1  # mean agreement of orders that counts as none
 GAIN_MARGIN = second.MARGIN

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from posenc import _files
 from posenc.experiments.forecasting import protocol
-from posenc.study.power import Design, detectable_effect, provable_margin
+from posenc.statistics.power import Design, detectable_effect, provable_margin
 
 FILE = Path("results", "forecasting", "planned.json")
 BETWEEN = (0.005, 0.01, 0.02, 0.05, 0.15)  # standard deviation of the units' true effects, in logs

@@ -6,7 +6,7 @@ from functools import cache
 
 from posenc import _checks
 from posenc.bench import seeded
-from posenc.bench.protocols import hashed
+from posenc.bench.hashes import hashed
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting.readers import LINEAR, READERS
 from posenc.experiments.forecasting.train import ForecastSettings

@@ -8,7 +8,7 @@ A chapter shows one by a line:
 
 Each figure is a class of a module of its own, see `base.Explorable`, with a script beside it in
 `scripts/` that redraws it. `names()` lists them. Those that read results are in
-`posenc.study.explorables`, which knows all of them.
+`posenc.guide.explorables`, which knows all of them.
 """
 
 from posenc.teaching.explorables.base import Explorable

@@ -24,7 +24,7 @@ def changes(found: Mapping[str, Change]) -> None:
     Parameters
     ----------
     found : mapping of a title to Change
-        Gains in shares, such as `posenc.study.variants.changes` finds them.
+        Gains in shares, such as `posenc.experiments.classification.variants.changes` finds them.
     """
     heights = [len(one.datasets) for one in found.values()]
     figure, axes = plots.new(len(found), 1, height=1.6 + 0.22 * sum(heights), height_ratios=heights)

@@ -14,13 +14,13 @@ Array = NDArray[np.float64]
 
 
 class Worth(Protocol):
-    """What `worth_of_times` draws of a group of encodings, such as `posenc.study.gaps.Worth`."""
+    """What `worth_of_times` draws of a group: `posenc.experiments.gaps.read.Worth` is one."""
 
     by_set: Mapping[str, Array]
 
 
 class Beside(Protocol):
-    """What `beside_control` draws of a data set, such as `posenc.study.control.Beside`."""
+    """What `beside_control` draws of a data set, such as the `Beside` of the control."""
 
     dataset: str
     encoded: Array

@@ -1,0 +1,1 @@
+"""A model of characters that reads farther than it was trained for."""

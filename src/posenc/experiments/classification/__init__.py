@@ -1,0 +1,1 @@
+"""The benchmark: do positional encodings help to classify time series, and which?"""

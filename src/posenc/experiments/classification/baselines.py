@@ -1,0 +1,498 @@
+"""What a set gives without a transformer: MiniRocket with a ridge, the nearest neighbour, a guess.
+
+A set on which no transformer beats these, or these beat no guess, decides nothing about encodings.
+
+The baselines see series as the trainings do: channels standardised by the training part,
+zeros at steps that are not real, whole series. Nobody tells them which steps those are, so a gap
+looks like a mean. Of larger parts they take as many series as a training does
+(`Settings.max_cases`), and with the seed of the resample the very same: of EMGGestures, LSST,
+MelbournePedestrian and PenDigits. They learn from the whole of what a training part gives, where a
+training sets a quarter of it aside for validation.
+"""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import _checks, _files, data
+from posenc.bench import cases, changes, metrics, parts, records, stopwatch, values
+from posenc.bench.locks import exclusive
+from posenc.data import Dataset
+from posenc.experiments import digests, results
+
+N_KERNELS = 10_000
+# the ridge needs the features of all series at once: with this many series it gets fewer of them
+MANY_SERIES, FEWER_KERNELS = 10_000, 2_016
+SHORTEST = 9  # steps: the length of MiniRocket's kernels
+FIELDS = (
+    "dataset",
+    "fingerprint",
+    "baseline",
+    "resample",
+    "n_train",
+    "n_test",
+    "metrics",
+    "settings",
+    "versions",
+    "seconds",
+)
+# two records with the same values of these stand for one computation
+_SAME = ("dataset", "fingerprint", "baseline", "resample", "settings")
+
+
+def minirocket_settings(train: Dataset) -> dict[str, int]:
+    """Return the number of kernels, the length that short series are padded to, and the seed.
+
+    Parameters
+    ----------
+    train : Dataset
+        A training part: with more than 10,000 series it gets fewer kernels.
+
+    Returns
+    -------
+    dict of str to int
+        `n_kernels`, `length` in steps, and `seed`.
+
+    Examples
+    --------
+    >>> minirocket_settings(data.load("range_probe", "train", n=40, length=7, distance=2))
+    {'n_kernels': 10000, 'length': 9, 'seed': 0}
+    """
+    n_kernels = N_KERNELS if len(train) <= MANY_SERIES else FEWER_KERNELS
+    return {"n_kernels": n_kernels, "length": max(train.length, SHORTEST), "seed": 0}
+
+
+def minirocket(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the classes that MiniRocket with a ridge predicts, by aeon.
+
+    Series that are shorter than a kernel are padded with zeros at their end.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        What is learned from, and what is predicted.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        A class for each test series.
+
+    Raises
+    ------
+    ImportError
+        If aeon is not installed.
+    ValueError
+        If `test` is longer than `train`.
+
+    Source: Dempster, Schmidt and Webb (2021), "MiniRocket", KDD.
+    """
+    from aeon.classification.convolution_based import MiniRocketClassifier
+
+    chosen = minirocket_settings(train)
+    model = MiniRocketClassifier(n_kernels=chosen["n_kernels"], random_state=chosen["seed"])
+    first, second = (
+        np.pad(part.x, ((0, 0), (0, chosen["length"] - part.length), (0, 0))).transpose(0, 2, 1)
+        for part in (train, test)
+    )
+    return model.fit(first, train.y).predict(second)
+
+
+@cache
+def _compile(several_channels: bool) -> None:
+    """Let numba compile MiniRocket, which takes a minute, so that no record's seconds hold it."""
+    from aeon.transformations.collection.convolution_based import MiniRocket
+
+    x = np.random.default_rng(0).normal(size=(2, 1 + several_channels, SHORTEST))
+    MiniRocket(n_kernels=84, random_state=0).fit_transform(x.astype(np.float32))
+
+
+def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the class of the training series at the smallest Euclidean distance.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        Of one length; scaled alike, as a distance compares channels.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+        A class for each test series.
+
+    Raises
+    ------
+    ValueError
+        If the parts differ in length or channels.
+
+    Examples
+    --------
+    >>> train = data.load("range_probe", "train", n=40)
+    >>> bool((nearest(train, train.take([5, 7])) == train.y[[5, 7]]).all())
+    True
+    """
+    from sklearn.neighbors import KNeighborsClassifier
+
+    if test.x.shape[1:] != train.x.shape[1:]:
+        raise ValueError(
+            f"test must have the steps and channels of train, {train.x.shape[1:]}, got "
+            f"{test.x.shape[1:]}"
+        )
+    model = KNeighborsClassifier(n_neighbors=1, algorithm="brute")
+    model.fit(train.x.reshape(len(train), -1), train.y)
+    return model.predict(test.x.reshape(len(test), -1))
+
+
+def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return the largest class of the training part for every test series.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        What is counted, and what is predicted.
+
+    Returns
+    -------
+    int64 array of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If `train` holds no series.
+
+    Examples
+    --------
+    >>> rides = data.load("elevator", "train", n=10, fault_share=0.3)
+    >>> largest_class(rides, rides.take([0, 1, 2])).tolist()
+    [0, 0, 0]
+    """
+    return np.full(len(test), np.bincount(train.y).argmax())
+
+
+BASELINES: dict[str, Callable[[Dataset, Dataset], NDArray[np.int64]]] = {
+    "minirocket": minirocket,
+    "nearest": nearest,
+    "largest_class": largest_class,
+}
+_SETTINGS = {"minirocket": minirocket_settings}
+
+
+def baselines(
+    name: str,
+    resample: int = 0,
+    *,
+    only: Sequence[str] = tuple(BASELINES),
+    max_cases: int = 0,
+) -> list[dict]:
+    """Return one record for each baseline on one split of a data set.
+
+    Parameters
+    ----------
+    name : str
+        A data set, see `posenc.data.names`.
+    resample : int
+        0 is the official split, see `posenc.data.resample`. Of a set that has nothing else it is
+        the number of a draw, which differs only where a part has more than `max_cases` series.
+    only : sequence of str
+        Names of `BASELINES`.
+    max_cases : int
+        Most series of each part, 0 for all. Settings of a record name it where a part has more.
+
+    Returns
+    -------
+    list of dict
+        Each with `FIELDS`: scores of the test part (`posenc.bench.metrics.score`), sizes, versions
+        and the seconds of learning and predicting.
+
+    Raises
+    ------
+    ValueError
+        If the set is unknown or absent, or has no such resample, or a baseline is unknown.
+
+    Examples
+    --------
+    >>> record, = baselines("range_probe", only=["largest_class"])
+    >>> record["n_test"], record["metrics"]["accuracy"]
+    (512, 0.5)
+    """
+    only = [_checks.choice("only", one, BASELINES) for one in only]
+    return list(_compute(name, resample, only, _checks.count("max_cases", max_cases)))
+
+
+def run(
+    datasets: Iterable[str],
+    resamples: int,
+    out: str | os.PathLike,
+    *,
+    only: Sequence[str] = tuple(BASELINES),
+    max_cases: int = 0,
+    tell: Callable[[str], object] | None = None,
+) -> int:
+    """Compute what is not stored yet and store it.
+
+    Parameters
+    ----------
+    datasets : iterable of str
+        Names, see `posenc.data.names`.
+    resamples : int
+        Splits of each set, the official one (0) among them. Sets that have nothing but their
+        official split (`posenc.data.official_only`) get that one; where it has more than
+        `max_cases` series, as many draws from it, as the trainings have a draw a seed.
+    out : path
+        A file of JSON lines, made at the first record. Every record is on the disk before the next
+        is begun; several processes may write to one file.
+    only : sequence of str
+        Names of `BASELINES`.
+    max_cases : int
+        As for `baselines`.
+    tell : callable, optional
+        Called before the first computation with a sentence on what is stored of series that have
+        changed since, if there is such.
+
+    Returns
+    -------
+    int
+        How many records are new.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, a set cannot be read, or `out` holds anything else than records of
+        baselines. All sets are read before the first computation, and the file stays as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = Path(folder) / "baselines.jsonl"
+    ...     run(["range_probe"], 5, out, only=["largest_class"]), len(read(out))
+    (1, 1)
+    """
+    resamples = _checks.count("resamples", resamples, minimum=1)
+    only = [_checks.choice("only", one, BASELINES) for one in only]
+    max_cases = _checks.count("max_cases", max_cases)
+    stored = read(out)
+    contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
+    for sentence in _renewed(stored, contents, only, resamples) if tell else ():
+        tell(sentence)
+    new = 0
+    for name, content in contents.items():
+        for resample in range(_splits(name, resamples, max_cases)):
+            for record in _compute(name, resample, only, max_cases, content, out):
+                new += append(out, record)
+    return new
+
+
+def read(path: str | os.PathLike) -> list[dict]:
+    """Return the records of a file.
+
+    Parameters
+    ----------
+    path : path
+        As `run` writes it.
+
+    Returns
+    -------
+    list of dict
+        Empty where there is no file.
+
+    Raises
+    ------
+    ValueError
+        If `path` is no regular file, or a line is not a record of a baseline: the message names
+        file and line.
+
+    Examples
+    --------
+    >>> read("nowhere/baselines.jsonl")
+    []
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"out must be a file such as results/baselines.jsonl, got folder {path}")
+    if not path.exists():
+        return []
+    return [_parse(path, number, line) for number, line in _files.records(path)]
+
+
+def stored() -> list[dict]:
+    """Return the records of the baselines, from the folder `baselines`; [] where there are none.
+
+    Returns
+    -------
+    list of dict
+        Records of this module, accuracies as shares of 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, a line of a file is no record, or scores are not those of
+        the edition.
+
+    Examples
+    --------
+    >>> sorted({record["baseline"] for record in stored()})
+    ['largest_class', 'minirocket', 'nearest']
+    """
+    paths = sorted((results.folder() / "baselines").glob("*.jsonl"))
+    found = [record for path in paths for record in read(path)]
+    for path in paths:
+        digests.check(path, results.folder())
+    return found
+
+
+def append(path: str | os.PathLike, record: dict) -> bool:
+    """Store a record unless the file has one for the same computation.
+
+    Parameters
+    ----------
+    path : path
+        As for `run`.
+    record : dict
+        As `baselines` returns it.
+
+    Returns
+    -------
+    bool
+        Whether it is new there.
+
+    Raises
+    ------
+    ValueError
+        If the file holds anything else than records of baselines.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> record, = baselines("range_probe", only=["largest_class"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = Path(folder) / "baselines.jsonl"
+    ...     append(out, record), append(out, record)
+    (True, False)
+    """
+    path = Path(path)
+    _files.check_regular(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file, exclusive(file.fileno()):
+        stored = read(path)
+        if any(_same(record, one) for one in stored):
+            return False
+        file.write(json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return True
+
+
+def _renewed(
+    stored: Iterable[dict], contents: dict[str, str], only: Sequence[str], resamples: int
+) -> list[str]:
+    """Return a sentence if what is stored of these sets was computed on earlier series."""
+    fingerprints: dict[tuple[str, str, int], set[str]] = defaultdict(set)
+    for one in stored:
+        if one["dataset"] in contents and one["baseline"] in only and one["resample"] < resamples:
+            computed = one["dataset"], one["baseline"], one["resample"]
+            fingerprints[computed].add(one["fingerprint"])
+    changed = (
+        changes.Change(dataset=name)
+        for (name, *_), known in fingerprints.items()
+        if contents[name] not in known
+    )
+    counted, end = ("stored baseline", "stored baselines"), "computed anew"
+    return changes.said(changed, *counted, (f"is {end}", f"are {end}"))
+
+
+def _splits(name: str, resamples: int, max_cases: int) -> int:
+    """Return how many splits or draws of a set differ."""
+    return resamples if not data.official_only(name) or _is_drawn(name, max_cases) else 1
+
+
+def _is_drawn(name: str, max_cases: int) -> bool:
+    """Return whether a set has its official split only, and a part that is cut."""
+    parts_of = (data.load(name, part) for part in ("train", "test"))
+    cut = max_cases and any(len(part) > max_cases for part in parts_of)
+    return bool(cut and data.official_only(name))
+
+
+def _compute(
+    name: str,
+    resample: int,
+    only: Sequence[str],
+    max_cases: int,
+    content: str | None = None,
+    stored_in: str | os.PathLike | None = None,
+) -> Iterator[dict]:
+    split = 0 if _is_drawn(name, max_cases) else resample
+    whole = data.resample(data.load(name, "train"), data.load(name, "test"), split)
+    train, test = (parts.some(part, max_cases, resample) for part in whole)
+    fewer = {"max_cases": max_cases} if (train, test) != whole else {}
+    mean, deviation = data.channel_statistics(train)
+    train, test = (data.standardise(part, mean, deviation) for part in (train, test))
+    for baseline in only:
+        record = {
+            "dataset": name,
+            "fingerprint": content or data.fingerprint(name),
+            "baseline": baseline,
+            "resample": resample,
+            "settings": _SETTINGS.get(baseline, lambda _: {})(train) | fewer,
+        }
+        if stored_in is not None and any(_same(record, one) for one in read(stored_in)):
+            continue
+        if baseline == "minirocket":
+            _compile(train.n_channels > 1)
+        started = stopwatch.now()
+        predicted = BASELINES[baseline](train, test)
+        seconds = round(stopwatch.since(started), 4)
+        yield record | {
+            "n_train": len(train),
+            "n_test": len(test),
+            "metrics": metrics.score(test.y, predicted, test.n_classes),
+            "versions": _versions(),
+            "seconds": seconds,
+        }
+
+
+def _same(record: dict, other: dict) -> bool:
+    return all(record[field] == other[field] for field in _SAME)
+
+
+def _versions() -> dict[str, str]:
+    found = {name: one for name, one in records.versions().items() if name != "torch"}
+    return found | {name: version(name) for name in ("aeon", "scikit-learn", "numba")}
+
+
+def _parse(path: Path, number: int, line: bytes) -> dict:
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}, line {number}: not JSON ({error}); remove that line") from error
+    missing = [one for one in FIELDS if not isinstance(record, dict) or one not in record]
+    if missing:
+        raise ValueError(
+            f"{path}, line {number}: not a record of a baseline, it lacks {', '.join(missing)}"
+        )
+    try:
+        _check_score(record)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}") from error
+    if not line.endswith(b"\n"):
+        raise ValueError(f"{path}, line {number}: ends without a newline; add it")
+    return record
+
+
+def _check_score(record: dict) -> None:
+    """Raise ValueError if the accuracy is no count of the test series."""
+    n, scores = record["n_test"], record["metrics"]
+    for name, value, rule in (("n_test", n, values.FROM_1), ("metrics", scores, values.OBJECT)):
+        if not rule.fits(value):
+            raise ValueError(f"{name} must be {rule.said}, got {value!r:.40}")
+    values.check("metrics", scores, values.METRICS)
+    if "accuracy" in scores:
+        cases.check_count("metrics.accuracy", scores["accuracy"], n)

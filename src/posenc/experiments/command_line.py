@@ -1,0 +1,63 @@
+"""The command line: `python -m posenc.bench run | protocol | baselines | report | ...`."""
+
+import argparse
+import errno
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from posenc import _files
+from posenc.bench import options as of_the_engine
+from posenc.experiments.characters import commands as of_characters
+from posenc.experiments.classification import commands as of_classification
+from posenc.experiments.gaps import commands as of_gaps
+from posenc.experiments.lengths import commands as of_lengths
+from posenc.experiments.range_probe import commands as of_the_range_probe
+
+ROOMS = (
+    of_the_engine, of_classification, of_lengths, of_characters, of_the_range_probe, of_gaps,
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
+    options = parser().parse_args(arguments)
+    try:
+        if out := getattr(options, "out", None):
+            _check_writable(out, out.parent if getattr(options, "to_a_file", False) else out)
+        return options.command(options)
+    except BrokenPipeError:
+        raise
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"posenc.bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("posenc.bench: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(prog="python -m posenc.bench", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    for room in ROOMS:
+        room.add_to(commands)
+    return top
+
+
+def _check_writable(out: Path, folder: Path) -> None:
+    """Raise ValueError, before anything is read or trained, if `out` cannot be written.
+
+    No folder is made: a command that is refused for another reason leaves nothing behind.
+    """
+    try:
+        if folder != out and out.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it")
+        if folder != out:
+            _files.check_regular(out, lambda path, _, why: ValueError(f"--out {path} {why}"))
+        nearest = next(path for path in (folder, *folder.parents) if path.exists())
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise ValueError(f"--out {out} cannot be written: {error.strerror}") from error

@@ -1,0 +1,122 @@
+"""The scores that an edition was made of are locked: a changed line is refused when it is read.
+
+`edition.json` holds, for each file of results, how many lines it had and a digest of them. A file
+may grow behind these lines, as new trainings are appended; what was there stays.
+`python -m posenc.experiments.classification.edition` writes the digests.
+"""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from posenc import _files
+
+FILE = "edition.json"
+COMMAND = "python -m posenc.experiments.classification.edition"
+
+
+def of_folder(folder: Path) -> dict[str, str]:
+    """Return the digest of every file of scores in a folder of results, by name.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+
+    Returns
+    -------
+    dict of str to str
+        Names without ending, relative to the folder, such as "baselines/baselines".
+
+    Examples
+    --------
+    >>> of_folder(Path("nowhere"))
+    {}
+    """
+    files = sorted((*folder.glob("*.jsonl"), *folder.glob("baselines/*.jsonl")))
+    return {_name(path, folder): digest(path) for path in files}
+
+
+def digest(path: Path, n_lines: int | None = None) -> str:
+    """Return the number of lines of a file and a hash of them, such as "220 lines, 9f86d081...".
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    n_lines : int, optional
+        How many of the first lines count; by default all.
+
+    Returns
+    -------
+    str
+        The same whether lines end as on Unix or on Windows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.jsonl"
+    ...     _ = path.write_text("a\\nb\\n")
+    ...     before = digest(path)
+    ...     _ = path.write_text("a\\nb\\nc\\n")
+    ...     before, digest(path, 2) == before, digest(path) == before
+    ('2 lines, 7e18f737311b2dc3', True, False)
+    """
+    lines = _whole(path).replace(b"\r\n", b"\n").splitlines()[:n_lines]
+    hashed = hashlib.sha256(b"\n".join(lines)).hexdigest()
+    return f"{len(lines)} lines, {hashed[:16]}"
+
+
+def check(path: Path, folder: Path) -> None:
+    """Raise ValueError if lines of a file of results are not those that the edition was made of.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file of scores.
+    folder : pathlib.Path
+        That of the edition. A file that the edition does not know, or a folder without one, is
+        not checked.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        The message names the file.
+
+    Examples
+    --------
+    >>> check(Path("nowhere/one.jsonl"), Path("nowhere"))
+    """
+    edition = folder / FILE
+    if not edition.is_file():
+        return
+    name, locked = _locked(edition, edition.stat().st_mtime_ns)
+    wanted = locked.get(_name(path, folder))
+    if wanted is None:
+        return
+    there = digest(path, int(wanted.split()[0]))
+    if there != wanted:
+        raise ValueError(
+            f"{path} must begin with the scores that edition {name} was made of ({wanted}), got "
+            f"{there}: a line was changed or taken away. Take the file back from version control; "
+            f"if the change is meant, run {COMMAND} {name}"
+        )
+
+
+@cache
+def _locked(edition: Path, _changed: int) -> tuple[str, dict[str, str]]:
+    stored = json.loads(_files.text(edition))
+    return stored["name"], stored.get("scores", {})
+
+
+def _name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).with_suffix("").as_posix()
+
+
+def _whole(path: Path) -> bytes:
+    with _files.opened(path, unpack=False) as file:
+        return file.read()

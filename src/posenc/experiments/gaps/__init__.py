@@ -1,0 +1,1 @@
+"""What are true times worth where steps were lost?"""

@@ -1,0 +1,1 @@
+"""Learn a task from short sequences, be asked about long ones."""

@@ -1,0 +1,467 @@
+"""The length-generalisation lab: learn a task from short sequences, be asked about long ones.
+
+    python -m posenc.bench lab --tier 1
+
+A small causal model learns one of `tasks` from sequences of 1 to 20 symbols and
+is tested on 20 to 100. `PROTOCOL` holds all that decides a result, and its hash stands in every
+record. It was frozen before any sequence of a test was looked at, but for the pilot that it names.
+`results/small-protocols.md` is made from it by `python -m posenc.experiments.small_protocols`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from posenc import _checks
+from posenc.bench import language, seeded
+from posenc.bench.hashes import hashed
+from posenc.bench.language import Clock, LanguageSettings
+from posenc.bench.seeded import SeedBySeed
+from posenc.bench.train import TrainingError
+from posenc.data.streams import generator
+from posenc.experiments.lengths import tasks as length_tasks
+from posenc.experiments.lengths.tasks import Sequences
+from posenc.models import LanguageModel
+
+PROFILE = "lab"
+RANDOM = 512  # places to draw from; the longest test sequence has 304 tokens
+CHUNK = 50  # sequences that are tested at once
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """An encoding of the lab: its name, its options, and whether places are drawn in training.
+
+    Parameters
+    ----------
+    name : str
+        One of `posenc.encodings.names("series")`.
+    options : tuple of (str, object)
+        Those of the encoding, in pairs.
+    random : bool
+        Whether training draws places from 0 to 511 in place of counting.
+
+    Examples
+    --------
+    >>> Encoding("fire", (("threshold", 16.0),), random=True).label
+    'fire, random places'
+    """
+
+    name: str
+    options: tuple[tuple[str, object], ...] = ()
+    random: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name as tables show it."""
+        return language.label(self.name, self.random)
+
+
+# FIRE's threshold is a quarter of the longest training input: 512 would be beyond every test.
+FIRST = (
+    Encoding("none"),
+    Encoding("sinusoidal"),
+    Encoding("rotary"),
+    Encoding("t5"),
+    Encoding("alibi"),
+    Encoding("transformer_xl"),
+    Encoding("fire", (("threshold", 16.0),)),
+    Encoding("sinusoidal", random=True),
+)
+MORE = (
+    Encoding("learnable"),
+    Encoding("relative"),
+    Encoding("kerple"),
+    Encoding("cope"),
+    Encoding("xpos"),
+    Encoding("pope"),
+    Encoding("learnable", random=True),
+    Encoding("rotary", random=True),
+)
+TASKS = ("copy", "parity", "addition")
+OTHERS = ("reverse", "sort", "flip_flop", "indirect_indexing")
+
+PROTOCOL: dict[str, object] = {
+    "edition": 1,
+    "tasks": TASKS + OTHERS,
+    "encodings": [[one.name, one.options, one.random] for one in FIRST + MORE],
+    "random_positions": RANDOM,
+    "trained": 20,
+    "tested": tuple(range(20, 101, 10)),
+    "n_test": 200,
+    "settings": {
+        "d_model": 64,
+        "n_heads": 4,
+        "n_layers": 2,
+        "d_ff": 256,
+        "dropout": 0.0,
+        "optimizer": "adamw",
+        "learning_rate": 3e-3,
+        "weight_decay": 0.01,
+        "warmup": 0.025,
+        "schedule": "cosine",
+        "batch_size": 16,
+        "steps": 4000,
+        "most_seconds": 300.0,
+    },
+    "scores": {
+        "exact": "share of sequences with every answer token right",
+        "token": "share of right answer tokens, each after the right ones before it",
+    },
+    "learned": 0.9,
+    "order": "by token accuracy, mean over lengths above the trained one, then over seeds",
+}
+
+HASH = hashed(PROTOCOL)
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Tasks, encodings and seeds, all of them together.
+
+    Parameters
+    ----------
+    tasks : tuple of str
+        Names of `tasks.TASKS`.
+    encodings : tuple of Encoding
+    seeds : int
+        How many, from 0 on.
+
+    Examples
+    --------
+    >>> TIERS[1].tasks, len(TIERS[1].encodings), TIERS[1].seeds
+    (('copy', 'parity', 'addition'), 8, 5)
+    """
+
+    tasks: tuple[str, ...]
+    encodings: tuple[Encoding, ...]
+    seeds: int
+
+
+TIERS = {
+    1: Tier(TASKS, FIRST, 5),
+    2: Tier(OTHERS, FIRST, 5),
+    3: Tier(TASKS + OTHERS, FIRST + MORE, 5),
+    4: Tier(TASKS + OTHERS, FIRST + MORE, 10),
+}
+"""Each tier is complete in itself; the third and the fourth contain those before them."""
+
+
+@dataclass(frozen=True)
+class LabSettings(LanguageSettings):
+    """One training of the lab; `cell` makes those of the protocol.
+
+    Parameters
+    ----------
+    **settings
+        As for `posenc.bench.language.LanguageSettings`; `dataset` is a task.
+    trained : int
+        Training sequences have a length from the task's least to this one, drawn for each batch.
+    tested : tuple of int
+        Lengths of the test sequences.
+    n_test : int
+        Test sequences of each length, the same for every cell.
+
+    Raises
+    ------
+    ValueError
+        If the task is unknown, a length too small for it, or a value out of range.
+
+    Examples
+    --------
+    >>> cell = LabSettings("rotary", "language", "sort", steps=100, trained=10, tested=[10, 20])
+    >>> cell.tested, cell.n_test
+    ((10, 20), 200)
+    """
+
+    trained: int = 20
+    tested: tuple[int, ...] = (20,)
+    n_test: int = 200
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "tested", tuple(self.tested))  # records hold lists
+        task = length_tasks.task(self.dataset)
+        _checks.count("trained", self.trained, minimum=task.least)
+        _checks.count("n_test", self.n_test, minimum=1)
+        for length in self.tested:
+            _checks.count("tested", length, minimum=task.least)
+        if not self.tested:
+            raise ValueError("tested must hold at least one length, got none")
+
+
+def cell(task: str, encoding: Encoding, seed: int, **changes: object) -> LabSettings:
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Parameters
+    ----------
+    task : str
+        A name of `tasks.TASKS`.
+    encoding : Encoding
+    seed : int
+        At least 0.
+    **changes
+        Settings that take the place of the protocol's; its hash is left out then.
+
+    Returns
+    -------
+    LabSettings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a value out of range.
+
+    Examples
+    --------
+    >>> cell("copy", Encoding("rotary"), 0).protocol == HASH
+    True
+    >>> cell("copy", Encoding("rotary"), 0, steps=100).protocol
+    ''
+    """
+    common = {
+        **PROTOCOL["settings"],
+        "trained": PROTOCOL["trained"],
+        "tested": PROTOCOL["tested"],
+        "n_test": PROTOCOL["n_test"],
+        "protocol": "" if changes else HASH,
+        **changes,
+    }
+    return LabSettings(
+        encoding.name,
+        "language",
+        task,
+        seed,
+        profile=PROFILE,
+        encoding_options=dict(encoding.options),
+        encoding_source=seeded.encoding_source(encoding.name),
+        dataset_source=_task_source(task),
+        random_positions=PROTOCOL["random_positions"] if encoding.random else 0,
+        **common,
+    )
+
+
+def tier_cells(
+    tier: int,
+    tasks: Sequence[str] | None = None,
+    encodings: Sequence[str] | None = None,
+    seeds: int | None = None,
+) -> SeedBySeed:
+    """Return the cells of a tier, or those of some of its tasks, encodings and first seeds.
+
+    Parameters
+    ----------
+    tier : int
+        1 to 3.
+    tasks : sequence of str, optional
+        Names of its tasks; by default all.
+    encodings : sequence of str, optional
+        Labels of its encodings, such as "rotary" or "rotary, random places"; by default all.
+    seeds : int, optional
+        How many of its seeds; by default all.
+
+    Returns
+    -------
+    SeedBySeed
+
+    Raises
+    ------
+    ValueError
+        If there is no such tier, or a name or number is none of the tier's.
+
+    Examples
+    --------
+    >>> len(tier_cells(1)), len(tier_cells(1, ["copy"], ["rotary", "alibi"], seeds=3))
+    (120, 6)
+    """
+    _checks.choice("tier", str(tier), map(str, TIERS))
+    whole = TIERS[tier]
+    labels = {one.label: one for one in whole.encodings}
+    tasks = seeded.chosen("task", tasks, whole.tasks)
+    encodings = seeded.chosen("encoding", encodings, labels)
+    places = [
+        (task, one)
+        for task in whole.tasks
+        for label, one in labels.items()
+        if task in tasks and label in encodings
+    ]
+    return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
+
+
+@cache
+def _task_source(name: str) -> str:
+    return length_tasks.fingerprint(name)
+
+
+def train(
+    cells: Sequence[LabSettings], device: str = "cpu", **of_engine: object
+) -> list[dict[str, object] | TrainingError]:
+    """Train and test cells one after the other.
+
+    Parameters
+    ----------
+    cells : sequence of LabSettings
+    device : str
+        "cpu", "cuda", "cuda:1", "mps".
+    **of_engine
+        What an engine hands on to `language.one_by_one`.
+
+    Returns
+    -------
+    list of dict or TrainingError, one per cell
+        `exact` and `token`, accuracies by length; `refusals`, the reason for each length that the
+        encoding does not serve; and what `language.fit` returns.
+
+    Raises
+    ------
+    ValueError
+        If the encoding is unknown, or a size does not fit it.
+
+    Examples
+    --------
+    >>> few = {"steps": 2, "tested": (20, 40), "n_test": 4}
+    >>> found, = train([cell("copy", Encoding("none"), 0, **few)])
+    >>> found["steps"], list(found["exact"])
+    (2, ['20', '40'])
+    """
+    return language.one_by_one(_one, cells, device, **of_engine)
+
+
+def _one(cell: LabSettings, device: torch.device) -> dict[str, object]:
+    clock = Clock(cell.most_seconds)
+    task, net = length_tasks.task(cell.dataset), model(cell).to(device)
+    rng = generator("train", cell.seed)
+
+    def draw() -> language.Batch:
+        length = int(rng.integers(task.least, cell.trained + 1))
+        return tensors(task.draw(rng, cell.batch_size, length), device)
+
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(cell.seed)
+        course = language.fit(cell, net, draw, clock)
+        return {**scores(cell, net, clock), **course}
+
+
+def model(cell: LabSettings) -> LanguageModel:
+    """Return the model of a cell, large enough for all its tests.
+
+    Parameters
+    ----------
+    cell : LabSettings
+
+    Returns
+    -------
+    posenc.models.LanguageModel
+        With the initial weights of the cell's seed.
+
+    Raises
+    ------
+    ValueError
+        If the encoding is unknown, or a size does not fit it.
+
+    Examples
+    --------
+    >>> net = model(LabSettings("none", "language", "copy", steps=1))
+    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape  # a start, an end, 26 letters
+    torch.Size([1, 5, 28])
+    """
+    task = length_tasks.task(cell.dataset)
+    longest = task.n_tokens(max(cell.trained, *cell.tested))
+    return language.model(cell, len(task.symbols), longest)
+
+
+def tensors(drawn: Sequences, device: torch.device | str) -> language.Batch:
+    """Return tokens, and which of those behind the first are to be predicted.
+
+    Parameters
+    ----------
+    drawn : Sequences
+        As `tasks.draw` returns them.
+    device : torch.device or str
+        Where the tensors are wanted.
+
+    Returns
+    -------
+    tuple of (int64 Tensor of shape (n, n_tokens), bool Tensor of shape (n, n_tokens - 1))
+
+    Raises
+    ------
+    RuntimeError
+        If `device` is none of torch's.
+
+    Examples
+    --------
+    >>> tokens, answers = tensors(length_tasks.draw("copy", n=2, length=3), "cpu")
+    >>> tokens.shape, answers[0].int().tolist()
+    (torch.Size([2, 8]), [0, 0, 0, 0, 1, 1, 1])
+    """
+    answers = np.broadcast_to(drawn.answers, drawn.tokens.shape)[:, 1:]
+    tokens = torch.from_numpy(np.ascontiguousarray(drawn.tokens))
+    return tokens.to(device), torch.from_numpy(answers.copy()).to(device)
+
+
+def scores(cell: LabSettings, net: LanguageModel, clock: Clock) -> dict[str, dict]:
+    """Return the scores of a fitted model on the test sequences of its cell.
+
+    An answer is exact where every one of its tokens is the most likely one after the right ones
+    before it, which is also what greedy decoding writes without a mistake. A model that was
+    trained at random places is tested at such places, as Ruoss et al. (2023) do.
+
+    Parameters
+    ----------
+    cell : LabSettings
+        What the model was fitted with.
+    net : posenc.models.LanguageModel
+        Left in evaluation mode.
+    clock : Clock
+        What limits the time.
+
+    Returns
+    -------
+    dict of str to dict
+        `exact` and `token`, shares of right sequences and of right tokens, and `refusals`, the
+        encoding's reasons; each by length as text.
+
+    Raises
+    ------
+    TrainingError
+        If the time is over.
+
+    Examples
+    --------
+    >>> cell = LabSettings("none", "language", "copy", steps=1, tested=(20,), n_test=4)
+    >>> scores(cell, model(cell), Clock(60.0))["exact"]  # before any training
+    {'20': 0.0}
+    """
+    found: dict[str, dict] = {"exact": {}, "token": {}, "refusals": {}}
+    device = next(net.parameters()).device
+    for length in cell.tested:
+        clock.check(f"before the test at length {length}")
+        drawn = length_tasks.draw(cell.dataset, n=cell.n_test, length=length, split="test")
+        tokens, answers = tensors(drawn, device)
+        try:
+            right = _right(cell, net, tokens)
+        except ValueError as error:
+            found["refusals"][str(length)] = str(error)
+            continue
+        found["exact"][str(length)] = float((right | ~answers).all(1).float().mean())
+        found["token"][str(length)] = float(right[answers].float().mean())
+    return found
+
+
+@torch.no_grad()
+def _right(cell: LabSettings, net: LanguageModel, tokens: Tensor) -> Tensor:
+    """Return which tokens behind the first are the most likely ones, (n, n_tokens - 1)."""
+    net.eval()
+    places = torch.Generator().manual_seed(cell.seed)
+    found = []
+    for rows in tokens.split(CHUNK):
+        given = None
+        if cell.random_positions:
+            given = net.draw_positions(rows.shape[1] - 1, places)
+        found.append(net(rows[:, :-1], positions=given).argmax(-1) == rows[:, 1:])
+    return torch.cat(found)

@@ -1,0 +1,1 @@
+"""One synthetic task: which of two pulses came first, told from near and far."""

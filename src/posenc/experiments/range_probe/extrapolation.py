@@ -1,0 +1,321 @@
+"""Length extrapolation: train at one length, test the same weights at longer ones.
+
+    python -m posenc.experiments.range_probe.extrapolation --out lengths.jsonl
+
+The task is `range_probe`, in which a class is a relation of two positions and so is defined at
+every length. A fitted model is tested in two ways. *Longer*: the series has more steps. *Later*:
+the series is as long as in training but stands at the end of a longer frame whose other steps are
+masked, so that only the positions are new. An encoding that cannot be built for the longer frame,
+or whose weights do not fit there, is recorded as refusing, with its message.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from posenc import _checks, data, encodings
+from posenc.bench import build, language
+from posenc.bench import grid as grids
+from posenc.bench.grid import Grid
+from posenc.bench.settings import PROFILES, PROTOCOL, Settings
+from posenc.models.transfer import transfer
+
+# Found on validation accuracy at the training length, before any longer series was looked at.
+TASK = "range_probe:distance=4,length=32,n=4096"
+LENGTHS = (32, 64, 128)
+EPOCHS = 13
+_PROFILES = tuple(name for name in PROFILES if name != PROTOCOL)  # no trials are made here
+
+
+@dataclass(frozen=True)
+class LengthSettings(Settings):
+    """One training, and the lengths at which its model is tested afterwards.
+
+    Parameters
+    ----------
+    **settings
+        As for `posenc.bench.settings.Settings`; `max_cases` must be 0, and `dataset_options` must
+        hold `length`.
+    test_lengths : tuple of int
+        Steps of the test series, none shorter than those of training.
+    n_test : int
+        Test series of each length.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, `max_cases` is not 0, as the test series are scaled like the
+        whole training part, or `dataset_options` do not say the length in training.
+
+    Examples
+    --------
+    >>> lengths = {"dataset_options": {"length": 32}, "max_cases": 0, "test_lengths": (128,)}
+    >>> cell = LengthSettings("rotary", "time_series", "range_probe", **lengths)
+    >>> cell.test_lengths, cell.n_test
+    ((128,), 1000)
+    """
+
+    test_lengths: tuple[int, ...] = ()
+    n_test: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _checks.count("n_test", self.n_test, minimum=2)
+        if "length" not in self.dataset_options:
+            raise ValueError(
+                "dataset_options must hold the length in training, such as {'length': 32}, got "
+                f"{self.dataset_options}"
+            )
+        for length in self.test_lengths:
+            _checks.count("test_lengths", length, minimum=self.dataset_options["length"])
+        if self.max_cases:
+            raise ValueError(f"max_cases must be 0, got {self.max_cases}")
+
+
+@dataclass(frozen=True)
+class LengthGrid(Grid):
+    """A grid whose cells are tested at several lengths.
+
+    Parameters
+    ----------
+    datasets, encodings, models, seeds, common, resampled
+        As for `posenc.bench.grid.Grid`; `common` must hold `max_cases` = 0.
+    test_lengths : tuple of int
+        Steps of the test series.
+    n_test : int
+        Test series of each length.
+
+    Raises
+    ------
+    ValueError
+        From `groups`, if a setting is out of range.
+
+    Examples
+    --------
+    >>> task, encoding = grids.parse("range_probe:n=40,length=16"), grids.parse("rotary")
+    >>> common = {"max_cases": 0}
+    >>> grid = LengthGrid([task], [encoding], ["time_series"], [0], common, test_lengths=(16, 32))
+    >>> next(grid.groups())[0].test_lengths
+    (16, 32)
+    """
+
+    test_lengths: tuple[int, ...] = LENGTHS
+    n_test: int = 1000
+
+    def groups(self) -> Iterator[list[LengthSettings]]:
+        """Yield the cells that differ in their seed only.
+
+        Yields
+        ------
+        list of LengthSettings
+        """
+        added = {"test_lengths": self.test_lengths, "n_test": self.n_test}
+        for group in super().groups():
+            yield [LengthSettings(**vars(cell), **added) for cell in group]
+
+
+def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
+    """Return the scores of a fitted model at every test length.
+
+    Parameters
+    ----------
+    cell : LengthSettings
+        What the model was fitted with.
+    model : nn.Module
+        The model that was fitted with these settings, in evaluation mode.
+
+    Returns
+    -------
+    dict
+        `longer_N` and `later_N`, accuracies in [0, 1], for every length N that is not refused, and
+        `refusals`, a dict from the other lengths to the reason.
+
+    Raises
+    ------
+    ValueError
+        If the data set cannot be had at a test length.
+
+    Examples
+    --------
+    A learned table has no rows beyond those of training:
+
+    >>> task = {"length": 16, "n": 40}
+    >>> common = {"dataset_options": task, "max_cases": 0, "test_lengths": (16, 32), "n_test": 20}
+    >>> cell = LengthSettings("learnable", "time_series", "range_probe", **common)
+    >>> scores = probe(cell, build.model(cell, 2, 2, 16).eval())
+    >>> list(scores), list(scores["refusals"])
+    (['longer_16', 'later_16', 'refusals'], ['32'])
+    """
+    scores, refusals = {}, {}
+    device = next(model.parameters()).device
+    for length in cell.test_lengths:
+        try:
+            grown = grow(cell, model, length).to(device)
+        except ValueError as error:
+            refusals[str(length)] = str(error)
+            continue
+        scores[f"longer_{length}"] = _accuracy(grown, *_longer(cell, length), device)
+        scores[f"later_{length}"] = _accuracy(grown, *_later(cell, length), device)
+    return {**scores, "refusals": refusals}
+
+
+def grow(cell: Settings, model: nn.Module, length: int) -> nn.Module:
+    """Return the cell's model, built for another length, with the weights of a fitted one.
+
+    Parameters
+    ----------
+    cell : Settings
+        What the model was fitted with.
+    model : nn.Module
+        The fitted model.
+    length : int
+        Steps of the series that the new one takes.
+
+    Returns
+    -------
+    nn.Module
+        In evaluation mode.
+
+    Raises
+    ------
+    ValueError
+        If the encoding cannot be built for that length, or has weights of another shape there.
+
+    Examples
+    --------
+    >>> cell = Settings("rotary", "time_series", "range_probe")
+    >>> longer = grow(cell, build.model(cell, 2, 2, 16), 64)
+    >>> longer(torch.zeros(1, 64, 2)).shape
+    torch.Size([1, 2])
+    """
+    grown = build.model(cell, model.n_channels, model.n_classes, length)
+    return transfer(model, grown).eval()
+
+
+def _longer(cell: LengthSettings, length: int) -> tuple[Tensor, Tensor, None]:
+    """Return test series of `length` steps, their labels, and no mask."""
+    x, y = _test_series(cell, length)
+    return x, y, None
+
+
+def _later(cell: LengthSettings, length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return series of the training length at the end of `length` steps, labels and mask."""
+    x, y = _test_series(cell, cell.dataset_options["length"])
+    missing = length - x.shape[1]
+    mask = torch.ones(x.shape[:2], dtype=torch.bool)
+    mask = nn.functional.pad(mask, (missing, 0), value=False)
+    return nn.functional.pad(x, (0, 0, missing, 0)), y, mask
+
+
+def _test_series(cell: LengthSettings, length: int) -> tuple[Tensor, Tensor]:
+    """Return series and labels, scaled by mean and deviation of the training part."""
+    whole = data.load(cell.dataset, "train", **cell.dataset_options)
+    train, _ = data.split_validation(whole, cell.validation, cell.split_seed)
+    options = {**cell.dataset_options, "length": length, "n": cell.n_test}
+    test = data.load(cell.dataset, "test", **options)
+    test = data.standardise(test, *data.channel_statistics(train))
+    return torch.from_numpy(test.x), torch.from_numpy(test.y)
+
+
+@torch.no_grad()
+def _accuracy(
+    model: nn.Module, x: Tensor, y: Tensor, mask: Tensor | None, device: torch.device
+) -> float:
+    """Return the share of series whose class is found."""
+    right = []
+    for rows in torch.arange(len(y)).split(256):
+        seen = None if mask is None else mask[rows].to(device)
+        right.append(model(x[rows].to(device), seen).argmax(-1).cpu() == y[rows])
+    return float(np.mean(torch.cat(right).numpy()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train and test what a results file lacks, as the command line asks.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of this module run as a program, by default of this process.
+
+    Returns
+    -------
+    int
+        For the shell: 0, 1 if some cells failed, 2 if an argument or file is wrong, with a line on
+        stderr that says what.
+
+    Raises
+    ------
+    SystemExit
+        For `--help`, and for an option that is unknown or has no value.
+
+    Examples
+    --------
+    >>> main(["--seeds", "0"])  # there must be one
+    2
+    """
+    options = _parser().parse_args(arguments)
+    changes = {"max_cases": 0, "dropout": 0.0, "epochs": options.epochs}
+    try:
+        task = grids.parse(options.task)
+        grid = grids.make(
+            [options.task],
+            options.encodings or encodings.names(),
+            ["time_series"],
+            range(_checks.count("seeds", options.seeds, minimum=1)),
+            _checks.choice("profile", options.profile, _PROFILES),
+            **changes,
+            patience=options.epochs,  # a long plateau comes before the task is found
+        )
+        _checks.count("length in the task's options", task.options.get("length"), minimum=3)
+        added = {"test_lengths": tuple(options.lengths), "n_test": options.n_test}
+        grid = LengthGrid(**vars(grid), **added)
+        next(grid.groups())  # checks the lengths
+        return 1 if language.run(grid, options, probe=probe).failed else 0
+    except (ValueError, OSError) as error:
+        print(f"posenc.experiments.range_probe.extrapolation: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m posenc.experiments.range_probe.extrapolation",
+        description="Train at one length, test at longer ones.",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lengths.jsonl"),
+        help="results file, which the same command goes on with",
+    )
+    parser.add_argument("--encodings", nargs="+", metavar="NAME[:KEY=VALUE]", help="all, or these")
+    parser.add_argument("--task", default=TASK, metavar="NAME:KEY=VALUE", help=TASK)
+    parser.add_argument(
+        "--lengths",
+        nargs="+",
+        type=int,
+        default=LENGTHS,
+        metavar="STEPS",
+        help="lengths to test at",
+    )
+    parser.add_argument("--n-test", type=int, default=1000, help="test series of each length")
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 to N - 1")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="most epochs")
+    parser.add_argument("--profile", default="laptop", help=", ".join(_PROFILES))
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    parser.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1, mps")
+    parser.add_argument("--workers", type=int, help="processes; by default one per core")
+    parser.add_argument("--seconds", type=float, help="begin no training run after so long")
+    return parser
+
+
+if __name__ == "__main__":
+    # workers import what they run by name, so it must not live in the module "__main__"
+    from posenc.experiments.range_probe import extrapolation
+
+    sys.exit(extrapolation.main())

@@ -1,0 +1,217 @@
+"""The range probe, trained to the end, and what its models do beyond their length.
+
+    python -m posenc.bench probes
+
+In `range_probe` a class is a relation of two positions, a number of steps apart. Small models learn
+it at several distances, with encodings of several sizes, and each is then tested on series that are
+longer, and at places that come later, than those of its training. `PROTOCOL` holds all that decides
+a result, and its hash stands in every record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posenc import _checks
+from posenc.bench import seeded
+from posenc.bench.hashes import hashed
+from posenc.bench.seeded import SeedBySeed
+from posenc.experiments.range_probe.extrapolation import LengthSettings
+
+PROFILE = "probe"
+TASK = "range_probe"
+MODEL = "time_series"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An encoding of the probe: its name, the size of its rows, and its options.
+
+    Parameters
+    ----------
+    encoding : str
+        One of `posenc.encodings.names("series")`, or "module:Class".
+    scale : str
+        As in `posenc.bench.settings.Settings`.
+    options : tuple of (str, object)
+        Those of the encoding, in pairs.
+
+    Examples
+    --------
+    >>> Variant("dft", "loud", (("overflow", "alias"),)).label
+    'dft (loud, alias)'
+    """
+
+    encoding: str
+    scale: str = "paper"
+    options: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name as tables show it."""
+        options = (str(value) for _, value in self.options)
+        changes = [*([self.scale] if self.scale != "paper" else []), *options]
+        return f"{self.encoding} ({', '.join(changes)})" if changes else self.encoding
+
+
+ONE_HOT = "posenc.audit.one_hot:OneHot"
+# Size and shape apart, at every distance ...
+SIZED = (
+    Variant("none"),
+    Variant("sinusoidal"),
+    Variant("sinusoidal", "unit"),
+    Variant("dft"),
+    Variant("dft", "loud"),
+    Variant(ONE_HOT, "loud"),
+)
+# ... and all others at one of them, for the tests beyond the trained length.
+OTHERS = (
+    *map(
+        Variant,
+        (
+            "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe", "rotary",
+            "learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe",
+        ),
+    ),
+    Variant("dft", "loud", (("overflow", "alias"),)),
+)  # fmt: skip
+DISTANCES = (1, 2, 4, 8, 15)
+TESTED_AT = 4
+
+PROTOCOL: dict[str, object] = {
+    "edition": 2,
+    "task": {"length": 32, "n": 4000, "noise": 0.02},
+    "distances": DISTANCES,
+    "sized": [[one.encoding, one.scale, one.options] for one in SIZED],
+    "others": [[one.encoding, one.scale, one.options] for one in OTHERS],
+    "others_at": TESTED_AT,
+    "tested": (32, 64, 128),
+    "n_test": 1000,
+    "seeds": 10,
+    "settings": {
+        "d_model": 64,
+        "n_heads": 4,
+        "n_layers": 2,
+        "d_ff": 128,
+        "dropout": 0.0,
+        "optimizer": "adamw",
+        "learning_rate": 1e-3,
+        "weight_decay": 0.01,
+        "schedule": "constant",
+        "warmup": 0.0125,
+        "batch_size": 32,
+        "validation": 0.25,
+        "max_cases": 0,
+        "steps": 8000,
+        "least_steps": 4000,  # what is found late is not found by those who stop on a plateau
+        "patience_steps": 500,
+        "check_every": 50,
+    },
+    "found": 0.9,
+}
+
+HASH = hashed(PROTOCOL)
+
+
+def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Parameters
+    ----------
+    variant : Variant
+    distance : int
+        Steps between the two pulses.
+    seed : int
+        At least 0; series, their split, and initial weights come from it.
+    **changes
+        Settings that take the place of the protocol's; its hash is left out then.
+
+    Returns
+    -------
+    posenc.experiments.range_probe.extrapolation.LengthSettings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a value out of range.
+
+    Examples
+    --------
+    >>> one = cell(Variant("rotary"), 4, 3)
+    >>> one.protocol == HASH, one.dataset_options["seed"], one.test_lengths
+    (True, 3, (32, 64, 128))
+    """
+    task = {**PROTOCOL["task"], "distance": distance, "seed": seed}
+    common = {**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes}
+    return LengthSettings(
+        variant.encoding,
+        MODEL,
+        TASK,
+        seed,
+        profile=PROFILE,
+        split_seed=seed,
+        scale=variant.scale,
+        encoding_options=dict(variant.options),
+        encoding_source=seeded.encoding_source(variant.encoding),
+        dataset_options=task,
+        dataset_source=seeded.dataset_source(TASK, **task),
+        test_lengths=PROTOCOL["tested"],
+        n_test=PROTOCOL["n_test"],
+        **common,
+    )
+
+
+def places() -> list[tuple[Variant, int]]:
+    """Return the encodings of the protocol with the distances at which they are trained.
+
+    Returns
+    -------
+    list of (Variant, int)
+
+    Examples
+    --------
+    >>> len(places()), sum(distance == TESTED_AT for _, distance in places())
+    (44, 20)
+    """
+    at_all = [(variant, distance) for distance in DISTANCES for variant in SIZED]
+    return at_all + [(variant, TESTED_AT) for variant in OTHERS]
+
+
+def protocol_cells(
+    encodings: Sequence[str] | None = None,
+    distances: Sequence[int] | None = None,
+    seeds: int | None = None,
+) -> SeedBySeed:
+    """Return the cells of the protocol, or some of them.
+
+    Parameters
+    ----------
+    encodings : sequence of str, optional
+        Labels, such as "rotary" or "dft (loud)"; by default all.
+    distances : sequence of int, optional
+        By default all.
+    seeds : int, optional
+        How many of the seeds; by default all.
+
+    Returns
+    -------
+    SeedBySeed
+
+    Raises
+    ------
+    ValueError
+        If a label, distance or number is none of the protocol's.
+
+    Examples
+    --------
+    >>> len(protocol_cells()), len(protocol_cells(["none", "rotary"], [4], seeds=2))
+    (440, 4)
+    """
+    labels = seeded.chosen("encoding", encodings, {one.label for one in SIZED + OTHERS})
+    for distance in distances or ():
+        _checks.choice("distance", str(distance), map(str, DISTANCES))
+    kept = [
+        (variant, distance)
+        for variant, distance in places()
+        if variant.label in labels and distance in (distances or DISTANCES)
+    ]
+    return SeedBySeed(cell, kept, seeded.first(seeds, PROTOCOL["seeds"]))

@@ -1,0 +1,146 @@
+"""The book's own measurements: the files of the folder `results`, read by name.
+
+They are part of the repository and of the installed package, so chapters that quote them run
+wherever the package does. Set POSENC_RESULTS to a folder to read yours in their place.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import posenc
+from posenc import _files
+from posenc.bench import cases
+from posenc.bench.store import Store, unique
+from posenc.experiments import digests
+
+_PACKAGE = Path(posenc.__file__).resolve().parent
+
+
+def folder() -> Path:
+    """Return the folder of results: $POSENC_RESULTS, the checkout's, or the package's own.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ValueError
+        If $POSENC_RESULTS names no folder, or there is none.
+
+    Examples
+    --------
+    >>> (folder() / "README.md").is_file()
+    True
+    """
+    named = os.environ.get("POSENC_RESULTS")
+    if named:
+        if not Path(named).is_dir():
+            raise ValueError(f"POSENC_RESULTS must name a folder with results, got {named!r}")
+        return Path(named)
+    for path in (_PACKAGE.parents[1] / "results", _PACKAGE / "results"):
+        if path.is_dir():
+            return path
+    raise ValueError(
+        "the folder 'results' is missing: clone the book's repository, or set POSENC_RESULTS to a "
+        "folder with files of `python -m posenc.bench run`"
+    )
+
+
+def names() -> list[str]:
+    """Return the names of the results files, without folder and ending, in order.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If there is no folder of results, see `folder`.
+
+    Examples
+    --------
+    >>> "published-control" in names()
+    True
+    """
+    return sorted(path.stem for path in folder().glob("*.jsonl"))
+
+
+def load(pattern: str, *, locked: bool = True) -> list[dict]:
+    """Return the records of every file whose name fits, one per cell; finished ones win.
+
+    Parameters
+    ----------
+    pattern : str
+        A name such as "second-Libras", or several such as "second-*".
+    locked : bool
+        Whether scores must be those of the edition; only what makes a new one does without.
+
+    Returns
+    -------
+    list of dict
+        Records in the form of `posenc.bench.records`.
+
+    Raises
+    ------
+    ValueError
+        If no file fits, a line of one is no record, or scores are not those of the edition.
+
+    Examples
+    --------
+    >>> records = load("published-control")
+    >>> {record["dataset"] for record in records}
+    {'RacketSports'}
+    """
+    paths = sorted(folder().glob(f"{pattern}.jsonl"))
+    if not paths:
+        raise ValueError(
+            f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
+        )
+    return unique(record for path in paths for record in stored(path, locked=locked))
+
+
+def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
+    """Yield the records of one file of the folder, whose scores must be those of the edition.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        In the folder of results; a file that is not there has no records.
+    locked : bool
+        As for `load`.
+
+    Returns
+    -------
+    iterator of dict
+
+    Raises
+    ------
+    ValueError
+        If a line is no record or its accuracy no count of the test series, which is named by file
+        and line, or the scores are not those that the edition was made of (`digests.check`).
+
+    Examples
+    --------
+    >>> len(list(stored(folder() / "published-control.jsonl")))
+    160
+    """
+    if not path.is_file():
+        return
+    for record in Store(path):
+        try:
+            cases.check(record, by_name=True)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {_line_of(record, path)}: {error}") from error
+        yield record
+    if locked:
+        digests.check(path, folder())
+
+
+def _line_of(record: dict, path: Path) -> int:
+    """Return the number of the line that holds a record."""
+    lines = _files.text(path).splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.strip() and json.loads(line) == record)

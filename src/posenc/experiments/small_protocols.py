@@ -1,0 +1,56 @@
+"""The protocols of the smaller trainings as a page for people, `results/small-protocols.md`.
+
+    python -m posenc.experiments.small_protocols
+
+They are those of the lab, the model of characters, the range probe, and series with gaps.
+"""
+
+import sys
+from pathlib import Path
+
+from posenc.experiments import results
+from posenc.experiments.characters import told as of_characters
+from posenc.experiments.gaps import told as of_gaps
+from posenc.experiments.lengths import told as of_lengths
+from posenc.experiments.range_probe import told as of_the_range_probe
+
+SECTIONS = (of_lengths, of_characters, of_the_range_probe, of_gaps)
+
+PAGE = "small-protocols.md"
+
+
+def text() -> str:
+    """Return the protocols for people, in Markdown.
+
+    Returns
+    -------
+    str
+        The page `results/small-protocols.md`, a test compares.
+
+    Examples
+    --------
+    >>> print(text().splitlines()[0])
+    # The protocols of the smaller trainings
+    """
+    return "\n".join([_HEAD, *(one.text() for one in SECTIONS)])
+
+
+_HEAD = """\
+# The protocols of the smaller trainings
+
+Four experiments: on inputs longer than in training, on distances, and on gaps. Each has a hash \
+that stands in its records as `protocol`. This page is made from the code by \
+`python -m posenc.experiments.small_protocols`, and a test compares.
+"""
+
+
+def _main() -> int:
+    """Write the page, and say where."""
+    path = Path(results.folder()) / PAGE
+    path.write_text(text(), encoding="utf-8")
+    print(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

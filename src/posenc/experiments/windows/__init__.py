@@ -1,0 +1,1 @@
+"""Windows of anomalies: small and large rows of the DFT and sinusoidal encodings."""

@@ -1,0 +1,1 @@
+"""What reads several experiments at once: the guide, the chooser, what the atlas quotes."""

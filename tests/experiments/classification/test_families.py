@@ -1,0 +1,85 @@
+"""The other encodings are a family of their own, beside none and beside the ten."""
+
+import numpy as np
+import pytest
+from test_edition import add, floor
+
+from posenc.experiments import results
+from posenc.experiments.classification import edition, families
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification.second import Grid
+from posenc.statistics import friedman
+
+SETS = protocols.UP_TO_180
+NAMES = ("none", *families.TEN, *protocols.OTHERS)
+
+
+def grid(ten, others, noise=0.002):
+    """Return scores in which the ten gain `ten`, and the others what is named, else as much."""
+    gains = np.array([0.0, *10 * [ten], *(others.get(name, ten) for name in protocols.OTHERS)])
+    rng = np.random.default_rng(0)
+    scores = 0.6 + gains[None, :, None] + rng.normal(0, noise, (len(SETS), len(NAMES), 5))
+    return Grid("patch", SETS, NAMES, scores, np.full((len(SETS), 5), 0.3))
+
+
+def test_a_family_is_judged_over_none_and_over_the_ten():
+    found = grid(0.05, {"t5": 0.09, "alibi": 0.01, "conv_spe": 0.0})
+    over_none = {one.encoding: one for one in families.over_none(found, "others")}
+    over_ten = {one.encoding: one for one in families.over_ten(found, "others")}
+    assert {*over_none} == {*over_ten} == {*protocols.OTHERS}
+    assert [over_none[name].answer for name in ("t5", "sine_linear")] == ["helps", "helps"]
+    assert over_none["conv_spe"].answer == "no difference"
+    answers = [over_ten[name].answer for name in ("t5", "sine_linear", "alibi")]
+    assert answers == ["helps", "no difference", "hurts"]
+    assert over_ten["t5"].effect.mean == pytest.approx(0.04, abs=0.002)
+
+
+def test_one_encoding_is_compared_with_another_over_the_family_s_units():
+    found = grid(0.05, {"t5": 0.09})
+    ahead = families.over(found, "others", "t5", "tpe")
+    assert ahead.encoding == "t5"
+    assert ahead.effect.mean == pytest.approx(0.04, abs=0.002)
+    assert ahead.n_units == families.over_none(found, "others")[0].n_units
+    with pytest.raises(ValueError, match=r"must be among none, .* got 'kerple'"):
+        families.over(found, "others", "kerple", "tpe")
+
+
+def test_holm_counts_the_family_and_not_the_ten():
+    found = grid(0.05, {"t5": 0.09})
+    (t5,) = [one for one in families.over_none(found, "others") if one.encoding == "t5"]
+    cells = found.compare(("none", "t5")).gains("t5")
+    assert t5.p_value == pytest.approx(5 * friedman.wilcoxon(cells).p_value)
+
+
+def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    monkeypatch.setattr(results, "baselines", lambda: [floor(name) for name in SETS])
+    add(tmp_path, "Trace")
+    assert families.load("others", "patch") is None
+    add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+    assert families.load("others", "patch").datasets == ("Plane",)
+    assert families.load("later", "patch") is None
+    monkeypatch.setattr(edition, "entering", lambda _, there: there)
+    edition.write(edition.make("a", "2026-11-25"))
+    add(tmp_path, "Adiac", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
+    assert families.load("others", "patch").datasets == ("Plane",)
+    assert families.load("others", "patch", every=True).datasets == ("Plane", "Adiac")
+
+
+def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypatch):
+    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    row = families.rows("others", ["patch"])["t5"]
+    assert row["patches, over none (8)"].startswith(("+8.9", "+9.0", "+9.1"))
+    assert "helps" in row["patches, over none (8)"]
+    assert "better" in row["patches, over the ten"]
+    monkeypatch.setattr(families, "load", lambda *_, **__: None)
+    assert families.rows("later") == {}
+
+
+def test_answers_have_the_gain_of_every_unit_beside_the_verdict(monkeypatch):
+    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    points, gains = families.answers("others", ["patch"])["patches"]
+    assert points.shape == (len(protocols.OTHERS), gains[0].n_units)
+    assert [100 * one.effect.mean for one in gains] == pytest.approx(points.mean(1).tolist())
+    monkeypatch.setattr(families, "load", lambda *_, **__: None)
+    assert families.answers("others") == {}

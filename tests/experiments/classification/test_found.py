@@ -1,0 +1,212 @@
+"""What the chapter on the benchmark gathers is what is stored."""
+
+import re
+
+import numpy as np
+import pytest
+
+from posenc.experiments.classification import edition, found, second
+from posenc.experiments.classification import protocol as protocols
+from posenc.statistics import friedman
+from posenc.statistics import summary as statistics
+from posenc.teaching import plots
+from posenc.teaching.figures import benchmark as figures
+
+GAINS = found.gains()
+
+
+def test_gains_are_those_of_the_grids_in_points():
+    grid = second.load("patch")
+    for row, name in enumerate(grid.datasets):
+        for encoding in grid.encodings[1:]:
+            one = GAINS[name, "patches"][encoding]
+            differences = 100 * grid.gains(encoding)[row]
+            assert one.mean == pytest.approx(differences.mean())
+            assert one.low <= one.mean <= one.high
+
+
+def test_intervals_allow_for_series_that_resamples_share():
+    name, row = "Libras", second.load("patch").datasets.index("Libras")
+    gains = 100 * second.load("patch").gains("sinusoidal")[row]
+    found_width = (
+        GAINS[name, "patches"]["sinusoidal"].high - GAINS[name, "patches"]["sinusoidal"].low
+    )
+    plain = statistics.t_interval(gains)
+    assert found_width / (plain.high - plain.low) == pytest.approx(
+        (1 + 5 * 1) ** 0.5
+    )  # half tested
+    official = 100 * second.load("patch").gains("sinusoidal")[0]
+    assert GAINS["PenDigits", "patches"]["sinusoidal"].low == pytest.approx(
+        statistics.t_interval(official).low
+    )
+
+
+def test_steps_are_compared_with_patches_on_the_same_independent_sets():
+    gains = found.steps_over_patches()
+    both = {second.unit_of(n) for n, t in GAINS if t == "steps" and (n, "patches") in GAINS}
+    assert gains.shape == (len(both),)
+    libras = [
+        np.mean([one.mean for one in GAINS["Libras", t].values()]) for t in ("steps", "patches")
+    ]
+    assert np.isclose(gains, libras[0] - libras[1]).any()
+
+
+def test_every_set_of_the_edition_has_a_column_and_no_other():
+    sets = edition.read().sets
+    assert list(GAINS) == [(n, t) for m, t in found.TOKENS.items() for n in sets[m]]
+    assert list(found.levels()) == list(GAINS)
+
+
+def test_rotary_is_no_encoding_where_a_series_is_one_token():
+    one = GAINS["PenDigits", "patches"]["rotary"]
+    assert (one.mean, one.low, one.high) == (0, 0, 0)
+
+
+def test_levels_hold_the_best_encoding_and_its_name():
+    for (name, tokens), level in found.levels().items():
+        grid = found.grids()[tokens].only([name])
+        means = 100 * grid.scores[0].mean(1)
+        first = level["best"].split(" and ")[0]  # "and 2 more" where several share the highest
+        assert level["encodings"].max() == pytest.approx(means[grid.encodings.index(first)])
+        assert level["none"] == pytest.approx(means[0])
+
+
+def test_sets_that_share_series_are_planned_as_one():
+    assert found.n_units("patch") == len(protocols.DATASETS) - 4
+    assert found.n_units("time_series") == len(protocols.UP_TO_100 + protocols.UP_TO_275) - 4
+
+
+def test_progress_counts_trainings_and_trials():
+    sets = edition.read().sets
+    cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
+    for model, tokens in found.TOKENS.items():
+        row = found.progress()[tokens]
+        assert row["runs, trials included"] == cells * len(sets[model])
+        assert row["whole sets"].startswith(f"{len(sets[model])} of ")
+
+
+def test_gains_by_length_are_measured_at_the_same_step():
+    steps, gains = found.gains_by_length("PenDigits", "patch")
+    assert gains.shape == (len(protocols.ENCODINGS) - 1, len(steps))
+    rotary = protocols.ENCODINGS.index("rotary") - 1
+    assert np.abs(gains[rotary]).max() == 0
+
+
+def test_every_training_of_the_edition_says_when_it_was_best():
+    most, every = protocols.TRAINING["settings"]["steps"], 50
+    for model, tokens in found.TOKENS.items():
+        steps = found.best_steps()[tokens]
+        assert len(steps) == found.grids()[tokens].scores.size, model
+        assert ((steps > 0) & (steps <= most) & (steps % every == 0)).all()
+
+
+def test_costs_name_every_encoding_and_fixed_tables_add_nothing():
+    costs = found.costs()
+    assert list(costs) == list(protocols.ENCODINGS[1:])
+    assert costs["sinusoidal"]["parameters added"] == 0 < costs["learnable"]["parameters added"]
+    assert all(one["time of a step"] > 0 for one in costs.values())
+
+
+def test_the_smallest_p_of_the_chapter_is_that_of_the_test():
+    for n in (2, 5, 9):
+        assert friedman.wilcoxon(np.arange(1.0, n + 1)).p_value == pytest.approx(2 / 2**n)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return a list that gathers what is shown: figures with their words."""
+    found = []
+    monkeypatch.setattr(plots, "show", lambda figure, **words: found.append((figure, words)))
+    return found
+
+
+def test_colour_is_ordered_like_the_gain_and_a_dot_means_doubt(drawn):
+    looks = {}
+    for tokens in ("steps", "patches"):
+        figures.gains_map(GAINS, tokens)
+        figure, words = drawn[-1]
+        [ax] = figure.axes
+        [image] = ax.images
+        sets = {name: row for (name, kind), row in GAINS.items() if kind == tokens}
+        rows = [list(row.values()) for row in sets.values()]
+        colours = image.cmap(image.norm(image.get_array()))[..., :3]
+        for row, column in np.ndindex(colours.shape[:2]):
+            looks[tokens, row, column] = rows[row][column].mean, colours[row, column]
+        [dots] = ax.lines
+        doubtful = {(round(x), round(y)) for x, y in dots.get_xydata()}
+        assert doubtful == {
+            (column, row)
+            for row, several in enumerate(rows)
+            for column, one in enumerate(several)
+            if one.low <= 0 <= one.high
+        }
+        up = {name: sum(one.low > 0 for one in row.values()) for name, row in sets.items()}
+        for name, n in up.items():
+            assert (f"{name} {n}" in words["alt"]) == (n > 0)
+        losses = sum(one.high < 0 for several in rows for one in several)
+        assert f"{sum(up.values())} gains (" in words["alt"]
+        assert f"and {losses} losses" in words["alt"]
+    for sign in (1, -1):  # over both maps: they have one scale
+        some = sorted((abs(mean), *colour) for mean, colour in looks.values() if mean * sign > 0)
+        light = np.array(some)[:, 1:] @ (0.2126, 0.7152, 0.0722)
+        assert (np.diff(light) <= 1e-3).all()
+        assert light[0] - light[-1] > 0.1
+
+
+def test_answers_come_from_the_frozen_analysis_and_units_have_their_means():
+    for tokens, (units, gains) in found.answers().items():
+        grid = second.learned(found.grids()[tokens])
+        assert [(g.encoding, g.answer) for g in gains] == [
+            (g.encoding, g.answer) for g in second.gains(grid)
+        ]
+        for dots, gain in zip(units, gains, strict=True):
+            assert dots.mean() == pytest.approx(100 * gain.effect.mean)
+
+
+def test_the_figure_of_answers_draws_every_unit_and_every_mean(drawn):
+    answers = found.answers()
+    figures.answers(answers, 1.0)
+    [(figure, words)] = drawn
+    for ax, (units, gains) in zip(figure.axes, answers.values(), strict=True):
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        np.testing.assert_array_equal([line.get_xdata() for line in dots], units)
+        whiskers = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+        ends = [[100 * g.effect.low, 100 * g.effect.high] for g in gains]
+        np.testing.assert_allclose(whiskers, ends)
+        low, high = ax.get_xlim()
+        assert all(low < x < high for line in ax.lines for x in line.get_xdata())
+        means = [100 * gain.effect.mean for gain in gains]
+        assert f"{len(gains)} means from {min(means):+.1f} (" in words["alt"]
+        assert f"{sum(g.effect.low > 0 for g in gains)} intervals above zero" in words["alt"]
+
+
+def test_tokens_are_counted_from_the_lengths_of_series():
+    assert found.n_tokens("PenDigits", "steps") == 8
+    assert found.n_tokens("PenDigits", "patches") == 1
+    assert found.n_tokens("SmoothSubspace", "patches") == 2
+    for name, tokens, n, mean, low, high in found.by_tokens():
+        means = [one.mean for one in GAINS[name, tokens].values()]
+        assert n == found.n_tokens(name, tokens)
+        assert (mean, low, high) == (np.mean(means), min(means), max(means))  # rounded alike
+
+
+def test_the_figure_of_tokens_has_a_point_for_every_set(drawn):
+    rows = found.by_tokens()
+    figures.by_tokens(rows)
+    [(figure, words)] = drawn
+    drawn_sets = [len(bars[0].get_xdata()) for bars in figure.axes[0].containers]
+    assert sum(drawn_sets) == len(rows)
+    counts = [int(n) for n in re.findall(r"(\d+) sets? of", words["alt"])]
+    assert sum(counts) == len(rows)
+    assert "-0.0" not in words["alt"]
+
+
+def test_the_figures_of_levels_have_a_row_for_every_set(drawn):
+    levels = found.levels()
+    for tokens in ("steps", "patches"):
+        figures.levels(levels, tokens)
+        rivals = [one for (_, kind), one in levels.items() if kind == tokens]
+        wins = sum(one["MiniRocket"] > max(one["encodings"]) for one in rivals)
+        assert f"MiniRocket on {wins}," in drawn[-1][1]["alt"]
+    rows = [len(figure.axes[0].get_yticks()) for figure, _ in drawn]
+    assert rows == [sum(kind == tokens for _, kind in levels) for tokens in ("steps", "patches")]

@@ -1,0 +1,276 @@
+"""The tables of the chapter on the benchmark say what was gathered for it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from posenc.experiments.classification import found, found_tables, second
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification.second import Grid
+from posenc.statistics.summary import Interval
+from posenc.teaching.table import Table
+
+CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}
+
+
+def as_interval(low, high):
+    return Interval((low + high) / 2, low, high, 5)
+
+
+def test_intervals_that_leave_zero_out_are_counted_by_side():
+    gains = {
+        ("a", "steps"): {"dft": as_interval(1, 2), "tupe": as_interval(-1, 2)},
+        ("a", "patches"): {"dft": as_interval(-2, -1), "tupe": as_interval(0, 0)},
+    }
+    rows = found_tables.left_out(gains)
+    assert list(rows["steps"].values()) == [2, 1, 0, pytest.approx(0.1)]
+    assert list(rows["patches"].values()) == [2, 0, 1, pytest.approx(0.1)]
+
+
+def test_a_rival_is_ahead_where_it_beats_every_encoding():
+    level = {"the best of ten": 90.0, "the sinusoid": 80.0, "1-NN": 85.0, "MiniRocket": 90.5}
+    rows = found_tables.ahead({("a", "steps"): level})
+    assert {name: row["steps"] for name, row in rows.items()} == {
+        "1-NN beats the sinusoid": "1 of 1 sets",
+        "MiniRocket beats the sinusoid": "1 of 1 sets",
+        "1-NN beats the best of ten": "0 of 1 sets",
+        "MiniRocket beats the best of ten": "1 of 1 sets",
+    }
+    for name, of_set in found.levels().items():
+        assert of_set["the best of ten"] == max(of_set["encodings"]) >= of_set["the sinusoid"], name
+
+
+def test_steps_and_patches_stand_beside_each_other():
+    rows, levels = found_tables.steps_and_patches(), found.levels()
+    both = [name for name, t in levels if t == "steps" and (name, "patches") in levels]
+    assert list(rows) == [*both, f"mean of {len(both)}"]
+    some = found_tables.steps_and_patches(both[:2])
+    assert list(some) == [*both[:2], f"mean of {len(both)}"]
+    assert all(some[name] == rows[name] for name in some)
+    *named, (_, means) = rows.items()
+    none = np.mean([float(row["steps, none"]) for _, row in named])
+    assert float(means["steps, none"]) == pytest.approx(none, abs=0.1)
+    for name, row in named:
+        steps, patches = levels[name, "steps"], levels[name, "patches"]
+        assert row["steps, none"] == f"{steps['none']:.1f}"
+        assert row["steps, mean of ten"] == f"{steps['encodings'].mean():.1f}"
+        assert row["steps, best − worst"] == f"{np.ptp(steps['encodings']):.1f}"
+        assert row["patches, none"] == f"{patches['none']:.1f}"
+        assert row["patches, mean of ten"] == f"{patches['encodings'].mean():.1f}"
+
+
+def test_verdicts_are_those_of_the_frozen_analysis():
+    answers = found.answers()
+    rows = found_tables.verdicts(answers)
+    for tokens, (_, gains) in answers.items():
+        for one in gains:
+            assert rows[one.encoding][tokens].startswith(f"{100 * one.effect.mean:+.1f} [")
+            assert rows[one.encoding][f"verdict (p), {tokens}"].startswith(f"{one.answer} (")
+    Table(rows)  # all rows have the same columns
+
+
+def test_open_answers_are_counted():
+    open_, helps = SimpleNamespace(answer="open"), SimpleNamespace(answer="helps")
+    answers = {"steps": (None, [open_, helps]), "patches": (None, [open_])}
+    assert found_tables.open_answers(answers) == "Open: 1 of 2 with steps, 1 of 1 with patches."
+
+
+def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():
+    rows = found_tables.chances()
+    answers = found.answers()
+    for model, tokens in found.TOKENS.items():
+        asked = [int(name.split()[1]) for name in rows if name.startswith(f"{tokens}, ")]
+        gains = answers[tokens][1]
+        if all(one.shown for one in gains):
+            assert not asked
+            continue
+        unlearned = len(second.load(model).units().datasets) - gains[0].n_units
+        assert asked == sorted({gains[0].n_units, found.n_units(model) - unlearned})
+    for row in rows.values():
+        lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
+        assert list(row) == ["gain 1", "gain 2"]
+        assert lows[0] < lows[1]
+        assert (lows <= highs).all()
+
+
+def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
+    rng = np.random.default_rng(0)
+    worth = np.array([0.2, 0.5, 0.5, 0.9])[None, :, None]  # none, two alike, and one far ahead
+    scores = worth + 0.01 * rng.normal(size=(12, 4, 5))
+    names = tuple(f"set {i}" for i in range(12))
+    grid = Grid("patch", names, ("none", "a", "b", "c"), scores, np.full((12, 5), 0.1))
+    rows = found_tables.rankings({"patches": grid})
+    assert list(rows) == ["patches, sets that decide", "patches, all"]
+    for row in rows.values():
+        assert row | {"p": "", "least p": ""} == {
+            "sets": 12,
+            "p": "",
+            "least p": "",
+            "pairs shown to differ": "2 of 3",
+            "with ties left out": "2 of 3",
+            "least p of a pair": "0.001",
+        }
+        assert 0 < float(row["least p"]) <= float(row["p"]) < 0.001
+
+
+def test_no_p_value_is_printed_as_zero():
+    assert [second.said_p(p) for p in (0.2, 0.034, 0.00234, 4e-7)] == [
+        "0.20",
+        "0.03",
+        "0.002",
+        "4e-07",
+    ]
+
+
+def test_the_mixed_model_says_what_gains_depend_on_by_model():
+    rows = found_tables.depends()
+    assert list(rows) == list(found_tables.EFFECTS.values())
+    for row in rows.values():
+        for tokens in found.TOKENS.values():
+            assert row[tokens][0] in "+-"
+            assert float(row[f"p, {tokens}"]) <= 1
+    raw = [
+        found.depends(tokens).coefficients[name].p_value
+        for tokens in found.TOKENS.values()
+        for name in found_tables.EFFECTS
+    ]
+    least = min(float(v) for row in rows.values() for k, v in row.items() if k.startswith("p, "))
+    assert least == pytest.approx(6 * min(raw), rel=0.3)  # Holm over the six of both models
+
+
+def test_spreads_leave_the_noise_of_trainings_out(monkeypatch):
+    rng = np.random.default_rng(0)
+    n_sets, n_encodings = 40, 12
+    names = ("none", *(f"e{i}" for i in range(n_encodings)))
+    gains = (
+        rng.normal(0, 4.0, (n_sets, 1, 1))
+        + rng.normal(0, 2.0, (1, n_encodings, 1))
+        + rng.normal(0, 1.0, (n_sets, n_encodings, 1))
+        + rng.normal(0, 3.0, (n_sets, n_encodings, 5))
+    )
+    scores = np.concatenate([np.zeros((n_sets, 1, 5)), gains / 100], axis=1)
+    sets = tuple(f"set {i}" for i in range(n_sets))
+    grid = Grid("patch", sets, names, scores, np.zeros((n_sets, 5)))
+    facts = SimpleNamespace(length=10, n_channels=1, train=100)
+    monkeypatch.setattr(found, "grids", lambda: {"steps": grid, "patches": grid})
+    monkeypatch.setattr(found, "recorded_facts", lambda _: facts)
+    rows = found_tables.spreads()
+    for tokens in ("steps", "patches"):
+        sizes = [float(row[tokens]) for row in rows.values()]
+        assert sizes == pytest.approx([4, 2, 1], rel=0.4)
+
+
+def test_what_stands_beside_the_verdicts_is_judged_by_the_same_tests():
+    for tokens, (_, gains) in found.answers().items():
+        rows = found_tables.companions(tokens)
+        assert list(rows) == [one.encoding for one in gains]
+        for one in gains:
+            row = rows[one.encoding]
+            assert row[f"frozen ({one.n_units})"].startswith(f"{one.answer} (")
+            assert f"balanced accuracy ({one.n_units})" in row
+            chances = [float(p) for p in row["worse, equal, better"].split(", ")]
+            assert sum(chances) == pytest.approx(1, abs=0.02)
+            assert float(row["p of equality"]) == pytest.approx(one.p_equal, abs=0.006)
+
+
+def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch):
+    """Two sets of one family and two others; on one of the family nothing is learned."""
+    sets = ("Chinatown", "MelbournePedestrian", "Libras", "NATOPS")
+    gains = np.array([0.1, 0.02, 0.1, 0.1])[:, None] + np.linspace(0, 0.01, 5)
+    none = np.array([0.6, 0.1, 0.6, 0.6])[:, None] + np.zeros(5)
+    scores = np.stack([none, none + gains], axis=1)
+    grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((4, 5), 0.4))
+    monkeypatch.setattr(found, "grids", lambda: {"patches": grid})
+    monkeypatch.setattr(second, "load", lambda *_, **__: grid)
+    monkeypatch.setattr(found_tables.data, "names", lambda _: sets)
+    row = found_tables.companions("patches")["rotary"]
+    p_values = {row[f"{kind} (3)"] for kind in ("frozen", "balanced accuracy", "survey's sets")}
+    assert len(p_values) == 1
+    seen = []
+    monkeypatch.setattr(found_tables.second, "gains", lambda units: seen.append(units) or [])
+    found_tables.companions("patches")
+    frozen, whole, balanced, survey = (units.gains("rotary").mean(1) for units in seen)
+    assert np.array_equal(frozen, balanced)
+    assert np.array_equal(frozen, survey)
+    assert whole[0] < frozen[0]
+
+
+def test_every_set_stands_beside_its_rivals_and_says_why_it_does_not_decide():
+    for tokens, grid in found.grids().items():
+        rows = found_tables.beside(tokens)
+        assert list(rows) == list(grid.datasets)
+        for row, one in zip(rows.values(), second.decides(grid), strict=True):
+            assert {"largest class", "1-NN", "MiniRocket"} < set(row)
+            assert row["does not decide"] == found_tables.REASONS[one.reason]
+        assert found_tables.undecided(rows).endswith(f" of {len(rows)} do not decide rankings.")
+        assert int(found_tables.undecided(rows).split()[0]) == sum(
+            not one.yes for one in second.decides(grid)
+        )
+        Table(rows)
+
+
+def test_one_model_of_both_kinds_of_tokens_finds_a_difference_that_was_put_in(monkeypatch):
+    rng = np.random.default_rng(0)
+
+    def made_up(tokens):
+        sets, names = [f"set {i}" for i in range(12)], ["a", "b", "c"]
+        lengths = {name: 8 * 2 ** (i % 4) for i, name in enumerate(sets)}
+        rows = [
+            {
+                "set": one, "encoding": name, "resample": k, "length": lengths[one],
+                "channels": 1 + i % 3, "train_size": 50 * 2 ** (i % 5),
+                "gain": 6 * (tokens == "steps") + 2 * np.log2(lengths[one]) + rng.normal(),
+            }
+            for i, one in enumerate(sets) for name in names for k in range(5)
+        ]  # fmt: skip
+        return {column: [row[column] for row in rows] for column in rows[0]}
+
+    monkeypatch.setattr(found, "_trainings", made_up)
+    rows = found_tables.jointly()
+    assert float(rows["steps in place of patches"]["effect"]) == pytest.approx(6, abs=0.5)
+    assert float(rows["twice the length"]["effect"]) == pytest.approx(2, abs=0.3)
+    low, high = map(float, rows["twice the channels"]["95 % interval"].split(" to "))
+    assert low < 0 < high
+
+
+def test_no_pair_differs_where_one_group_holds_all_encodings():
+    grids = found.grids()
+    for name, row in found_tables.rankings(grids).items():
+        tokens, kind = name.split(", ")
+        grid = grids[tokens]
+        ranking = second.ranking(grid.units() if kind == "all" else second.deciding(grid))
+        one_group = [len(group) for group in ranking.groups] == [len(ranking.encodings)]
+        assert one_group == row["pairs shown to differ"].startswith("0 of ")
+
+
+def test_gains_are_read_at_the_step_of_the_stop():
+    rows = found_tables.stopped(CURVES, at=(200, 1000))
+    assert rows == {"one": {"200": "+2.0 to +4.0", "1,000": "-1.0 to +3.0"}}
+
+
+def test_trainings_are_told_by_the_step_of_their_best_validation(monkeypatch):
+    steps = np.array([50, 100, 1050, 2000, 3050])
+    monkeypatch.setattr(found_tables.found, "best_steps", lambda: {"steps": steps})
+    (row,) = found_tables.training().values()
+    assert list(row.values()) == [5, 100, 1050, 2000, "60%", "20%"]
+
+
+def test_costs_come_with_the_cheapest_first():
+    rows = found_tables.costs()
+    assert set(rows) == set(protocols.ENCODINGS[1:])
+    times = [float(row["time of a step (none = 1)"]) for row in rows.values()]
+    assert times == sorted(times)
+    assert rows["sinusoidal"]["parameters added"] == 0
+
+
+def test_later_tiers_are_told_with_what_the_edition_has():
+    rows = found_tables.later_tiers()
+    planned = {(tier, b.dataset) for tier in (2, 3, 4) for b in protocols.TIERS[tier]}
+    assert {name.split(":")[0] for name in rows} == {f"tier {tier}" for tier, _ in planned}
+    assert rows["tier 2: steps, 11 encodings"]["data sets"] == len(protocols.UP_TO_275)
+    assert rows["tier 3: patches, other norm"]["in this edition"] == "yes"
+    assert rows["tier 4: steps, large"]["in this edition"] == "not run"
+    assert sum(row["data sets"] for row in rows.values()) == sum(
+        len(protocols.TIERS[tier]) for tier in (2, 3, 4)
+    )

@@ -1,0 +1,171 @@
+"""Gains over `none`, pair by pair, and the sentence on what they decide."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from posenc.bench import records
+from posenc.bench.settings import Settings, profile
+from posenc.experiments.classification import paired, report
+
+BY_RESAMPLE = np.array([0.60, 0.70, 0.65, 0.72, 0.58])
+
+
+def stored(encoding, accuracies, dataset="MyGestures", n_test=30, resampled=True, **metrics):
+    """Return finished records of an encoding, one a resample or a seed."""
+    return [
+        records.finished(
+            Settings(
+                encoding, "patch", dataset, seed=r, split_seed=r * resampled,
+                resample=r * resampled, **profile("protocol"),
+            ),
+            {
+                "accuracy": float(accuracy), "parameters": 1, "seconds_per_step": 0.1,
+                "peak_memory": None, "steps": 900, "n_train": 70, "n_test": n_test, **metrics,
+            },
+            device="cpu",
+            seconds=1.0,
+        )
+        for r, accuracy in enumerate(accuracies)
+    ]  # fmt: skip
+
+
+def one_gain(*more, **changes):
+    found = [*stored("none", BY_RESAMPLE, **changes), *more]
+    return {one.encoding: one for one in paired.gains(found, "patch")}
+
+
+def test_a_gain_is_the_mean_of_pairs_with_the_interval_of_the_corrected_t():
+    differences = np.array([0.02, 0.03, 0.01, 0.05, 0.02])
+    gain = one_gain(*stored("rotary", BY_RESAMPLE + differences))["rotary"]
+    assert gain.differences == pytest.approx(differences)
+    assert gain.mean == pytest.approx(differences.mean())
+    scale = np.sqrt(differences.var(ddof=1) * (1 / 5 + 30 / 70))  # Nadeau and Bengio
+    low, high = stats.t.interval(0.95, 4, differences.mean(), scale)
+    assert (gain.low, gain.high) == pytest.approx((low, high))
+    assert gain.p_value == pytest.approx(2 * stats.t.sf(differences.mean() / scale, 4))
+
+
+def test_pairs_are_of_one_resample_also_where_others_lack_theirs():
+    steady = stored("rotary", BY_RESAMPLE + 0.1)
+    gain = one_gain(*steady[2:])["rotary"]
+    assert gain.differences == pytest.approx([0.1] * 3)  # unpaired it would be 0.086
+    assert gain.answer == "open"  # three pairs decide nothing
+
+
+def test_seeds_of_one_split_are_independent_and_said_to_be_of_one_split():
+    differences = np.array([0.02, 0.03, 0.01, 0.05, 0.02])
+    found = stored("none", BY_RESAMPLE, resampled=False)
+    found += stored("rotary", BY_RESAMPLE + differences, resampled=False)
+    [gain] = paired.gains(found, "patch")
+    expected = stats.ttest_1samp(differences, 0)
+    assert gain.p_value == pytest.approx(expected.pvalue)
+    assert (gain.low, gain.high) == pytest.approx(expected.confidence_interval())
+    assert "MyGestures all training runs share one split" in paired.section(found, "patch")[-1]
+
+
+def test_answers_are_corrected_for_the_number_of_encodings():
+    differences = np.array([0.02, 0.03, 0.01, 0.05, 0.02])
+    near = stored("rotary", BY_RESAMPLE + differences, n_test=7)
+    alone = one_gain(*near, n_test=7)["rotary"]
+    others = [
+        one
+        for name, shift in (("dft", 0.02), ("tape", -0.03))
+        for one in stored(name, BY_RESAMPLE + shift * np.array([1, -1, 1, -1, 1]), n_test=7)
+    ]
+    among = one_gain(*near, *others, n_test=7)["rotary"]
+    assert (alone.low, alone.high) == (among.low, among.high)
+    assert among.p_value == pytest.approx(3 * alone.p_value)
+    assert (alone.answer, among.answer) == ("above", "open")
+
+
+@pytest.mark.parametrize(
+    ("differences", "answer"),
+    [
+        ([0.10, 0.12, 0.11, 0.10, 0.12], "above"),
+        ([-0.10, -0.12, -0.11, -0.10, -0.12], "below"),
+        ([0.001, -0.001, 0.0, 0.001, 0.0], "equal"),
+        ([0.05, -0.06, 0.03, -0.02, 0.04], "open"),
+        ([0.0] * 5, "equal"),
+    ],
+)
+def test_the_answer_and_its_sentence(differences, answer):
+    gain = one_gain(*stored("rotary", BY_RESAMPLE + np.array(differences)))["rotary"]
+    assert gain.answer == answer
+    said = {
+        "above": "MyGestures decides: `rotary` is above `none`.",
+        "below": "MyGestures decides: `rotary` is below `none`.",
+        "equal": "MyGestures decides: `rotary` is within 0.01 of `none`.",
+        "open": "MyGestures cannot decide whether `rotary` is above or below `none`: more "
+        "resamples or more series are needed.",
+    }
+    assert paired.said([gain]) == said[answer]
+
+
+def test_of_many_encodings_the_sentence_gives_the_number():
+    gains = [paired.Gain("Libras", f"e{i}", (0.0,) * 5, -1.0, 1.0, 1.0, 1.0) for i in range(9)]
+    assert "whether any of 9 encodings is above or below" in paired.said(gains)
+
+
+def test_nothing_is_within_a_point_in_a_metric_that_has_none():
+    found = stored("none", BY_RESAMPLE, train_seconds=1.0)
+    found += stored("rotary", BY_RESAMPLE, train_seconds=1.001)
+    [gain] = paired.gains(found, "patch", "train_seconds")
+    assert gain.p_equal == 1
+
+
+def test_a_registered_set_without_stored_counts_has_those_of_its_record():
+    found = [*stored("none", BY_RESAMPLE, "Libras"), *stored("rotary", BY_RESAMPLE**2, "Libras")]
+    halves = [r | {"metrics": r["metrics"] | {"n_train": 180, "n_test": 180}} for r in found]
+    bare = [
+        r | {"metrics": {k: v for k, v in r["metrics"].items() if k[:2] != "n_"}} for r in found
+    ]
+    assert paired.gains(bare, "patch") == paired.gains(halves, "patch")
+    unknown = [r | {"dataset": "MyGestures"} for r in bare]
+    assert paired.gains(unknown, "patch")[0].low == paired.gains(halves, "patch")[0].low
+
+
+def test_the_report_shows_gains_what_they_decide_and_which_trainings_were_cut(tmp_path):
+    found = [*stored("none", BY_RESAMPLE), *stored("rotary", BY_RESAMPLE + 0.1, steps=4000)]
+    text = report.write(found, tmp_path).read_text()
+    assert "| gain in accuracy over none | rotary |" in text
+    assert "| MyGestures | +0.100 [+0.100, +0.100] |" in text
+    assert "- MyGestures decides: `rotary` is above `none`." in text
+    assert "5 of 10 training runs ended at the most steps or epochs" in text
+
+
+def test_without_none_the_report_says_what_is_lacking(tmp_path):
+    text = report.write(stored("rotary", BY_RESAMPLE), tmp_path / "a").read_text()
+    assert "Without training runs of `none` on the same splits no gain" in text
+    text = report.write(stored("none", BY_RESAMPLE), tmp_path / "b").read_text()
+    assert "gain" not in text
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(67, 1029), (100, 200), (300, 100)])
+def test_two_rules_that_are_equally_good_seldom_seem_to_differ(n_train, n_test):
+    """Five resamples of a set, each with the accuracies of two classifiers of equal worth."""
+    rng, n = np.random.default_rng(0), n_train + n_test
+    y = np.arange(n) % 2
+    shown = {"paired": 0, "independent": 0}
+    for _ in range(300):
+        x, differences = rng.normal(size=(n, 10)) + 0.35 * y[:, None], []
+        for _ in range(5):
+            order = rng.permutation(n)
+            train, test = order[:n_train], order[n_train:]
+            first, second = (
+                nearest_centre(x[train][:, some], y[train], x[test][:, some]) == y[test]
+                for some in (slice(0, 5), slice(5, 10))
+            )
+            differences.append(first.mean() - second.mean())
+        found = stored("none", [0.5] * 5, n_train=n_train, n_test=n_test)
+        found += stored("rotary", 0.5 + np.array(differences), n_train=n_train, n_test=n_test)
+        [gain] = paired.gains(found, "patch")
+        shown["paired"] += gain.answer in ("above", "below")
+        shown["independent"] += stats.ttest_1samp(differences, 0).pvalue < 0.05
+    assert shown["paired"] / 300 <= 0.07
+    assert shown["independent"] / 300 > 0.1  # what the correction is for
+
+
+def nearest_centre(x, y, new):
+    centres = [x[y == label].mean(0) for label in (0, 1)]
+    return np.argmin([((new - centre) ** 2).sum(1) for centre in centres], axis=0)

@@ -1,0 +1,323 @@
+"""The analysis of the second edition does what its frozen protocol says."""
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from posenc import encodings
+from posenc.bench import build, records
+from posenc.bench.settings import Settings
+from posenc.bench.tuning import TUNED
+from posenc.experiments import results
+from posenc.experiments.classification import analysis as protocol
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification import second
+from posenc.statistics import equality, friedman
+
+ENCODINGS = ("none", "sinusoidal", "rotary")
+N = protocols.TRAINING["resamples"]
+
+
+def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
+    scores = np.asarray(scores, float)
+    names = datasets or tuple(f"set {i}" for i in range(len(scores)))
+    floors = np.full((len(scores), scores.shape[2]), floor)
+    return second.Grid("patch", tuple(names), encodings, scores, floors)
+
+
+def record(dataset, encoding, seed, accuracy, **changes):
+    changes = {"protocol": protocols.HASH, "steps": 10, "tuned": TUNED, **changes}
+    cell = Settings(encoding, "patch", dataset, seed=seed, **changes)
+    return records.finished(cell, {"accuracy": accuracy}, device="cpu", seconds=1.0)
+
+
+def floor(dataset, resample=0, accuracy=0.5):
+    metrics = {"accuracy": accuracy}
+    return {
+        "dataset": dataset,
+        "baseline": "largest_class",
+        "resample": resample,
+        "metrics": metrics,
+    }
+
+
+def test_only_complete_sets_of_this_protocol_enter():
+    lines = [record("Trace", e, r, 0.7) for e in ENCODINGS for r in range(N)]
+    lines += [record("Plane", e, r, 0.7) for e in ENCODINGS for r in range(N - 1)]
+    lines += [record("Adiac", e, r, 0.7, protocol="other") for e in ENCODINGS for r in range(N)]
+    found = second.load(
+        "patch", encodings=ENCODINGS, records=lines, baselines=[floor("Trace"), floor("Plane")]
+    )
+    assert found.datasets == ("Trace",)
+    assert found.scores.shape == (1, 3, N)
+    assert (found.largest_class == 0.5).all()
+    lacking = second.missing("patch", records=lines)
+    assert lacking["Trace"] == N * (len(protocols.ENCODINGS) - len(ENCODINGS))
+    assert lacking["Adiac"] == N * len(protocols.ENCODINGS)
+    with pytest.raises(ValueError, match="largest class of Trace is not stored; run python -m"):
+        second.load("patch", encodings=ENCODINGS, records=lines, baselines=[])
+    with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
+        second.load("time_series", records=lines, baselines=[])
+
+
+def test_sign_flips_are_counted_by_hand():
+    assert second.sign_flips(np.ones((1, 5))) == 1 / 32
+    assert second.sign_flips(np.zeros((3, 5))) == 1.0
+    assert second.sign_flips(-np.ones((1, 5))) == 1.0
+    # the largest of two is compared with the largest of two
+    assert second.sign_flips(np.array([[1.0] * 5, [-1.0] * 5])) == 2 / 32
+
+
+def test_sign_flips_keep_their_level_over_several_methods():
+    rng = np.random.default_rng(0)
+    p = [second.sign_flips(rng.normal(size=(10, 5))) for _ in range(2000)]
+    assert np.mean(np.array(p) <= 0.05) < 0.05
+    assert np.mean(np.array(p) <= 0.25) == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_set_decides_if_it_beats_the_largest_class_and_an_encoding_beats_none():
+    resamples = np.arange(5) / 1000
+    good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
+    same = np.stack([0.5 + resamples] * 3)
+    guessing = good - 0.4
+    one, two, three = second.decides(grid([good, same, guessing], floor=0.3))
+    assert (one.yes, one.reason) == (True, "")
+    assert (two.yes, two.reason) == (False, "no encoding is above none by more than luck")
+    assert [d.learned for d in (one, two, three)] == [True, True, False]
+    assert three.reason == "nothing is above the largest class by more than luck"
+
+
+def test_gains_are_judged_where_something_is_learned_and_ranks_where_a_set_decides():
+    resamples = np.arange(5) / 1000
+    good = np.stack([0.5 + resamples, 0.6 + resamples, 0.5 + resamples])
+    same = np.stack([0.5 + resamples] * 3)
+    found = grid([good, same, good - 0.4], floor=0.3)
+    assert second.learned(found).datasets == ("set 0", "set 1")
+    assert second.deciding(found).datasets == ("set 0",)
+
+
+def test_sets_that_share_series_are_one_unit():
+    scores = np.zeros((3, 3, 5))
+    scores[0], scores[1], scores[2] = 0.2, 0.4, 0.9
+    units = grid(scores, datasets=("FiftyWords", "WordSynonyms", "Trace")).units()
+    assert units.datasets == ("Words", "Trace")
+    assert units.scores[:, 0, 0] == pytest.approx([0.3, 0.9])
+    names = [name for sets in second.FAMILIES.values() for name in sets]
+    assert set(names) <= set(protocols.DATASETS)
+    assert len(names) == len(set(names))
+
+
+def test_what_a_test_takes_for_no_difference_is_neither_a_win_nor_a_loss():
+    none = np.full(N, 0.3)
+    rotary = np.array([0.4, 0.2, 0.5, 0.1, 0.3])
+    assert (rotary - none).mean() != 0  # but for rounding, it is
+    others = [[none, none + 0.1, none], [none, none - 0.1, none]]
+    found = {one.encoding: one for one in second.gains(grid([[none, rotary, none], *others]))}
+    assert (found["sinusoidal"].wins, found["sinusoidal"].losses) == (1, 1)
+    assert (found["rotary"].wins, found["rotary"].losses) == (0, 0)
+
+
+def simulated(gain, spread, n_sets=30, seed=0):
+    rng = np.random.default_rng(seed)
+    none = rng.uniform(0.5, 0.9, size=(n_sets, 1, 5))
+    gained = none + gain + rng.normal(0, spread, size=(n_sets, 2, 5))
+    return grid(np.concatenate([none, gained], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("gain", "spread", "answer"),
+    [(0.05, 0.02, "helps"), (-0.05, 0.02, "hurts"), (0.0, 0.005, "no difference")],
+)
+def test_answers_are_found_where_they_are_planted(gain, spread, answer):
+    found = second.gains(simulated(gain, spread))
+    assert [one.answer for one in found] == [answer] * 2
+    assert found[0].effect.mean >= found[1].effect.mean
+
+
+def test_what_the_data_cannot_tell_stays_open():
+    found = second.gains(simulated(0.0, 0.3, n_sets=6, seed=3))
+    assert {one.answer for one in found} == {"open"}
+
+
+def test_a_ranking_puts_the_planted_order_first():
+    found = simulated(0.0, 0.001)
+    found.scores[:, 2] += 0.1
+    ranking = second.ranking(found)
+    assert ranking.encodings == ("rotary", "sinusoidal")
+    assert ranking.test.p_value < 0.001
+    assert ranking.groups == []
+
+
+def test_power_rises_with_the_effect():
+    scores = simulated(0.0, 0.05)
+    small, large = (second.powers(scores, e)["rotary"].value for e in (0.005, 0.05))
+    assert small < large
+    assert large > 0.95
+
+
+def test_the_protocol_is_frozen():
+    assert (protocols.HASH, protocol.HASH) == ("77c712493a92", "2d0100ec7641")
+
+
+def test_the_page_is_made_from_the_code_and_names_both_hashes():
+    page = (results.folder() / "protocol.md").read_text(encoding="utf-8")
+    assert page == protocol.text()
+    assert protocols.HASH in page
+    assert protocol.HASH in page
+
+
+def test_the_tiers_hold_each_set_once_and_only_known_ones():
+    for tier, blocks in protocols.TIERS.items():
+        named = [(block.model, block.dataset, block.variant) for block in blocks]
+        one_each = [(*name, e) for name, b in zip(named, blocks, strict=True) for e in b.encodings]
+        assert len(one_each) == len(set(one_each)), tier
+        assert {dataset for _, dataset, _ in named} <= set(protocols.DATASETS)
+    assert len(protocols.DATASETS) == len(set(protocols.DATASETS)) == 38
+
+
+def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart():
+    third = protocols.TIERS[3]
+    assert {*protocols.ENCODINGS, *protocols.OTHERS} == set(encodings.names())
+    assert {"transformer_xl", "deberta", "kerple", "dywpe"} <= {*protocols.LATER}
+    assert {*protocols.LATER} <= {*encodings.names("series")} - {*encodings.names()}
+    assert not {*protocols.LATER} & {
+        e for tier in (1, 2) for b in protocols.TIERS[tier] for e in b.encodings
+    }
+    assert {b.encodings for b in third if not b.variant} == {protocols.OTHERS, protocols.LATER}
+    fourth = protocols.TIERS[4]
+    varied = third + fourth
+    for variant in protocols.VARIANTS:
+        blocks = [b for b in varied if b.variant == variant]
+        assert {(b.model, b.dataset) for b in blocks} == {
+            (model, name) for model in ("patch", "time_series") for name in protocols.VARIED
+        }
+        assert {b.encodings for b in blocks} == {protocols.COMPARED[variant]}
+    others = {
+        (tier, model): tuple(
+            b.dataset
+            for b in protocols.TIERS[tier]
+            if (b.model, b.encodings) == (model, protocols.OTHERS)
+        )
+        for tier in (3, 4)
+        for model in ("time_series", "patch")
+    }
+    assert others[3, "time_series"] == protocols.VARIED
+    assert others[3, "patch"] == protocols.UP_TO_100
+    assert others[3, "patch"] + others[4, "patch"] == protocols.DATASETS
+    assert {(b.model, b.variant, b.encodings) for b in fourth} == {
+        ("time_series", "", protocols.ENCODINGS),
+        ("patch", "", protocols.OTHERS),
+        ("time_series", "large", protocols.COMPARED["large"]),
+        ("time_series", "", protocols.LATER),
+        ("time_series", "window-statistics", protocols.BASELINE),
+    }
+    block = next(b for b in third if b.variant == "large")
+    cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = protocols.cells(block.dataset, block.model, "none")[0]
+    assert (cell.d_model, cell.protocol) == (128, protocols.HASH)
+    assert cell.key != plain.key
+    folder = Path("out")
+    assert protocols.files(folder, "Libras", "large").results != (
+        protocols.files(folder, "Libras").results
+    )
+
+
+@pytest.mark.parametrize(("tier", "model"), [(3, "patch"), (4, "time_series")])
+def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
+    blocks = protocols.TIERS[tier]
+    later = [b for b in blocks if b.encodings == protocols.LATER]
+    controls = [b for b in blocks if b.variant in protocols.CONTROLS]
+    assert [*blocks[-len(later + controls) :]] == later + controls
+    nine = {*protocols.VARIED} - {"MelbournePedestrian"}  # it has missing steps
+    assert {(b.model, b.dataset) for b in later} == {(model, name) for name in nine}
+    assert {(b.model, b.dataset) for b in controls} == {(model, name) for name in nine}
+    assert {b.encodings for b in controls} == {protocols.BASELINE}
+    lines = protocol.text().splitlines()
+    entry, control = (line for line in lines if line.startswith(f"| {tier}, extension |"))
+    token = {"patch": "a patch", "time_series": "a step"}[model]
+    assert f"| {token} | plain |" in entry
+    assert all(f"`{name}`" in entry for name in protocols.LATER)
+    assert "| statistics of a window as channels of the input | `none` |" in control
+    tier_itself = [line for line in lines if line.startswith(f"| {tier} |")]
+    assert len(tier_itself) >= 3
+    assert not any(f"`{name}`" in line for line in tier_itself for name in protocols.LATER)
+
+
+def test_the_page_counts_the_trainings_of_each_kind():
+    lines = [line for line in protocol.text().splitlines() if re.match(r"\| \d", line)]
+    counted = sum(int(line.rstrip(" |").split("| ")[-1].replace(",", "")) for line in lines)
+    blocks = [block for tier in protocols.TIERS.values() for block in tier]
+    assert counted == sum(len(block.encodings) for block in blocks) * N
+
+
+def test_a_later_encoding_is_trained_by_the_frozen_protocol():
+    for name in protocols.LATER:
+        cell = protocols.cells("Libras", "patch", name)[0]
+        assert (cell.protocol, cell.encoding) == ("77c712493a92", name)
+        for model, length in (("patch", 45), ("patch", 8), ("time_series", 8)):
+            made = build.model(replace(cell, model=model), 2, 15, length)
+            assert made(torch.randn(3, length, 2)).shape == (3, 15)
+
+
+def test_named_encodings_are_trained_where_their_tier_has_them():
+    later = protocols.blocks(3, names=["kerple"])
+    assert {b.encodings for b in later} == {("kerple",)}
+    assert [(b.model, b.dataset, b.variant) for b in later] == [
+        (b.model, b.dataset, b.variant)
+        for b in protocols.TIERS[3]
+        if b.encodings == protocols.LATER
+    ]
+    assert {b.variant for b in protocols.blocks(3, names=["rotary"])} == {*protocols.VARIANTS}
+    both = protocols.blocks(3, names=["none", "window_statistics"])
+    assert {*protocols.CONTROLS} < {b.variant for b in both}
+    first = protocols.blocks(1, "patch", ["fire", "none"])
+    assert [b.encodings for b in first] == [("none", "fire")] * len(protocols.DATASETS)
+    places = [
+        (b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["relative", "kerple"])
+    ]
+    assert len(places) == len([b for b in protocols.TIERS[3] if "kerple" in b.encodings]) + len(
+        [b for b in protocols.TIERS[3] if b.variant in protocols.VARIANTS]
+    )
+
+
+def test_the_control_of_window_statistics_is_none_with_richer_tokens():
+    block = next(b for b in protocols.blocks(3) if b.variant == "window-statistics")
+    control = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = protocols.cells(block.dataset, block.model, "none")[0]
+    assert control == replace(plain, input_statistics="mean_std_slope")
+    assert control.protocol == protocols.HASH
+    assert not [
+        b
+        for b in protocols.blocks(3, names=["posenc.encodings:ALiBi"])
+        if b.variant == block.variant
+    ]
+
+
+def test_an_encoding_that_is_named_twice_is_trained_once():
+    assert protocols.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
+
+
+def test_a_tier_refuses_an_encoding_that_nobody_knows():
+    with pytest.raises(ValueError, match="'kerpel'; did you mean 'kerple'"):
+        protocols.blocks(3, names=["kerpel"])
+
+
+def test_what_is_missing_of_a_tier_counts_its_variants():
+    lacking = second.missing("patch", 3, records=[])
+    assert lacking["PenDigits"] == 5 * len(protocols.OTHERS)
+    everywhere = len(protocols.OTHERS) + len(protocols.LATER) + len(protocols.CONTROLS)
+    assert lacking["Libras"] == 5 * (everywhere + sum(map(len, protocols.COMPARED.values())))
+
+
+def test_a_verdict_is_said_with_the_p_value_that_it_rests_on():
+    found, alike = friedman.effect([0.001, -0.002, 0.002]), equality.Probabilities(0.0, 1.0, 0.0)
+    made = partial(second.Gain, "dft", found, probabilities=alike, wins=2, losses=1, n_units=3)
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.004)) == "no difference (0.004)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=0.004)) == "helps (0.01)"
+    assert second.said_verdict(made(p_value=0.9, p_equal=0.2)) == "open (0.90)"
+    assert second.said_verdict(made(p_value=0.01, p_equal=1.0), "better") == "better (0.01)"

@@ -1,0 +1,332 @@
+"""The lab and the model of characters as pages read them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from posenc.bench import language, records
+from posenc.experiments import results
+from posenc.experiments.characters import read as text
+from posenc.experiments.characters import train as bench_text
+from posenc.experiments.lengths import read as lab
+from posenc.experiments.lengths import train as bench
+
+LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
+NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]
+
+
+def metrics(score, refused=()):
+    """Return scores that fall by a tenth with each length, from `score` on."""
+    token = {n: score * 0.9**i for i, n in enumerate(LENGTHS) if n not in refused}
+    exact = {n: value / 2 for n, value in token.items()}
+    return {"token": token, "exact": exact, "refusals": dict.fromkeys(refused, "too long")}
+
+
+def record(task, encoding, seed, score=1.0, error=None, refused=(), **changes):
+    cell = bench.cell(task, encoding, seed, **changes)
+    where = {"device": "cpu", "seconds": 1.0}
+    if error:
+        return records.failed(cell, error, **where)
+    return records.finished(cell, metrics(score, refused), **where)
+
+
+@pytest.fixture
+def stored():
+    made = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.8))]
+    made += [record("copy", NONE, seed, 0.5) for seed in (0, 1, 2)]
+    made += [record("copy", SINE, 0, 0.4), record("copy", DRAWN, 0, 0.6)]
+    made += [record("parity", NONE, 0, 0.6), record("parity", ROTARY, 0, 0.5)]
+    made.append(record("copy", ROTARY, 2, error="unfinished: 300 seconds were over after 9 steps"))
+    made.append(record("copy", ROTARY, 3, error="ValueError: broken"))
+    return made
+
+
+def test_means_are_over_finished_seeds_with_lowest_and_highest(stored):
+    found = lab.load(stored)
+    spread = found.spread("copy", "rotary", 30, "token")
+    assert (spread.mean, spread.low, spread.high) == pytest.approx((0.81, 0.72, 0.9))
+    assert spread.n == 2
+    assert str(found.spread("copy", "rotary", 20)) == "45% (40 to 50)"
+    assert str(found.spread("copy", "sinusoidal", 20)) == "20% (1 seed)"
+    assert found.spread("addition", "rotary", 20) is None
+    with pytest.raises(ValueError, match="score must be one of exact, token"):
+        found.spread("copy", "rotary", 20, "loss")
+
+
+def test_the_order_is_by_token_accuracy_beyond_the_trained_length(stored):
+    found = lab.load(stored)
+    longer = [0.9 * 0.9**i for i in range(1, len(LENGTHS))]
+    assert found.beyond("copy", "rotary") == pytest.approx(sum(longer) / len(longer))
+    assert found.order("copy") == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
+    assert found.tasks == ["copy", "parity"]
+    assert found.learned("copy")
+    assert not found.learned("parity")
+
+
+def test_unfinished_and_missing_trainings_are_named(stored):
+    found = lab.load(stored)
+    assert found.unfinished == ["copy, rotary, seed 2"]
+    missing = found.missing(1)
+    assert len(missing) == lab.planned(1) - len(stored)
+    assert "copy, rotary, seed 4" in missing
+    assert not {"copy, rotary, seed 0", "copy, rotary, seed 2", "copy, rotary, seed 3"} & {*missing}
+    assert len(lab.load([]).missing(4)) == lab.planned(4) == 1120
+
+
+def test_a_tier_that_is_not_whole_is_left_out(monkeypatch):
+    encodings = (bench.Encoding("rotary"), bench.Encoding("none"))
+    monkeypatch.setattr(
+        bench,
+        "TIERS",
+        {1: bench.Tier(("copy",), encodings, 1), 2: bench.Tier(("sort",), encodings, 1)},
+    )
+    first = [record("copy", ROTARY, 0), record("copy", bench.Encoding("none"), 0, error="it broke")]
+    begun = [record("sort", ROTARY, 0)]
+    found = lab.load([*first, *begun]).whole()
+    assert found.tasks == ["copy"]
+    assert list(found.failed) == [("copy", "none", 0)]
+    assert lab.load([*first[:1], *begun]).whole().tasks == []
+    ended = record("sort", bench.Encoding("none"), 0)
+    assert lab.load([*first, *begun, ended]).whole().tasks == ["copy", "sort"]
+
+
+def test_records_of_another_protocol_are_left_out(stored):
+    found = lab.load([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
+    assert list(found.runs) == [("copy", "none")]
+
+
+def test_versions_of_an_encoding_are_not_mixed_but_one_that_failed_may_be_older(stored):
+    failed, finished = record("copy", ROTARY, 4, error="no memory"), record("copy", ROTARY, 4)
+    for older in (failed, finished):
+        older["settings"]["encoding_source"] = "older"
+    assert len(lab.load([*stored, failed]).failed) == 3
+    with pytest.raises(ValueError, match="several versions of rotary"):
+        lab.load([*stored, finished])
+
+
+def test_a_length_that_is_refused_is_said():
+    found = lab.load([record("copy", ROTARY, 0, refused=("90", "100"))])
+    rows = lab.rows(found, "copy", (20, 100), "token")
+    assert rows["rotary"] == {"length 20": "100% (1 seed)", "length 100": "refuses"}
+    assert next(iter(rows)) == "rotary"
+    assert found.order("copy") == []
+
+
+def test_a_table_has_a_row_for_each_encoding_best_first(stored):
+    rows = lab.rows(lab.load(stored), "copy", (20, 30))
+    assert list(rows)[:4] == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
+    assert rows["none"] == {"length 20": "25% (25 to 25)", "length 30": "22% (22 to 22)"}
+    assert list(rows)[4:] == ["t5", "alibi", "transformer_xl", "fire"]
+    assert {entry for name in list(rows)[4:] for entry in rows[name].values()} == {"not run"}
+    nothing = lab.rows(lab.load([]), "sort", (20,))
+    assert len(nothing) == 8
+    assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
+
+
+def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stored):
+    found = lab.curves(lab.load(stored), ("copy", "parity"), (20, 30))
+    assert list(found) == ["copy", "parity"]
+    assert list(found["copy"])[:2] == list(found["parity"])[:2] == ["rotary", "none"]
+    assert {*found["copy"]} == {"rotary", "none", "sinusoidal", "sinusoidal, random places"}
+    assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
+    assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
+    assert all(map(math.isnan, found["parity"]["sinusoidal"]))
+    alone = lab.curves(lab.load(stored), ("parity",), (20, 30))["parity"]
+    assert list(alone) == ["none", "rotary"]  # the farthest on this task
+
+
+def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
+    sort = [record("sort", ROTARY, 0), record("sort", NONE, 0, 0.9)]
+    copy = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.9))]
+    short = [record("copy", DRAWN, 0, refused=("90", "100")), record("sort", DRAWN, 0)]
+    rows = lab.farthest(lab.load([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
+    share = sum(0.9**i for i in range(1, 9)) / 8
+    assert rows["rotary"] == {
+        "copy": f"{0.95 * share:.0%} ({90 * share:.0f} to {100 * share:.0f})",
+        "sort": f"{share:.0%} (1 seed)",
+    }
+    assert list(rows)[:1] == ["rotary"]
+    assert {"none", "sinusoidal, random places"} == {*list(rows)[1:]}
+    assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
+    assert rows["sinusoidal, random places"]["copy"] == "not run"
+    assert lab.farthest(lab.load([])) == {}
+
+
+def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
+    class Drawn:
+        tokens = np.array([[5, 1, 1, 2, 2], [5, 3, 3, 3, 3]])
+        answers = np.array([False, True, True, True, True])
+
+    monkeypatch.setattr(lab.length_tasks, "draw", lambda *_, **__: Drawn)
+    assert lab.repeated("copy") == pytest.approx((2 + 3) / 6)
+
+
+def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):
+    found = lab.compared(lab.load(stored))
+    assert len(found) == 10 + 3
+    row = found["none ahead of rotary"]
+    gain = 100 * (0.5 - 0.9) * sum(0.9**i for i in range(1, 9)) / 8
+    assert row["ours does not"] == f"copy ({gain:+.0f})"
+    assert row["ours agrees"] == "no task"
+    assert found["none ahead of t5"]["ours does not"] == tables.NOT_RUN
+    drawn = found["sinusoidal, random places ahead of sinusoidal"]
+    assert drawn["source"] == "Ruoss et al. (2023)"
+    assert drawn["ours agrees"].startswith("copy (+")
+    assert "parity" not in str(found)
+
+
+def test_a_published_order_within_the_ranges_of_seeds_stands_apart():
+    lengths = [str(n) for n in bench.PROTOCOL["tested"]]
+
+    def seeds(*shares):
+        return {s: {"token": dict.fromkeys(lengths, share)} for s, share in enumerate(shares)}
+
+    runs = {("copy", "none"): seeds(0.95, 0.99), ("copy", "rotary"): seeds(0.91, 0.95)}
+    row = lab.compared(lab.Lab(runs, failed={}))["none ahead of rotary"]
+    assert row["seeds overlap"] == "copy (+4)"  # they meet in one value
+    assert row["ours agrees"] == row["ours does not"] == "no task"
+    runs["copy", "rotary"] = seeds(0.91, 0.94)
+    row = lab.compared(lab.Lab(runs, failed={}))["none ahead of rotary"]
+    assert row["ours agrees"].startswith("copy (+")
+    assert row["seeds overlap"] == "no task"
+
+
+def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
+    kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
+    assert kinds.keys() <= set(results.names())
+    for name in kinds:
+        stored = results.load(name)
+        assert [kinds[name](**one["settings"]).key for one in stored] == [r["key"] for r in stored]
+        assert (lab.load() if name == "lab" else text.load()).runs
+
+
+# -- the model of characters -----------------------------------------------------------------------
+
+
+def read(encoding, seed, base=2.0, error=None, **changes):
+    cell = bench_text.cell(encoding, seed, **changes)
+    where = {"device": "cpu", "seconds": 1.0}
+    if error:
+        return records.failed(cell, error, **where)
+    schedules = ("as trained", *cell.schedules)
+    losses = {s: {str(c): base + i for c in cell.contexts} for i, s in enumerate(schedules)}
+    tuned = {s: {c: v - 1 for c, v in found.items()} for s, found in losses.items()}
+    return records.finished(cell, {"loss": losses, "tuned_loss": tuned}, **where)
+
+
+def test_losses_by_schedule_and_context():
+    found = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    rows = text.rows(found, (64, 512))
+    assert list(rows) == [
+        "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn",
+        "rotary, llama3", "rotary, longrope", "none", "alibi",
+    ]  # fmt: skip
+    assert rows["rotary"]["512, as trained"] == "2.25 (2.00 to 2.50)"
+    assert rows["rotary, linear"]["64, as trained"] == "3.25 (3.00 to 3.50)"
+    assert rows["alibi"]["512, fine-tuned"] == "1.00"
+    with pytest.raises(ValueError, match="kind must be one of as trained, fine-tuned"):
+        found.loss("rotary", "linear", 64, "tuned")
+    assert set(rows["none"].values()) == {"not run"}
+    assert found.python
+    assert text.load([]).python == ""
+
+
+def test_a_later_schedule_is_read_from_trainings_of_its_own():
+    later = {"schedules": ("llama3",), "protocol": bench_text.LATER_HASHES["llama3"]}
+    found = text.load([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])
+    assert found.loss("rotary", "llama3", 512, "as trained") == [6.0]
+    assert found.loss("rotary", "as trained", 512, "as trained") == [2.0]
+    assert text.load([read("rotary", 0)]).loss("rotary", "llama3", 64, "fine-tuned") == []
+    failed = text.load([read("rotary", 1, error="unfinished: 900 seconds", **later)])
+    assert failed.unfinished == ["rotary for llama3, seed 1"]
+    assert len(failed.missing) == text.PLANNED - 1
+
+
+def test_curves_have_a_seed_a_row_and_a_context_a_column():
+    losses = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    found = text.curves(losses, (64, 512))
+    assert list(found) == ["as trained", "fine-tuned"]
+    assert list(found["as trained"]) == list(text.rows(losses))
+    assert found["as trained"]["rotary, linear"].tolist() == [[3, 3], [3.5, 3.5]]
+    assert found["fine-tuned"]["alibi"].tolist() == [[1, 1]]
+    assert found["as trained"]["none"].shape == (0, 2)
+    assert text.curves(losses)["as trained"]["alibi"].shape == (1, 6)  # all of the protocol
+    with pytest.raises(KeyError, match="100"):
+        text.curves(losses, [100])
+
+
+def test_the_page_says_where_each_curve_leaves_the_floor():
+    losses = text.load()
+    assert losses.python == "3.11.7"  # the page names it
+    found = text.curves(losses, (128, 192, 256, 384))
+    means = {name: seeds.mean(0) for name, seeds in found["as trained"].items()}
+    assert {len(seeds) for lines in found.values() for seeds in lines.values()} == {3}
+    rises = {name: np.diff(means[name]) > 0.1 for name in means}
+    assert rises["rotary"].tolist() == [True, True, True]
+    assert rises["rotary, dynamic_ntk"].tolist() == [False, True, True]
+    assert rises["rotary, ntk"].tolist() == [False, False, True]
+    assert not rises["rotary, yarn"].any()
+    assert not rises["rotary, llama3"].any()
+    assert not rises["rotary, longrope"][1:].any()  # after the step from one list to the other
+    assert means["rotary"][2] > means["none"][2]
+
+
+def test_longrope_loses_least_of_the_schedules_in_each_seed():
+    """Two pages say so: of all without further training, and at four times the trained length."""
+    found = text.load()
+    longrope = found.loss("rotary", "longrope", 512, "as trained")
+    for schedule in (*bench_text.PROTOCOL["schedules"], "llama3"):
+        others = found.loss("rotary", schedule, 512, "as trained")
+        assert all(one < other for one, other in zip(longrope, others, strict=True)), schedule
+
+
+def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():
+    found = text.load()
+    assert {*found.later} == {(name, seed) for name in bench_text.LATER for seed in range(3)}
+    for (_, seed), again in found.later.items():
+        first = found.runs["rotary", seed]
+        for name in ("loss", "tuned_loss"):
+            as_trained = again[name]["as trained"]
+            assert as_trained == pytest.approx(first[name]["as trained"], abs=5e-4)
+
+
+def test_seconds_beyond_the_limit_are_those_of_the_clock():
+    """The page says that no training reached the limit, and that six records show more."""
+    limit = lab.PROTOCOL["settings"]["most_seconds"]
+    found = lab.load()
+    told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
+    beyond = [
+        one
+        for one in results.load("lab")
+        if one["seconds"] > limit and (one["dataset"], language.label_of(one), one["seed"]) in told
+    ]
+    assert found.failed == {}
+    assert len(beyond) == 6
+
+
+def test_missing_and_unfinished_readings_are_named():
+    found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
+    assert found.unfinished == ["none, seed 0"]
+    assert len(found.missing) == text.PLANNED - 2 == 9 + 3 + 3 - 2
+    assert "rotary, seed 1" in found.missing
+
+
+def test_readings_of_two_versions_of_an_encoding_are_not_mixed():
+    other = read("rotary", 1)
+    other["settings"]["encoding_source"] = "another"
+    with pytest.raises(ValueError, match="several versions of rotary"):
+        text.load([read("rotary", 0), other])
+
+
+def test_texts_of_two_pythons_are_not_mixed():
+    other = read("none", 1)
+    other["settings"]["dataset_source"] = "another"
+    found = text.load([read("rotary", 0), read("alibi", 0), other])
+    assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
+
+
+def test_a_tier_plans_every_task_encoding_and_seed():
+    for row in lab.tiers().values():
+        n_tasks = len(row["tasks"].split(", "))
+        assert row["training runs"] == n_tasks * row["encodings"] * row["seeds"]

@@ -1,0 +1,264 @@
+"""The book's stored results: whole, unmixed, and found wherever the package is."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from walking import each_passes
+
+from posenc import data, encodings
+from posenc.bench import build, cases, fingerprints, records, tuning
+from posenc.bench.build import MODELS
+from posenc.bench.settings import Settings
+from posenc.experiments import digests, results
+from posenc.experiments.classification import baselines, edition, second
+from posenc.experiments.classification import protocol as protocols
+
+NAMES = results.names()
+OTHERS = ("probes", "lab", "text")  # lengths and language models: tests of their own
+TRAINED = [name for name in NAMES if not name.startswith(OTHERS)]
+
+
+def test_there_are_results():
+    assert "published-control" in NAMES
+
+
+@cache
+def loaded(name):
+    """Return the records of a file, which several tests walk over."""
+    return results.load(name)
+
+
+def of(names):
+    """Yield the records of files, each with words that find it again."""
+    for name in names:
+        for record in loaded(name):
+            yield f"{name}, {record['key']}", record
+
+
+def test_every_line_is_a_record():
+    def check(line):
+        records.check(json.loads(line))
+
+    each_passes(check, written())
+
+
+def written():
+    """Yield the lines of all files, each with its number."""
+    for name in NAMES:
+        text = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            yield f"{name}, line {number}", line
+
+
+def test_every_file_has_records_each_with_a_key_of_its_own():
+    def check(name):
+        lines = (results.folder() / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        keys = [json.loads(line)["key"] for line in lines]
+        assert keys
+        assert len(set(keys)) == len(keys)
+
+    each_passes(check, zip(NAMES, NAMES, strict=True))
+
+
+def test_keys_are_the_hashes_of_the_settings():
+    def check(record):
+        assert Settings(**record["settings"]).key == record["key"]
+
+    each_passes(check, of(TRAINED))
+
+
+def test_scores_are_shares_and_every_failure_says_why():
+    def check(record):
+        if "error" in record:
+            assert record["error"]
+        else:
+            metrics = record["metrics"]
+            assert 0 <= metrics["accuracy"] <= 1
+            if record["settings"].get("steps"):
+                assert 1 <= metrics["best_step"] <= metrics["steps"]
+            else:
+                assert 1 <= metrics["best_epoch"] <= metrics["epochs"]
+
+    each_passes(check, of(TRAINED))
+
+
+COUNTED = [name for name in TRAINED if not name.startswith("windows-")]
+
+
+def test_accuracies_are_counts_of_the_test_series():
+    def check(record):
+        if "error" not in record:
+            right = record["metrics"]["accuracy"] * cases.n_test(record, by_name=True)
+            assert abs(right - round(right)) < 1e-9
+
+    each_passes(check, of(COUNTED))
+
+
+def test_every_file_of_scores_is_locked():
+    folder = results.folder()
+    locked = edition.read().scores
+    assert {name for name in locked if "/" not in name} == set(NAMES)
+    assert "baselines/baselines" in locked
+    for name in locked:
+        digests.check(folder / f"{name}.jsonl", folder)
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return a folder with the book's edition and one of its files."""
+    for name in (digests.FILE, "second-Libras.jsonl"):
+        shutil.copy(results.folder() / name, tmp_path / name)
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    return tmp_path
+
+
+def change(path, old, new):
+    """Change the first accuracy of a file that has a value, and return the number of its line."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines, 1) if f'"accuracy":{old!r},' in line)
+    lines[number - 1] = lines[number - 1].replace(f'"accuracy":{old!r},', f'"accuracy":{new!r},', 1)
+    path.write_text("".join(lines), encoding="utf-8")
+    return number
+
+
+def test_a_changed_accuracy_is_refused_by_name_of_the_file(copied):
+    path = copied / "second-Libras.jsonl"
+    change(path, 148 / 180, 149 / 180)
+    with pytest.raises(ValueError, match=rf"{path} must begin with the scores that edition 2026"):
+        results.load("second-Libras")
+    with pytest.raises(ValueError, match="a line was changed or taken away"):
+        second.load("patch")
+
+
+def test_a_line_taken_away_is_refused_and_one_more_is_not(copied):
+    path = copied / "second-Libras.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    with pytest.raises(ValueError, match=f"got {len(lines) - 1} lines"):
+        results.load("second-Libras")
+    path.write_bytes(b"".join([*lines, lines[0]]))
+    assert len(results.load("second-Libras")) == len(lines)
+
+
+def test_the_lock_holds_whatever_ends_a_line(copied):
+    path = copied / "second-Libras.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    digests.check(path, copied)
+
+
+def test_the_command_locks_what_is_there_now(copied):
+    path = copied / "second-Libras.jsonl"
+    change(path, 148 / 180, 149 / 180)
+    edition.write(edition.make("x", "2027-01-01"))
+    assert results.load("second-Libras")
+    assert edition.read().scores == {"second-Libras": digests.digest(path)}
+
+
+def test_an_accuracy_between_two_counts_is_refused_by_file_and_line(copied):
+    path = copied / "second-Libras.jsonl"
+    line = change(path, 148 / 180, 0.8222)
+    with pytest.raises(
+        ValueError,
+        match=rf"{path}, line {line}: .*metrics.accuracy must be a multiple of 1/180, got 0.8222: "
+        "148 of 180 right is 0.822222",
+    ):
+        results.load("second-Libras")
+
+
+def test_a_record_without_a_fingerprint_is_counted_by_its_name(tmp_path, monkeypatch):
+    name = "published-RacketSports.jsonl"
+    shutil.copy(results.folder() / name, tmp_path / name)
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    first = results.load(name.removesuffix(".jsonl"))[0]["metrics"]["accuracy"]
+    line = change(tmp_path / name, first, 0.7777)
+    with pytest.raises(ValueError, match=rf"{name}, line {line}: .* of 1/152, got 0.7777"):
+        results.load(name.removesuffix(".jsonl"))
+
+
+def test_a_baseline_is_a_count_too(tmp_path, monkeypatch):
+    (tmp_path / "baselines").mkdir()
+    path = tmp_path / "baselines" / "baselines.jsonl"
+    lines = (results.folder() / "baselines" / path.name).read_text("utf-8").splitlines(True)[:2]
+    lines[1] = re.sub(r'"accuracy":[0-9.]+', '"accuracy":0.3334', lines[1])
+    path.write_text("".join(lines), "utf-8")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    with pytest.raises(ValueError, match=rf"{path}, line 2: .* a multiple of 1/150, got 0.3334"):
+        baselines.stored()
+
+
+def test_the_control_of_the_re_enactments_holds_every_encoding_as_defined():
+    found = results.load("published-control")
+    assert {record["dataset"] for record in found} == {"RacketSports"}
+    assert {record["settings"]["scale"] for record in found} == {"paper"}
+    assert not any(record["settings"]["encoding_options"] for record in found)
+    for model in MODELS:
+        cells = {(r["encoding"], r["seed"]) for r in found if r["model"] == model}
+        assert cells == {(e, seed) for e in encodings.names() for seed in range(5)}
+
+
+def test_a_folder_of_ones_own_takes_the_place_of_the_books(tmp_path, monkeypatch):
+    source = results.folder() / "published-control.jsonl"
+    line = source.read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "mine.jsonl").write_text(line + "\n", encoding="utf-8")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert results.names() == ["mine"]
+    assert results.load("*") == [json.loads(line)]
+
+
+def test_errors_name_what_is_there(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"published-control.*got 'nothing'"):
+        results.load("nothing")
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path / "absent"))
+    with pytest.raises(ValueError, match=r"POSENC_RESULTS.*absent"):
+        results.names()
+
+
+def test_encodings_outside_the_registry_are_still_those_that_were_measured():
+    stored = {
+        (r["encoding"], r["settings"]["encoding_source"])
+        for name in (*TRAINED, "probes")
+        for r in results.load(name)
+        if ":" in r["encoding"]
+    }
+    assert {name for name, _ in stored} == fingerprints.BY_CLASS.keys()
+    assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
+    classes = {name: build.find_class(name) for name, _ in stored}
+    assert {f"{cls.__module__}:{cls.__qualname__}" for cls in classes.values()} == classes.keys()
+
+
+SECOND = [name for name in NAMES if name.startswith(("second-", "tuning-"))]
+
+
+def test_the_second_edition_follows_its_protocol():
+    sources = {name: one["fingerprint"] for name, one in data.recorded()["sets"].items()}
+    profiles = {"second": protocols.PROFILE, "tuning": tuning.PROFILE}
+    fingerprint = cache(build.fingerprint)
+
+    def check(named):
+        name, record = named
+        kind, dataset = name.split(",")[0].split("-")
+        assert record["protocol"] == protocols.HASH
+        assert record["dataset"] == dataset
+        assert record["profile"] == profiles[kind]
+        assert record["settings"]["encoding_source"] == fingerprint(record["encoding"])
+        assert record["settings"]["dataset_source"] == sources[dataset]
+
+    each_passes(check, ((name, (name, record)) for name, record in of(SECOND)))
+
+
+@pytest.mark.parametrize("name", [name for name in SECOND if name.startswith("second-")])
+def test_every_cell_has_the_rate_and_scale_that_its_trials_chose(name):
+    trials = {r["key"]: r for r in results.load(name.replace("second", "tuning"))}
+    chosen = {}
+    for record in results.load(name):
+        cell = Settings(**record["settings"])
+        key = (cell.model, cell.encoding)
+        chosen.setdefault(key, set()).add((cell.learning_rate, cell.scale))
+        plain = replace(cell, scale="paper", tuned="")
+        best = tuning.tuned(plain, trials)
+        assert (best.learning_rate, best.scale) == (cell.learning_rate, cell.scale)
+    assert all(len(one) == 1 for one in chosen.values())

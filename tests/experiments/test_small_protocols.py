@@ -1,0 +1,22 @@
+"""The protocols of the smaller trainings, as people read them."""
+
+import pytest
+
+from posenc.experiments import results, small_protocols
+from posenc.experiments.characters import train as text
+from posenc.experiments.gaps import protocol as gaps
+from posenc.experiments.lengths import train as lab
+from posenc.experiments.range_probe import protocol as probes
+
+
+def page():
+    return (results.folder() / small_protocols.PAGE).read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_the_code_does():
+    assert page() == small_protocols.text(), "run `python -m posenc.experiments.small_protocols`"
+
+
+@pytest.mark.parametrize("module", [gaps, lab, probes, text])
+def test_every_protocol_stands_on_the_page_with_its_hash(module):
+    assert f"`{module.HASH}`" in page()

@@ -1,0 +1,236 @@
+"""The guide: it says what the first page says, and its numbers are those of the results."""
+
+import functools
+import json
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+
+from posenc import encodings
+from posenc.experiments.characters import read as text
+from posenc.experiments.classification import edition, second
+from posenc.experiments.classification.found import TOKENS
+from posenc.experiments.lengths import read as lab
+from posenc.experiments.range_probe import longer as lengths
+from posenc.guide import recommendations as guide
+from posenc.guide.chooser import Chooser, moved_image, reach, stretch
+from posenc.teaching.figures import choosing as figures
+
+lines = functools.cache(guide.lines)  # reads all results, which takes seconds
+chooser = functools.cache(Chooser)
+BOOK = Path(__file__).parents[2] / "book"
+CELLS = json.loads((BOOK / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
+RULES = [
+    line
+    for cell in CELLS
+    for line in "".join(cell["source"]).splitlines()
+    if cell["cell_type"] == "markdown" and (line[:1].isdigit() or line.startswith("**No *yes*"))
+]
+
+# answers that differ from the usual ones -> the rule of the first page that decides
+DECIDED = [
+    ({"order": "no"}, 1, "no encoding"),
+    ({"times": "yes"}, 2, "RoPE over the times"),
+    ({"times": "grid"}, 2, "RoPE on two axes, axial or mixed"),
+    ({"longer": "series"}, 3, "Shaw’s relative encoding or RoPE"),
+    ({"longer": "trained"}, 3, "YaRN and a few steps of training"),
+    ({"longer": "anew"}, 3, "FIRE, KERPLE or RoPE at random places"),
+    ({"last": "cached"}, 4, "RoPE"),
+    ({"last": "patch"}, 5, "the sinusoid"),
+    ({"last": "small"}, 6, "the sinusoid"),
+    ({}, 7, "RoPE"),
+]
+
+
+@pytest.mark.parametrize(("answers", "rule", "use"), DECIDED)
+def test_the_questions_of_the_first_page_and_of_the_chooser_agree(answers, rule, use):
+    figure = chooser()
+    assert figure.advice(**{**figure.first(), **answers}).use == use
+    rule = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", RULES[rule - 1]).replace("'", "’")  # links
+    named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
+    parts = re.split(r", | or | and (?=a few)", named)
+    assert [part for part in parts if part not in rule] == []
+
+
+def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
+    asked = {
+        (control.key, option)
+        for control in Chooser.controls
+        for option in control.options
+        if option != control.value
+    }
+    assert asked == {answer for answers, *_ in DECIDED for answer in answers.items()}
+    assert {rule for _, rule, _ in DECIDED} == set(range(1, len(RULES) + 1))
+    assert [line.split(".")[0] for line in RULES[:-1]] == list("123456")
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Longer series", {"longer": "series"}),
+        ("Longer texts, RoPE trained", {"longer": "trained"}),
+        ("Longer texts, a new model", {"longer": "anew"}),
+        ("Uneven samples, real times", {"times": "yes"}),
+        ("Images", {"times": "grid"}),
+        ("Few data", {"last": "small"}),
+    ],
+)
+def test_the_guide_recommends_what_the_chooser_does(question, answers):
+    figure = chooser()
+    assert lines()[question].use == figure.advice(**{**figure.first(), **answers}).use
+
+
+def test_a_language_model_is_led_on_to_longer_texts():
+    figure = chooser()
+    advice = figure.advice(**{**figure.first(), "last": "cached"})
+    line = lines()["A language model"]
+    assert line.use.split("; ") == [advice.use, "for longer texts see below"]
+    cases = list(lines())
+    below = cases[cases.index("A language model") + 1 :]
+    assert [case for case in below if case.startswith("Longer texts")] == below[:2]
+    assert "longer than in training" in advice.why
+
+
+@pytest.mark.parametrize("longer", ["series", "trained", "anew"])
+def test_what_comes_one_after_another_is_not_advised_by_the_task_with_series(longer):
+    advice = chooser().advice("yes", "no", longer, "cached")
+    assert "Shaw" not in advice.use
+    assert "one text" in advice.why
+    assert "coin" not in advice.why
+
+
+def test_long_documents_lead_to_a_schedule():
+    figure = chooser()
+    [state] = [one.state for one in figure.presets if one.label == "Long documents"]
+    assert figure.advice(**{**figure.first(), **state}).use.startswith("YaRN")
+
+
+def shown_nats(name, schedule, context, kind="as trained"):
+    """Return the mean loss of the stored trainings as pages write it."""
+    return f"{statistics.fmean(text.load().loss(name, schedule, context, kind)):.2f}"
+
+
+def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
+    row, why = lines()["Longer texts, RoPE trained"], chooser().advice("yes", "no", "trained", "no")
+    numbers = [
+        shown_nats("rotary", "as trained", 128),
+        shown_nats("rotary", "as trained", 512),
+        shown_nats("none", "as trained", 512),
+        *(
+            shown_nats("rotary", schedule, 512, kind)
+            for schedule in ("yarn", "llama3", "longrope")
+            for kind in ("as trained", "fine-tuned")
+        ),
+    ]
+    for said in (row.number, why.why):
+        assert [n for n in numbers if n not in said] == []
+    assert "3 seeds, one text" in row.sure
+    assert "3 seeds, one text" in why.why
+
+
+def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters():
+    found = lab.load()
+    learned = [task for task in found.tasks if found.learned(task)]
+    row, why = lines()["Longer texts, a new model"], chooser().advice("yes", "no", "anew", "no").why
+    for name in ("fire", "kerple", "rotary, random places", "alibi", "rotary", "none"):
+        share = statistics.fmean(found.beyond(task, name) for task in learned)
+        assert f" {100 * share:.0f} %" in row.number
+        assert f" {100 * share:.0f} %" in why
+    assert shown_nats("alibi", "as trained", 512) in row.number
+    assert shown_nats("alibi", "as trained", 512) in why
+    assert shown_nats("rotary", "yarn", 512, "fine-tuned") in why
+    assert "small causal models" in row.sure
+    assert "small causal models (10 seeds)" in why
+
+
+def test_that_rotary_leads_on_no_task_is_counted():
+    found = lab.load()
+    first = [found.order(task)[0] for task in found.tasks if found.learned(task)]
+    assert "rotary" not in first
+    assert len(set(first)) > 1
+    why = chooser().advice("yes", "no", "anew", "no").why
+    assert "The lead changes with the task; RoPE has it on none" in why
+
+
+def test_what_is_recommended_for_a_new_model_is_farthest_beside_shaws_encoding():
+    shares = reach().shares
+    four = ("fire", "relative", "kerple", "rotary, random places")
+    assert {*sorted(shares, key=shares.get)[-4:]} == {*four}
+    assert max(shares, key=shares.get) == "fire"
+    assert min(shares, key=shares.get) == "rotary"
+
+
+def test_the_schedule_is_what_keeps_the_model_of_characters_working():
+    one = stretch()
+    far = one.far
+    assert one.nats["rotary", far, "as trained"] > one.nats["none", far, "as trained"]
+    assert one.nats["yarn", far, "as trained"] < one.nats["alibi", far, "as trained"]
+    assert one.nats["yarn", far, "fine-tuned"] < one.nats["rotary", far, "fine-tuned"]
+
+
+def test_two_axes_are_said_not_to_be_measured_in_accuracy():
+    assert "not measured in accuracy" in lines()["Images"].sure
+    why = chooser().advice("yes", "grid", "no", "no").why
+    assert "axial_rotary" in why
+    assert "Not measured in accuracy" in why
+    assert encodings.make("axial_rotary", 8, 1, 4).n_axes == 2
+
+
+def test_for_patches_the_guide_adds_a_control_to_what_the_chooser_says():
+    figure = chooser()
+    advice = figure.advice(**{**figure.first(), "last": "patch"})
+    assert lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
+    assert "two seeds without any encoding" in advice.why
+
+
+def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
+    for line in lines().values():
+        assert line.sure.split()[0].rstrip(":") in {"sure", "fair", "weak", "open"}
+        assert any(letter.isdigit() for letter in line.number)
+
+
+def test_the_evidence_names_the_edition():
+    assert edition.read().name in guide.evidence().caption
+
+
+def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
+    runs = lengths.load()
+    for label in guide.cost_and_reach():
+        name, *said = label.split(" (") if " of " in label else [label]
+        learned, every = len(runs.good(name)), len(runs.runs[name])
+        assert said == ([] if learned == every else [f"{learned} of {every})"])
+
+
+def test_the_evidence_is_that_of_the_second_edition():
+    for (said, row), model in zip(guide.evidence().rows.items(), TOKENS, strict=True):
+        grid = second.load(model)
+        assert said == f"{TOKENS[model]}, {len(grid.datasets)} sets"
+        means = [100 * grid.scores[:, i].mean() for i in range(len(grid.encodings))]
+        assert row["none"] == f"{means[0]:.1f}"
+        assert row["all 10"] == f"{min(means[1:]):.1f} to {max(means[1:]):.1f}"
+
+
+def test_the_row_on_patches_says_what_the_frozen_analysis_says():
+    gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
+    line = lines()["Patches as tokens"]
+    assert f"sinusoid {100 * gains['sinusoidal'].effect.mean:+.1f}" in line.number
+    assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number
+    assert second.said_shown(list(gains.values())) in line.sure
+    assert line.sure.startswith("fair") == (gains["sinusoidal"].answer == "helps")
+
+
+def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work():
+    assert 2 < guide._products(256) / guide._products(128) < 4
+
+
+def test_what_the_guide_calls_zero_is_rounding():
+    assert moved_image() < 1e-12
+    assert guide._cached_difference() < 1e-12
+    assert guide._equal_steps() < 1e-12
+
+
+def test_marks_that_would_cover_each_other_share_a_name():
+    found = {"a": (1.0, 0.5), "b": (1.01, 0.51), "c": (1.01, 0.9)}
+    assert figures.merged(found) == {"c": (1.01, 0.9), "b, a": (1.01, 0.51)}

@@ -1,0 +1,318 @@
+"""Statements of equality: published examples, an independent sampler, and calibration."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from posenc.statistics import equality
+
+properties = settings(deadline=None, max_examples=25, derandomize=True)
+
+# Differences of mean accuracy on 54 UCI sets (ten times tenfold cross-validation), in 1/10,000,
+# from the accuracies that come with Benavoli et al. (2017): AODE minus naive Bayes, HNB minus AODE.
+AODE_NBC = np.fromstring(
+    """
+    194 26 -47 72 -200 46 101 15 727 79 260 -436 61 0 62 7 21 168 -27 324 83 0 176 186 1000 34
+    419 243 475 355 -58 1004 44 -133 67 392 278 69 400 34 111 328 168 70 37 560 40 1691 504 181
+    -50 -14 20 68
+    """,
+    sep=" ",
+)
+HNB_AODE = np.fromstring(
+    """
+    31 149 -92 101 -1317 -180 -116 -190 332 -18 -76 -710 -33 -306 124 37 53 40 -100 131 317 -23
+    -129 172 1536 126 1 151 -70 -25 333 -9 -113 -167 -3 140 25 15 -49 -92 136 -84 90 2 -193 413
+    -279 891 -13 1117 -62 -69 -8 494
+    """,
+    sep=" ",
+)
+
+
+def as_tuple(found):
+    return found.worse, found.equal, found.better
+
+
+@pytest.mark.parametrize(
+    ("differences", "printed"),
+    [(AODE_NBC, (0.000, 0.123, 0.877)), (HNB_AODE, (0.001, 0.965, 0.034))],
+    ids=["better", "equal"],
+)
+def test_signed_rank_gives_the_probabilities_that_its_authors_print(differences, printed):
+    found = equality.signed_rank(differences / 1e4, 0.01, n_draws=50_000)
+    error = np.sqrt(0.25 / 50_000) + np.sqrt(0.25 / 50_000)  # theirs and ours
+    assert as_tuple(found) == pytest.approx(printed, abs=3 * error + 0.0005)
+
+
+def test_signed_rank_of_two_sets_by_hand():
+    """Sets at -1 and 1, next to no prior: with weights w and 1 - w the middle has 2 w (1 - w).
+
+    The left wins for w**2 > 2 w (1 - w), that is w > 2/3; w is uniform.
+    """
+    found = equality.signed_rank([-1.0, 1.0], 0.5, prior=1e-6, n_draws=100_000)
+    assert as_tuple(found) == pytest.approx((1 / 3, 1 / 3, 1 / 3), abs=0.006)
+
+
+def test_a_difference_on_the_edge_of_the_rope_is_equal():
+    assert equality.signed_rank([0.01] * 8, 0.01).equal == 1
+    assert equality.signed_rank([0.011] * 30, 0.01).better > 0.99
+
+
+def test_resamples_of_a_set_are_averaged():
+    cells = np.random.default_rng(0).normal(0.01, 0.02, (12, 4))
+    assert equality.signed_rank(cells, 0.01) == equality.signed_rank(cells.mean(axis=1), 0.01)
+
+
+@properties
+@given(st.integers(0, 1000), st.floats(0.002, 0.03))
+def test_swapping_the_methods_swaps_better_and_worse(seed, rope):
+    cells = np.random.default_rng(seed).normal(0.005, 0.02, (6, 5))
+    single = equality.correlated_t(cells[0], rope, test_share=0.3).probabilities
+    mirrored = equality.correlated_t(-cells[0], rope, test_share=0.3).probabilities
+    assert as_tuple(mirrored) == pytest.approx(as_tuple(single)[::-1])
+    ranks, swapped = equality.signed_rank(cells, rope), equality.signed_rank(-cells, rope)
+    assert as_tuple(swapped) == pytest.approx(as_tuple(ranks)[::-1])
+    assert sum(as_tuple(ranks)) == pytest.approx(1)
+    first, other = (equality.tost(sign * cells, rope) for sign in (1, -1))
+    assert (first.p_above, first.p_below) == pytest.approx((other.p_below, other.p_above))
+
+
+def test_correlated_t_of_a_worked_example():
+    """Differences 1, 5, -3: mean 1, variance 16; three folds add 1/2 to the 1/3."""
+    found = equality.correlated_t([1, 5, -3], 2, test_share=1 / 3)
+    scale = np.sqrt(16 * float(Fraction(1, 3) + Fraction(1, 2)))
+    assert found.mean == 1
+    assert found.probabilities.better == pytest.approx(stats.t.sf(1 / scale, 2))
+    assert found.probabilities.worse == pytest.approx(stats.t.sf(3 / scale, 2))
+    assert found.high == pytest.approx(1 + scale * stats.t.ppf(0.975, 2))
+
+
+def test_correlated_t_has_its_level_where_resamples_are_correlated_as_assumed():
+    """Without the correction the interval would cover 0.74 of the time."""
+    rng, share, n_runs = np.random.default_rng(1), 0.3, 2000
+    cells = np.sqrt(share) * rng.normal(size=(n_runs, 1))
+    cells = cells + np.sqrt(1 - share) * rng.normal(size=(n_runs, 5))
+    hits = {0.0: 0, share: 0}
+    for row in cells:
+        for assumed in hits:
+            found = equality.correlated_t(row, 0.1, test_share=assumed)
+            hits[assumed] += found.low <= 0 <= found.high
+    assert hits[share] / n_runs == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / n_runs))
+    assert hits[0.0] / n_runs < 0.85
+
+
+def test_resamples_that_do_not_vary_decide_at_once():
+    found = equality.correlated_t([0.03] * 5, 0.01, test_share=0.3)
+    assert as_tuple(found.probabilities) == (0, 0, 1)
+    assert as_tuple(equality.correlated_t([0.0] * 5, 0.01, test_share=0.3).probabilities) == (
+        0,
+        1,
+        0,
+    )
+
+
+def sampled_hierarchy(cells, test_share, n_steps, seed=0, n_chains=40):
+    """The hierarchical model by Gibbs sampling: shares nothing with the grid but the model."""
+    rng, (n_sets, n) = np.random.default_rng(seed), cells.shape
+    means, squares = cells.mean(axis=1), cells.var(axis=1) * n
+    nodes = np.arange(0.05, 1, 0.1)
+    shape, rate = (a.ravel() for a in np.meshgrid(1 + nodes, 0.01 + 0.09 * nodes))
+    tails = 1 + np.geomspace(0.02, 600, 160)
+    prior = stats.gamma.pdf((tails - 1)[:, None], shape, scale=1 / rate).mean(axis=1)
+    prior = np.log(prior * np.gradient(tails))
+    centre, spread = np.full(n_chains, means.mean()), np.full(n_chains, means.std())
+    weight, tail = np.ones((n_chains, n_sets)), np.full(n_chains, 10.0)
+    own, kept = np.tile(means, (n_chains, 1)), []
+    inflated = 1 + (n - 1) * test_share
+    for step in range(n_steps):
+        form = squares / (1 - test_share) + n * (means - own) ** 2 / inflated
+        noise = form / rng.chisquare(n, size=form.shape) * inflated / n
+        pull = weight / spread[:, None] ** 2
+        width = 1 / (1 / noise + pull)
+        own = width * (means / noise + pull * centre[:, None])
+        own += np.sqrt(width) * rng.normal(size=own.shape)
+        gap = (own - centre[:, None]) ** 2 / spread[:, None] ** 2
+        weight = rng.gamma((tail[:, None] + 1) / 2, size=gap.shape) * 2 / (tail[:, None] + gap)
+        total = weight.sum(axis=1)
+        centre = (weight * own).sum(axis=1) / total
+        centre += spread / np.sqrt(total) * rng.normal(size=n_chains)
+        gap = (weight * (own - centre[:, None]) ** 2).sum(axis=1)
+        spread = np.sqrt(gap / rng.chisquare(n_sets - 1, size=n_chains))
+        logs = prior + n_sets * (tails / 2 * np.log(tails / 2) - special.gammaln(tails / 2))
+        logs = logs + (tails / 2 - 1) * np.log(weight).sum(axis=1)[:, None]
+        logs = logs - tails / 2 * total[:, None]
+        reached = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
+        drawn = rng.random((n_chains, 1)) * reached[:, -1:]
+        tail = tails[(reached < drawn).sum(axis=1)]
+        if step > n_steps // 10:
+            kept.append((centre, spread, tail))
+    return [np.concatenate(values) for values in zip(*kept, strict=True)]
+
+
+def test_hierarchical_equals_a_sampler_of_the_same_model():
+    rng, rope = np.random.default_rng(0), 0.01
+    cells = 0.008 + 0.015 * rng.standard_t(3, (16, 1)) + rng.normal(0, 0.02, (16, 5))
+    found = equality.hierarchical(cells, rope, test_share=0.2)
+    centre, spread, tail = sampled_hierarchy(cells, 0.2, n_steps=2500)
+    worse = special.stdtr(tail, (-rope - centre) / spread)
+    better = special.stdtr(tail, (centre - rope) / spread)
+    regions = np.stack([worse, 1 - worse - better, better])
+    likeliest = np.bincount(regions.argmax(axis=0), minlength=3) / centre.size
+    average = [np.mean(r) for r in (centre < -rope, abs(centre) <= rope, centre > rope)]
+    # chains are long, but not independent from step to step: about 1,500 effective draws
+    assert as_tuple(found.further_set) == pytest.approx(regions.mean(axis=1), abs=0.015)
+    assert as_tuple(found.probabilities) == pytest.approx(likeliest, abs=0.04)
+    assert as_tuple(found.average) == pytest.approx(average, abs=0.04)
+    assert found.mean == pytest.approx(centre.mean(), abs=0.0005)
+    assert (found.low, found.high) == pytest.approx(np.quantile(centre, [0.025, 0.975]), abs=0.001)
+    assert found.between == pytest.approx(spread.mean(), rel=0.05)
+
+
+def test_hierarchical_is_calibrated():
+    """Of statements with probability p, a share p is true; intervals cover what they promise."""
+    rng, rope, n_runs = np.random.default_rng(3), 0.02, 50
+    inside, said_average, true_average, said_further, true_further = 0, [], [], [], []
+    for _ in range(n_runs):
+        centre = rng.uniform(-0.05, 0.05)
+        own = centre + rng.normal(0, 0.02, (12, 1))
+        found = equality.hierarchical(
+            own + rng.normal(0, 0.03, (12, 5)), rope, test_share=0, fineness=4
+        )
+        further = centre + rng.normal(0, 0.02)
+        inside += found.low <= centre <= found.high
+        said_average.append(as_tuple(found.average))
+        true_average.append((centre < -rope, abs(centre) <= rope, centre > rope))
+        said_further.append(as_tuple(found.further_set))
+        true_further.append((further < -rope, abs(further) <= rope, further > rope))
+    assert inside / n_runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
+    for said, true in ((said_average, true_average), (said_further, true_further)):
+        said, true = np.array(said), np.array(true)
+        error = np.sqrt((said * (1 - said)).sum(axis=0)) / n_runs
+        assert (np.abs(said.mean(axis=0) - true.mean(axis=0)) < 3 * error).all()
+        sure = said > 0.8
+        spread = np.sqrt((said * (1 - said))[sure].sum()) / sure.sum()
+        assert abs(true[sure].mean() - said[sure].mean()) < 3 * spread
+
+
+def test_hierarchical_takes_a_share_for_each_set():
+    cells = np.random.default_rng(1).normal(0.01, 0.02, (8, 5))
+    one = equality.hierarchical(cells, 0.01, test_share=0.4, fineness=3)
+    assert equality.hierarchical(cells, 0.01, test_share=[0.4] * 8, fineness=3) == one
+    looser = equality.hierarchical(cells, 0.01, test_share=0.0, fineness=3)
+    assert looser.high - looser.low < one.high - one.low
+
+
+def test_hierarchical_mirrors():
+    cells = np.random.default_rng(2).normal(0.01, 0.02, (6, 4))
+    found = equality.hierarchical(cells, 0.01, test_share=0.3, fineness=3)
+    mirrored = equality.hierarchical(-cells, 0.01, test_share=0.3, fineness=3)
+    for name in ("probabilities", "further_set", "average"):
+        swapped = as_tuple(getattr(mirrored, name))[::-1]
+        assert swapped == pytest.approx(as_tuple(getattr(found, name)), abs=1e-6)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+
+
+def test_hierarchical_of_sets_without_any_spread():
+    assert equality.hierarchical(np.zeros((10, 5)), 0.01, test_share=0.3).average.equal > 0.999
+    outlier = np.zeros((10, 5))
+    outlier[3] = 0.5  # one set far from all others moves the average little
+    found = equality.hierarchical(outlier, 0.01, test_share=0.3)
+    assert abs(found.mean) < 0.001
+    assert found.probabilities.equal > 0.99
+
+
+def test_hierarchical_of_very_wide_data_stays_within_its_grid():
+    cells = np.random.default_rng(0).normal(0, 1, (6, 5))
+    found = equality.hierarchical(cells, 0.0005, test_share=0.2)
+    assert found.probabilities.equal < 0.05
+    assert found.low < cells.mean() < found.high
+
+
+def test_tost_equals_two_t_tests():
+    values = np.random.default_rng(0).normal(0.002, 0.01, 20)
+    found = equality.tost(values, 0.01)
+    assert found.p_above == pytest.approx(
+        stats.ttest_1samp(values, 0.01, alternative="less").pvalue
+    )
+    below = stats.ttest_1samp(values, -0.01, alternative="greater").pvalue
+    assert found.p_below == pytest.approx(below)
+    assert found.p_value == max(found.p_above, found.p_below)
+    interval = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx(tuple(interval))
+
+
+@properties
+@given(st.integers(0, 1000), st.floats(0.003, 0.02))
+def test_tost_shows_equivalence_just_if_the_interval_lies_within_the_margin(seed, margin):
+    found = equality.tost(np.random.default_rng(seed).normal(0.002, 0.01, 12), margin)
+    assert (found.p_value <= 0.05) == (-margin < found.low and found.high < margin)
+
+
+def test_tost_by_signed_ranks_equals_scipys():
+    values = np.random.default_rng(1).normal(0.002, 0.01, 15)
+    found = equality.tost(values, 0.01, test="signed_rank")
+    above = stats.wilcoxon(values - 0.01, alternative="less", method="exact").pvalue
+    below = stats.wilcoxon(values + 0.01, alternative="greater", method="exact").pvalue
+    assert (found.p_above, found.p_below) == pytest.approx((above, below))
+
+
+def test_tost_at_the_margin_errs_as_often_as_it_says():
+    rng, n_runs = np.random.default_rng(2), 3000
+    draws = 0.01 + rng.normal(0, 0.02, (n_runs, 30))
+    wrong = np.mean([equality.tost(row, 0.01).p_value <= 0.05 for row in draws])
+    assert wrong < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_runs)
+    assert wrong > 0.03
+
+
+def test_tost_of_resamples_is_wider():
+    values = [0.001, 0.002, -0.001, 0.003, 0.0]
+    assert equality.tost(values, 0.01).p_value < equality.tost(values, 0.01, test_share=0.3).p_value
+    assert equality.tost([0.0, 0.0], 0.01).p_value == 0
+    assert equality.tost([0.02, 0.02], 0.01).p_value == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: equality.signed_rank([0.1], 0), "rope must be"),
+        (lambda: equality.signed_rank([], 0.1), "not empty"),
+        (lambda: equality.signed_rank([0.1], 0.1, prior=-1), "prior must be"),
+        (lambda: equality.correlated_t([0.1], 0.1, test_share=0.1), "at least two resamples"),
+        (lambda: equality.correlated_t([0.1, 0.2], 0.1, test_share=1), "test_share must be"),
+        (lambda: equality.hierarchical(np.ones((2, 5)), 0.1, test_share=0), "n_sets >= 3"),
+        (lambda: equality.hierarchical(np.ones((4, 5)), 0.1, test_share=[0.1] * 3), "per set"),
+        (lambda: equality.hierarchical(np.ones((4, 5)), 0.1, test_share=0, fineness=0), "fineness"),
+        (lambda: equality.tost([0.1], 0.1), "at least two"),
+        (lambda: equality.tost([0.1, 0.2], -0.1), "margin must be"),
+        (lambda: equality.tost([0.1, 0.2], 0.1, test="z"), "test must be one of"),
+        (
+            lambda: equality.tost([0.1, 0.2], 0.1, test="signed_rank", test_share=0.2),
+            "test_share is for Student's t",
+        ),
+        (
+            lambda: equality.tost(np.ones((3, 2)), 0.1, test_share=0.2),
+            "test_share is for Student's t",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_probabilities_read_well():
+    assert str(equality.Probabilities(0.1, 0.7, 0.2)) == "worse 0.10, equal 0.70, better 0.20"
+
+
+def test_the_corrected_resampled_test_is_students_where_nothing_is_shared():
+    differences = np.random.default_rng(0).normal(0.5, 1, 5)
+    plain = stats.ttest_1samp(differences, 0)
+    assert equality.resampled_p(differences, 0.0) == pytest.approx(plain.pvalue)
+    shared = 2 * stats.t.sf(plain.statistic * np.sqrt(0.2 / (0.2 + 0.25)), 4)  # share 1/5: 1/4
+    assert equality.resampled_p(differences, 0.2) == pytest.approx(shared)
+    assert equality.resampled_p(np.zeros(5), 0.2) == 1
+    with pytest.raises(ValueError, match="at least two resamples, got 1"):
+        equality.resampled_p([0.1], 0.2)
