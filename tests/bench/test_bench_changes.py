@@ -11,7 +11,7 @@ from posenc.bench.records import finished
 from posenc.bench.settings import Settings, profile
 from posenc.bench.store import Store
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification import report
+from posenc.experiments.classification import report, tiers
 
 OPTIONS = {"length": 12, "n": 48, "distance": 3}
 SET = "range_probe:length=12,n=48,distance=3"
@@ -112,7 +112,7 @@ def test_a_tuned_run_is_compared_whatever_tuning_had_chosen(capsys, tmp_path):
     store.append(finished(cell.tuned_as(tuned(best)), {}, device="cpu", seconds=1.0))
     now = Settings("rotary", "patch", "A", encoding_source="new", dataset_source="s")
     for groups, said in (([[now]], True), ([[cell]], False)):
-        commands._print_changes(groups, store.path, tuned=True)
+        commands.print_changes(groups, store.path, tuned=True)
         out = capsys.readouterr().out
         expected = "1 stored training run with earlier code of the encoding rotary is trained anew."
         assert out.strip() == expected * said
@@ -134,9 +134,9 @@ def slice_of(call, tmp_path, monkeypatch, seconds):
     block = protocols.Block("patch", "PenDigits", ("none",))
     monkeypatch.setattr(protocols, "blocks", lambda *_: [block])
     monkeypatch.setattr("posenc.data.load", lambda *_: None)
-    monkeypatch.setattr(commands, "_staged", lambda *_: commands.Summary())
+    monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
     monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
-    monkeypatch.setattr(commands, "deadline", lambda _: time.monotonic() + seconds)
+    monkeypatch.setattr(tiers, "deadline", lambda _: time.monotonic() + seconds)
     return call("protocol", "--device", "cpu", "--seconds", 1, "--out", tmp_path)
 
 

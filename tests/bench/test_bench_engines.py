@@ -271,7 +271,7 @@ def test_a_command_has_one_engine_and_leaves_it(monkeypatch, call, out):
         return remote
 
     remote = Remote()
-    monkeypatch.setattr(commands, "_engine", ask)
+    monkeypatch.setattr(commands, "engine", ask)
     code, _, err = call("run", *TINY, "--encodings", "none", "--seeds", 1, "--tune", "--out", out)
     assert code == 0, err
     assert (remote.asked, remote.stages, remote.left) == (1, 3, 1)

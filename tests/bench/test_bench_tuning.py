@@ -186,7 +186,7 @@ def test_a_group_whose_trials_failed_does_not_wait(tmp_path):
 def test_what_waits_is_said(capsys, monkeypatch):
     done = Summary(1, skipped=2, elsewhere=3, waiting=4)
     monkeypatch.setattr(stages, "run", lambda *_: [("training", done)])
-    commands._staged([], None, commands.Trainer(Namespace(stack=None), None, "cpu"))
+    commands.staged([], None, commands.Trainer(Namespace(stack=None), None, "cpu"))
     assert capsys.readouterr().out == (
         "training: 1 trained (0 failed), 2 were there, 3 are being trained by another run, "
         "4 wait for trials that have not ended\n"
@@ -200,7 +200,7 @@ def test_what_waits_is_said(capsys, monkeypatch):
 @pytest.fixture
 def stand_in(monkeypatch):
     """Return a function that lets another one take the place of every training."""
-    monkeypatch.setattr(commands, "_engine", lambda *_: SerialEngine())
+    monkeypatch.setattr(commands, "engine", lambda *_: SerialEngine())
 
     def put(outcome):
         def train(cells, *_, **__):

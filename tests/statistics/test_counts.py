@@ -39,16 +39,16 @@ def counted(tokens, rival):
     """Return on how many sets a baseline has more right answers than the sinusoid, in integers."""
     model = {"steps": "time_series", "patches": "patch"}[tokens]
     cells = edition.by_cell(edition.stored(), model)
-    baselines = {}
+    found = {}
     for one in baselines.stored():
         if one["baseline"] == rival:
             right = round(one["metrics"]["accuracy"] * one["n_test"])
-            baselines.setdefault(one["dataset"], []).append((right, one["n_test"]))
+            found.setdefault(one["dataset"], []).append((right, one["n_test"]))
     wins = 0
     for name in edition.read().sets[model]:
-        n = baselines[name][0][1]
+        n = found[name][0][1]
         ours = [round(cells[name, "sinusoidal", r]["accuracy"] * n) for r in range(5)]
-        theirs = [right for right, _ in baselines[name]]
+        theirs = [right for right, _ in found[name]]
         wins += sum(theirs) * len(ours) > sum(ours) * len(theirs)
     return wins
 

@@ -38,7 +38,7 @@ def floor(dataset):
 def folder(tmp_path, monkeypatch):
     """Return a folder of results of one's own, with one whole data set."""
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(results, "baselines", lambda: [floor("Trace"), floor("Plane")])
+    monkeypatch.setattr(second, "load_baselines", lambda: [floor("Trace"), floor("Plane")])
     add(tmp_path, "Trace")
     return tmp_path
 

@@ -53,7 +53,7 @@ def test_holm_counts_the_family_and_not_the_ten():
 
 def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(results, "baselines", lambda: [floor(name) for name in SETS])
+    monkeypatch.setattr(second, "load_baselines", lambda: [floor(name) for name in SETS])
     add(tmp_path, "Trace")
     assert families.load("others", "patch") is None
     add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))

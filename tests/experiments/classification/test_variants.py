@@ -129,7 +129,7 @@ def test_the_mixed_model_finds_a_norm_that_was_planted(monkeypatch):
 def folder(tmp_path, monkeypatch):
     """Return a folder of results with one set in patches, plain and in the larger model."""
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    monkeypatch.setattr(results, "baselines", lambda: [floor("Libras"), floor("NATOPS")])
+    monkeypatch.setattr(second, "load_baselines", lambda: [floor("Libras"), floor("NATOPS")])
     add(tmp_path, "Libras")
     large = trained("Libras", encodings=protocols.COMPARED["large"])
     (tmp_path / "variant-large-Libras.jsonl").write_text("\n".join(large) + "\n")

@@ -18,7 +18,7 @@ from posenc.experiments import results
 from posenc.experiments.classification import edition, sanity, second
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.analysis import ANALYSIS
-from posenc.experiments.classification.baselines import stored as stored_baselines
+from posenc.experiments.classification.baselines import load_baselines
 from posenc.statistics import equality, power
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -122,7 +122,7 @@ def beside(dataset: str, model: str) -> dict[str, float]:
     scores = accuracies(dataset, model)
     means = {name: float(values.mean()) for name, values in scores.items()}
     stored = defaultdict(list)
-    for record in stored_baselines():
+    for record in load_baselines():
         if record["dataset"] == dataset:
             stored[record["baseline"]].append(100 * record["metrics"]["accuracy"])
     floors = {shown: float(np.mean(stored[name])) for name, shown in sanity.NAMES.items()}

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from posenc.experiments.classification import second
-from posenc.experiments.classification.baselines import stored as stored_baselines
+from posenc.experiments.classification.baselines import load_baselines
 from posenc.experiments.classification.second import Grid
 from posenc.statistics import counts
 
@@ -29,7 +29,7 @@ def table(grid: Grid, baselines: Iterable[dict] | None = None) -> pd.DataFrame:
     baselines : iterable of dict, optional
         Records of `baselines`; by default the book's.
     """
-    means = _means(stored_baselines() if baselines is None else baselines)
+    means = _means(load_baselines() if baselines is None else baselines)
     rows = []
     for name, scores, decides in zip(
         grid.datasets, counts.mean(grid.scores), second.decides(grid), strict=True

@@ -17,7 +17,7 @@ from posenc.data import official_only, recorded_facts
 from posenc.experiments.classification import edition
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.analysis import ANALYSIS
-from posenc.experiments.classification.baselines import stored as stored_baselines
+from posenc.experiments.classification.baselines import load_baselines
 from posenc.statistics import equality, friedman, power
 
 BASELINE = str(ANALYSIS["baseline"])
@@ -198,7 +198,7 @@ def load(
         encodings = protocols.COMPARED[variant] if variant else protocols.ENCODINGS
     frozen = records is None and not every
     records = edition.stored(variant) if records is None else records
-    baselines = stored_baselines() if baselines is None else baselines
+    baselines = load_baselines() if baselines is None else baselines
     found = edition.by_cell(records, model)
     floors = _floors(baselines, metric)
     n = int(protocols.TRAINING["resamples"])

@@ -5,18 +5,7 @@ import time
 from collections.abc import Sequence
 
 from posenc import _checks, data
-from posenc.bench import jobs, stages
-from posenc.bench.commands import (
-    TRIALS,
-    Trainer,
-    engine,
-    exit_code,
-    failed_cells,
-    lacking_tuned,
-    print_changes,
-    print_estimate,
-    staged,
-)
+from posenc.bench import commands, jobs, stages
 from posenc.bench.driver import deadline
 from posenc.bench.progress import Plan
 from posenc.bench.settings import Settings
@@ -49,13 +38,13 @@ def train(options: argparse.Namespace) -> int:
             f"{_asked(options)}"
         )
     named = [name for block in blocks for name in block.encodings]
-    plan = Plan(len(named) * (TRIALS + protocols.TRAINING["resamples"]))
+    plan = Plan(len(named) * (commands.TRIALS + protocols.TRAINING["resamples"]))
     device = jobs.resolve_device(options.device)
-    with engine(options, device, named) as trains:
-        return _train(blocks, options, Trainer(options, trains, device, until, plan))
+    with commands.engine(options, device, named) as trains:
+        return _train(blocks, options, commands.Trainer(options, trains, device, until, plan))
 
 
-def _train(blocks: Sequence[protocols.Block], options: argparse.Namespace, trainer: Trainer) -> int:
+def _train(blocks: Sequence[protocols.Block], options: argparse.Namespace, trainer: commands.Trainer) -> int:
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)
@@ -66,15 +55,15 @@ def _train(blocks: Sequence[protocols.Block], options: argparse.Namespace, train
     lacking = [
         group
         for _, groups, files in planned
-        for group in lacking_tuned(groups, files, again=options.retry_failed)
+        for group in commands.lacking_tuned(groups, files, again=options.retry_failed)
     ]
-    print_estimate(lacking, trainer)
+    commands.print_estimate(lacking, trainer)
     failed = []
     for block, groups, files in planned:
         print(", ".join([block.dataset, f"model {block.model}", *filter(None, [block.variant])]))
-        print_changes(groups, files.results, tuned=True)
-        staged(groups, files, trainer)
-        failed += failed_cells(groups, files)
+        commands.print_changes(groups, files.results, tuned=True)
+        commands.staged(groups, files, trainer)
+        failed += commands.failed_cells(groups, files)
         left = trainer.until - time.monotonic()
         if left < 0:
             _print_overrun(-left, files, block.model)
@@ -85,7 +74,7 @@ def _train(blocks: Sequence[protocols.Block], options: argparse.Namespace, train
                 f"{trainer.longest:.0f} s: no other is begun; the same command goes on from here"
             )
             break
-    return exit_code(failed)
+    return commands.exit_code(failed)
 
 
 def _groups(block: protocols.Block) -> list[list[Settings]]:
