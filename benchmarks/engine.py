@@ -156,7 +156,7 @@ class PlainModel(nn.Module):
 def time_loop(make: Callable, todo: list[Settings], device: str) -> float:
     """Return the seconds of plain trainings, one after the other."""
     torch.set_num_threads(available_cores())
-    parts.load(todo[0], torch.device("cpu"))  # reading the data is nobody's time
+    parts.load_parts(todo[0], torch.device("cpu"))  # reading the data is nobody's time
     start = time.perf_counter()
     for cell in todo:
         plain_training(make, cell, device)
@@ -164,7 +164,7 @@ def time_loop(make: Callable, todo: list[Settings], device: str) -> float:
 
 
 def plain_training(make: Callable, cell: Settings, device: str) -> float:
-    data = parts.load(cell, torch.device("cpu"))
+    data = parts.load_parts(cell, torch.device("cpu"))
     torch.manual_seed(cell.seed)
     model = make(cell, data.n_channels, data.n_classes, data.length).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), cell.learning_rate, foreach=False)
@@ -252,7 +252,7 @@ def _time_tsai(
 ) -> float:
     """Return the seconds of the same trainings by tsai, which wants (n, channels, length)."""
     torch.set_num_threads(available_cores())
-    data = parts.load(todo[0], torch.device("cpu"))
+    data = parts.load_parts(todo[0], torch.device("cpu"))
     x, y = (
         torch.cat([getattr(part, name)[0] for part in (data.train, data.validation)])
         for name in ("x", "y")

@@ -78,7 +78,7 @@ def _right(logits: Tensor, y: Tensor) -> Tensor:
 
 def trained(cell: Settings, change: Callable[[nn.Module], None] | None = None) -> train.Training:
     """Return the finished training of a cell, at its best validation."""
-    data = parts.load(cell, CPU)
+    data = parts.load_parts(cell, CPU)
     model = build.model(cell, data.n_channels, data.n_classes, data.length)
     if change is not None:
         change(model)
@@ -146,7 +146,7 @@ def checkpoint_cells() -> Iterator[Settings]:
 def across_cells() -> Iterator[Settings]:
     laptop = settings.profile("laptop")
     for encoding in ACROSS_ENCODINGS:
-        source = {"encoding_source": build.fingerprint(encoding)}
+        source = {"encoding_source": build.encoding_fingerprint(encoding)}
         for seed in range(5):
             cell = Settings(encoding, "time_series", "RacketSports", seed, **laptop | source)
             yield from (replace(cell, dataset=name) for name in ACROSS_SETS)

@@ -58,7 +58,7 @@ def cells() -> Iterator[Settings]:
                     seed=seed,
                     dataset_options={"seed": seed},
                     dataset_source=data.fingerprint(name, seed=seed),
-                    encoding_source=build.fingerprint(encoding),
+                    encoding_source=build.encoding_fingerprint(encoding),
                 )
 
 

@@ -147,7 +147,7 @@ def training(encoding: str, length: int, batch_size: int, *, compile: bool = Fal
 def begun(cell: Settings, *, compile: bool = False) -> Training:
     """Return a training before its first step, on the processor."""
     device = torch.device("cpu")
-    data = parts.load(cell, device)
+    data = parts.load_parts(cell, device)
     model = build.model(cell, data.n_channels, data.n_classes, data.length)
     return Training([cell], ensemble.make([model], compile=compile), data, device)
 

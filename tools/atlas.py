@@ -342,12 +342,12 @@ def late_in_the_lab() -> str:
     return COUNTS[sum(bool(in_the_lab(cards()[name])) for name in protocols.LATER)].capitalize()
 
 
-lab_read = cache(lab.load)
+lab_read = cache(lab.load_lab)
 
 
 def in_the_benchmark() -> str:
     """Return which of the later encodings the benchmark has trained, by the edition's sets."""
-    labels = edition.read().sets
+    labels = edition.read_edition().sets
     tokens = [said for model, said in second.TOKENS.items() if f"{model}, later" in labels]
     controlled = protocols.CONTROLLED.items()
     whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]

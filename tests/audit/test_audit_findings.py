@@ -28,13 +28,13 @@ def test_the_counts_are_those_of_the_stored_tables():
     assert f"Of {len(of_four)} checkable statements in and about four sources" in said["claims.md"]
     later = sum(row["source"] == "N" and not row.get("ours") for row in ledger.rows())
     assert f"Of {later} statements of the papers" in said["claims.md"]
-    n_pairs = len(peers.load()["comparisons"])
+    n_pairs = len(peers.load_comparisons()["comparisons"])
     assert any(f"in {n_pairs} comparisons" in text for text in said.values())
 
 
 def test_the_first_finding_tells_the_median_beside_the_mean():
     text = next(one.text for one in ALL if one.page == "benchmark.ipynb")
-    grid = second.learned(second.load("time_series"))
+    grid = second.learned(second.load_grid("time_series"))
     gains = [100 * grid.gains(name).mean(1) for name in grid.encodings[1:]]
     by_set = np.mean(gains, axis=0)
     assert (
@@ -71,10 +71,10 @@ def test_an_outcome_that_no_statement_had_is_not_counted(count, words):
 
 def test_the_first_finding_names_its_edition_and_what_the_frozen_test_leaves_open():
     one = ALL[0]
-    grid = second.learned(second.load("time_series"))
+    grid = second.learned(second.load_grid("time_series"))
     scores = grid.scores.mean((0, 2))
     assert scores[1:].mean() - scores[0] > np.ptp(scores[1:])  # what its title says
-    assert edition.read().name in one.text
+    assert edition.read_edition().name in one.text
     assert f"beforehand, {second.said_shown(second.gains(grid))}." in one.text
 
 

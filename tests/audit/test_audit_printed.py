@@ -44,7 +44,7 @@ def test_one_wrong_digit_would_change_two_sums():
 
 
 def test_scores_hold_the_table():
-    scores = printed.scores("patch")
+    scores = printed.printed_scores("patch")
     assert np.array_equal(scores.mean(), printed.accuracy("patch"))
     assert scores.complete().datasets == printed.DATASETS
     assert scores.cells["SelfRegulationSCP1", "SPE"] == [0.883]
@@ -76,13 +76,13 @@ def test_length_classes_cover_every_length_once():
 
 
 def test_gains_by_hand():
-    gains = printed.gains("time_series")
+    gains = printed.printed_gains("time_series")
     assert set(gains) == set(printed.READINGS)
     row = printed.DATASETS.index("SelfRegulationSCP1")
     assert gains["SPE"][row] == pytest.approx(90.1 - 84.9)
     assert gains["mean of three"][row] == pytest.approx((90.1 + 90.7 + 89.8) / 3 - 84.9)
     assert gains["best"][printed.DATASETS.index("LSST")] == pytest.approx(63.2 - 58.1)  # eRPE
-    relative = printed.gains("time_series", relative=True)
+    relative = printed.printed_gains("time_series", relative=True)
     assert relative["TUPE"][row] == pytest.approx(100 * (907 / 849 - 1))
 
 

@@ -39,7 +39,7 @@ def test_beyond_asks_all_tests_but_that_of_training():
 
 
 def test_the_stored_trainings_are_read_whole():
-    runs = lengths.load()
+    runs = lengths.load_longer()
     assert runs.trained == 32
     assert runs.longer == (64, 128)
     assert {len(seeds) for seeds in runs.runs.values()} == {probes.PROTOCOL["seeds"]}
@@ -87,7 +87,7 @@ def trained(monkeypatch):
         for group in probes.protocol_cells().groups()
         for cell in group
     ]
-    monkeypatch.setattr(results, "load", lambda _: every)
+    monkeypatch.setattr(results, "load_records", lambda _: every)
     probe.records.cache_clear()
     yield every
     probe.records.cache_clear()
@@ -238,23 +238,23 @@ def test_answers_are_said_in_words(found, words):
 
 def test_every_stored_class_has_a_row_with_words():
     for repository in (modules.COMPANION, modules.SURVEY):
-        rows = modules.table(repository).rows.values()
-        assert len(rows) == len(modules.load(repository)["modules"])
+        rows = modules.classes_table(repository).rows.values()
+        assert len(rows) == len(modules.load_answers(repository)["modules"])
         assert all(len(row["what it does"]) > 3 for row in rows)
-    said = {row["our re-enactment"] for row in modules.table(modules.SURVEY).rows.values()}
+    said = {row["our re-enactment"] for row in modules.classes_table(modules.SURVEY).rows.values()}
     assert said == {"", "equal", "off by 0.09"}
 
 
 def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="repository must be one that"):
-        modules.load("nobody/nothing")
+        modules.load_answers("nobody/nothing")
     with pytest.raises(ValueError, match="name must be a class that"):
         modules.answer(modules.SURVEY, "DFTEncoding")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     with pytest.raises(ValueError, match="from a checkout"):
-        modules.load(modules.SURVEY)
+        modules.load_answers(modules.SURVEY)
     (tmp_path / modules.FILE).write_text(json.dumps([{"repository": "a/b", "modules": []}]))
-    assert modules.load("a/b")["modules"] == []
+    assert modules.load_answers("a/b")["modules"] == []
 
 
 def test_both_splits_of_the_windows_have_the_same_methods():

@@ -36,8 +36,8 @@ def test_columns_are_those_asked_for_in_their_order():
 @both
 @pytest.mark.parametrize("relative", [False, True])
 def test_gains_hold_those_of_the_printed_values(model, relative):
-    inside = rounded.gains(model, relative=relative)
-    plain = printed.gains(model, relative=relative)
+    inside = rounded.rounded_gains(model, relative=relative)
+    plain = printed.printed_gains(model, relative=relative)
     assert inside.keys() == plain.keys()
     for name, bounds in inside.items():
         for one, value in zip(bounds, plain[name], strict=True):
@@ -46,7 +46,7 @@ def test_gains_hold_those_of_the_printed_values(model, relative):
 
 
 def test_a_gain_in_points_is_sure_to_a_tenth():
-    tupe = rounded.gains("time_series")["TUPE"][0]  # Sleep: 88.8 - 85.4
+    tupe = rounded.rounded_gains("time_series")["TUPE"][0]  # Sleep: 88.8 - 85.4
     assert (tupe.low, tupe.high) == (Fraction(33, 10), Fraction(35, 10))
 
 
@@ -70,7 +70,7 @@ def test_a_group_against_the_others():
 
 @both
 def test_means_of_length_classes_are_those_without_rounding(model):
-    gains, plain = rounded.gains(model)["SPE"], printed.gains(model)["SPE"]
+    gains, plain = rounded.rounded_gains(model)["SPE"], printed.printed_gains(model)["SPE"]
     pairs = zip(rounded.in_classes(gains), printed.in_classes(plain), strict=True)
     assert all(abs(float(b.low + b.high) / 2 - value) < 1e-9 for b, value in pairs)
 

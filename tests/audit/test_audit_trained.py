@@ -11,7 +11,7 @@ from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision
 from posenc.audit.survey import trained
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 
 ENCODINGS = protocols.ENCODINGS
 SETS = protocols.UP_TO_100[:16]
@@ -22,7 +22,7 @@ def grid(model, effect, noise=0.002, seed=0):
     rng = np.random.default_rng(seed)
     means = np.array([[effect(i, name) for name in ENCODINGS] for i in range(len(SETS))])
     scores = 0.7 + means[..., None] + rng.normal(0, noise, (*means.shape, 5))
-    return Grid(model, tuple(SETS), ENCODINGS, scores, np.full((len(SETS), 5), 0.2))
+    return Accuracies(model, tuple(SETS), ENCODINGS, scores, np.full((len(SETS), 5), 0.2))
 
 
 def grids(effect, **options):

@@ -120,7 +120,7 @@ def test_a_file_of_another_origin_is_left_alone(call, monkeypatch, tmp_path, tex
     assert "was not written by python -m posenc.bench agree: name another --out" in err
     assert (tmp_path / "a.json").read_text() == text
     with pytest.raises(ValueError, match="left as it is"):
-        ownfile.write(tmp_path / "a.json", agreement.MAKER, {})
+        ownfile.write_own(tmp_path / "a.json", agreement.MAKER, {})
     assert (tmp_path / "a.json").read_text() == text
 
 
@@ -134,14 +134,14 @@ def test_other_devices_stay_in_the_file(stored, tmp_path):
 
 
 def test_of_two_that_end_at_once_both_are_kept(tmp_path, monkeypatch):
-    read = ownfile.read
+    read = ownfile.read_own
 
     def slowly(*arguments):
         found = read(*arguments)
         time.sleep(0.05)
         return found
 
-    monkeypatch.setattr(ownfile, "read", slowly)
+    monkeypatch.setattr(ownfile, "read_own", slowly)
     devices = [f"cuda:{n}" for n in range(3)]
     at_once = [
         threading.Thread(target=agreement._keep, args=(tmp_path / "a.json", device, {}))
@@ -157,21 +157,21 @@ def test_of_two_that_end_at_once_both_are_kept(tmp_path, monkeypatch):
 @pytest.mark.parametrize("call_name", ["fsync", "replace"])
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, call_name):
     path = tmp_path / "a.json"
-    ownfile.write(path, "me", {"n": 1})
+    ownfile.write_own(path, "me", {"n": 1})
 
     def broken(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, call_name, broken)
     with pytest.raises(OSError, match="No space left"):
-        ownfile.write(path, "me", {"n": 2})
-    assert ownfile.read(path, "me")["n"] == 1
+        ownfile.write_own(path, "me", {"n": 2})
+    assert ownfile.read_own(path, "me")["n"] == 1
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_is_not_finite_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
-        ownfile.write(tmp_path / "a.json", "me", {"n": float("nan")})
+        ownfile.write_own(tmp_path / "a.json", "me", {"n": float("nan")})
     assert list(tmp_path.iterdir()) == []
 
 

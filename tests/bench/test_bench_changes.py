@@ -29,7 +29,7 @@ def line(seed=0, encoding="none", code="a", series="s", dataset="A", **changes):
 
 def told(records, tmp_path):
     """Return the sentences of a report on what is left out."""
-    text = report.write(records, tmp_path / "report").read_text()
+    text = report.write_report(records, tmp_path / "report").read_text()
     return [part for part in text.split("\n\n") if "left out" in part]
 
 
@@ -90,7 +90,11 @@ def test_three_names_are_listed():
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_run_says_before_training_what_has_changed(call, monkeypatch, attribute, sentence, n):
     kind = attribute.split("_")[0]
-    at = "posenc.data.fingerprint" if kind == "dataset" else "posenc.bench.build.fingerprint"
+    at = (
+        "posenc.data.fingerprint"
+        if kind == "dataset"
+        else "posenc.bench.build.encoding_fingerprint"
+    )
     monkeypatch.setattr(at, lambda *_, **__: "before")
     assert "anew" not in call(*RUN, "--seeds", n)[1]
     assert "anew" not in call(*RUN, "--seeds", n)[1]  # nothing has changed

@@ -261,7 +261,7 @@ def test_of_several_versions_of_an_encoding_the_latest_is_reported(results, tmp_
         tables.scores(Store(results), "patch")
     latest = tables.scores(tables.latest(Store(results)), "patch")
     assert latest.cells["A", "mine:Nearby"] == pytest.approx([0.9])
-    text = report.write(Store(results), tmp_path / "report").read_text()
+    text = report.write_report(Store(results), tmp_path / "report").read_text()
     assert "2 training runs with earlier code of the encoding mine:Nearby are left out." in text
     assert "0.900 [0.900, 0.900]" in text
 
@@ -281,7 +281,7 @@ def test_a_tier_without_what_is_asked_for_is_named(call):
 
 
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
-    path = report.write(Store(results), tmp_path / "report")
+    path = report.write_report(Store(results), tmp_path / "report")
     text = path.read_text()
     assert "36 finished training runs, 1 failed" in text
     assert "\n\n3 seeds on the official split, not tuned.\n\n" in text
@@ -305,7 +305,7 @@ def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
 
 
 def test_costs_say_how_they_were_taken(results, tmp_path):
-    path = report.write(Store(results), tmp_path / "cold")
+    path = report.write_report(Store(results), tmp_path / "cold")
     text = path.read_text()
     assert "| encoding | parameters | ms per step, as it ran | peak memory (MiB) |" in text
     assert "| none | 10 | 10.00 | – |" in text  # 1 GiB, taken without a warm-up, is not shown
@@ -313,13 +313,13 @@ def test_costs_say_how_they_were_taken(results, tmp_path):
     assert "peak_memory" not in (path.parent / "scores.csv").read_text()
     warm = {"warm_peak_memory": 3 * 2**19}
     lines = [r | {"metrics": r["metrics"] | warm} for r in Store(results) if "error" not in r]
-    text = report.write(lines, tmp_path / "warm").read_text()
+    text = report.write_report(lines, tmp_path / "warm").read_text()
     assert "| none | 10 | 10.00 | 1.5 |" in text
 
 
 def test_one_data_set_has_no_average_rank(results, tmp_path):
     one = [r for r in Store(results) if r["dataset"] == "A"]
-    folder = report.write(one, tmp_path / "report").parent
+    folder = report.write_report(one, tmp_path / "report").parent
     text = (folder / "report.md").read_text()
     assert "Average ranks are not given: over fewer than two data sets" in text
     assert "average rank (" not in text
@@ -328,7 +328,7 @@ def test_one_data_set_has_no_average_rank(results, tmp_path):
 
 
 def test_reports_are_the_same_every_time(results, tmp_path):
-    first, second = (report.write(Store(results), tmp_path / n).parent for n in "ab")
+    first, second = (report.write_report(Store(results), tmp_path / n).parent for n in "ab")
     for file in first.iterdir():
         assert file.read_bytes() == (second / file.name).read_bytes()
 
@@ -360,13 +360,13 @@ def test_a_report_knows_its_figures_of_earlier_records(results, tmp_path):
     records = list(Store(results))
     few = [r for r in records if r["encoding"] == "none"]
     for some in (records, few, records):
-        path = report.write(some, tmp_path / "report")
+        path = report.write_report(some, tmp_path / "report")
     assert "ranks-patch.png" in path.read_text()
 
 
 def test_a_report_of_nothing_is_refused(tmp_path, call):
     with pytest.raises(ValueError, match="no finished record among 0"):
-        report.write([], tmp_path)
+        report.write_report([], tmp_path)
     code, _, err = call("report", tmp_path / "absent.jsonl")
     assert code == 2
     assert "there is no results file" in err

@@ -116,7 +116,7 @@ def test_code_that_computes_something_else_gets_a_name_of_its_own(tmp_path, monk
 @pytest.mark.parametrize("name", fingerprints.BY_CLASS)
 def test_classes_of_this_package_have_the_fingerprint_of_their_code_and_not_of_a_file(name):
     assert build.source_file(name) is None
-    assert build.fingerprint(name) == fingerprints.of_name(name)
+    assert build.encoding_fingerprint(name) == fingerprints.of_name(name)
 
 
 def test_an_f_string_is_one_piece_in_every_python():

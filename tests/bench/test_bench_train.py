@@ -73,7 +73,7 @@ def results(outcome):
 @pytest.fixture
 def float64(monkeypatch):
     """Train in float64, so that two ways to the same sum agree to many digits."""
-    load = parts.load
+    load = parts.load_parts
 
     def wide(*arguments):
         found = load(*arguments)
@@ -130,7 +130,7 @@ def test_training_leaves_the_global_generator_alone(cell):
 def test_the_test_part_decides_nothing(cell, monkeypatch):
     chosen = cell(epochs=6)
     honest = train([chosen])[0]
-    load = parts.load
+    load = parts.load_parts
 
     def shuffled(*arguments):
         found = load(*arguments)
@@ -145,7 +145,7 @@ def test_the_test_part_decides_nothing(cell, monkeypatch):
 
 def test_the_best_validation_epoch_is_what_is_scored(cell, monkeypatch):
     """With the test part replaced by the validation part, both accuracies must agree."""
-    load = parts.load
+    load = parts.load_parts
 
     def same(*arguments):
         found = load(*arguments)
@@ -261,12 +261,12 @@ def test_learning_rate_rises_then_falls_to_zero(cell):
 
 
 def test_parts_are_normalised_on_training_only_and_capped_by_class(cell):
-    found = parts.load(cell(max_cases=0), torch.device("cpu"))
+    found = parts.load_parts(cell(max_cases=0), torch.device("cpu"))
     steps = found.train.x[0].flatten(0, 1)
     torch.testing.assert_close(steps.mean(0), torch.zeros(2), atol=1e-5, rtol=0)
     torch.testing.assert_close(steps.std(0, correction=0), torch.ones(2), atol=1e-4, rtol=0)
     assert found.validation.x[0].flatten(0, 1).mean(0).abs().max() > 1e-6
-    small = parts.load(cell(max_cases=24), torch.device("cpu"))
+    small = parts.load_parts(cell(max_cases=24), torch.device("cpu"))
     assert len(small.train) + len(small.validation) == len(small.test) == 24
     assert small.test.y[0].bincount().tolist() == [12, 12]
     whole = data.load("range_probe", "test", length=12, n=48, distance=3)
@@ -293,7 +293,7 @@ def shortened(monkeypatch):
 
 def test_statistics_of_the_input_join_it_as_channels_and_reach_the_model(cell):
     plain, richer = cell("none"), cell("none", input_statistics="winstat")
-    before, after = (parts.load(one, torch.device("cpu")) for one in (plain, richer))
+    before, after = (parts.load_parts(one, torch.device("cpu")) for one in (plain, richer))
     assert after.n_channels == 5 * before.n_channels
     for name in ("train", "validation", "test"):
         old, new = getattr(before, name), getattr(after, name)
@@ -305,7 +305,7 @@ def test_statistics_of_the_input_join_it_as_channels_and_reach_the_model(cell):
 
 def test_statistics_of_the_input_refuse_missing_steps(shortened, cell):  # noqa: ARG001
     with pytest.raises(ValueError, match="input_statistics must be empty for range_probe"):
-        parts.load(cell("none", input_statistics="winstat"), torch.device("cpu"))
+        parts.load_parts(cell("none", input_statistics="winstat"), torch.device("cpu"))
 
 
 def test_an_encoding_that_refuses_missing_steps_is_named_before_any_training(shortened):  # noqa: ARG001

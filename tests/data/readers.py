@@ -105,15 +105,15 @@ READERS = {
         lambda path: table.read_table(path, 3), gzip.compress(b"1,2,3\n4,5,6\n"), ".csv.gz"
     ),
     "room": Reader(
-        room.read,
+        room.read_room,
         (",".join(room.HEADER) + "\n2017/12/22,10:49:41" + ",1" * (len(room.HEADER) - 2)).encode(),
         ".csv",
     ),
     "segments": Reader(msl.read_segments, SEGMENTS.encode(), ".csv"),
-    "packed": Reader(lambda path: packed.read(path, "train"), arrays(), ".npz", None),
+    "packed": Reader(lambda path: packed.read_packed(path, "train"), arrays(), ".npz", None),
     "zip": Reader(unpack, make_zip({"a/b.ts": TINY_TRAIN}), ".zip", ArchiveError),
     "results": Reader(store, 2 * RECORD.encode(), ".jsonl", ValueError),
-    "baselines": Reader(baselines.read, 2 * BASELINE.encode(), ".jsonl", ValueError),
+    "baselines": Reader(baselines.read_baselines, 2 * BASELINE.encode(), ".jsonl", ValueError),
 }
 
 

@@ -391,7 +391,7 @@ def test_damaged_packed_arrays_are_made_anew(tiny_folder, monkeypatch, own_cache
     for content in (b"", b"nonsense", whole[: len(whole) // 2], bytes(damaged)):
         path.write_bytes(content)
         np.testing.assert_array_equal(data.load("Tiny", "train").x, expected)
-        assert packed.read(path, "train") is not None
+        assert packed.read_packed(path, "train") is not None
 
 
 def test_a_changed_source_is_never_answered_with_old_arrays(tiny_folder, monkeypatch):

@@ -84,10 +84,10 @@ def test_a_damaged_line_is_named(tmp_path):
         list(Store(path))
     path.write_text(BASELINE + "[" * 100_000 + "\n")
     with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        baselines.read(path)
+        baselines.read_baselines(path)
     path.write_bytes(BASELINE.encode() + b"\xff\n")
     with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        baselines.read(path)
+        baselines.read_baselines(path)
 
 
 def test_an_error_does_not_repeat_a_damaged_file(tmp_path):
@@ -95,7 +95,7 @@ def test_an_error_does_not_repeat_a_damaged_file(tmp_path):
     row = "2017/12/22," + 3000 * "{" + 17 * ",1"
     path.write_text(f"{','.join(room.HEADER)}\n{row}\n")
     with pytest.raises(FileFormatError, match=r"line 2: .* and [\d,]+ more$") as caught:
-        room.read(path)
+        room.read_room(path)
     assert len(str(caught.value)) < 1100 + len(str(path))
 
 
@@ -133,10 +133,10 @@ def test_one_long_series_among_thousands_does_not_fill_the_memory(tmp_path):
 def test_a_packed_file_that_is_another_kind_of_file_is_made_anew(tmp_path):
     path = tmp_path / "Tiny.npz"
     path.write_bytes(npy(np.ones(3)))
-    assert packed.read(path, "train") is None
+    assert packed.read_packed(path, "train") is None
     with zipfile.ZipFile(path, "w") as content:
         content.writestr("train_x.npy", b"no array")
-    assert packed.read(path, "train") is None
+    assert packed.read_packed(path, "train") is None
 
 
 @settings(max_examples=10 * EXAMPLES)

@@ -162,7 +162,7 @@ def test_smd_windows(real):
     files = smd.find(real / "SMD", "SMD")
     shares = {}
     for pair in zip(files[::2], files[1::2], strict=True):
-        one = smd.read(*pair)
+        one = smd.read_machine(*pair)
         shares[one.name] = round(100 * one.anomalous.mean(), 2)
     assert len(shares) == 11
     assert shares["machine-1-6"] == 15.65
@@ -174,7 +174,9 @@ def test_msl_windows(real):
     assert (len(np.unique(train.groups)), len(np.unique(test.groups))) == (18, 9)
     files = msl.find(real / "MSL", "MSL")
     segments = msl.read_segments(files[0])
-    recordings = [msl.read(path, *segments[path.name.partition(".")[0]]) for path in files[1:]]
+    recordings = [
+        msl.read_channel(path, *segments[path.name.partition(".")[0]]) for path in files[1:]
+    ]
     assert len(recordings) == 27
     assert sum(len(one.values) for one in recordings) == 73729
     assert sum(len(pairs) for pairs, _ in segments.values()) == 36

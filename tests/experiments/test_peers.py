@@ -18,7 +18,7 @@ from posenc.encodings.stretching import SCALINGS
 from posenc.experiments import peers, results
 from posenc.experiments.classification import protocol as protocols
 
-STORED = peers.load()
+STORED = peers.load_comparisons()
 COMPARISONS = STORED["comparisons"]
 HERE = [one for one in compare.CASES if one.reference in ("NumPy", "PyTorch", "pandas")]
 
@@ -161,7 +161,13 @@ def test_results_of_trainings_are_read_as_before():
 
 
 def test_the_tables_for_the_book_have_a_caption_units_and_every_encoding():
-    tables = peers.table(), peers.exactness(), peers.sampled(), peers.explained(), peers.measured()
+    tables = (
+        peers.comparison_table(),
+        peers.exactness(),
+        peers.sampled(),
+        peers.explained(),
+        peers.measured_differences(),
+    )
     for table in tables:
         assert len(table)
         assert table.attrs["caption"].endswith(".")
@@ -190,13 +196,13 @@ def test_the_table_holds_the_largest_difference_of_all_parts():
         and not one["explanation"]
         and (row["quantity"], row["dtype"]) == ("output", "float32")
     )
-    assert peers.table().loc[("rotary", "transformers"), "output, float32"] == largest
+    assert peers.comparison_table().loc[("rotary", "transformers"), "output, float32"] == largest
 
 
 def test_a_folder_without_the_table_says_what_writes_it(tmp_path, monkeypatch):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     with pytest.raises(ValueError, match=r"peers\.json.*make peers"):
-        peers.load()
+        peers.load_comparisons()
 
 
 def test_tolerances_grow_with_the_size_and_refuse_what_they_do_not_know():
@@ -381,7 +387,9 @@ def test_a_comparison_that_does_not_run_hides_no_other(tmp_path, monkeypatch, ca
     assert parts == [one.part for one in cases]
 
 
-@pytest.mark.parametrize("make", [peers.table, peers.exactness, peers.sampled, peers.explained])
+@pytest.mark.parametrize(
+    "make", [peers.comparison_table, peers.exactness, peers.sampled, peers.explained]
+)
 def test_every_table_is_shown_whole_with_its_caption(make):
     found = make()
     shown = peers.shown(found)

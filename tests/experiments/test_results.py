@@ -29,7 +29,7 @@ def test_there_are_results():
 @cache
 def loaded(name):
     """Return the records of a file, which several tests walk over."""
-    return results.load(name)
+    return results.load_records(name)
 
 
 def of(names):
@@ -100,7 +100,7 @@ def test_accuracies_are_counts_of_the_test_series():
 
 def test_every_file_of_scores_is_locked():
     folder = results.folder()
-    locked = edition.read().scores
+    locked = edition.read_edition().scores
     assert {name for name in locked if "/" not in name} == set(NAMES)
     assert "baselines/baselines" in locked
     for name in locked:
@@ -129,9 +129,9 @@ def test_a_changed_accuracy_is_refused_by_name_of_the_file(copied):
     path = copied / "second-Libras.jsonl"
     change(path, 148 / 180, 149 / 180)
     with pytest.raises(ValueError, match=rf"{path} must begin with the scores that edition 2026"):
-        results.load("second-Libras")
+        results.load_records("second-Libras")
     with pytest.raises(ValueError, match="a line was changed or taken away"):
-        second.load("patch")
+        second.load_grid("patch")
 
 
 def test_a_line_taken_away_is_refused_and_one_more_is_not(copied):
@@ -139,9 +139,9 @@ def test_a_line_taken_away_is_refused_and_one_more_is_not(copied):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
     with pytest.raises(ValueError, match=f"got {len(lines) - 1} lines"):
-        results.load("second-Libras")
+        results.load_records("second-Libras")
     path.write_bytes(b"".join([*lines, lines[0]]))
-    assert len(results.load("second-Libras")) == len(lines)
+    assert len(results.load_records("second-Libras")) == len(lines)
 
 
 def test_the_lock_holds_whatever_ends_a_line(copied):
@@ -153,9 +153,9 @@ def test_the_lock_holds_whatever_ends_a_line(copied):
 def test_the_command_locks_what_is_there_now(copied):
     path = copied / "second-Libras.jsonl"
     change(path, 148 / 180, 149 / 180)
-    edition.write(edition.make("x", "2027-01-01"))
-    assert results.load("second-Libras")
-    assert edition.read().scores == {"second-Libras": digests.digest(path)}
+    edition.write_edition(edition.make_edition("x", "2027-01-01"))
+    assert results.load_records("second-Libras")
+    assert edition.read_edition().scores == {"second-Libras": digests.digest(path)}
 
 
 def test_an_accuracy_between_two_counts_is_refused_by_file_and_line(copied):
@@ -166,17 +166,17 @@ def test_an_accuracy_between_two_counts_is_refused_by_file_and_line(copied):
         match=rf"{path}, line {line}: .*metrics.accuracy must be a multiple of 1/180, got 0.8222: "
         "148 of 180 right is 0.822222",
     ):
-        results.load("second-Libras")
+        results.load_records("second-Libras")
 
 
 def test_a_record_without_a_fingerprint_is_counted_by_its_name(tmp_path, monkeypatch):
     name = "published-RacketSports.jsonl"
     shutil.copy(results.folder() / name, tmp_path / name)
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    first = results.load(name.removesuffix(".jsonl"))[0]["metrics"]["accuracy"]
+    first = results.load_records(name.removesuffix(".jsonl"))[0]["metrics"]["accuracy"]
     line = change(tmp_path / name, first, 0.7777)
     with pytest.raises(ValueError, match=rf"{name}, line {line}: .* of 1/152, got 0.7777"):
-        results.load(name.removesuffix(".jsonl"))
+        results.load_records(name.removesuffix(".jsonl"))
 
 
 def test_a_baseline_is_a_count_too(tmp_path, monkeypatch):
@@ -187,11 +187,11 @@ def test_a_baseline_is_a_count_too(tmp_path, monkeypatch):
     path.write_text("".join(lines), "utf-8")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     with pytest.raises(ValueError, match=rf"{path}, line 2: .* a multiple of 1/150, got 0.3334"):
-        baselines.stored()
+        baselines.load_baselines()
 
 
 def test_the_control_of_the_re_enactments_holds_every_encoding_as_defined():
-    found = results.load("published-control")
+    found = results.load_records("published-control")
     assert {record["dataset"] for record in found} == {"RacketSports"}
     assert {record["settings"]["scale"] for record in found} == {"paper"}
     assert not any(record["settings"]["encoding_options"] for record in found)
@@ -206,12 +206,12 @@ def test_a_folder_of_ones_own_takes_the_place_of_the_books(tmp_path, monkeypatch
     (tmp_path / "mine.jsonl").write_text(line + "\n", encoding="utf-8")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     assert results.names() == ["mine"]
-    assert results.load("*") == [json.loads(line)]
+    assert results.load_records("*") == [json.loads(line)]
 
 
 def test_errors_name_what_is_there(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"published-control.*got 'nothing'"):
-        results.load("nothing")
+        results.load_records("nothing")
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match=r"POSENC_RESULTS.*absent"):
         results.names()
@@ -221,11 +221,11 @@ def test_encodings_outside_the_registry_are_still_those_that_were_measured():
     stored = {
         (r["encoding"], r["settings"]["encoding_source"])
         for name in (*TRAINED, "probes")
-        for r in results.load(name)
+        for r in results.load_records(name)
         if ":" in r["encoding"]
     }
     assert {name for name, _ in stored} == fingerprints.BY_CLASS.keys()
-    assert {(name, build.fingerprint(name)) for name, _ in stored} == stored
+    assert {(name, build.encoding_fingerprint(name)) for name, _ in stored} == stored
     classes = {name: build.find_class(name) for name, _ in stored}
     assert {f"{cls.__module__}:{cls.__qualname__}" for cls in classes.values()} == classes.keys()
 
@@ -236,7 +236,7 @@ SECOND = [name for name in NAMES if name.startswith(("second-", "tuning-"))]
 def test_the_second_edition_follows_its_protocol():
     sources = {name: one["fingerprint"] for name, one in data.recorded()["sets"].items()}
     profiles = {"second": protocols.PROFILE, "tuning": tuning.PROFILE}
-    fingerprint = cache(build.fingerprint)
+    fingerprint = cache(build.encoding_fingerprint)
 
     def check(named):
         name, record = named
@@ -252,9 +252,9 @@ def test_the_second_edition_follows_its_protocol():
 
 @pytest.mark.parametrize("name", [name for name in SECOND if name.startswith("second-")])
 def test_every_cell_has_the_rate_and_scale_that_its_trials_chose(name):
-    trials = {r["key"]: r for r in results.load(name.replace("second", "tuning"))}
+    trials = {r["key"]: r for r in results.load_records(name.replace("second", "tuning"))}
     chosen = {}
-    for record in results.load(name):
+    for record in results.load_records(name):
         cell = Settings(**record["settings"])
         key = (cell.model, cell.encoding)
         chosen.setdefault(key, set()).add((cell.learning_rate, cell.scale))

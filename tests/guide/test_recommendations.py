@@ -109,7 +109,7 @@ def test_long_documents_lead_to_a_schedule():
 
 def shown_nats(name, schedule, context, kind="as trained"):
     """Return the mean loss of the stored trainings as pages write it."""
-    return f"{statistics.fmean(text.load().loss(name, schedule, context, kind)):.2f}"
+    return f"{statistics.fmean(text.load_losses().loss(name, schedule, context, kind)):.2f}"
 
 
 def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
@@ -131,7 +131,7 @@ def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
 
 
 def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters():
-    found = lab.load()
+    found = lab.load_lab()
     learned = [task for task in found.tasks if found.learned(task)]
     row, why = lines()["Longer texts, a new model"], chooser().advice("yes", "no", "anew", "no").why
     for name in ("fire", "kerple", "rotary, random places", "alibi", "rotary", "none"):
@@ -146,7 +146,7 @@ def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters()
 
 
 def test_that_rotary_leads_on_no_task_is_counted():
-    found = lab.load()
+    found = lab.load_lab()
     first = [found.order(task)[0] for task in found.tasks if found.learned(task)]
     assert "rotary" not in first
     assert len(set(first)) > 1
@@ -192,11 +192,11 @@ def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
 
 
 def test_the_evidence_names_the_edition():
-    assert edition.read().name in guide.evidence().caption
+    assert edition.read_edition().name in guide.evidence().caption
 
 
 def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
-    runs = lengths.load()
+    runs = lengths.load_longer()
     for label in guide.cost_and_reach():
         name, *said = label.split(" (") if " of " in label else [label]
         learned, every = len(runs.good(name)), len(runs.runs[name])
@@ -205,7 +205,7 @@ def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
 
 def test_the_evidence_is_that_of_the_second_edition():
     for (said, row), model in zip(guide.evidence().rows.items(), TOKENS, strict=True):
-        grid = second.load(model)
+        grid = second.load_grid(model)
         assert said == f"{TOKENS[model]}, {len(grid.datasets)} sets"
         means = [100 * grid.scores[:, i].mean() for i in range(len(grid.encodings))]
         assert row["none"] == f"{means[0]:.1f}"
@@ -213,7 +213,7 @@ def test_the_evidence_is_that_of_the_second_edition():
 
 
 def test_the_row_on_patches_says_what_the_frozen_analysis_says():
-    gains = {g.encoding: g for g in second.gains(second.learned(second.load("patch")))}
+    gains = {g.encoding: g for g in second.gains(second.learned(second.load_grid("patch")))}
     line = lines()["Patches as tokens"]
     assert f"sinusoid {100 * gains['sinusoidal'].effect.mean:+.1f}" in line.number
     assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number

@@ -62,7 +62,7 @@ def said(name: str) -> str:
 
 @pytest.mark.parametrize("name", [one.name for one in bench.FIRST + bench.MORE if not one.random])
 def test_a_card_has_the_numbers_of_the_lab(name):
-    table = lab.farthest(lab.load())[name]
+    table = lab.farthest(lab.load_lab())[name]
     assert {*table} == {"copy", "reverse", "sort", "flip_flop"}
     for task, shown in table.items():
         share = shown.split("%")[0]
@@ -102,6 +102,6 @@ def test_a_card_says_what_was_not_measured():
     ],
 )
 def test_the_page_says_which_later_encodings_the_benchmark_trained(monkeypatch, sets, words):
-    now = replace(edition.read(), sets=sets)
-    monkeypatch.setattr(edition, "read", lambda: now)
+    now = replace(edition.read_edition(), sets=sets)
+    monkeypatch.setattr(edition, "read_edition", lambda: now)
     assert words in atlas.in_the_benchmark()

@@ -21,9 +21,10 @@ def test_the_treatment_of_ties_is_said_with_what_the_other_would_show():
 
 
 def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck():
-    gpu = {one["key"]: one["metrics"]["accuracy"] for one in results.load("second-Adiac")}
+    gpu = {one["key"]: one["metrics"]["accuracy"] for one in results.load_records("second-Adiac")}
     pairs = [
-        (gpu[one["key"]], one["metrics"]["accuracy"]) for one in results.load("agreement-Adiac")
+        (gpu[one["key"]], one["metrics"]["accuracy"])
+        for one in results.load_records("agreement-Adiac")
     ]
     ahead = np.array([100 * (there - here) for there, here in pairs])
     effect = friedman.effect(ahead / 100)

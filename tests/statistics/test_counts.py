@@ -10,13 +10,14 @@ from scipy import stats
 from posenc.bench import cases
 from posenc.experiments import results
 from posenc.experiments.classification import (
+    baselines,
     edition,
     found,
     found_tables,
     sanity,
     second,
 )
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import counts, friedman
 
 
@@ -38,14 +39,14 @@ def test_means_of_equal_counts_are_equal():
 def counted(tokens, rival):
     """Return on how many sets a baseline has more right answers than the sinusoid, in integers."""
     model = {"steps": "time_series", "patches": "patch"}[tokens]
-    cells = edition.by_cell(edition.stored(), model)
+    cells = edition.by_cell(edition.load_edition(), model)
     found = {}
-    for one in baselines.stored():
+    for one in baselines.load_baselines():
         if one["baseline"] == rival:
             right = round(one["metrics"]["accuracy"] * one["n_test"])
             found.setdefault(one["dataset"], []).append((right, one["n_test"]))
     wins = 0
-    for name in edition.read().sets[model]:
+    for name in edition.read_edition().sets[model]:
         n = found[name][0][1]
         ours = [round(cells[name, "sinusoidal", r]["accuracy"] * n) for r in range(5)]
         theirs = [right for right, _ in found[name]]
@@ -67,8 +68,10 @@ def test_a_rival_wins_by_right_answers_not_by_the_last_digit():
 def test_encodings_that_share_the_first_place_are_counted():
     right = np.array([[70, 70, 70, 70, 70], [60, 70, 80, 90, 70], [90, 60, 80, 70, 70]])
     scores = np.stack([right[0] - 20, *right[1:], right[0]])[None] / 139
-    grid = Grid("patch", ("A",), ("none", "dft", "rotary", "tape"), scores, np.full((1, 5), 0.1))
-    table = sanity.table(grid, [])
+    grid = Accuracies(
+        "patch", ("A",), ("none", "dft", "rotary", "tape"), scores, np.full((1, 5), 0.1)
+    )
+    table = sanity.sanity_table(grid, [])
     assert table.loc["A", "best encoding"] == "dft and 1 more"
 
 
@@ -88,13 +91,13 @@ def exact(grid):
 
 
 def n_test(name):
-    first = next(r for r in results.load(f"second-{name}") if "error" not in r)
+    first = next(r for r in results.load_records(f"second-{name}") if "error" not in r)
     return cases.n_test(first)
 
 
 @pytest.mark.parametrize("model", ["patch", "time_series"])
 def test_ranks_and_signs_of_the_edition_are_those_of_the_counts(model):
-    grid = second.load(model)
+    grid = second.load_grid(model)
     fractions, units = exact(grid), grid.units()
     means = units.scores.mean(2)
     for rounded, row in zip(means.round(friedman.DECIMALS), fractions.values(), strict=True):

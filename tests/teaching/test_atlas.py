@@ -111,9 +111,9 @@ def test_a_wrong_name_or_size_is_named():
 
 def test_the_picture_of_a_table_is_the_table():
     expected = tables.sinusoidal(additions.LENGTH, additions.D_MODEL)
-    np.testing.assert_allclose(additions.table("sinusoidal"), expected, atol=1e-12)
+    np.testing.assert_allclose(additions.added_rows("sinusoidal"), expected, atol=1e-12)
     assert additions.by_offset("sinusoidal") is None
-    assert additions.table("rotary") is None
+    assert additions.added_rows("rotary") is None
 
 
 def test_the_picture_of_a_score_is_the_formula():
@@ -176,7 +176,7 @@ def test_measurements_are_the_stored_ones():
     assert all(0 < one.low <= one.cost <= one.high for one in found.values() if one.tokens)
     assert found["rotary"].n_learned == found["rotary"].n_seeds == 10
     assert np.isnan(found["erpe"].longer)
-    assert list(measured.table().index) == list(cards())
+    assert list(measured.measured_table().index) == list(cards())
 
 
 def test_what_cards_say_of_prices_is_measured():

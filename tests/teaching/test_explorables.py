@@ -18,7 +18,7 @@ from posenc.experiments.classification.explorable import (
     level,
     points,
 )
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import friedman
@@ -254,7 +254,7 @@ def drawn(model, n_sets):
     gains = np.linspace(0, 0.05, shape[1])[:, None]
     scores = (0.7 + gains + rng.normal(0, 0.02, shape)).clip(0, 1)
     names = tuple(protocols.DATASETS[:n_sets])
-    return Grid(model, names, protocols.ENCODINGS, scores, np.full((n_sets, 5), 0.2))
+    return Accuracies(model, names, protocols.ENCODINGS, scores, np.full((n_sets, 5), 0.2))
 
 
 @pytest.mark.parametrize("n_sets", [1, 2, 38])
@@ -271,7 +271,7 @@ def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
 def test_pairs_are_tested_as_in_the_chapter_and_shown_with_four_digits():
     """Thirds of a point, the gains of a family's mean, tie in both or in neither."""
     steps = np.random.default_rng(0).integers(-9, 10, (12, len(protocols.ENCODINGS), 1)) / 300
-    grid = Grid("patch", protocols.DATASETS[:12], protocols.ENCODINGS,
+    grid = Accuracies("patch", protocols.DATASETS[:12], protocols.ENCODINGS,
                 np.repeat(0.5 + steps, 5, axis=2), np.full((12, 5), 0.2))  # fmt: skip
     found = friedman.wilcoxon_holm(points(grid))
     assert np.array_equal(found, friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2)))

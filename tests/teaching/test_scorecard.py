@@ -81,7 +81,7 @@ def test_the_rendered_table_stars_the_wishes_that_are_met():
 
 def test_the_table_ticks_the_wishes_that_are_met():
     card = scorecard.measure(ENCODINGS["index"])
-    row = scorecard.table({"index": card}).rows["index"]
+    row = scorecard.scorecard_table({"index": card}).rows["index"]
     assert {wish: entry[-1] == "✓" for wish, entry in row.items()} == card.wishes
     assert all(entry[-1] in "✓✗" for entry in row.values())
 

@@ -83,7 +83,7 @@ def test_a_picture_says_what_it_was_given():
 @pytest.mark.parametrize("name", ["fire", "learnable"])
 def test_a_random_start_is_the_same_in_single_and_double_precision(name):
     def drawn():
-        values = additions.table(name)
+        values = additions.added_rows(name)
         return additions.by_offset(name) if values is None else values
 
     single = drawn()

@@ -34,7 +34,7 @@ def test_recordings_are_standardised_by_the_training_part():
 
 @pytest.mark.parametrize("patch", [None, 5])
 def test_a_model_that_is_blind_is_right_in_half_of_the_pairs(order, patch):
-    fitted, tested = small_models.compare(
+    fitted, tested = small_models.compare_encodings(
         {"none": "none", "clock": Clock}, order, seeds=range(2), n_steps=3, patch=patch
     )
     assert tested["none"] == fitted["none"] == [0.5, 0.5]

@@ -64,7 +64,7 @@ def test_a_registered_class_is_known_to_make_models_and_the_benchmark(nearby):
         for cell in group
     ]
     assert [cell.encoding for cell in cells] == ["nearby_h:Nearby"]
-    assert cells[0].encoding_source == build.fingerprint("nearby")
+    assert cells[0].encoding_source == build.encoding_fingerprint("nearby")
     with pytest.raises(ValueError, match=r"position must be one of none, .*nearby, got 'nearbi'"):
         encodings.get("nearbi")
     encodings.register("nearby", nearby)  # a cell that runs again

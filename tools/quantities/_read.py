@@ -14,7 +14,7 @@ costs = cache(found.costs)
 depends = cache(found_tables.depends)
 levels = cache(found.levels)
 with_norms = cache(found.with_norms)
-family = cache(families.load)
+family = cache(families.load_family)
 
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 CALLED = {

@@ -182,8 +182,8 @@ def one_verdict_is_of_accuracy_alone():
         (question, tokens, encoding)
         for tokens, model in MODELS.items()
         for question, grid in {
-            "all": second.load(model).units(),
-            "balanced": second.learned(second.load(model, metric="balanced_accuracy")),
+            "all": second.load_grid(model).units(),
+            "balanced": second.learned(second.load_grid(model, metric="balanced_accuracy")),
         }.items()
         for encoding, answer in _answers(second.gains(grid)).items()
         if answer != _answers(_read.gains(tokens))[encoding]

@@ -28,7 +28,7 @@ def _far(change):
 
 
 def _gains(variant, tokens):
-    return variants.gains(_read.norms_and_sizes())[variant, MODELS[tokens]]
+    return variants.variant_gains(_read.norms_and_sizes())[variant, MODELS[tokens]]
 
 
 def change():
@@ -83,7 +83,7 @@ def token_just_reaches_zero():
 
 def one_set_gains_much_more():
     """SyntheticControl, with steps."""
-    steps = second.load("time_series").only(protocols.VARIED)
+    steps = second.load_grid("time_series").only(protocols.VARIED)
     gains = dict(zip(steps.datasets, found.mean_gains(steps), strict=True))
     return bool(gains.pop("SyntheticControl") > 1.5 * max(gains.values()))
 

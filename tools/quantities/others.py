@@ -193,7 +193,7 @@ def two_make_no_difference():
 
 def they_alone_make_no_difference():
     """In the whole benchmark."""
-    elsewhere = [second.gains(second.load(model)) for model in second.TOKENS]
+    elsewhere = [second.gains(second.load_grid(model)) for model in second.TOKENS]
     return not any(one.answer == "no difference" for gains in elsewhere for one in gains)
 
 

@@ -29,7 +29,7 @@ def longer_series_from_adiac_on_a_gpu():
     late = protocols.UP_TO_275[len(protocols.UP_TO_180) - 1 :]
     kinds = {}
     for name in protocols.UP_TO_275:
-        for one in edition.plain(results.load(f"second-{name}"), "time_series"):
+        for one in edition.plain(results.load_records(f"second-{name}"), "time_series"):
             kinds.setdefault(name, set()).add(one["device"].split(" ")[0])
     expected = {name: {"cuda" if name in late else "cpu"} for name in protocols.UP_TO_275}
     return late[0] == "Adiac" and kinds == expected
@@ -38,7 +38,7 @@ def longer_series_from_adiac_on_a_gpu():
 def nearly_five_hundred_and_four_hundred():
     """Runs and trials on the GPU."""
     runs, trials = (
-        sum(one["device"].startswith("cuda") for one in results.load(kind))
+        sum(one["device"].startswith("cuda") for one in results.load_records(kind))
         for kind in ("second-*", "tuning-*")
     )
     return 480 <= runs < 500 and 380 <= trials <= 400

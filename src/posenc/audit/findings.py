@@ -45,13 +45,13 @@ def markdown() -> str:
 
 def position_matters() -> Finding:
     """A token a step, on the sets of the edition: none beside all encodings."""
-    grid = second.learned(second.load("time_series"))
+    grid = second.learned(second.load_grid("time_series"))
     by_set = 100 * grid.scores.mean(2)
     scores = by_set.mean(0)
     none, others = scores[0], scores[1:]
     middle = np.median(by_set[:, 1:].mean(1) - by_set[:, 0])
     in_steps = second.gains(grid)
-    in_patches = second.gains(second.learned(second.load("patch")))
+    in_patches = second.gains(second.learned(second.load_grid("patch")))
     means = [100 * one.effect.mean for one in in_patches]
     return Finding(
         "With a token a step, to have positions mattered more than which encoding gave them.",
@@ -77,7 +77,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def beyond_training() -> Finding:
     """Trained at one length, read at four times that, by those that learned the task."""
-    runs = lengths.load()
+    runs = lengths.load_longer()
     short, far = runs.trained, max(runs.longer)
     names = {"relative": "Shaw's relative encoding", "rotary": "RoPE", "sinusoidal": "sinusoids"}
     shares = {
@@ -97,7 +97,7 @@ def beyond_training() -> Finding:
 
 def same_as_others() -> Finding:
     """What `make peers` stored."""
-    stored = peers.load()["comparisons"]
+    stored = peers.load_comparisons()["comparisons"]
     references = {one["reference"] for one in stored}
     differ = sum(bool(one["explanation"]) for one in stored)
     return Finding(

@@ -28,7 +28,7 @@ RULES = ("half that chose", "other half", "validation chose", "last epoch")
 
 def across(dataset: str, encoding: str, metric: str) -> list:
     """Return a metric of the trainings that classified one test part in other batches, by seed."""
-    runs = results.load("published-across")
+    runs = results.load_records("published-across")
     found = [r for r in runs if (r["dataset"], r["encoding"]) == (dataset, encoding)]
     return [r["metrics"][metric] for r in sorted(found, key=lambda r: r["seed"])]
 
@@ -60,7 +60,7 @@ def by_batch_size(dataset: str, encoding: str) -> tuple[list[int], NDArray[np.fl
 
 def on_probe(name: str) -> NDArray[np.float64]:
     """Return the accuracies of an encoding on the task of order, by seed."""
-    scores = score_tables.scores(results.load("published-probe"), "time_series")
+    scores = score_tables.scores(results.load_records("published-probe"), "time_series")
     return scores.cells[scores.datasets[0], name]
 
 
@@ -79,7 +79,9 @@ def probe_table() -> pd.DataFrame:
 
 def accuracies(model: str, encoding: str) -> NDArray[np.float64]:
     """Return the accuracies of an encoding or a re-enactment on RacketSports, by record."""
-    records = results.load("published-control") + results.load("published-RacketSports")
+    records = results.load_records("published-control") + results.load_records(
+        "published-RacketSports"
+    )
     found = [r for r in records if (r["model"], r["encoding"]) == (model, encoding)]
     return np.array([r["metrics"]["accuracy"] for r in found if "error" not in r])
 
@@ -104,7 +106,7 @@ def _mean_and_deviation(a: NDArray[np.float64]) -> str:
 def by_setting() -> pd.Series:
     """Return the mean accuracy of one encoding on RacketSports by setting."""
     rows = []
-    for r in results.load("published-settings"):
+    for r in results.load_records("published-settings"):
         width, depth, rate = (r["settings"][n] for n in ("d_model", "n_layers", "learning_rate"))
         rows.append((width, depth, rate, r["metrics"]["accuracy"]))
     names = ["width", "layers", "learning rate"]
@@ -120,7 +122,7 @@ def expected_best(p: float, n: int, m: int) -> float:
 def by_rule() -> dict[str, NDArray[np.float64]]:
     """Return for each set the accuracies by `RULES`, one row for each training."""
     found: dict[str, list] = {}
-    for record in results.load("published-checkpoints"):
+    for record in results.load_records("published-checkpoints"):
         packed = [np.frombuffer(bytes.fromhex(r), np.uint8) for r in record["metrics"]["correct"]]
         right = np.unpackbits(packed, axis=1)[:, : record["metrics"]["n_test"]].astype(bool)
         halves = np.mean([published.choose_on_half(right, seed) for seed in range(100)], axis=0)

@@ -17,7 +17,7 @@ COMPANION, SURVEY = "dfstrans/DFStrans", "imics-lab/positional-encoding-benchmar
 FILE = "published-modules.json"
 
 
-def load(repository: str) -> dict[str, Any]:
+def load_answers(repository: str) -> dict[str, Any]:
     """Return what is stored of a repository.
 
     Raises
@@ -38,13 +38,13 @@ def load(repository: str) -> dict[str, Any]:
 
 def places(repository: str, name: str, fits: Callable[[dict], bool] | None = None) -> int:
     """Return at how many places a class stands, or stands with answers that fit."""
-    same = [m for m in load(repository)["modules"] if m["name"] == name]
+    same = [m for m in load_answers(repository)["modules"] if m["name"] == name]
     return sum(m["places"] for m in same if fits is None or fits(m["found"]))
 
 
 def answer(repository: str, name: str) -> dict[str, Any]:
     """Return what was found of the definition of a class that stands at most places."""
-    same = [m for m in load(repository)["modules"] if m["name"] == name]
+    same = [m for m in load_answers(repository)["modules"] if m["name"] == name]
     if not same:
         raise ValueError(f"name must be a class that {repository} has, got {name!r}")
     return max(same, key=lambda m: m["places"])["found"]
@@ -85,9 +85,9 @@ def re_enacted(found: dict[str, Any]) -> str:
     return "" if away is None else "equal" if away < EXACT else f"off by {away:.2f}"
 
 
-def table(repository: str) -> WordTable:
+def classes_table(repository: str) -> WordTable:
     """Return a table of the distinct classes of a repository and what each was found to do."""
-    found = load(repository)["modules"]
+    found = load_answers(repository)["modules"]
     rows = {}
     for m in found:
         same = [one for one in found if one["name"] == m["name"]]

@@ -235,7 +235,7 @@ def average_ranks(model: str) -> NDArray[np.float64]:
     return np.array(_AVERAGE_RANKS[_checks.choice("model", model, TABLES)])
 
 
-def gains(model: str, *, relative: bool = False) -> dict[str, NDArray[np.float64]]:
+def printed_gains(model: str, *, relative: bool = False) -> dict[str, NDArray[np.float64]]:
     """Return the gain over Fixed on every set, for each way to read "advanced methods".
 
     Parameters
@@ -257,7 +257,7 @@ def gains(model: str, *, relative: bool = False) -> dict[str, NDArray[np.float64
 
     Examples
     --------
-    >>> found = gains("time_series")
+    >>> found = printed_gains("time_series")
     >>> sorted(found)
     ['SPE', 'T-PE', 'TUPE', 'best', 'mean of three']
     >>> round(float(found["SPE"].mean()), 2)
@@ -294,7 +294,8 @@ def in_classes(values: NDArray[np.float64]) -> list[float]:
 
     Examples
     --------
-    >>> [round(value, 1) for value in in_classes(gains("time_series", relative=True)["SPE"])]
+    >>> spe = printed_gains("time_series", relative=True)["SPE"]
+    >>> [round(value, 1) for value in in_classes(spe)]
     [4.7, 10.1, 8.4]
     """
     length = column("length")
@@ -322,14 +323,14 @@ def fits(gain: NDArray[np.float64]) -> list[bool]:
 
     Examples
     --------
-    >>> fits(gains("time_series", relative=True)["SPE"])
+    >>> fits(printed_gains("time_series", relative=True)["SPE"])
     [False, False, False]
     """
     bands = zip(in_classes(gain), GAINS.values(), strict=True)
     return [low <= value <= high for value, (low, high) in bands]
 
 
-def scores(model: str) -> Scores:
+def printed_scores(model: str) -> Scores:
     """Return Table 4 or 5 in the form of our own scores, one number for each cell.
 
     Parameters
@@ -350,7 +351,7 @@ def scores(model: str) -> Scores:
 
     Examples
     --------
-    >>> found = scores("patch")
+    >>> found = printed_scores("patch")
     >>> found.mean().shape, found.cells["Sleep", "TUPE"].tolist()
     ((11, 8), [0.879])
     """

@@ -73,7 +73,7 @@ def cell(encoding: str) -> Settings:
         "time_series",
         "range_probe",
         profile="agreement",
-        encoding_source=build.fingerprint(encoding),
+        encoding_source=build.encoding_fingerprint(encoding),
         dataset_options=_TASK,
         steps=STEPS,
         check_every=STEPS,
@@ -107,7 +107,7 @@ def course(settings: Settings, device: str) -> Course:
     (torch.Size([5]), torch.Size([96, 2]))
     """
     where = torch.device(device)
-    data = parts.load(settings, where)
+    data = parts.load_parts(settings, where)
     model = build.model(settings, data.n_channels, data.n_classes, data.length).to(where)
     with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         run = Training([settings], ensemble.make([model]), data, where)
@@ -186,7 +186,9 @@ def run(options: Namespace) -> int:
     0
     """
     device = jobs.resolve_device(options.device)
-    ownfile.read(options.out, MAKER)  # somebody else's file is an error before anything is trained
+    ownfile.read_own(
+        options.out, MAKER
+    )  # somebody else's file is an error before anything is trained
     found = {}
     for door, name in ENCODINGS.items():
         settings = cell(name)
@@ -217,5 +219,5 @@ def _keep(path: Path, device: str, found: dict[str, dict]) -> None:
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     with locks.exclusive_folder(path.parent):  # a run on another device may end just now
-        devices = ownfile.read(path, MAKER).get("devices", {})
-        ownfile.write(path, MAKER, {"devices": {**devices, device: about}})
+        devices = ownfile.read_own(path, MAKER).get("devices", {})
+        ownfile.write_own(path, MAKER, {"devices": {**devices, device: about}})

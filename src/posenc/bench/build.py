@@ -262,7 +262,7 @@ def stored_name(name: str) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
-def fingerprint(name: str) -> str:
+def encoding_fingerprint(name: str) -> str:
     """Return a short hash of an encoding: of a reader's own file, or of this package's code."""
     path = source_file(name)
     if path is None:

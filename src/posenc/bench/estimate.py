@@ -46,7 +46,7 @@ def said(seconds: float) -> str:
 
 def _seconds(cell: Settings, device: torch.device) -> float:
     """Return the seconds of one training that does not stop early."""
-    data = parts.load(cell, device)
+    data = parts.load_parts(cell, device)
     model = build.model(cell, data.n_channels, data.n_classes, data.length).to(device)
     training = Training([cell], ensemble.make([model]), data, device)
     training.take_step()  # the first one is slow

@@ -117,7 +117,7 @@ class Grid:
         list of Settings
             What may be trained together.
         """
-        sources = {spec.name: build.fingerprint(spec.name) for spec in self.encodings}
+        sources = {spec.name: build.encoding_fingerprint(spec.name) for spec in self.encodings}
         for dataset in self.datasets:
             dataset_source = data.fingerprint(dataset.name, **dataset.options)
             for model in self.models:

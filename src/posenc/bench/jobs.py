@@ -173,7 +173,7 @@ def _stackable(job: Job, device: str) -> bool:
 
     if len(job.cells) == 1 or job.train is not None:  # which decides by itself
         return True
-    length = parts.load(job.cells[0], torch.device(device)).length
+    length = parts.load_parts(job.cells[0], torch.device(device)).length
     most = MOST_STACKED_TOKENS["cuda" if device.startswith("cuda") else "cpu"]
     return build.n_tokens(job.cells[0], length) <= most
 

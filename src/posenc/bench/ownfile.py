@@ -9,7 +9,7 @@ from posenc import _files
 MAKER = "made_by"
 
 
-def read(path: Path, maker: str) -> dict[str, object]:
+def read_own(path: Path, maker: str) -> dict[str, object]:
     """Return what a file of a command's own holds.
 
     Parameters
@@ -30,7 +30,7 @@ def read(path: Path, maker: str) -> dict[str, object]:
 
     Examples
     --------
-    >>> read(Path("nowhere.json"), "python -m posenc.bench agree")
+    >>> read_own(Path("nowhere.json"), "python -m posenc.bench agree")
     {}
     """
     if not path.exists():
@@ -46,7 +46,7 @@ def read(path: Path, maker: str) -> dict[str, object]:
     return stored
 
 
-def write(path: Path, maker: str, content: Mapping[str, object]) -> None:
+def write_own(path: Path, maker: str, content: Mapping[str, object]) -> None:
     """Put a file in its place in one step; at any moment there is the old one or the new one.
 
     Parameters
@@ -73,10 +73,10 @@ def write(path: Path, maker: str, content: Mapping[str, object]) -> None:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Path(folder) / "mine.json", "me", {"n": 1})
-    ...     read(Path(folder) / "mine.json", "me")
+    ...     write_own(Path(folder) / "mine.json", "me", {"n": 1})
+    ...     read_own(Path(folder) / "mine.json", "me")
     {'made_by': 'me', 'n': 1}
     """
-    read(path, maker)
+    read_own(path, maker)
     text = json.dumps({MAKER: maker, **content}, indent=1, allow_nan=False)
     _files.replace(path, text + "\n")

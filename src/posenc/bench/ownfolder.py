@@ -46,7 +46,7 @@ def put(made: Path, folder: Path, listing: str, maker: str) -> None:
     (None, None)
     'second'
     """
-    known = ownfile.read(folder / listing, maker).get("files", {})
+    known = ownfile.read_own(folder / listing, maker).get("files", {})
     new = {path.name: _sum(path) for path in sorted(made.iterdir())}
     for name in new:
         path = folder / name
@@ -57,7 +57,7 @@ def put(made: Path, folder: Path, listing: str, maker: str) -> None:
             )
     for name in new:
         os.replace(made / name, folder / name)
-    ownfile.write(folder / listing, maker, {"files": dict(sorted({**known, **new}.items()))})
+    ownfile.write_own(folder / listing, maker, {"files": dict(sorted({**known, **new}.items()))})
 
 
 def _sum(path: Path) -> str:

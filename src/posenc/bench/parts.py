@@ -63,7 +63,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The three parts of a data set, resident on one device; `load` makes them.
+    """The three parts of a data set, resident on one device; `load_parts` makes them.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Parts:
     Examples
     --------
     >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40})
-    >>> parts = load(cell, torch.device("cpu"))
+    >>> parts = load_parts(cell, torch.device("cpu"))
     >>> len(parts.train), len(parts.validation), len(parts.test), parts.length
     (30, 10, 40, 64)
     """
@@ -93,7 +93,7 @@ class Parts:
         return Parts(*some, self.length, self.n_channels, self.n_classes)
 
 
-def load(settings: Settings, device: torch.device) -> Parts:
+def load_parts(settings: Settings, device: torch.device) -> Parts:
     """Return the parts that a cell asks for; the last few stay in memory.
 
     Parameters
@@ -119,7 +119,7 @@ def load(settings: Settings, device: torch.device) -> Parts:
     Examples
     --------
     >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, max_cases=20)
-    >>> load(cell, torch.device("cpu")).train.x.shape
+    >>> load_parts(cell, torch.device("cpu")).train.x.shape
     torch.Size([1, 16, 64, 2])
     """
     options = tuple(sorted(settings.dataset_options.items()))
@@ -162,10 +162,10 @@ def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
     >>> load_together([cell, other], torch.device("cpu")).train.x.shape
     torch.Size([2, 30, 64, 2])
     """
-    first = load(cells[0], device)
+    first = load_parts(cells[0], device)
     if all((c.resample, c.split_seed) == (cells[0].resample, cells[0].split_seed) for c in cells):
         return first
-    every = [load(cell, device) for cell in cells]
+    every = [load_parts(cell, device) for cell in cells]
     joined = (_join([getattr(p, name) for p in every]) for name in ("train", "validation", "test"))
     return Parts(*joined, first.length, first.n_channels, first.n_classes)
 

@@ -9,7 +9,7 @@ from posenc.bench import build
 from posenc.bench.settings import Settings
 
 # every cell of a protocol asks for both, and few differ
-encoding_source, dataset_source = cache(build.fingerprint), cache(data.fingerprint)
+encoding_source, dataset_source = cache(build.encoding_fingerprint), cache(data.fingerprint)
 
 
 @dataclass(frozen=True)

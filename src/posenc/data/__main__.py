@@ -11,7 +11,7 @@ from posenc.data import carried, checksums
 from posenc.data.errors import DataError
 from posenc.data.info import facts
 from posenc.data.load import GROUPS, SPLITS, fetch, find, find_entry, load, names
-from posenc.data.measure import RECORD, add, recorded, write
+from posenc.data.measure import RECORD, add, recorded, write_measured
 from posenc.data.registry import ENTRIES
 from posenc.data.synthetic import FAMILIES
 from posenc.data.verify import verify
@@ -113,7 +113,7 @@ def _pack(folder: Path, name: str) -> int:
     entry, path = find_entry(name), carried.location(folder, name)
     splits = {split: load(name, split) for split in SPLITS}
     try:
-        carried.write(path, splits, find(entry).digests())
+        carried.write_carried(path, splits, find(entry).digests())
     except OSError as error:
         print(f"error: cannot write {path} ({error})", file=sys.stderr)
         return 1
@@ -132,7 +132,7 @@ def _checksums(name: str) -> int:
 
 def _measure(path: Path, only: str | None) -> int:
     try:
-        add(only, path) if only else write(path)
+        add(only, path) if only else write_measured(path)
     except (DataError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

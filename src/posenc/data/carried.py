@@ -23,7 +23,7 @@ def location(folder: Path, name: str) -> Path:
     return folder / f"{name}.npz"
 
 
-def write(path: Path, splits: dict[str, Dataset], digests: dict[str, str]) -> None:
+def write_carried(path: Path, splits: dict[str, Dataset], digests: dict[str, str]) -> None:
     """Write a set with the checksums of its source files, over an older file of this kind only.
 
     Raises
@@ -65,7 +65,7 @@ def read_digests(path: Path) -> dict[str, str]:
     return digests
 
 
-def read(path: Path, name: str, split: str) -> Dataset:
+def read_carried(path: Path, name: str, split: str) -> Dataset:
     """Return one split of a set.
 
     Raises
@@ -75,7 +75,7 @@ def read(path: Path, name: str, split: str) -> Dataset:
         this book used.
     """
     _check_digests(path, name, read_digests(path))
-    data = packed.read(path, split)
+    data = packed.read_packed(path, split)
     if data is None or data.name != name:
         raise DataError(f"{path} is damaged, or no {name}: pack it anew where the source files are")
     return replace(data, provenance=f"{data.provenance}; read from packed arrays")

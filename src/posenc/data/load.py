@@ -148,10 +148,10 @@ def _check_options(name: str, options: Mapping[str, object], known: Iterable[str
 def _load_recordings(entry: Entry, split: str) -> Dataset:
     found = find(entry) or fetch(entry)
     if found.is_carried:
-        return carried.read(found.paths[0], entry.name, split)
+        return carried.read_carried(found.paths[0], entry.name, split)
     digests = found.digests()
     path = packed.location(entry.name, digests)
-    data = packed.read(path, split)
+    data = packed.read_packed(path, split)
     if data is None:
         data = _read_and_pack(entry, found, digests, path)[split]
     return data
@@ -297,7 +297,7 @@ def _check_classes(train: Dataset, test: Dataset) -> None:
 def _pack(name: str, path: Path, splits: dict[str, Dataset]) -> None:
     try:
         with lock.hold(folders.cache() / "locks" / f"{name}.lock"):
-            packed.write(path, splits)
+            packed.write_packed(path, splits)
     except (OSError, DataError) as error:
         packed.warn_not_kept(path, error)
 

@@ -103,7 +103,7 @@ def recorded_facts(name: str) -> Facts:
     return Facts(name=name, printed=entry.printed, notes=entry.notes, **kept)
 
 
-def write(path: Path = RECORD) -> None:
+def write_measured(path: Path = RECORD) -> None:
     """Count and measure everything and write it to `path` as JSON."""
     if not path.parent.is_dir():  # said now, not after minutes of counting
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
@@ -162,7 +162,7 @@ def count(name: str) -> dict:
 
 def count_room() -> dict[str, int]:
     """Return what RoomOccupancy's table holds before it is cut into windows."""
-    days, _, _, counts = room.read(_paths("RoomOccupancy")[0])
+    days, _, _, counts = room.read_room(_paths("RoomOccupancy")[0])
     return {
         "readings": len(days),
         "columns_without_label": len(room.HEADER) - 1,

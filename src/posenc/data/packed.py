@@ -31,7 +31,7 @@ def location(name: str, digests: dict[str, str]) -> Path:
     return folders.cache() / "packed" / f"{name}-{key}.npz"
 
 
-def read(path: Path, split: str) -> Dataset | None:
+def read_packed(path: Path, split: str) -> Dataset | None:
     """Return one split of the file, or None if it is absent or damaged."""
     try:
         with opened(path) as arrays:
@@ -64,7 +64,7 @@ def opened(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
             yield arrays
 
 
-def write(path: Path, splits: dict[str, Dataset]) -> None:
+def write_packed(path: Path, splits: dict[str, Dataset]) -> None:
     """Write all splits to `path`; warn, and leave nothing behind, where that is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def warn_not_kept(path: Path, error: Exception) -> None:
 
 
 def arrays(splits: dict[str, Dataset]) -> dict[str, np.ndarray]:
-    """Return what `read` needs, by name."""
+    """Return what `read_packed` needs, by name."""
     first = next(iter(splits.values()))
     found = {"classes": np.array(first.classes), "name": np.array(first.name)}
     for split, data in splits.items():

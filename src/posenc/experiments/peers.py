@@ -41,7 +41,7 @@ EXPLAINED = "Where posenc and other people's code differ by more than rounding, 
 KEY = ["encoding", "reference", "version"]
 
 
-def load() -> dict[str, Any]:
+def load_comparisons() -> dict[str, Any]:
     """Return the stored table as it is: `comparisons`, `skipped`, `not_compared`, `repositories`.
 
     Returns
@@ -56,7 +56,7 @@ def load() -> dict[str, Any]:
 
     Examples
     --------
-    >>> sorted(load())
+    >>> sorted(load_comparisons())
     ['comparisons', 'not_compared', 'repositories', 'skipped']
     """
     path = results.folder() / "peers.json"
@@ -107,7 +107,7 @@ def tolerance(dtype: str, size: float, precision: str = "own", unit: str = "abso
     return ROUNDING * EPSILON["float32" if precision == "float32" else dtype] * size
 
 
-def measured() -> "pd.DataFrame":
+def measured_differences() -> "pd.DataFrame":
     """Return every measurement, one row per comparison, quantity and dtype.
 
     `difference`, `size` (largest number of the reference), `tolerance` and, in float32,
@@ -126,7 +126,7 @@ def measured() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> found = measured()
+    >>> found = measured_differences()
     >>> agree = found[found["explanation"] == ""]
     >>> bool((agree["difference"] <= agree["tolerance"]).all())
     True
@@ -134,13 +134,13 @@ def measured() -> "pd.DataFrame":
     import pandas as pd
 
     rows = []
-    for one in load()["comparisons"]:
+    for one in load_comparisons()["comparisons"]:
         about = {name: value for name, value in one.items() if name != "measured"}
         rows += [about | row for row in one["measured"]]
     return _described(pd.DataFrame(rows), CAPTION)
 
 
-def table() -> "pd.DataFrame":
+def comparison_table() -> "pd.DataFrame":
     """Return one row per encoding and reference: the largest differences of all its parts.
 
     `attrs` holds `caption` and `units`. Comparisons that rounding does not explain are in
@@ -158,10 +158,10 @@ def table() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> table().columns[1:5].tolist()
+    >>> comparison_table().columns[1:5].tolist()
     ['output, float32', 'output, float64', 'gradient, float32', 'gradient, float64']
     """
-    found = _expected(measured())
+    found = _expected(measured_differences())
     found["column"] = found["quantity"] + ", " + found["dtype"]
     wide = found.pivot_table("difference", KEY, "column", aggfunc="max", sort=False)
     wide = wide[[f"{q}, {dtype}" for q in ("output", "gradient") for dtype in EPSILON]]
@@ -188,7 +188,7 @@ def exactness() -> "pd.DataFrame":
     >>> bool(exactness()["posenc_error"].max() < 1e-4)
     True
     """
-    found = _expected(measured())
+    found = _expected(measured_differences())
     found = found[(found["dtype"] == "float32") & (found["quantity"] == "output")]
     errors = found.groupby(KEY[:2], sort=False)[["posenc_error", "reference_error"]].max()
     return _described(errors, EXACTNESS)
@@ -213,7 +213,7 @@ def sampled() -> "pd.DataFrame":
     >>> bool((sampled()["difference"] < STANDARD_ERRORS).all())
     True
     """
-    found = measured()
+    found = measured_differences()
     found = found[(found["unit"] == "standard errors") & (found["dtype"] == "float64")]
     columns = ["encoding", "reference", "part", "note", "entries", "difference", "version"]
     return _described(found[columns].reset_index(drop=True), SAMPLED, "standard errors")
@@ -236,7 +236,7 @@ def explained() -> "pd.DataFrame":
     >>> "sinusoidal" in set(explained()["encoding"])  # tensor2tensor's grid ends elsewhere
     True
     """
-    found = measured()
+    found = measured_differences()
     found = found[(found["explanation"] != "") & (found["quantity"] == "output")]
     columns = ["encoding", "reference", "part", "difference", "size", "explanation", "version"]
     found = found[found["dtype"] == "float32"][columns]
@@ -259,7 +259,7 @@ def shown(found: "pd.DataFrame") -> Table:
     Parameters
     ----------
     found : DataFrame
-        What `table`, `exactness`, `sampled` or `explained` returns.
+        What `comparison_table`, `exactness`, `sampled` or `explained` returns.
 
     Returns
     -------

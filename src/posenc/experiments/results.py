@@ -69,7 +69,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder().glob("*.jsonl"))
 
 
-def load(pattern: str, *, locked: bool = True) -> list[dict]:
+def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
     """Return the records of every file whose name fits, one per cell; finished ones win.
 
     Parameters
@@ -91,7 +91,7 @@ def load(pattern: str, *, locked: bool = True) -> list[dict]:
 
     Examples
     --------
-    >>> records = load("published-control")
+    >>> records = load_records("published-control")
     >>> {record["dataset"] for record in records}
     {'RacketSports'}
     """
@@ -100,10 +100,10 @@ def load(pattern: str, *, locked: bool = True) -> list[dict]:
         raise ValueError(
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
-    return unique(record for path in paths for record in stored(path, locked=locked))
+    return unique(record for path in paths for record in read_records(path, locked=locked))
 
 
-def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
+def read_records(path: Path, *, locked: bool = True) -> Iterator[dict]:
     """Yield the records of one file of the folder, whose scores must be those of the edition.
 
     Parameters
@@ -111,7 +111,7 @@ def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
     path : pathlib.Path
         In the folder of results; a file that is not there has no records.
     locked : bool
-        As for `load`.
+        As for `load_records`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def stored(path: Path, *, locked: bool = True) -> Iterator[dict]:
 
     Examples
     --------
-    >>> len(list(stored(folder() / "published-control.jsonl")))
+    >>> len(list(read_records(folder() / "published-control.jsonl")))
     160
     """
     if not path.is_file():

@@ -164,7 +164,7 @@ class Chooser(Explorable):
 
 def gains_of(model: str) -> dict[str, second.Gain]:
     """Return each encoding's gain over none over the independent sets of the edition."""
-    return {one.encoding: one for one in second.gains(second.learned(second.load(model)))}
+    return {one.encoding: one for one in second.gains(second.learned(second.load_grid(model)))}
 
 
 def renumbered() -> tuple[float, float]:
@@ -224,7 +224,7 @@ def _grid() -> str:
 
 
 def _series() -> str:
-    found = lengths.load()
+    found = lengths.load_longer()
     short, far = found.trained, max(found.longer)
     names = {"relative": "Shaw’s encoding", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
     said = ", ".join(
@@ -264,7 +264,7 @@ class Stretch:
 
 def stretch() -> Stretch:
     """Return what is stored of the model of characters."""
-    found, plan = text.load(), text.bench.PROTOCOL
+    found, plan = text.load_losses(), text.bench.PROTOCOL
     short, far = plan["trained"], max(plan["contexts"])
     nats = {
         (encoding if schedule == text.bench.AS_TRAINED else schedule, context, kind): float(
@@ -323,7 +323,7 @@ class Reach:
 
 def reach() -> Reach:
     """Return what is stored of the lab, for encodings that all learned tasks were trained with."""
-    found = lab.load()
+    found = lab.load_lab()
     tasks = [task for task in found.tasks if found.learned(task)]
     names = [e for e in found.encodings(tasks[0]) if all((t, e) in found.runs for t in tasks)]
     shares = {e: float(np.mean([found.beyond(task, e) for task in tasks])) for e in names}
@@ -362,7 +362,7 @@ def small_sets(model: str) -> NDArray[np.float64]:
     One value for each data set of the edition with at most `FEW_SERIES` training series, the mean
     over its resamples.
     """
-    grid = second.load(model)
+    grid = second.load_grid(model)
     sine, rope = (
         counts.mean(grid.scores[:, grid.encodings.index(name)]) for name in ("sinusoidal", "rotary")
     )

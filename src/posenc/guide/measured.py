@@ -44,7 +44,7 @@ class Measured:
 @cache
 def measured() -> dict[str, Measured]:
     """Return what the book's results say, by the name of the encoding."""
-    costs, probes = stored_costs.step_costs(), lengths.load()
+    costs, probes = stored_costs.step_costs(), lengths.load_longer()
     return {
         name: Measured(**_cost(costs.get(name, {})), **_lengths(probes, name))
         for name in costs.keys() | probes.runs.keys()
@@ -72,7 +72,7 @@ def _lengths(probes: lengths.Longer, name: str) -> dict[str, float]:
     return counts | (means if whole else {})
 
 
-def table() -> pd.DataFrame:
+def measured_table() -> pd.DataFrame:
     """Return the measurements of the encodings of the atlas, a row each, as the page shows them."""
     found = measured()
     rows = {name: _row(found.get(name, Measured())) for name in cards()}

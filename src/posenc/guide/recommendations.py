@@ -54,7 +54,7 @@ class Line:
     sure: str
 
 
-def table() -> WordTable:
+def guide_table() -> WordTable:
     """Return the guide as a table whose rows are cards on a narrow screen."""
     rows = {
         question: {"use": one.use, "the number behind it": one.number, "how sure": one.sure}
@@ -84,8 +84,8 @@ def long() -> Line:
     """Series of more than a hundred steps."""
     n_patches = LONG // PATCH
     work = _products(LONG) / _products(n_patches)
-    steps = second.load("time_series").only(protocols.ABOVE_100)
-    cut = second.load("patch").only(steps.datasets)
+    steps = second.load_grid("time_series").only(protocols.ABOVE_100)
+    cut = second.load_grid("patch").only(steps.datasets)
     whole, patched = (100 * one.scores[:, 1:].mean() for one in (steps, cut))
     return Line(
         "patches, if steps cost too much",
@@ -115,7 +115,7 @@ def patches() -> Line:
 
 def longer() -> Line:
     """Series beyond the length of training, to be classified."""
-    found = lengths.load()
+    found = lengths.load_longer()
     far = f"longer_{max(found.longer)}"
     names = {"relative": "Shaw", "rotary": "RoPE", "sinusoidal": "the sinusoid"}
     said = ", ".join(f"{title} {100 * found.accuracy(e, far):.0f} %" for e, title in names.items())
@@ -230,7 +230,7 @@ def few() -> Line:
 
 def unknown() -> Line:
     """Nobody knows whether order matters."""
-    none, others = _scores(second.load("patch"), LEARNED)
+    none, others = _scores(second.load_grid("patch"), LEARNED)
     luck = fair.scatter_over_sets("patch")
     return Line(
         f"{_advice()}, beside two seeds of no encoding",
@@ -262,7 +262,7 @@ def evidence() -> Table:
     """Return accuracies by tokens, means over the data sets of the edition, which is named."""
     rows = {}
     for model, tokens in TOKENS.items():
-        grid = second.load(model)
+        grid = second.load_grid(model)
         means = dict(zip(grid.encodings, 100 * grid.scores.mean((0, 2)), strict=True))
         others = [mean for encoding, mean in means.items() if encoding != "none"]
         rows[f"{tokens}, {len(grid.datasets)} sets"] = {
@@ -335,13 +335,13 @@ def _advice(**answers: str) -> str:
     return figure.advice(**{**figure.first(), **answers}).use
 
 
-def _scores(grid: second.Grid, name: str) -> tuple[float, NDArray[np.float64]]:
+def _scores(grid: second.Accuracies, name: str) -> tuple[float, NDArray[np.float64]]:
     """Return per cent on a data set without and with encodings, means over resamples."""
     first, *others = _named(grid, name).values()
     return first, np.array(others)
 
 
-def _named(grid: second.Grid, name: str) -> dict[str, float]:
+def _named(grid: second.Accuracies, name: str) -> dict[str, float]:
     """Return per cent on a data set by encoding."""
     means = 100 * grid.only([name]).scores[0].mean(1)
     return dict(zip(grid.encodings, means.tolist(), strict=True))
@@ -354,7 +354,7 @@ def _sure(gains: Sequence[second.Gain]) -> str:
 
 def _no_best() -> str:
     """Return ", but no best encoding" where one group holds all of them."""
-    ranking = second.ranking(second.deciding(second.load("time_series")))
+    ranking = second.ranking(second.deciding(second.load_grid("time_series")))
     alike = any(len(group) == len(ranking.encodings) for group in ranking.groups)
     return ", but no best encoding" if alike else ""
 

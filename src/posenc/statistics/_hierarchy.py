@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 
-class Grid:
+class PosteriorGrid:
     """The posterior of centre, scale and tails of the distribution of the sets' differences.
 
     The likelihood of a set is Student's distribution around its mean, as shares of equal cells;

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from posenc import _checks
-from posenc.statistics._hierarchy import Grid
+from posenc.statistics._hierarchy import PosteriorGrid
 from posenc.statistics.friedman import DECIMALS, set_means, wilcoxon
 
 
@@ -317,7 +317,7 @@ def hierarchical(
     step = rope / _checks.count("fineness", fineness, minimum=1)
     means = cells.mean(axis=1)
     scales = np.maximum(_scales(cells, _share(test_share, len(cells))), step / 4)
-    grid = Grid(means, scales, cells.shape[1] - 1, step, np.abs(cells).max())
+    grid = PosteriorGrid(means, scales, cells.shape[1] - 1, step, np.abs(cells).max())
     weights = grid.posterior()
     centres, spreads, tails = grid.nodes()
     worse = special.stdtr(tails, (-rope - centres) / spreads)

@@ -163,7 +163,7 @@ def render(cards: dict[str, Scorecard]) -> str:
     return "\n".join([*lines, "* the wish is met"])
 
 
-def table(cards: dict[str, Scorecard]) -> Table:
+def scorecard_table(cards: dict[str, Scorecard]) -> Table:
     """Return scorecards as a rendered table: one row per encoding, a tick where a wish is met.
 
     Parameters
@@ -182,7 +182,7 @@ def table(cards: dict[str, Scorecard]) -> Table:
     Examples
     --------
     >>> from posenc import tables
-    >>> found = table({"binary": measure(tables.binary)})
+    >>> found = scorecard_table({"binary": measure(tables.binary)})
     >>> found.rows["binary"]["unique"], found.rows["binary"]["smooth"]
     ('1 ✓', '1.45 ✗')
     """
@@ -246,7 +246,7 @@ def largest_step(table: NDArray[np.float64]) -> float:
     Raises
     ------
     ValueError
-        If `table` has a single row.
+        If `scorecard_table` has a single row.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def accuracy(model: nn.Module, part: Part) -> float:
     return (model(x).argmax(-1) == y).double().mean().item()
 
 
-def compare(
+def compare_encodings(
     positions: Mapping[str, object],
     parts: Mapping[str, Part],
     *,

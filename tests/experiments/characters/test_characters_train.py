@@ -33,7 +33,7 @@ def tiny(encoding="rotary", seed=0, **changes):
 
 
 def test_the_text_is_that_of_this_python_in_two_parts():
-    found = topics.read()
+    found = topics.read_topics()
     assert found.symbols == tuple(sorted(found.symbols))
     assert 300_000 < len(found.train) < 450_000
     assert 60_000 < len(found.test) < 150_000
@@ -100,18 +100,20 @@ def test_longrope_stores_the_divisors_that_it_found():
 def test_divisors_are_searched_on_the_text_that_is_handed_over():
     cell = tiny(schedules=("longrope",))
     net = text.model(cell)
-    one, again = (text.search(cell, net, topics.read().train, Clock(600.0)) for _ in range(2))
+    one, again = (
+        text.search(cell, net, topics.read_topics().train, Clock(600.0)) for _ in range(2)
+    )
     assert one == again
     with pytest.raises(TrainingError, match="unfinished"):
-        text.search(cell, net, topics.read().train, Clock(0.0))
+        text.search(cell, net, topics.read_topics().train, Clock(0.0))
 
 
 def test_cells_name_python_and_text_and_give_their_keys_back():
     cells = [cell for group in protocol_cells().groups() for cell in group]
     assert len(cells) == len(protocol_cells()) == 9
-    assert {cell.dataset_source for cell in cells} == {topics.read().fingerprint}
+    assert {cell.dataset_source for cell in cells} == {topics.read_topics().fingerprint}
     stored = json.loads(json.dumps(cells[0].stored()))
-    assert stored["dataset_options"]["python"] == topics.read().python
+    assert stored["dataset_options"]["python"] == topics.read_topics().python
     assert TextSettings(**stored).key == cells[0].key
     assert [c.schedules != () for c in cells[:3]] == [True, False, False]
     assert len(protocol_cells(["alibi"], 2)) == 2
@@ -183,7 +185,9 @@ class LooksBack(torch.nn.Module):
 def test_a_context_is_worth_what_it_brings():
     """In a text of period 40, a model that looks back 40 places is blind in shorter contexts."""
     period = np.random.default_rng(0).integers(5, size=40)
-    found = text.read(tiny(contexts=(16, 48, 64)), LooksBack(40, 5), np.tile(period, 30), LONG)
+    found = text.read_losses(
+        tiny(contexts=(16, 48, 64)), LooksBack(40, 5), np.tile(period, 30), LONG
+    )
     assert found["16"] == pytest.approx(math.log(5))
     assert found["48"] == pytest.approx(0, abs=1e-6)
     assert found["64"] == pytest.approx(0, abs=1e-6)
@@ -213,7 +217,7 @@ def test_a_short_training_has_all_losses_and_is_repeatable():
 
 def test_the_model_learns_more_than_the_frequencies_of_characters():
     (found,) = text.train([tiny(steps=150, learning_rate=1e-2, batch_size=16)])
-    counts = np.bincount(topics.read().test) / len(topics.read().test)
+    counts = np.bincount(topics.read_topics().test) / len(topics.read_topics().test)
     entropy = -sum(p * math.log(p) for p in counts if p)
     assert found["loss"]["as trained"]["16"] < 0.95 * entropy
 

@@ -136,7 +136,7 @@ def test_fewer_series_are_those_of_a_training(monkeypatch, name, split):
     (record,) = baselines.baselines(name, 3, only=["nearest"], max_cases=100)
     at = {"seed": 3, "split_seed": 3, "resample": split}
     cell = Settings("none", "patch", name, max_cases=100, **at)
-    theirs = parts.load(cell, "cpu")
+    theirs = parts.load_parts(cell, "cpu")
     assert record["settings"] == {"max_cases": 100}
     assert (record["n_train"], record["n_test"]) == (100, 100)
     for ours, part in zip(seen, (theirs.train, theirs.test), strict=True):
@@ -155,7 +155,7 @@ def test_a_cap_that_cuts_nothing_leaves_the_record_as_it_is():
 def test_a_set_with_one_split_has_as_many_draws_as_the_trainings_where_it_is_cut(out):
     assert data.official_only("PenDigits")
     assert baselines.run(["PenDigits"], 2, out, only=["nearest"], max_cases=100) == 2
-    first, second = baselines.read(out)
+    first, second = baselines.read_baselines(out)
     assert [one["resample"] for one in (first, second)] == [0, 1]
     assert first["metrics"] != second["metrics"]
     assert baselines.run(["PenDigits"], 2, out, only=["largest_class"]) == 1  # whole: one split
@@ -163,7 +163,7 @@ def test_a_set_with_one_split_has_as_many_draws_as_the_trainings_where_it_is_cut
 
 def test_run_computes_what_is_not_stored(out, monkeypatch):
     assert baselines.run(["BasicMotions", "BasicMotions"], 2, out, only=QUICK) == 4
-    stored = baselines.read(out)
+    stored = baselines.read_baselines(out)
     assert [(one["resample"], one["baseline"]) for one in stored] == [
         (r, one) for r in (0, 1) for one in QUICK
     ]
@@ -175,7 +175,9 @@ def test_run_computes_what_is_not_stored(out, monkeypatch):
     assert out.read_bytes() == before
     assert baselines.run(["BasicMotions", "range_probe"], 3, out, only=QUICK) == 4
     assert out.read_bytes().startswith(before)
-    assert [one["resample"] for one in baselines.read(out) if one["dataset"] == "range_probe"] == [
+    assert [
+        one["resample"] for one in baselines.read_baselines(out) if one["dataset"] == "range_probe"
+    ] == [
         0,
         0,
     ]
@@ -191,7 +193,7 @@ def test_run_computes_again_when_the_set_has_changed(out, monkeypatch):
     assert baselines.run(["BasicMotions"], 1, out, **common) == 1
     anew = "1 stored baseline on earlier series of the data set BasicMotions is computed anew."
     assert told == [anew]
-    assert len({one["fingerprint"] for one in baselines.read(out)}) == 2
+    assert len({one["fingerprint"] for one in baselines.read_baselines(out)}) == 2
     assert baselines.run(["BasicMotions"], 1, out, **common) == 0
     assert told == [anew]
 
@@ -200,7 +202,7 @@ def test_a_record_is_stored_once(out):
     (record,) = baselines.baselines("BasicMotions", only=["largest_class"])
     assert baselines.append(out, record)
     assert not baselines.append(out, record | {"seconds": 5.0})
-    assert baselines.read(out) == [record]
+    assert baselines.read_baselines(out) == [record]
     assert baselines.append(out, record | {"resample": 1})
 
 

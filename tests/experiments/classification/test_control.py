@@ -29,7 +29,7 @@ PLAIN = records("none", 0.5) + records("window_statistics", 0.7)
 
 
 def test_gains_are_counted_from_the_plain_model_resample_by_resample():
-    (one,) = control.load("patch", records=PLAIN, controls=records("none", 0.6))
+    (one,) = control.load_controlled("patch", records=PLAIN, controls=records("none", 0.6))
     assert one.dataset == "Libras"
     assert one.encoded == pytest.approx(np.full(5, 20.0))
     assert one.richer == pytest.approx(np.full(5, 10.0))
@@ -46,26 +46,28 @@ def test_gains_are_counted_from_the_plain_model_resample_by_resample():
     ],
 )
 def test_a_set_of_which_a_training_is_lacking_is_left_out(plain, controls):
-    assert control.load("patch", records=plain, controls=controls) == []
+    assert control.load_controlled("patch", records=plain, controls=controls) == []
 
 
 def test_the_other_model_is_another_question():
-    assert control.load("time_series", records=PLAIN, controls=records("none", 0.6)) == []
+    assert (
+        control.load_controlled("time_series", records=PLAIN, controls=records("none", 0.6)) == []
+    )
 
 
 def test_an_edition_names_what_is_read_and_must_be_whole(monkeypatch):
     label = edition.kind("patch", control.VARIANT)
     stored = {"": PLAIN, control.VARIANT: records("none", 0.6)}
-    monkeypatch.setattr(edition, "stored", lambda variant="", **_: stored.get(variant, []))
+    monkeypatch.setattr(edition, "load_edition", lambda variant="", **_: stored.get(variant, []))
     monkeypatch.setattr(edition, "entering", lambda _, there: there)
-    made = edition.make("test", "2026-01-01")
+    made = edition.make_edition("test", "2026-01-01")
     assert made.sets == {label: ("Libras",)}, "and no other kind of training is whole"
-    monkeypatch.setattr(edition, "read", lambda: made)
-    assert [one.dataset for one in control.load("patch")] == ["Libras"]
+    monkeypatch.setattr(edition, "read_edition", lambda: made)
+    assert [one.dataset for one in control.load_controlled("patch")] == ["Libras"]
     stored[control.VARIANT] = []
     with pytest.raises(ValueError, match=r"edition test must hold whole data sets.*Libras"):
-        control.load("patch")
-    assert control.load("patch", every=True) == []
+        control.load_controlled("patch")
+    assert control.load_controlled("patch", every=True) == []
 
 
 def test_the_mean_of_planned_sets_counts_each_set_once_and_no_other():
@@ -75,7 +77,7 @@ def test_the_mean_of_planned_sets_counts_each_set_once_and_no_other():
         r for k, name in enumerate(names) for r in records("window_statistics", 0.6 + k / 100, name)
     ]
     richer = [r for name in names for r in records("none", 0.6, name)]
-    found = control.load("patch", records=plain + encoded, controls=richer)
+    found = control.load_controlled("patch", records=plain + encoded, controls=richer)
     mean = control.over_planned(found)
     assert mean.encoded == pytest.approx(10 + np.arange(1, 10))
     assert mean.richer == pytest.approx(np.full(9, 10.0))

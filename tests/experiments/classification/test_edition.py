@@ -10,7 +10,6 @@ import pytest
 from posenc.bench import records
 from posenc.bench.settings import Settings
 from posenc.bench.tuning import TUNED
-from posenc.experiments import results
 from posenc.experiments.classification import control, edition, families, second
 from posenc.experiments.classification import protocol as protocols
 
@@ -50,9 +49,9 @@ def add(folder, dataset, **options):
 
 @pytest.mark.usefixtures("folder")
 def test_a_folder_without_an_edition_is_read_whole():
-    assert edition.read() is None
+    assert edition.read_edition() is None
     assert edition.said() == "all whole sets"
-    assert second.load("patch").datasets == ("Trace",)
+    assert second.load_grid("patch").datasets == ("Trace",)
 
 
 @pytest.mark.parametrize("model", ["patch", "time_series"])
@@ -76,19 +75,19 @@ def test_two_trainings_of_a_cell_are_named():
 
 
 def test_new_cells_change_nothing_until_the_edition_is_moved(folder):
-    edition.write(edition.make("2026-11", "2026-11-22"))
+    edition.write_edition(edition.make_edition("2026-11", "2026-11-22"))
     add(folder, "Plane")
-    assert second.load("patch").datasets == ("Trace",)
-    assert second.load("patch", every=True).datasets == ("Plane", "Trace")
-    edition.write(edition.make("2026-12", "2026-12-01"))
-    assert second.load("patch").datasets == ("Plane", "Trace")
-    assert (edition.read().name, edition.read().date) == ("2026-12", "2026-12-01")
+    assert second.load_grid("patch").datasets == ("Trace",)
+    assert second.load_grid("patch", every=True).datasets == ("Plane", "Trace")
+    edition.write_edition(edition.make_edition("2026-12", "2026-12-01"))
+    assert second.load_grid("patch").datasets == ("Plane", "Trace")
+    assert (edition.read_edition().name, edition.read_edition().date) == ("2026-12", "2026-12-01")
     assert edition.said() == "edition 2026-12"
 
 
 def test_a_set_that_is_not_whole_does_not_enter(folder):
     add(folder, "Plane", n_resamples=N - 1)
-    assert edition.make("x", "y").sets == {"patch": ("Trace",)}
+    assert edition.make_edition("x", "y").sets == {"patch": ("Trace",)}
 
 
 def test_sets_of_a_later_tier_enter_together(monkeypatch):
@@ -110,8 +109,8 @@ def test_sets_of_a_later_tier_enter_together(monkeypatch):
     control = "patch, window-statistics"
     assert edition.entering(control, (*unplanned, *nine[1:])) == unplanned
     assert {*edition.entering(control, (*unplanned, *nine))} == {*unplanned, *nine}
-    monkeypatch.setattr(edition, "stored", lambda variant="", **_: [])
-    assert edition.make("x", "y").sets == {}
+    monkeypatch.setattr(edition, "load_edition", lambda variant="", **_: [])
+    assert edition.make_edition("x", "y").sets == {}
 
 
 @pytest.fixture
@@ -123,39 +122,39 @@ def one_by_one(monkeypatch):
 @pytest.mark.usefixtures("one_by_one")
 def test_sets_with_further_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
-    edition.write(edition.make("x", "y"))
-    assert edition.read().sets == {"patch": ("Plane", "Trace"), "patch, others": ("Plane",)}
-    assert second.load("patch", encodings=("none", "t5")).datasets == ("Plane",)
-    assert second.load("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
+    edition.write_edition(edition.make_edition("x", "y"))
+    assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, others": ("Plane",)}
+    assert second.load_grid("patch", encodings=("none", "t5")).datasets == ("Plane",)
+    assert second.load_grid("patch", encodings=("none", "dft")).datasets == ("Plane", "Trace")
 
 
 @pytest.mark.usefixtures("one_by_one")
 def test_later_encodings_are_a_kind_of_their_own(folder):
     add(folder, "Plane", encodings=(*protocols.ENCODINGS, *protocols.LATER))
-    edition.write(edition.make("x", "y"))
-    assert edition.read().sets == {"patch": ("Plane", "Trace"), "patch, later": ("Plane",)}
-    assert second.load("patch", encodings=("none", "kerple")).datasets == ("Plane",)
+    edition.write_edition(edition.make_edition("x", "y"))
+    assert edition.read_edition().sets == {"patch": ("Plane", "Trace"), "patch, later": ("Plane",)}
+    assert second.load_grid("patch", encodings=("none", "kerple")).datasets == ("Plane",)
 
 
 @pytest.mark.usefixtures("folder")
 def test_an_edition_that_names_more_than_is_stored_says_what_is_lacking():
-    edition.write(replace(NOW, sets={"patch": ("Plane", "Trace")}))
+    edition.write_edition(replace(NOW, sets={"patch": ("Plane", "Trace")}))
     with pytest.raises(ValueError, match="training runs of Plane are lacking for patch"):
-        second.load("patch")
+        second.load_grid("patch")
 
 
 @pytest.mark.usefixtures("folder")
 def test_an_edition_of_another_protocol_is_refused():
-    edition.write(replace(NOW, training="0" * 12))
+    edition.write_edition(replace(NOW, training="0" * 12))
     with pytest.raises(ValueError, match=re.escape(f"run {edition.COMMAND}")):
-        edition.read()
+        edition.read_edition()
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_model_without_any_set_is_named():
-    edition.write(edition.make("x", "y"))
+    edition.write_edition(edition.make_edition("x", "y"))
     with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
-        second.load("time_series")
+        second.load_grid("time_series")
 
 
 def test_the_share_counts_planned_sets():
@@ -169,10 +168,10 @@ def test_the_share_counts_planned_sets():
 @pytest.mark.usefixtures("folder")
 def test_the_command_writes_the_file_and_names_the_day(capsys):
     assert edition.main(["2027-01", "--dry-run"]) == 0
-    assert edition.read() is None
+    assert edition.read_edition() is None
     assert edition.said() == "all whole sets"
     assert edition.main(["2027-01"]) == 0
-    assert edition.read().name == "2027-01"
+    assert edition.read_edition().name == "2027-01"
     assert "patch: Trace" in capsys.readouterr().out
 
 
@@ -189,21 +188,21 @@ def test_readers_are_found_through_imports(tmp_path):
 
 
 def test_the_books_edition_names_whole_sets_of_the_present_protocol():
-    book = edition.read()
+    book = edition.read_edition()
     for label, names in book.sets.items():
         model, *more = label.split(", ")
         if more == [control.VARIANT]:
-            assert [one.dataset for one in control.load(model)] == [*names]
+            assert [one.dataset for one in control.load_controlled(model)] == [*names]
             continue
         family = next((families.FAMILIES[one] for one in more if one in families.FAMILIES), ())
         variant = next((one for one in more if one in protocols.VARIANTS), "")
         assert {*more} <= {*families.FAMILIES, *protocols.VARIANTS}, "say here how it is loaded"
         if family or variant:
             of_kind = {"encodings": (*protocols.ENCODINGS, *family)} if family else {}
-            assert second.load(model, variant=variant, **of_kind).datasets == names
+            assert second.load_grid(model, variant=variant, **of_kind).datasets == names
             continue
-        assert second.load(model).datasets == names
-        assert set(names) <= set(second.load(model, every=True).datasets)
+        assert second.load_grid(model).datasets == names
+        assert set(names) <= set(second.load_grid(model, every=True).datasets)
 
 
 @pytest.mark.parametrize("change", [{}, {"norm": "layer"}, {"d_model": 128}])

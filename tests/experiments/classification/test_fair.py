@@ -26,7 +26,7 @@ def test_accuracies_are_those_of_the_records(dataset, model):
 
 
 def test_a_set_that_is_not_complete_is_named(monkeypatch):
-    monkeypatch.setattr(results, "load", lambda _: [])
+    monkeypatch.setattr(results, "load_records", lambda _: [])
     with pytest.raises(ValueError, match="PenDigits lacks 55, such as none with seed 0"):
         fair.accuracies("PenDigits", "patch")
 
@@ -41,7 +41,7 @@ def test_tuning_chooses_by_validation_and_reports_the_test():
     assert list(table.index) == list(protocols.ENCODINGS)
     stored = [
         r
-        for r in results.load("tuning-PenDigits")
+        for r in results.load_records("tuning-PenDigits")
         if (r["encoding"], r["model"]) == ("learnable", "time_series")
     ]
     best = max(stored, key=lambda r: r["metrics"]["validation_accuracy"])
@@ -56,7 +56,7 @@ def test_validation_curves_never_fall_and_end_at_the_best():
     assert steps[-1] <= protocols.TRAINING["settings"]["steps"]
     stored = [
         max(r["metrics"]["validation_curve"])
-        for r in results.load("second-PenDigits")
+        for r in results.load_records("second-PenDigits")
         if (r["encoding"], r["model"]) == ("none", "patch")
     ]
     for values in best.values():

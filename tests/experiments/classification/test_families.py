@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from test_edition import add, floor
 
-from posenc.experiments import results
-from posenc.experiments.classification import edition, families
+from posenc.experiments.classification import edition, families, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import friedman
 
 SETS = protocols.UP_TO_180
@@ -19,7 +18,7 @@ def grid(ten, others, noise=0.002):
     gains = np.array([0.0, *10 * [ten], *(others.get(name, ten) for name in protocols.OTHERS)])
     rng = np.random.default_rng(0)
     scores = 0.6 + gains[None, :, None] + rng.normal(0, noise, (len(SETS), len(NAMES), 5))
-    return Grid("patch", SETS, NAMES, scores, np.full((len(SETS), 5), 0.3))
+    return Accuracies("patch", SETS, NAMES, scores, np.full((len(SETS), 5), 0.3))
 
 
 def test_a_family_is_judged_over_none_and_over_the_ten():
@@ -55,31 +54,31 @@ def test_a_family_is_read_where_all_encodings_are_whole(tmp_path, monkeypatch):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     monkeypatch.setattr(second, "load_baselines", lambda: [floor(name) for name in SETS])
     add(tmp_path, "Trace")
-    assert families.load("others", "patch") is None
+    assert families.load_family("others", "patch") is None
     add(tmp_path, "Plane", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
-    assert families.load("others", "patch").datasets == ("Plane",)
-    assert families.load("later", "patch") is None
+    assert families.load_family("others", "patch").datasets == ("Plane",)
+    assert families.load_family("later", "patch") is None
     monkeypatch.setattr(edition, "entering", lambda _, there: there)
-    edition.write(edition.make("a", "2026-11-25"))
+    edition.write_edition(edition.make_edition("a", "2026-11-25"))
     add(tmp_path, "Adiac", encodings=(*protocols.ENCODINGS, *protocols.OTHERS))
-    assert families.load("others", "patch").datasets == ("Plane",)
-    assert families.load("others", "patch", every=True).datasets == ("Plane", "Adiac")
+    assert families.load_family("others", "patch").datasets == ("Plane",)
+    assert families.load_family("others", "patch", every=True).datasets == ("Plane", "Adiac")
 
 
 def test_rows_have_both_questions_and_are_empty_where_nothing_is_whole(monkeypatch):
-    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
-    row = families.rows("others", ["patch"])["t5"]
+    monkeypatch.setattr(families, "load_family", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    row = families.family_rows("others", ["patch"])["t5"]
     assert row["patches, over none (8)"].startswith(("+8.9", "+9.0", "+9.1"))
     assert "helps" in row["patches, over none (8)"]
     assert "better" in row["patches, over the ten"]
-    monkeypatch.setattr(families, "load", lambda *_, **__: None)
-    assert families.rows("later") == {}
+    monkeypatch.setattr(families, "load_family", lambda *_, **__: None)
+    assert families.family_rows("later") == {}
 
 
 def test_answers_have_the_gain_of_every_unit_beside_the_verdict(monkeypatch):
-    monkeypatch.setattr(families, "load", lambda *_, **__: grid(0.05, {"t5": 0.09}))
+    monkeypatch.setattr(families, "load_family", lambda *_, **__: grid(0.05, {"t5": 0.09}))
     points, gains = families.answers("others", ["patch"])["patches"]
     assert points.shape == (len(protocols.OTHERS), gains[0].n_units)
     assert [100 * one.effect.mean for one in gains] == pytest.approx(points.mean(1).tolist())
-    monkeypatch.setattr(families, "load", lambda *_, **__: None)
+    monkeypatch.setattr(families, "load_family", lambda *_, **__: None)
     assert families.answers("others") == {}

@@ -12,11 +12,11 @@ from posenc.statistics import summary as statistics
 from posenc.teaching import plots
 from posenc.teaching.figures import benchmark as figures
 
-GAINS = found.gains()
+GAINS = found.gains_by_set()
 
 
 def test_gains_are_those_of_the_grids_in_points():
-    grid = second.load("patch")
+    grid = second.load_grid("patch")
     for row, name in enumerate(grid.datasets):
         for encoding in grid.encodings[1:]:
             one = GAINS[name, "patches"][encoding]
@@ -26,8 +26,8 @@ def test_gains_are_those_of_the_grids_in_points():
 
 
 def test_intervals_allow_for_series_that_resamples_share():
-    name, row = "Libras", second.load("patch").datasets.index("Libras")
-    gains = 100 * second.load("patch").gains("sinusoidal")[row]
+    name, row = "Libras", second.load_grid("patch").datasets.index("Libras")
+    gains = 100 * second.load_grid("patch").gains("sinusoidal")[row]
     found_width = (
         GAINS[name, "patches"]["sinusoidal"].high - GAINS[name, "patches"]["sinusoidal"].low
     )
@@ -35,7 +35,7 @@ def test_intervals_allow_for_series_that_resamples_share():
     assert found_width / (plain.high - plain.low) == pytest.approx(
         (1 + 5 * 1) ** 0.5
     )  # half tested
-    official = 100 * second.load("patch").gains("sinusoidal")[0]
+    official = 100 * second.load_grid("patch").gains("sinusoidal")[0]
     assert GAINS["PenDigits", "patches"]["sinusoidal"].low == pytest.approx(
         statistics.t_interval(official).low
     )
@@ -52,7 +52,7 @@ def test_steps_are_compared_with_patches_on_the_same_independent_sets():
 
 
 def test_every_set_of_the_edition_has_a_column_and_no_other():
-    sets = edition.read().sets
+    sets = edition.read_edition().sets
     assert list(GAINS) == [(n, t) for m, t in found.TOKENS.items() for n in sets[m]]
     assert list(found.levels()) == list(GAINS)
 
@@ -77,7 +77,7 @@ def test_sets_that_share_series_are_planned_as_one():
 
 
 def test_progress_counts_trainings_and_trials():
-    sets = edition.read().sets
+    sets = edition.read_edition().sets
     cells = 5 * len(protocols.ENCODINGS) + 4 * len(protocols.ENCODINGS)
     for model, tokens in found.TOKENS.items():
         row = found.progress()[tokens]

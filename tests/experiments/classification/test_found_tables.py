@@ -7,7 +7,7 @@ import pytest
 
 from posenc.experiments.classification import found, found_tables, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics.summary import Interval
 from posenc.teaching.table import Table
 
@@ -85,7 +85,7 @@ def test_chances_are_asked_where_something_is_open_and_grow_with_the_gain():
         if all(one.shown for one in gains):
             assert not asked
             continue
-        unlearned = len(second.load(model).units().datasets) - gains[0].n_units
+        unlearned = len(second.load_grid(model).units().datasets) - gains[0].n_units
         assert asked == sorted({gains[0].n_units, found.n_units(model) - unlearned})
     for row in rows.values():
         lows, highs = np.array([[float(p) for p in cell.split(" to ")] for cell in row.values()]).T
@@ -99,7 +99,7 @@ def test_pairs_that_differ_are_counted_on_the_sets_that_decide():
     worth = np.array([0.2, 0.5, 0.5, 0.9])[None, :, None]  # none, two alike, and one far ahead
     scores = worth + 0.01 * rng.normal(size=(12, 4, 5))
     names = tuple(f"set {i}" for i in range(12))
-    grid = Grid("patch", names, ("none", "a", "b", "c"), scores, np.full((12, 5), 0.1))
+    grid = Accuracies("patch", names, ("none", "a", "b", "c"), scores, np.full((12, 5), 0.1))
     rows = found_tables.rankings({"patches": grid})
     assert list(rows) == ["patches, sets that decide", "patches, all"]
     for row in rows.values():
@@ -151,7 +151,7 @@ def test_spreads_leave_the_noise_of_trainings_out(monkeypatch):
     )
     scores = np.concatenate([np.zeros((n_sets, 1, 5)), gains / 100], axis=1)
     sets = tuple(f"set {i}" for i in range(n_sets))
-    grid = Grid("patch", sets, names, scores, np.zeros((n_sets, 5)))
+    grid = Accuracies("patch", sets, names, scores, np.zeros((n_sets, 5)))
     facts = SimpleNamespace(length=10, n_channels=1, train=100)
     monkeypatch.setattr(found, "grids", lambda: {"steps": grid, "patches": grid})
     monkeypatch.setattr(found, "recorded_facts", lambda _: facts)
@@ -180,9 +180,9 @@ def test_all_columns_leave_out_the_sets_on_which_nothing_is_learned(monkeypatch)
     gains = np.array([0.1, 0.02, 0.1, 0.1])[:, None] + np.linspace(0, 0.01, 5)
     none = np.array([0.6, 0.1, 0.6, 0.6])[:, None] + np.zeros(5)
     scores = np.stack([none, none + gains], axis=1)
-    grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((4, 5), 0.4))
+    grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((4, 5), 0.4))
     monkeypatch.setattr(found, "grids", lambda: {"patches": grid})
-    monkeypatch.setattr(second, "load", lambda *_, **__: grid)
+    monkeypatch.setattr(second, "load_grid", lambda *_, **__: grid)
     monkeypatch.setattr(found_tables.data, "names", lambda _: sets)
     row = found_tables.companions("patches")["rotary"]
     p_values = {row[f"{kind} (3)"] for kind in ("frozen", "balanced accuracy", "survey's sets")}

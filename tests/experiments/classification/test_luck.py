@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.experiments.classification import luck, second
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 
 NAMES = ("none", *(f"e{i}" for i in range(10)))
 
@@ -35,7 +35,7 @@ def test_more_encodings_do_not_pass_less_often_by_luck():
 
 def test_sets_are_expected_to_pass_by_the_share_of_their_test_part():
     sets = ("PenDigits", "Libras", "NATOPS")  # one split; half of the series each
-    grid = Grid("patch", sets, NAMES, drawn(0.5, 3, seed=2), np.full((3, 5), 0.1))
+    grid = Accuracies("patch", sets, NAMES, drawn(0.5, 3, seed=2), np.full((3, 5), 0.1))
     assert luck.expected(grid) == pytest.approx(luck.passes(0.0) + 2 * luck.passes(0.5), abs=1e-9)
 
 

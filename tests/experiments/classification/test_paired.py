@@ -32,7 +32,7 @@ def stored(encoding, accuracies, dataset="MyGestures", n_test=30, resampled=True
 
 def one_gain(*more, **changes):
     found = [*stored("none", BY_RESAMPLE, **changes), *more]
-    return {one.encoding: one for one in paired.gains(found, "patch")}
+    return {one.encoding: one for one in paired.paired_gains(found, "patch")}
 
 
 def test_a_gain_is_the_mean_of_pairs_with_the_interval_of_the_corrected_t():
@@ -57,7 +57,7 @@ def test_seeds_of_one_split_are_independent_and_said_to_be_of_one_split():
     differences = np.array([0.02, 0.03, 0.01, 0.05, 0.02])
     found = stored("none", BY_RESAMPLE, resampled=False)
     found += stored("rotary", BY_RESAMPLE + differences, resampled=False)
-    [gain] = paired.gains(found, "patch")
+    [gain] = paired.paired_gains(found, "patch")
     expected = stats.ttest_1samp(differences, 0)
     assert gain.p_value == pytest.approx(expected.pvalue)
     assert (gain.low, gain.high) == pytest.approx(expected.confidence_interval())
@@ -103,14 +103,16 @@ def test_the_answer_and_its_sentence(differences, answer):
 
 
 def test_of_many_encodings_the_sentence_gives_the_number():
-    gains = [paired.Gain("Libras", f"e{i}", (0.0,) * 5, -1.0, 1.0, 1.0, 1.0) for i in range(9)]
+    gains = [
+        paired.PairedGain("Libras", f"e{i}", (0.0,) * 5, -1.0, 1.0, 1.0, 1.0) for i in range(9)
+    ]
     assert "whether any of 9 encodings is above or below" in paired.said(gains)
 
 
 def test_nothing_is_within_a_point_in_a_metric_that_has_none():
     found = stored("none", BY_RESAMPLE, train_seconds=1.0)
     found += stored("rotary", BY_RESAMPLE, train_seconds=1.001)
-    [gain] = paired.gains(found, "patch", "train_seconds")
+    [gain] = paired.paired_gains(found, "patch", "train_seconds")
     assert gain.p_equal == 1
 
 
@@ -120,14 +122,16 @@ def test_a_registered_set_without_stored_counts_has_those_of_its_record():
     bare = [
         r | {"metrics": {k: v for k, v in r["metrics"].items() if k[:2] != "n_"}} for r in found
     ]
-    assert paired.gains(bare, "patch") == paired.gains(halves, "patch")
+    assert paired.paired_gains(bare, "patch") == paired.paired_gains(halves, "patch")
     unknown = [r | {"dataset": "MyGestures"} for r in bare]
-    assert paired.gains(unknown, "patch")[0].low == paired.gains(halves, "patch")[0].low
+    assert (
+        paired.paired_gains(unknown, "patch")[0].low == paired.paired_gains(halves, "patch")[0].low
+    )
 
 
 def test_the_report_shows_gains_what_they_decide_and_which_trainings_were_cut(tmp_path):
     found = [*stored("none", BY_RESAMPLE), *stored("rotary", BY_RESAMPLE + 0.1, steps=4000)]
-    text = report.write(found, tmp_path).read_text()
+    text = report.write_report(found, tmp_path).read_text()
     assert "| gain in accuracy over none | rotary |" in text
     assert "| MyGestures | +0.100 [+0.100, +0.100] |" in text
     assert "- MyGestures decides: `rotary` is above `none`." in text
@@ -135,9 +139,9 @@ def test_the_report_shows_gains_what_they_decide_and_which_trainings_were_cut(tm
 
 
 def test_without_none_the_report_says_what_is_lacking(tmp_path):
-    text = report.write(stored("rotary", BY_RESAMPLE), tmp_path / "a").read_text()
+    text = report.write_report(stored("rotary", BY_RESAMPLE), tmp_path / "a").read_text()
     assert "Without training runs of `none` on the same splits no gain" in text
-    text = report.write(stored("none", BY_RESAMPLE), tmp_path / "b").read_text()
+    text = report.write_report(stored("none", BY_RESAMPLE), tmp_path / "b").read_text()
     assert "gain" not in text
 
 
@@ -159,7 +163,7 @@ def test_two_rules_that_are_equally_good_seldom_seem_to_differ(n_train, n_test):
             differences.append(first.mean() - second.mean())
         found = stored("none", [0.5] * 5, n_train=n_train, n_test=n_test)
         found += stored("rotary", 0.5 + np.array(differences), n_train=n_train, n_test=n_test)
-        [gain] = paired.gains(found, "patch")
+        [gain] = paired.paired_gains(found, "patch")
         shown["paired"] += gain.answer in ("above", "below")
         shown["independent"] += stats.ttest_1samp(differences, 0).pvalue < 0.05
     assert shown["paired"] / 300 <= 0.07

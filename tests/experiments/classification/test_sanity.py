@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.experiments.classification import sanity
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 
 
 def lines(dataset, baseline, accuracies):
@@ -17,9 +17,9 @@ def lines(dataset, baseline, accuracies):
 def test_baselines_stand_beside_none_and_the_best_encoding():
     resamples = np.arange(5) / 1000
     scores = np.stack([0.5 + resamples, 0.6 + resamples, 0.7 + resamples])[None]
-    grid = Grid("patch", ("Trace",), ("none", "dft", "rotary"), scores, np.full((1, 5), 0.3))
+    grid = Accuracies("patch", ("Trace",), ("none", "dft", "rotary"), scores, np.full((1, 5), 0.3))
     stored = lines("Trace", "largest_class", [0.3] * 5) + lines("Trace", "nearest", [0.7, 0.8])
-    table = sanity.table(grid, stored)
+    table = sanity.sanity_table(grid, stored)
     row = table.loc["Trace"]
     assert row["largest class"] == pytest.approx(30)
     assert row["1-NN"] == pytest.approx(75)

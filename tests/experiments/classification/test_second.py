@@ -27,7 +27,7 @@ def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
     scores = np.asarray(scores, float)
     names = datasets or tuple(f"set {i}" for i in range(len(scores)))
     floors = np.full((len(scores), scores.shape[2]), floor)
-    return second.Grid("patch", tuple(names), encodings, scores, floors)
+    return second.Accuracies("patch", tuple(names), encodings, scores, floors)
 
 
 def record(dataset, encoding, seed, accuracy, **changes):
@@ -50,7 +50,7 @@ def test_only_complete_sets_of_this_protocol_enter():
     lines = [record("Trace", e, r, 0.7) for e in ENCODINGS for r in range(N)]
     lines += [record("Plane", e, r, 0.7) for e in ENCODINGS for r in range(N - 1)]
     lines += [record("Adiac", e, r, 0.7, protocol="other") for e in ENCODINGS for r in range(N)]
-    found = second.load(
+    found = second.load_grid(
         "patch", encodings=ENCODINGS, records=lines, baselines=[floor("Trace"), floor("Plane")]
     )
     assert found.datasets == ("Trace",)
@@ -60,9 +60,9 @@ def test_only_complete_sets_of_this_protocol_enter():
     assert lacking["Trace"] == N * (len(protocols.ENCODINGS) - len(ENCODINGS))
     assert lacking["Adiac"] == N * len(protocols.ENCODINGS)
     with pytest.raises(ValueError, match="largest class of Trace is not stored; run python -m"):
-        second.load("patch", encodings=ENCODINGS, records=lines, baselines=[])
+        second.load_grid("patch", encodings=ENCODINGS, records=lines, baselines=[])
     with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
-        second.load("time_series", records=lines, baselines=[])
+        second.load_grid("time_series", records=lines, baselines=[])
 
 
 def test_sign_flips_are_counted_by_hand():

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from test_edition import add, floor, trained
 
-from posenc.experiments import results
 from posenc.experiments.classification import edition, found, found_tables, second, variants
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import friedman
 
 SETS = protocols.VARIED
@@ -19,7 +18,7 @@ def grid(gain, model="patch", noise=0.002, seed=0, sets=SETS):
     rng = np.random.default_rng(seed)
     gains = np.array([[0.0, *3 * [gain(name)]] for name in sets])
     scores = 0.7 + gains[..., None] + rng.normal(0, noise, (len(sets), len(NAMES), 5))
-    return Grid(model, tuple(sets), NAMES, scores, np.full((len(sets), 5), 0.3))
+    return Accuracies(model, tuple(sets), NAMES, scores, np.full((len(sets), 5), 0.3))
 
 
 def spread(name):
@@ -59,7 +58,7 @@ def test_only_units_that_both_models_learn_are_compared():
     plain, varied = pair(0.0)
     scores = varied.scores.copy()
     scores[SETS.index("NATOPS")] = 0.3  # no better than the largest class
-    poor = Grid(varied.model, varied.datasets, varied.encodings, scores, varied.largest_class)
+    poor = Accuracies(varied.model, varied.datasets, varied.encodings, scores, varied.largest_class)
     for one in variants.learned((plain, poor)):
         assert len(one.datasets) == 9
         assert "NATOPS" not in one.datasets
@@ -73,7 +72,7 @@ def test_sets_that_share_series_are_one_unit():
 
 def test_gains_in_a_variant_are_judged_like_the_main_ones():
     one = pair(0.04)
-    (found,) = variants.gains({("large", "patch"): one}).values()
+    (found,) = variants.variant_gains({("large", "patch"): one}).values()
     expected = second.gains(second.learned(one[1]))
     assert [g.encoding for g in found] == [g.encoding for g in expected]
     assert {g.answer for g in found} == {"helps"}
@@ -85,7 +84,7 @@ def test_rows_say_the_numbers_and_the_verdict():
     assert row["sets"] == 10
     assert row["verdict (p)"].startswith("larger (0.0")
     assert row["change"].startswith(("+4.0", "+3.9", "+4.1"))
-    gained = variants.gain_rows(variants.gains(pairs))["rotary"]["a larger model, patches"]
+    gained = variants.gain_rows(variants.variant_gains(pairs))["rotary"]["a larger model, patches"]
     assert "helps" in gained
     levels = variants.level_rows(pairs)["a larger model, patches"]
     assert levels["plain, none"] == "70.0"
@@ -138,7 +137,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("folder")
 def test_a_variant_is_read_with_its_own_encodings_on_sets_that_are_whole():
-    assert second.load("patch", variant="large").encodings == protocols.COMPARED["large"]
+    assert second.load_grid("patch", variant="large").encodings == protocols.COMPARED["large"]
     (question,) = variants.whole()
     assert question == ("large", "patch")
     plain, varied = variants.whole()[question]
@@ -148,7 +147,7 @@ def test_a_variant_is_read_with_its_own_encodings_on_sets_that_are_whole():
 
 def test_a_variant_waits_for_the_edition(folder, monkeypatch):
     monkeypatch.setattr(edition, "entering", lambda _, there: there)
-    edition.write(edition.make("a", "2026-11-25"))
+    edition.write_edition(edition.make_edition("a", "2026-11-25"))
     more = trained("NATOPS", encodings=protocols.COMPARED["large"])
     (folder / "variant-large-NATOPS.jsonl").write_text("\n".join(more) + "\n")
     add(folder, "NATOPS")

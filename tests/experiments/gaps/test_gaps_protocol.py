@@ -38,7 +38,7 @@ def test_a_cell_is_what_the_protocol_says():
     for cell in all_cells():
         assert cell.protocol == gaps.HASH
         assert cell.model == PROTOCOL["model"]
-        assert cell.encoding_source == build.fingerprint(cell.encoding)
+        assert cell.encoding_source == build.encoding_fingerprint(cell.encoding)
         assert cell.dataset_source
         assert cell.dataset_options["lost"] == PROTOCOL["lost"]
         assert cell.dataset_options["seed"] == cell.split_seed == cell.seed
@@ -65,7 +65,7 @@ def test_a_cell_that_differs_belongs_to_no_protocol():
 
 
 def parts_of(dataset, clock, seed):
-    return parts.load(gaps.cell(dataset, "none", clock, seed), torch.device("cpu"))
+    return parts.load_parts(gaps.cell(dataset, "none", clock, seed), torch.device("cpu"))
 
 
 @pytest.mark.parametrize("dataset", PROTOCOL["datasets"])

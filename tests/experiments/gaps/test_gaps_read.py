@@ -37,7 +37,7 @@ def made():
 @pytest.fixture
 def stored(monkeypatch, made):
     found = list(made)
-    monkeypatch.setattr(results, "load", lambda _: found)
+    monkeypatch.setattr(results, "load_records", lambda _: found)
     gaps._accuracies.cache_clear()
     yield found
     gaps._accuracies.cache_clear()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from posenc.bench import language, records
+from posenc.bench import language, records, tables
 from posenc.experiments import results
 from posenc.experiments.characters import read as text
 from posenc.experiments.characters import train as bench_text
@@ -43,7 +43,7 @@ def stored():
 
 
 def test_means_are_over_finished_seeds_with_lowest_and_highest(stored):
-    found = lab.load(stored)
+    found = lab.load_lab(stored)
     spread = found.spread("copy", "rotary", 30, "token")
     assert (spread.mean, spread.low, spread.high) == pytest.approx((0.81, 0.72, 0.9))
     assert spread.n == 2
@@ -55,7 +55,7 @@ def test_means_are_over_finished_seeds_with_lowest_and_highest(stored):
 
 
 def test_the_order_is_by_token_accuracy_beyond_the_trained_length(stored):
-    found = lab.load(stored)
+    found = lab.load_lab(stored)
     longer = [0.9 * 0.9**i for i in range(1, len(LENGTHS))]
     assert found.beyond("copy", "rotary") == pytest.approx(sum(longer) / len(longer))
     assert found.order("copy") == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
@@ -65,13 +65,13 @@ def test_the_order_is_by_token_accuracy_beyond_the_trained_length(stored):
 
 
 def test_unfinished_and_missing_trainings_are_named(stored):
-    found = lab.load(stored)
+    found = lab.load_lab(stored)
     assert found.unfinished == ["copy, rotary, seed 2"]
     missing = found.missing(1)
     assert len(missing) == lab.planned(1) - len(stored)
     assert "copy, rotary, seed 4" in missing
     assert not {"copy, rotary, seed 0", "copy, rotary, seed 2", "copy, rotary, seed 3"} & {*missing}
-    assert len(lab.load([]).missing(4)) == lab.planned(4) == 1120
+    assert len(lab.load_lab([]).missing(4)) == lab.planned(4) == 1120
 
 
 def test_a_tier_that_is_not_whole_is_left_out(monkeypatch):
@@ -83,16 +83,16 @@ def test_a_tier_that_is_not_whole_is_left_out(monkeypatch):
     )
     first = [record("copy", ROTARY, 0), record("copy", bench.Encoding("none"), 0, error="it broke")]
     begun = [record("sort", ROTARY, 0)]
-    found = lab.load([*first, *begun]).whole()
+    found = lab.load_lab([*first, *begun]).whole()
     assert found.tasks == ["copy"]
     assert list(found.failed) == [("copy", "none", 0)]
-    assert lab.load([*first[:1], *begun]).whole().tasks == []
+    assert lab.load_lab([*first[:1], *begun]).whole().tasks == []
     ended = record("sort", bench.Encoding("none"), 0)
-    assert lab.load([*first, *begun, ended]).whole().tasks == ["copy", "sort"]
+    assert lab.load_lab([*first, *begun, ended]).whole().tasks == ["copy", "sort"]
 
 
 def test_records_of_another_protocol_are_left_out(stored):
-    found = lab.load([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
+    found = lab.load_lab([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
     assert list(found.runs) == [("copy", "none")]
 
 
@@ -100,39 +100,39 @@ def test_versions_of_an_encoding_are_not_mixed_but_one_that_failed_may_be_older(
     failed, finished = record("copy", ROTARY, 4, error="no memory"), record("copy", ROTARY, 4)
     for older in (failed, finished):
         older["settings"]["encoding_source"] = "older"
-    assert len(lab.load([*stored, failed]).failed) == 3
+    assert len(lab.load_lab([*stored, failed]).failed) == 3
     with pytest.raises(ValueError, match="several versions of rotary"):
-        lab.load([*stored, finished])
+        lab.load_lab([*stored, finished])
 
 
 def test_a_length_that_is_refused_is_said():
-    found = lab.load([record("copy", ROTARY, 0, refused=("90", "100"))])
-    rows = lab.rows(found, "copy", (20, 100), "token")
+    found = lab.load_lab([record("copy", ROTARY, 0, refused=("90", "100"))])
+    rows = lab.task_rows(found, "copy", (20, 100), "token")
     assert rows["rotary"] == {"length 20": "100% (1 seed)", "length 100": "refuses"}
     assert next(iter(rows)) == "rotary"
     assert found.order("copy") == []
 
 
 def test_a_table_has_a_row_for_each_encoding_best_first(stored):
-    rows = lab.rows(lab.load(stored), "copy", (20, 30))
+    rows = lab.task_rows(lab.load_lab(stored), "copy", (20, 30))
     assert list(rows)[:4] == ["rotary", "sinusoidal, random places", "none", "sinusoidal"]
     assert rows["none"] == {"length 20": "25% (25 to 25)", "length 30": "22% (22 to 22)"}
     assert list(rows)[4:] == ["t5", "alibi", "transformer_xl", "fire"]
     assert {entry for name in list(rows)[4:] for entry in rows[name].values()} == {"not run"}
-    nothing = lab.rows(lab.load([]), "sort", (20,))
+    nothing = lab.task_rows(lab.load_lab([]), "sort", (20,))
     assert len(nothing) == 8
     assert {entry for row in nothing.values() for entry in row.values()} == {"not run"}
 
 
 def test_curves_hold_every_encoding_that_was_trained_and_the_farthest_first(stored):
-    found = lab.curves(lab.load(stored), ("copy", "parity"), (20, 30))
+    found = lab.curves(lab.load_lab(stored), ("copy", "parity"), (20, 30))
     assert list(found) == ["copy", "parity"]
     assert list(found["copy"])[:2] == list(found["parity"])[:2] == ["rotary", "none"]
     assert {*found["copy"]} == {"rotary", "none", "sinusoidal", "sinusoidal, random places"}
     assert found["copy"]["rotary"] == pytest.approx([0.9, 0.81])
     assert found["parity"]["none"] == pytest.approx([0.6, 0.54])
     assert all(map(math.isnan, found["parity"]["sinusoidal"]))
-    alone = lab.curves(lab.load(stored), ("parity",), (20, 30))["parity"]
+    alone = lab.curves(lab.load_lab(stored), ("parity",), (20, 30))["parity"]
     assert list(alone) == ["none", "rotary"]  # the farthest on this task
 
 
@@ -140,7 +140,7 @@ def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
     sort = [record("sort", ROTARY, 0), record("sort", NONE, 0, 0.9)]
     copy = [record("copy", ROTARY, seed, score) for seed, score in enumerate((1.0, 0.9))]
     short = [record("copy", DRAWN, 0, refused=("90", "100")), record("sort", DRAWN, 0)]
-    rows = lab.farthest(lab.load([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
+    rows = lab.farthest(lab.load_lab([*sort, *copy, *short, record("parity", NONE, 0, 0.6)]))
     share = sum(0.9**i for i in range(1, 9)) / 8
     assert rows["rotary"] == {
         "copy": f"{0.95 * share:.0%} ({90 * share:.0f} to {100 * share:.0f})",
@@ -150,7 +150,7 @@ def test_what_travels_farthest_stands_first_with_its_lowest_and_highest_seed():
     assert {"none", "sinusoidal, random places"} == {*list(rows)[1:]}
     assert rows["none"] == {"copy": "not run", "sort": f"{0.9 * share:.0%} (1 seed)"}
     assert rows["sinusoidal, random places"]["copy"] == "not run"
-    assert lab.farthest(lab.load([])) == {}
+    assert lab.farthest(lab.load_lab([])) == {}
 
 
 def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
@@ -163,7 +163,7 @@ def test_a_rule_without_a_model_repeats_the_answer_before(monkeypatch):
 
 
 def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(stored):
-    found = lab.compared(lab.load(stored))
+    found = lab.compared(lab.load_lab(stored))
     assert len(found) == 10 + 3
     row = found["none ahead of rotary"]
     gain = 100 * (0.5 - 0.9) * sum(0.9**i for i in range(1, 9)) / 8
@@ -196,9 +196,9 @@ def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
     kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
     assert kinds.keys() <= set(results.names())
     for name in kinds:
-        stored = results.load(name)
+        stored = results.load_records(name)
         assert [kinds[name](**one["settings"]).key for one in stored] == [r["key"] for r in stored]
-        assert (lab.load() if name == "lab" else text.load()).runs
+        assert (lab.load_lab() if name == "lab" else text.load_losses()).runs
 
 
 # -- the model of characters -----------------------------------------------------------------------
@@ -216,8 +216,8 @@ def read(encoding, seed, base=2.0, error=None, **changes):
 
 
 def test_losses_by_schedule_and_context():
-    found = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
-    rows = text.rows(found, (64, 512))
+    found = text.load_losses([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    rows = text.loss_rows(found, (64, 512))
     assert list(rows) == [
         "rotary", "rotary, linear", "rotary, ntk", "rotary, dynamic_ntk", "rotary, yarn",
         "rotary, llama3", "rotary, longrope", "none", "alibi",
@@ -229,25 +229,25 @@ def test_losses_by_schedule_and_context():
         found.loss("rotary", "linear", 64, "tuned")
     assert set(rows["none"].values()) == {"not run"}
     assert found.python
-    assert text.load([]).python == ""
+    assert text.load_losses([]).python == ""
 
 
 def test_a_later_schedule_is_read_from_trainings_of_its_own():
     later = {"schedules": ("llama3",), "protocol": bench_text.LATER_HASHES["llama3"]}
-    found = text.load([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])
+    found = text.load_losses([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])
     assert found.loss("rotary", "llama3", 512, "as trained") == [6.0]
     assert found.loss("rotary", "as trained", 512, "as trained") == [2.0]
-    assert text.load([read("rotary", 0)]).loss("rotary", "llama3", 64, "fine-tuned") == []
-    failed = text.load([read("rotary", 1, error="unfinished: 900 seconds", **later)])
+    assert text.load_losses([read("rotary", 0)]).loss("rotary", "llama3", 64, "fine-tuned") == []
+    failed = text.load_losses([read("rotary", 1, error="unfinished: 900 seconds", **later)])
     assert failed.unfinished == ["rotary for llama3, seed 1"]
     assert len(failed.missing) == text.PLANNED - 1
 
 
 def test_curves_have_a_seed_a_row_and_a_context_a_column():
-    losses = text.load([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
+    losses = text.load_losses([read("rotary", 0, 2.0), read("rotary", 1, 2.5), read("alibi", 0)])
     found = text.curves(losses, (64, 512))
     assert list(found) == ["as trained", "fine-tuned"]
-    assert list(found["as trained"]) == list(text.rows(losses))
+    assert list(found["as trained"]) == list(text.loss_rows(losses))
     assert found["as trained"]["rotary, linear"].tolist() == [[3, 3], [3.5, 3.5]]
     assert found["fine-tuned"]["alibi"].tolist() == [[1, 1]]
     assert found["as trained"]["none"].shape == (0, 2)
@@ -257,7 +257,7 @@ def test_curves_have_a_seed_a_row_and_a_context_a_column():
 
 
 def test_the_page_says_where_each_curve_leaves_the_floor():
-    losses = text.load()
+    losses = text.load_losses()
     assert losses.python == "3.11.7"  # the page names it
     found = text.curves(losses, (128, 192, 256, 384))
     means = {name: seeds.mean(0) for name, seeds in found["as trained"].items()}
@@ -274,7 +274,7 @@ def test_the_page_says_where_each_curve_leaves_the_floor():
 
 def test_longrope_loses_least_of_the_schedules_in_each_seed():
     """Two pages say so: of all without further training, and at four times the trained length."""
-    found = text.load()
+    found = text.load_losses()
     longrope = found.loss("rotary", "longrope", 512, "as trained")
     for schedule in (*bench_text.PROTOCOL["schedules"], "llama3"):
         others = found.loss("rotary", schedule, 512, "as trained")
@@ -282,7 +282,7 @@ def test_longrope_loses_least_of_the_schedules_in_each_seed():
 
 
 def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():
-    found = text.load()
+    found = text.load_losses()
     assert {*found.later} == {(name, seed) for name in bench_text.LATER for seed in range(3)}
     for (_, seed), again in found.later.items():
         first = found.runs["rotary", seed]
@@ -294,11 +294,11 @@ def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():
 def test_seconds_beyond_the_limit_are_those_of_the_clock():
     """The page says that no training reached the limit, and that six records show more."""
     limit = lab.PROTOCOL["settings"]["most_seconds"]
-    found = lab.load()
+    found = lab.load_lab()
     told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
     beyond = [
         one
-        for one in results.load("lab")
+        for one in results.load_records("lab")
         if one["seconds"] > limit and (one["dataset"], language.label_of(one), one["seed"]) in told
     ]
     assert found.failed == {}
@@ -306,7 +306,7 @@ def test_seconds_beyond_the_limit_are_those_of_the_clock():
 
 
 def test_missing_and_unfinished_readings_are_named():
-    found = text.load([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
+    found = text.load_losses([read("rotary", 0), read("none", 0, error="unfinished: 900 seconds")])
     assert found.unfinished == ["none, seed 0"]
     assert len(found.missing) == text.PLANNED - 2 == 9 + 3 + 3 - 2
     assert "rotary, seed 1" in found.missing
@@ -316,13 +316,13 @@ def test_readings_of_two_versions_of_an_encoding_are_not_mixed():
     other = read("rotary", 1)
     other["settings"]["encoding_source"] = "another"
     with pytest.raises(ValueError, match="several versions of rotary"):
-        text.load([read("rotary", 0), other])
+        text.load_losses([read("rotary", 0), other])
 
 
 def test_texts_of_two_pythons_are_not_mixed():
     other = read("none", 1)
     other["settings"]["dataset_source"] = "another"
-    found = text.load([read("rotary", 0), read("alibi", 0), other])
+    found = text.load_losses([read("rotary", 0), read("alibi", 0), other])
     assert sorted(found.runs) == [("alibi", 0), ("rotary", 0)]
 
 

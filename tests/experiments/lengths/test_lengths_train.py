@@ -148,17 +148,17 @@ def test_scores_count_whole_answers_and_single_tokens():
     assert answers.shape == (20, 19)
     assert answers.sum(1).tolist() == [9] * 20
     wrong = [(0, 12), (0, 13), (1, 19), (2, 3)]  # the last one is in the question
-    found = lab.scores(cell, Oracle(tokens, 28, wrong), LONG)
+    found = lab.test_scores(cell, Oracle(tokens, 28, wrong), LONG)
     assert found["exact"]["9"] == pytest.approx(18 / 20)
     assert found["token"]["9"] == pytest.approx(1 - 3 / 180)
-    assert lab.scores(cell, Oracle(tokens, 28), LONG)["exact"]["9"] == 1
+    assert lab.test_scores(cell, Oracle(tokens, 28), LONG)["exact"]["9"] == 1
 
 
 def test_answers_may_stand_anywhere():
     drawn = length_tasks.draw("flip_flop", n=20, length=9, split="test")
     tokens, answers = lab.tensors(drawn, "cpu")
     assert torch.equal(answers, torch.from_numpy(drawn.answers[:, 1:]))
-    found = lab.scores(tiny("flip_flop", tested=(9,)), Oracle(tokens, 6), LONG)
+    found = lab.test_scores(tiny("flip_flop", tested=(9,)), Oracle(tokens, 6), LONG)
     assert found["exact"]["9"] == found["token"]["9"] == 1
 
 
@@ -210,7 +210,7 @@ def test_random_places_are_drawn_in_training_and_in_tests(name, monkeypatch):
 def test_lengths_that_an_encoding_refuses_are_recorded_with_the_reason():
     cell = tiny(encoding=Encoding("learnable"))
     short = language.model(cell, len(length_tasks.task("copy").symbols), 12)
-    found = lab.scores(cell, short, LONG)
+    found = lab.test_scores(cell, short, LONG)
     assert set(found["exact"]) == {"5"}
     assert "length must be at most max_length = 12" in found["refusals"]["9"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posenc.experiments.lengths import tasks as length_tasks
-from posenc.experiments.lengths.tasks import TASKS, draw, fingerprint, task
+from posenc.experiments.lengths.tasks import TASKS, draw, task, task_fingerprint
 
 LENGTHS = (2, 3, 7, 20, 100)
 
@@ -117,11 +117,11 @@ def test_indirect_indexing_asks_every_step_that_fits():
 
 
 def test_a_changed_rule_has_another_fingerprint(monkeypatch):
-    before = {name: fingerprint(name) for name in TASKS}
+    before = {name: task_fingerprint(name) for name in TASKS}
     assert len(set(before.values())) == len(TASKS)
-    assert {name: fingerprint(name) for name in TASKS} == before
+    assert {name: task_fingerprint(name) for name in TASKS} == before
     monkeypatch.setattr(length_tasks, "IGNORED", 0.7)
-    after = {name: fingerprint(name) for name in TASKS}
+    after = {name: task_fingerprint(name) for name in TASKS}
     assert [name for name in TASKS if after[name] != before[name]] == ["flip_flop"]
 
 

@@ -210,7 +210,7 @@ def test_the_command_names_cells_that_fail(tmp_path, capsys, monkeypatch):
 
 
 def test_keys_of_the_stored_runs_are_the_hashes_of_their_settings():
-    stored = results.load("probes")
+    stored = results.load_records("probes")
     assert stored
     assert [LengthSettings(**r["settings"]).key for r in stored] == [r["key"] for r in stored]
 

@@ -85,7 +85,7 @@ def test_the_command_plans_what_is_stored():
     planned = {(c.encoding, c.dataset_options["length"], c.d_model) for (c,) in grid.groups()}
     assert planned == {
         (r["encoding"], r["settings"]["dataset_options"]["length"], r["settings"]["d_model"])
-        for r in results.load("kernels")
+        for r in results.load_records("kernels")
     }
 
 

@@ -35,7 +35,7 @@ def columns(model: str, methods: Sequence[str]) -> list[list[Bounds]]:
     return [[row[i] for i in chosen] for row in cells(model)]
 
 
-def gains(model: str, *, relative: bool = False) -> dict[str, list[Bounds]]:
+def rounded_gains(model: str, *, relative: bool = False) -> dict[str, list[Bounds]]:
     """Return the gain over Fixed on every set, for each of `printed.READINGS`.
 
     Parameters

@@ -26,7 +26,7 @@ from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision, decide
 from posenc.experiments.classification import edition, second, variants
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import equality, friedman, power
 
 TAU_MARGIN = 0.1  # mean agreement of orders that counts as none
@@ -48,7 +48,7 @@ WORST_FIRST = (
 
 def missing() -> str:
     """Return what the pages' edition lacks of the first tier, in words; "" where it is whole."""
-    there = {model: second.load(model).datasets for model in TOKENS}
+    there = {model: second.load_grid(model).datasets for model in TOKENS}
     planned = {model: [block.dataset for block in protocols.blocks(1, model)] for model in TOKENS}
     if all(set(planned[model]) <= set(there[model]) for model in TOKENS):
         return ""
@@ -89,7 +89,7 @@ def norms_missing(pairs: Mapping[str, variants.Pair]) -> str:
     )
 
 
-def order(grids: Mapping[str, Grid]) -> Decision:
+def order(grids: Mapping[str, Accuracies]) -> Decision:
     """Return the verdict on S19: that the eight methods rank in the printed order.
 
     The difference is Kendall's tau between the printed average ranks and the order of our scores,
@@ -104,7 +104,7 @@ def order(grids: Mapping[str, Grid]) -> Decision:
     return both(_judged(cells, TAU_MARGIN, "agreement with the printed order"))
 
 
-def accuracy(grids: Mapping[str, Grid]) -> Decision:
+def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
     """Return the verdict on the first half of S31: TUPE and SPE are the more accurate ones.
 
     The difference is the mean of both minus the mean of the sinusoid and the learned table, one a
@@ -121,7 +121,7 @@ def accuracy(grids: Mapping[str, Grid]) -> Decision:
     return both(_judged(cells, GAIN_MARGIN, "TUPE and SPE against fixed and learned"))
 
 
-def fourier(grids: Mapping[str, Grid]) -> Decision:
+def fourier(grids: Mapping[str, Accuracies]) -> Decision:
     """Return the verdict on F23: the DFT encoding is more accurate than the original one.
 
     The difference is that of DFT rows and sinusoids, each tuned, also in size; one a learned unit.
@@ -137,7 +137,7 @@ def fourier(grids: Mapping[str, Grid]) -> Decision:
     return both(_judged(cells, GAIN_MARGIN, "DFT rows against sinusoids"))
 
 
-def trends(grids: Mapping[str, Grid]) -> Decision:
+def trends(grids: Mapping[str, Accuracies]) -> Decision:
     """Return the verdict on S20: the gain grows with length and channels, and with two classes.
 
     The gain is that of TUPE and SPE over the sinusoid. Differences are slopes of lines through the
@@ -253,11 +253,11 @@ def _judged(
     return found
 
 
-def _first_tier(grid: Grid) -> Grid:
+def _first_tier(grid: Accuracies) -> Accuracies:
     return grid.only(block.dataset for block in protocols.blocks(1, grid.model))
 
 
-def _taus(grid: Grid) -> NDArray[np.float64]:
+def _taus(grid: Accuracies) -> NDArray[np.float64]:
     """Return Kendall's tau with the printed ranks, (n_units, n_resamples)."""
     ranks = -printed.average_ranks(grid.model)
     rows = [grid.encodings.index(name) for name in METHODS]
@@ -266,7 +266,7 @@ def _taus(grid: Grid) -> NDArray[np.float64]:
     return np.nan_to_num(tau)  # all scores equal: no order, no agreement
 
 
-def _mean(grid: Grid, names: Sequence[str]) -> NDArray[np.float64]:
+def _mean(grid: Accuracies, names: Sequence[str]) -> NDArray[np.float64]:
     return grid.scores[:, [grid.encodings.index(name) for name in names]].mean(1)
 
 
@@ -291,7 +291,7 @@ def _slope(x: NDArray, y: NDArray) -> _Slope:
     )
 
 
-def _against_facts(grid: Grid) -> dict[str, tuple[NDArray, NDArray]]:
+def _against_facts(grid: Accuracies) -> dict[str, tuple[NDArray, NDArray]]:
     """Return the fact of each learned unit and its gain, by trend; facts that vary only."""
     names = [one.dataset for one in second.decides(grid) if one.learned]
     units = second.learned(grid)

@@ -48,10 +48,10 @@ def read_channels(paths: list[Path]) -> list[Recording]:
     present = [path for path in paths[1:] if path.name.partition(".")[0] in segments]
     if not present:
         raise FileFormatError(paths[0], None, "none of its MSL channels lies beside it")
-    return [read(path, *segments[path.name.partition(".")[0]]) for path in present]
+    return [read_channel(path, *segments[path.name.partition(".")[0]]) for path in present]
 
 
-def read(path: Path, segments: list[tuple[int, int]], n_rows: int) -> Recording:
+def read_channel(path: Path, segments: list[tuple[int, int]], n_rows: int) -> Recording:
     """Return one channel's recording; `segments` are (first row, last row) of its anomalies."""
     values = read_npy(path, N_COLUMNS)
     if len(values) != n_rows:

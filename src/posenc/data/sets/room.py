@@ -59,7 +59,7 @@ def find(folder: Path, name: str) -> list[Path]:
 
 def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     """Return the windows of the training days and of the test day."""
-    days, seconds, sensors, counts = read(paths[0])
+    days, seconds, sensors, counts = read_room(paths[0])
     pause = np.concatenate([[0], np.cumsum(np.diff(seconds) > MAX_PAUSE)])
     block = np.arange(len(days)) // BLOCK
     first = windows.starts(windows.borders(days, pause, block), LENGTH)
@@ -75,7 +75,7 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     return {"train": data.take(~is_test), "test": data.take(windows.interior(is_test))}
 
 
-def read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def read_room(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return day (string), time (seconds), sensors (n, 16) and count for every reading."""
     rows = text.lines(path)
     _, header = next(rows, (1, ""))

@@ -41,12 +41,12 @@ def find(folder: Path, name: str) -> list[Path]:
 
 def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     """Return the early windows of every machine for training, the late ones for testing."""
-    recordings = [read(*pair) for pair in zip(paths[::2], paths[1::2], strict=True)]
+    recordings = [read_machine(*pair) for pair in zip(paths[::2], paths[1::2], strict=True)]
     note = f"{PROTOCOL}; {len(recordings)} of {ALL_MACHINES} machines present"
     return by_time(recordings, SHARE, BLOCK, name, note)
 
 
-def read(test: Path, labels: Path) -> Recording:
+def read_machine(test: Path, labels: Path) -> Recording:
     """Return one machine's labelled recording."""
     values = read_table(test, N_COLUMNS)
     anomalous = read_table(labels, 1)[:, 0]

@@ -89,7 +89,7 @@ def _later(schedule: str) -> str:
     return f"{bench.LATER[schedule]['encoding']} for {schedule}"
 
 
-def load(records: Iterable[dict] | None = None) -> Losses:
+def load_losses(records: Iterable[dict] | None = None) -> Losses:
     """Return what is stored of the present protocol.
 
     Where records are of several texts, the one with most of them counts. No file has no trainings.
@@ -111,11 +111,11 @@ def load(records: Iterable[dict] | None = None) -> Losses:
 
     Examples
     --------
-    >>> len(load().runs)  # three encodings, three seeds
+    >>> len(load_losses().runs)  # three encodings, three seeds
     9
     """
     if records is None:
-        records = results.stored(results.folder() / "text.jsonl")
+        records = results.read_records(results.folder() / "text.jsonl")
     known = (bench.HASH, *_CAME_LATER)
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") in known]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)
@@ -135,7 +135,7 @@ def load(records: Iterable[dict] | None = None) -> Losses:
     return Losses(python, runs, failed, later)
 
 
-def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict[str, str]]:
+def loss_rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict[str, str]]:
     """Return a table in nats a character: a row an encoding and schedule, contexts in the columns.
 
     First as trained, then after the short fine-tuning. What has no finished training says so.
@@ -161,9 +161,9 @@ def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict
     --------
     >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
     >>> losses = Losses("3.13", {("none", 0): {"loss": read, "tuned_loss": read}}, failed={})
-    >>> rows(losses, [512])["none"]
+    >>> loss_rows(losses, [512])["none"]
     {'512, as trained': '1.50', '512, fine-tuned': '1.50'}
-    >>> rows(losses, [512])["alibi"]
+    >>> loss_rows(losses, [512])["alibi"]
     {'512, as trained': 'not run', '512, fine-tuned': 'not run'}
     """
     return {
@@ -179,7 +179,7 @@ def rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str, dict
 def curves(
     losses: Losses, contexts: Sequence[int] = bench.PROTOCOL["contexts"]
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Return the loss of each seed at each context: what `rows` tells in words, and all of it.
+    """Return the loss of each seed at each context: what `loss_rows` tells in words, and all of it.
 
     Parameters
     ----------

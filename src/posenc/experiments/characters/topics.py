@@ -3,7 +3,7 @@
 About 465,000 characters on the language, from "assert" to "yield". The text belongs to the version
 of Python, so a result must name the version and the `fingerprint`.
 
->>> text = read()
+>>> text = read_topics()
 >>> "".join(text.symbols[i] for i in text.train[:22])
 'The "assert" statement'
 """
@@ -21,7 +21,7 @@ EVERY, FIRST = 5, 2  # of the topics in alphabetical order, which ones are the t
 
 @dataclass(frozen=True)
 class Text:
-    r"""A text in two parts; `read` and `of` make it.
+    r"""A text in two parts; `read_topics` and `of` make it.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Text:
 
 
 @cache
-def read() -> Text:
+def read_topics() -> Text:
     """Return the text of this Python.
 
     Returns
@@ -71,7 +71,7 @@ def read() -> Text:
 
     Examples
     --------
-    >>> text = read()
+    >>> text = read_topics()
     >>> "".join(text.symbols[i] for i in text.train[:22])
     'The "assert" statement'
     """

@@ -162,7 +162,7 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
     >>> cell("rotary", 0).schedules, cell("none", 0).schedules
     (('linear', 'ntk', 'dynamic_ntk', 'yarn'), ())
     """
-    tuning, text = PROTOCOL["tuning"], topics.read()
+    tuning, text = PROTOCOL["tuning"], topics.read_topics()
     common = {
         **PROTOCOL["settings"],
         **{name: PROTOCOL[name] for name in ("trained", "contexts", "n_windows", "asked")},
@@ -179,7 +179,7 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
         "topics",
         seed,
         profile=PROFILE,
-        encoding_source=build.fingerprint(encoding),
+        encoding_source=build.encoding_fingerprint(encoding),
         dataset_options={"python": text.python},
         dataset_source=text.fingerprint,
         **common,
@@ -324,7 +324,7 @@ def _one(cell: TextSettings, device: torch.device) -> dict[str, object]:
 
 def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
     """Return the losses as trained and after the short fine-tuning, and the course."""
-    clock, text, net = Clock(cell.most_seconds), topics.read(), model(cell).to(device)
+    clock, text, net = Clock(cell.most_seconds), topics.read_topics(), model(cell).to(device)
     found: dict[str, dict] = {"loss": {}, "tuned_loss": {}}
     course = language.fit(cell, net, _batches(cell, text.train, device), clock)
     short = _tuning(cell)
@@ -334,9 +334,9 @@ def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
             found["divisors"] = divisors
         scaled = model(cell, schedule, divisors).to(device)
         scaled.load_state_dict(net.state_dict())
-        found["loss"][schedule] = read(cell, scaled, text.test, clock)
+        found["loss"][schedule] = read_losses(cell, scaled, text.test, clock)
         language.fit(short, scaled, _batches(short, text.train, device), clock)
-        found["tuned_loss"][schedule] = read(cell, scaled, text.test, clock)
+        found["tuned_loss"][schedule] = read_losses(cell, scaled, text.test, clock)
     return {**found, **course}
 
 
@@ -369,7 +369,7 @@ def model(
     """
     asked = {**cell.encoding_options, **options(cell, schedule, divisors)}
     longest = max(cell.trained, cell.longest)
-    n_symbols = len(topics.read().symbols)
+    n_symbols = len(topics.read_topics().symbols)
     return language.model(replace(cell, encoding_options=asked), n_symbols, longest)
 
 
@@ -414,7 +414,7 @@ def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Cloc
     def loss(divisors: np.ndarray) -> float:
         scaled = model(longest, "longrope", divisors).to(device)
         scaled.load_state_dict(net.state_dict())
-        return sum(read(longest, scaled, text, clock).values())
+        return sum(read_losses(longest, scaled, text, clock).values())
 
     factor = cell.longest / cell.trained
     rng, plan = np.random.default_rng(cell.seed), LATER["longrope"]["search"]
@@ -479,7 +479,7 @@ def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
 
 
 @torch.no_grad()
-def read(
+def read_losses(
     cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Clock
 ) -> dict[str, float]:
     """Return what a model loses on the last characters of each window, by context.
@@ -514,7 +514,7 @@ def read(
     Before any training all characters are about as likely:
 
     >>> few = cell("none", 0, contexts=(64,), n_windows=2)
-    >>> found = read(few, model(few), topics.read().test, Clock(60.0))
+    >>> found = read_losses(few, model(few), topics.read().test, Clock(60.0))
     >>> bool(abs(found["64"] - np.log(len(topics.read().symbols))) < 1)
     True
     """

@@ -131,7 +131,7 @@ def _zeros() -> str:
 
     told = []
     for model, tokens in second.TOKENS.items():
-        grid = second.load(model)
+        grid = second.load_grid(model)
         n = len(grid.encodings) - 1
         asked = (
             (second.pairs_shown, grid.units()),

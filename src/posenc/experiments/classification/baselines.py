@@ -271,13 +271,13 @@ def run(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     out = Path(folder) / "baselines.jsonl"
-    ...     run(["range_probe"], 5, out, only=["largest_class"]), len(read(out))
+    ...     run(["range_probe"], 5, out, only=["largest_class"]), len(read_baselines(out))
     (1, 1)
     """
     resamples = _checks.count("resamples", resamples, minimum=1)
     only = [_checks.choice("only", one, BASELINES) for one in only]
     max_cases = _checks.count("max_cases", max_cases)
-    stored = read(out)
+    stored = read_baselines(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
     for sentence in _renewed(stored, contents, only, resamples) if tell else ():
         tell(sentence)
@@ -289,7 +289,7 @@ def run(
     return new
 
 
-def read(path: str | os.PathLike) -> list[dict]:
+def read_baselines(path: str | os.PathLike) -> list[dict]:
     """Return the records of a file.
 
     Parameters
@@ -310,7 +310,7 @@ def read(path: str | os.PathLike) -> list[dict]:
 
     Examples
     --------
-    >>> read("nowhere/baselines.jsonl")
+    >>> read_baselines("nowhere/baselines.jsonl")
     []
     """
     path = Path(path)
@@ -321,7 +321,7 @@ def read(path: str | os.PathLike) -> list[dict]:
     return [_parse(path, number, line) for number, line in _files.records(path)]
 
 
-def stored() -> list[dict]:
+def load_baselines() -> list[dict]:
     """Return the records of the baselines, from the folder `baselines`; [] where there are none.
 
     Returns
@@ -337,11 +337,11 @@ def stored() -> list[dict]:
 
     Examples
     --------
-    >>> sorted({record["baseline"] for record in stored()})
+    >>> sorted({record["baseline"] for record in load_baselines()})
     ['largest_class', 'minirocket', 'nearest']
     """
     paths = sorted((results.folder() / "baselines").glob("*.jsonl"))
-    found = [record for path in paths for record in read(path)]
+    found = [record for path in paths for record in read_baselines(path)]
     for path in paths:
         digests.check(path, results.folder())
     return found
@@ -382,7 +382,7 @@ def append(path: str | os.PathLike, record: dict) -> bool:
     _files.check_regular(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file, exclusive(file.fileno()):
-        stored = read(path)
+        stored = read_baselines(path)
         if any(_same(record, one) for one in stored):
             return False
         file.write(json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
@@ -443,7 +443,7 @@ def _compute(
             "resample": resample,
             "settings": _SETTINGS.get(baseline, lambda _: {})(train) | fewer,
         }
-        if stored_in is not None and any(_same(record, one) for one in read(stored_in)):
+        if stored_in is not None and any(_same(record, one) for one in read_baselines(stored_in)):
             continue
         if baseline == "minirocket":
             _compile(train.n_channels > 1)

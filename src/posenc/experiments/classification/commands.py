@@ -92,7 +92,7 @@ def _report(options: argparse.Namespace) -> int:
     stored = [r for path in options.files for r in Store(existing(path))]
     folder = options.out or options.files[0].with_suffix("")
     records = [r for r in stored if _fits(r, options.where)]
-    print(f"written: {report.write(records, folder, options.metric)}")
+    print(f"written: {report.write_report(records, folder, options.metric)}")
     return 0
 
 

@@ -53,7 +53,7 @@ class Beside:
         return statistics.t_interval(self.encoded - self.richer)
 
 
-def load(
+def load_controlled(
     model: str,
     *,
     every: bool = False,
@@ -84,14 +84,14 @@ def load(
 
     Examples
     --------
-    >>> load("patch", records=[], controls=[])
+    >>> load_controlled("patch", records=[], controls=[])
     []
     """
     frozen = not every and records is None and controls is None
-    plain = edition.by_cell(edition.stored() if records is None else records, model)
-    richer = edition.by_cell(edition.stored(VARIANT) if controls is None else controls, model)
+    plain = edition.by_cell(edition.load_edition() if records is None else records, model)
+    richer = edition.by_cell(edition.load_edition(VARIANT) if controls is None else controls, model)
     names = edition.controlled(plain, richer, VARIANT)
-    if frozen and (now := edition.read()) is not None:
+    if frozen and (now := edition.read_edition()) is not None:
         names = now.named(edition.kind(model, VARIANT), names)
     return [_beside(name, plain, richer) for name in names]
 
@@ -114,7 +114,7 @@ def over_planned(found: Sequence[Beside]) -> Beside:
     Examples
     --------
     >>> sets = [Beside(name, np.ones(5), np.zeros(5)) for name in protocols.WITHOUT_GAPS]
-    >>> rows({"patches": [over_planned(sets)]})
+    >>> controlled_rows({"patches": [over_planned(sets)]})
     {'mean of 9 sets, patches': {'added': '+1.0', 'channels': '+0.0', 'added less channels': \
 '+1.0 [+1.0, +1.0]'}}
     """
@@ -144,7 +144,7 @@ def mean(found: Sequence[Beside]) -> Beside:
     )
 
 
-def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
+def controlled_rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
     """Return the gains in points for a table, with the interval of their difference.
 
     Parameters
@@ -154,7 +154,7 @@ def rows(found: Mapping[str, Sequence[Beside]]) -> dict[str, dict[str, str]]:
     Examples
     --------
     >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
-    >>> rows({"steps": [one]})["Libras, steps"]["added less channels"]
+    >>> controlled_rows({"steps": [one]})["Libras, steps"]["added less channels"]
     '+1.0 [+1.0, +1.0]'
     """
     return {f"{one.dataset}, {tokens}": _row(one) for tokens, sets in found.items() for one in sets}

@@ -1,7 +1,7 @@
 """The edition: which data sets the pages read, frozen, so that a new training changes no page.
 
 Trainings of the second edition come in for weeks. `results/edition.json` names the data sets that
-were whole on a certain day, and `second.load` reads these alone. It also locks the
+were whole on a certain day, and `second.load_grid` reads these alone. It also locks the
 scores (`posenc.experiments.digests`). The edition is moved by one command, which writes the digests
 and lists the notebooks that have to be run again:
 
@@ -125,7 +125,7 @@ def kind(model: str, variant: str = "", encodings: Sequence[str] = protocols.ENC
     return ", ".join(filter(None, (model, variant, family)))
 
 
-def read() -> Edition | None:
+def read_edition() -> Edition | None:
     """Return the edition of the folder of results; None where it has none.
 
     Raises
@@ -147,7 +147,7 @@ def read() -> Edition | None:
 
 def said() -> str:
     """Return what pages call that which they read, such as "edition 2026-11b"."""
-    now = read()
+    now = read_edition()
     return f"edition {now.name}" if now else "all whole sets"
 
 
@@ -171,20 +171,20 @@ def datasets(
     ValueError
         If the edition names a set that is not whole.
     """
-    there, edition = whole(found, encodings), read()
+    there, edition = whole(found, encodings), read_edition()
     if edition is None:
         return there
     return edition.named(kind(model, variant, encodings), there)
 
 
-def stored(variant: str = "", *, locked: bool = True) -> list[dict]:
+def load_edition(variant: str = "", *, locked: bool = True) -> list[dict]:
     """Return the folder's records of the models of tier 1, or of a variant; [] without any.
 
-    `locked` as for `posenc.experiments.results.load`.
+    `locked` as for `posenc.experiments.results.load_records`.
     """
     pattern = f"variant-{variant}-*" if variant else "second-*"
     there = fnmatch.filter(results.names(), pattern)
-    return results.load(pattern, locked=locked) if there else []
+    return results.load_records(pattern, locked=locked) if there else []
 
 
 def is_plain(record: Mapping) -> bool:
@@ -294,10 +294,10 @@ def has_whole(
     >>> has_whole("patch")
     True
     """
-    now = read()
+    now = read_edition()
     if now is not None and not every:
         return bool(now.sets.get(kind(model, variant, encodings)))
-    return bool(whole(by_cell(stored(variant), model), encodings))
+    return bool(whole(by_cell(load_edition(variant), model), encodings))
 
 
 def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]:
@@ -371,19 +371,19 @@ def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in protocols.DATASETS if name in {*there} - waiting)
 
 
-def make(name: str, date: str) -> Edition:
+def make_edition(name: str, date: str) -> Edition:
     """Return the edition of what is whole now and may enter."""
     found_whole = {}
     for model in build.MODELS:
-        found = by_cell(stored(locked=False), model)
+        found = by_cell(load_edition(locked=False), model)
         for family in ((), protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
             found_whole[kind(model, encodings=every)] = whole(found, every)
     for variant, model in product(protocols.VARIANTS, build.MODELS):
-        found = by_cell(stored(variant, locked=False), model)
+        found = by_cell(load_edition(variant, locked=False), model)
         found_whole[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
     for variant, model in product(protocols.CONTROLS, build.MODELS):
-        plain, richer = (by_cell(stored(name, locked=False), model) for name in ("", variant))
+        plain, richer = (by_cell(load_edition(name, locked=False), model) for name in ("", variant))
         found_whole[kind(model, variant)] = controlled(plain, richer, variant)
     sets = {label: entering(label, there) for label, there in found_whole.items()}
     kept = {label: there for label, there in sets.items() if there}
@@ -391,7 +391,7 @@ def make(name: str, date: str) -> Edition:
     return Edition(name, date, protocols.HASH, ANALYSIS_HASH, kept, locked)
 
 
-def write(edition: Edition) -> Path:
+def write_edition(edition: Edition) -> Path:
     """Write an edition into the folder of results, and return its path."""
     path = results.folder() / FILE
     _files.replace(path, json.dumps(asdict(edition), indent=2) + "\n")
@@ -457,11 +457,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("name", nargs="?", default=today[:7], help=f"such as {today[:7]}")
     parser.add_argument("--dry-run", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)
-    edition = make(options.name, today)
+    edition = make_edition(options.name, today)
     for label, found in edition.sets.items():
         print(f"{label}: {', '.join(found)}")
     if not options.dry_run:
-        print(f"written: {write(edition)}")
+        print(f"written: {write_edition(edition)}")
     book = results.folder().parent / "book"
     if book.is_dir():
         print("run again, with python tools/notebooks.py --only:", ",".join(readers(book)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from posenc import _checks
 from posenc.experiments.classification import edition, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import friedman
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
@@ -56,7 +56,7 @@ class Benchmark(Explorable):
     )
     python = "benchmark.Benchmark().chosen('{model}', '{sets}', '{encodings}')"
 
-    def __init__(self, grids: dict[str, Grid] | None = None) -> None:
+    def __init__(self, grids: dict[str, Accuracies] | None = None) -> None:
         self._given = grids
 
     @property
@@ -69,19 +69,19 @@ class Benchmark(Explorable):
         )
 
     @cached_property
-    def _grids(self) -> dict[str, Grid]:
+    def _grids(self) -> dict[str, Accuracies]:
         """The models that have a whole set."""
         if self._given is not None:
             return self._given
         found = {}
         for model in MODELS:
             try:
-                found[model] = second.load(model)
+                found[model] = second.load_grid(model)
             except ValueError:  # no set is whole yet
                 continue
         return found
 
-    def chosen(self, model: str, sets: str, encodings: str) -> Grid | None:
+    def chosen(self, model: str, sets: str, encodings: str) -> Accuracies | None:
         """Return the units and encodings of a choice; None where there is no such unit.
 
         Raises
@@ -96,7 +96,7 @@ class Benchmark(Explorable):
         return None if grid is None else _columns(grid, encodings)
 
     @cached_property
-    def _parts(self) -> dict[tuple[str, str], Grid]:
+    def _parts(self) -> dict[tuple[str, str], Accuracies]:
         """The units of each model and choice of sets that has any."""
         found = {}
         for model, grid in self._grids.items():
@@ -171,7 +171,7 @@ class Benchmark(Explorable):
             label=self.alt,
         )
 
-    def _ranks(self, grid: Grid | None, found: list[list[int]]) -> str:
+    def _ranks(self, grid: Accuracies | None, found: list[list[int]]) -> str:
         ranks = average_ranks(points(grid)) if grid is not None else np.empty(0)
         order = np.argsort(ranks, kind="stable")
         lines = "".join(_connector(i, float(ranks[j]), len(order)) for i, j in enumerate(order))
@@ -199,7 +199,7 @@ class Benchmark(Explorable):
             + names
         )
 
-    def _map(self, grid: Grid | None, top: float) -> str:
+    def _map(self, grid: Accuracies | None, top: float) -> str:
         gains = points(grid) if grid is not None else np.empty((0, 0))
         order = np.argsort(average_ranks(gains), kind="stable") if gains.size else []
         found = shades(gains[:, order] if gains.size else gains, top, len(self._rows))
@@ -259,11 +259,11 @@ def _belongs(encoding: str, choice: str) -> bool:
     return choice == "all" or (encoding in ADDED) == (choice == "added")
 
 
-def _columns(grid: Grid, choice: str) -> Grid:
+def _columns(grid: Accuracies, choice: str) -> Accuracies:
     """Return the part of "none" and some encodings."""
     kept = [i for i, e in enumerate(grid.encodings) if not i or _belongs(e, choice)]
     names = tuple(grid.encodings[i] for i in kept)
-    return Grid(grid.model, grid.datasets, names, grid.scores[:, kept], grid.largest_class)
+    return Accuracies(grid.model, grid.datasets, names, grid.scores[:, kept], grid.largest_class)
 
 
 def groups(gains: NDArray[np.float64]) -> list[list[int]]:
@@ -281,7 +281,7 @@ def _told(n: int, found: list[list[int]]) -> str:
     return f"it is told apart from {n - 1 - like_first} of the others"
 
 
-def points(grid: Grid) -> NDArray[np.float64]:
+def points(grid: Accuracies) -> NDArray[np.float64]:
     """Return mean gains over "none" in points, (n_units, n_encodings)."""
     gains = 100 * (grid.scores[:, 1:] - grid.scores[:, :1]).mean(2)
     return gains.round(friedman.DECIMALS)  # no coarser: fewer digits tie otherwise than the tests

@@ -177,7 +177,7 @@ def scatter_over_sets(model: str) -> float:
     model : str
         "patch" or "time_series".
     """
-    return 100 * float(np.sqrt(second.load(model).scores.var(axis=-1, ddof=1).mean()))
+    return 100 * float(np.sqrt(second.load_grid(model).scores.var(axis=-1, ddof=1).mean()))
 
 
 def gains_of_nothing(
@@ -307,7 +307,7 @@ def n_units() -> int:
 def _records(name: str, model: str) -> list[dict]:
     """Return the finished records of this protocol, of one model and of the encodings of tier 1."""
     _checks.choice("model", model, ("patch", "time_series"))
-    return edition.plain(results.load(name), model)
+    return edition.plain(results.load_records(name), model)
 
 
 def _is_default(settings: Mapping[str, object]) -> bool:

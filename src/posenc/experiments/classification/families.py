@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from posenc.experiments.classification import edition, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import TOKENS, Gain, Grid
+from posenc.experiments.classification.second import TOKENS, Accuracies, Gain
 
 FAMILIES = {"others": protocols.OTHERS, "later": protocols.LATER}
 """The five other encodings of the library, and those that came after the protocol was frozen."""
@@ -22,7 +22,7 @@ MEAN = "mean of ten"
 _AGAINST_TEN = {"helps": "better", "hurts": "worse"}
 
 
-def load(family: str, model: str, *, every: bool = False) -> Grid | None:
+def load_family(family: str, model: str, *, every: bool = False) -> Accuracies | None:
     """Return none, the ten and a family on the sets that have all of them; None without any.
 
     Parameters
@@ -47,23 +47,23 @@ def load(family: str, model: str, *, every: bool = False) -> Grid | None:
 
     Examples
     --------
-    >>> grid = load("others", "patch")  # None as long as the edition has none
+    >>> grid = load_family("others", "patch")  # None as long as the edition has none
     >>> grid is None or grid.encodings[-5:] == protocols.OTHERS
     True
     """
     names = (*protocols.ENCODINGS, *FAMILIES[family])
     if not edition.has_whole(model, encodings=names, every=every):
         return None
-    return second.load(model, encodings=names, every=every)
+    return second.load_grid(model, encodings=names, every=every)
 
 
-def over_none(grid: Grid, family: str) -> list[Gain]:
+def over_none(grid: Accuracies, family: str) -> list[Gain]:
     """Return what each encoding of a family adds to none, over the units that are learned.
 
     Parameters
     ----------
     grid : Grid
-        Of data sets, as `load` returns it.
+        Of data sets, as `load_family` returns it.
     family : str
 
     Returns
@@ -106,7 +106,7 @@ def answers(
     >>> answers("others", models=())
     {}
     """
-    grids = {model: load(family, model, every=every) for model in models}
+    grids = {model: load_family(family, model, every=every) for model in models}
     return {
         TOKENS[model]: second.judged(_learned(grid, family))
         for model, grid in grids.items()
@@ -114,13 +114,13 @@ def answers(
     }
 
 
-def over_ten(grid: Grid, family: str) -> list[Gain]:
+def over_ten(grid: Accuracies, family: str) -> list[Gain]:
     """Return how far each encoding of a family is ahead of the mean of the ten.
 
     Parameters
     ----------
     grid : Grid
-        Of data sets, as `load` returns it.
+        Of data sets, as `load_family` returns it.
     family : str
 
     Returns
@@ -140,16 +140,16 @@ def over_ten(grid: Grid, family: str) -> list[Gain]:
     mean = grid.units().only(own.datasets).compare(TEN).scores.mean(1, keepdims=True)
     scores = np.concatenate([mean, own.compare(FAMILIES[family]).scores], axis=1)
     names = (MEAN, *FAMILIES[family])
-    return second.gains(Grid(grid.model, own.datasets, names, scores, own.largest_class))
+    return second.gains(Accuracies(grid.model, own.datasets, names, scores, own.largest_class))
 
 
-def of_ten(grid: Grid, family: str) -> list[Gain]:
+def of_ten(grid: Accuracies, family: str) -> list[Gain]:
     """Return what the ten add to none, over the same units as `over_none`.
 
     Parameters
     ----------
     grid : Grid
-        Of data sets, as `load` returns it.
+        Of data sets, as `load_family` returns it.
     family : str
 
     Returns
@@ -170,13 +170,13 @@ def of_ten(grid: Grid, family: str) -> list[Gain]:
     return second.gains(units.compare(("none", *TEN)))
 
 
-def over(grid: Grid, family: str, encoding: str, other: str) -> Gain:
+def over(grid: Accuracies, family: str, encoding: str, other: str) -> Gain:
     """Return how far one encoding is ahead of another, by no correction for asking several.
 
     Parameters
     ----------
     grid : Grid
-        Of data sets, as `load` returns it.
+        Of data sets, as `load_family` returns it.
     family : str
         The comparison is over the same units as `over_none`.
     encoding, other : str
@@ -208,12 +208,12 @@ def over(grid: Grid, family: str, encoding: str, other: str) -> Gain:
     return second.gains(units.compare((other, encoding)))[0]
 
 
-def _learned(grid: Grid, family: str) -> Grid:
+def _learned(grid: Accuracies, family: str) -> Accuracies:
     """Return none and the family on the units on which they learn something."""
     return second.learned(grid.compare(("none", *FAMILIES[family])))
 
 
-def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False) -> dict:
+def family_rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = False) -> dict:
     """Return a row an encoding: gains over none and over the ten in points, with verdicts.
 
     Parameters
@@ -231,12 +231,12 @@ def rows(family: str, models: Sequence[str] = tuple(TOKENS), *, every: bool = Fa
 
     Examples
     --------
-    >>> rows("others", models=())
+    >>> family_rows("others", models=())
     {}
     """
     found: dict[str, dict[str, str]] = {}
     for model in models:
-        grid = load(family, model, every=every)
+        grid = load_family(family, model, every=every)
         if grid is None:
             continue
         for one in over_none(grid, family):

@@ -17,7 +17,7 @@ from posenc.data.measure import recorded_facts
 from posenc.experiments import results
 from posenc.experiments.classification import edition, fair, sanity, second, variants
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.experiments.costs import step_costs
 from posenc.statistics import counts, equality, friedman, mixed
 from posenc.statistics import summary as statistics
@@ -28,14 +28,14 @@ SHARED = ("set", "encoding", "set:encoding", "set:resample")
 TOKENS = second.TOKENS
 
 
-def grids() -> dict[str, Grid]:
+def grids() -> dict[str, Accuracies]:
     """Return the grids of the edition by what a token is, "steps" and "patches"."""
-    return {tokens: second.load(model) for model, tokens in TOKENS.items()}
+    return {tokens: second.load_grid(model) for model, tokens in TOKENS.items()}
 
 
 def progress() -> dict[str, dict[str, object]]:
     """Return how far the edition has come: a row a model."""
-    now = edition.read()
+    now = edition.read_edition()
     rows = {}
     for model, tokens in TOKENS.items():
         names = now.sets[model]
@@ -58,11 +58,11 @@ def _records(names: Sequence[str], model: str) -> list[dict]:
     """Return trainings and trials of one model on some data sets."""
     files = [f"{kind}-{name}" for name in names for kind in ("second", "tuning")]
     known = set(results.names())
-    found = (edition.plain(results.load(file), model) for file in files if file in known)
+    found = (edition.plain(results.load_records(file), model) for file in files if file in known)
     return [record for records in found for record in records]
 
 
-def gains() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
+def gains_by_set() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
     """Return the gain of each encoding over none, by (data set, tokens), then encoding, in points.
 
     Intervals are those of the correlated t test over five trainings, which allows for the series
@@ -98,7 +98,7 @@ def answers() -> dict[str, tuple[NDArray[np.float64], list[second.Gain]]]:
 def by_tokens() -> list[tuple[str, str, int, float, float, float]]:
     """Return data set, what a token is, their number, and mean, lowest, highest gain in points."""
     rows = []
-    for (name, tokens), by_encoding in gains().items():
+    for (name, tokens), by_encoding in gains_by_set().items():
         means = [one.mean for one in by_encoding.values()]
         n = n_tokens(name, tokens)
         rows.append((name, tokens, n, float(np.mean(means)), min(means), max(means)))
@@ -198,7 +198,7 @@ def farthest(tokens: str, n: int) -> list[str]:
     return [grid.datasets[i] for i in order[:n]]
 
 
-def mean_gains(grid: Grid) -> NDArray[np.float64]:
+def mean_gains(grid: Accuracies) -> NDArray[np.float64]:
     """Return the mean gain over encodings and resamples in points, (n_datasets,).
 
     Rounded as tests round (`friedman.DECIMALS`), so that ties are equal.
@@ -212,7 +212,7 @@ def _trainings(tokens: str, without: Collection[str] = ()) -> dict[str, list]:
     return _rows(grid.only(set(grid.datasets) - set(without)))
 
 
-def _rows(grid: Grid) -> dict[str, list]:
+def _rows(grid: Accuracies) -> dict[str, list]:
     """Return the gain of each training over that without encoding, and what it shares.
 
     Sets that share series are one: by the means of their gains, and of their sizes on a log scale.
@@ -257,13 +257,13 @@ def levels() -> dict[tuple[str, str], dict[str, object]]:
     """Return accuracies by (data set, tokens): baselines, none, and those of all encodings.
 
     "encodings" is an array of shape (n_encodings,), "best" names its highest, as in
-    `sanity.table`, and "the best of ten" is its accuracy; "the sinusoid" that of an
+    `sanity.sanity_table`, and "the best of ten" is its accuracy; "the sinusoid" that of an
     encoding which is the same on all sets. All are made of counts
     (`posenc.statistics.counts.mean`), so that what ties is equal.
     """
     rows = {}
     for tokens, grid in grids().items():
-        table = sanity.table(grid)
+        table = sanity.sanity_table(grid)
         for name, scores in zip(grid.datasets, 100 * counts.mean(grid.scores), strict=True):
             floors = {shown: table.loc[name, shown] for shown in sanity.NAMES.values()}
             rows[name, tokens] = {
@@ -279,7 +279,7 @@ def levels() -> dict[tuple[str, str], dict[str, object]]:
 
 def n_units(model: str) -> int:
     """Return how many independent units the edition's tiers plan: families count once."""
-    planned = edition.planned(model, second.load(model).datasets)
+    planned = edition.planned(model, second.load_grid(model).datasets)
     return len({second.unit_of(name) for name in planned})
 
 
@@ -294,13 +294,13 @@ def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArra
 
 def best_steps() -> dict[str, NDArray[np.int64]]:
     """Return the step of the best validation of every training of the edition, by tokens."""
-    now = edition.read()
+    now = edition.read_edition()
     return {
         tokens: np.array(
             [
                 record["metrics"]["best_step"]
                 for name in now.sets[model]
-                for record in edition.plain(results.load(f"second-{name}"), model)
+                for record in edition.plain(results.load_records(f"second-{name}"), model)
             ]
         )
         for model, tokens in TOKENS.items()
@@ -314,10 +314,10 @@ def costs() -> dict[str, dict[str, float]]:
     both with steps as tokens.
     """
     times, added = step_costs(), defaultdict(list)
-    for name in edition.read().sets["time_series"]:
+    for name in edition.read_edition().sets["time_series"]:
         size = {
             r["encoding"]: r["metrics"]["parameters"]
-            for r in tables.finished(results.load(f"second-{name}"))
+            for r in tables.finished(results.load_records(f"second-{name}"))
             if r["model"] == "time_series"
         }
         for encoding in protocols.ENCODINGS[1:]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posenc import data
 from posenc.experiments.classification import edition, found, sanity, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Gain, Grid
+from posenc.experiments.classification.second import Accuracies, Gain
 from posenc.statistics import counts, friedman, mixed, power
 from posenc.statistics import summary as statistics
 
@@ -48,7 +48,7 @@ def left_out(gains: Mapping[tuple[str, str], Mapping[str, statistics.Interval]])
     Parameters
     ----------
     gains : mapping of (data set, tokens) to a mapping of encoding to its gain
-        Those of `found.gains`.
+        Those of `found.gains_by_set`.
     """
     rows = {}
     for tokens in dict.fromkeys(kind for _, kind in gains):
@@ -175,7 +175,7 @@ def chances(points: Iterable[int] = (1, 2)) -> Rows:
     points = list(points)
     rows: Rows = {}
     for model, tokens in found.TOKENS.items():
-        grid = second.load(model)
+        grid = second.load_grid(model)
         units = second.learned(grid)
         if all(one.shown for one in second.gains(units)):
             continue
@@ -194,7 +194,7 @@ def _chance(points: int, designs: Sequence[power.Design]) -> str:
     return f"{min(seen):.2f} to {max(seen):.2f}"
 
 
-def rankings(grids: Mapping[str, Grid]) -> Rows:
+def rankings(grids: Mapping[str, Accuracies]) -> Rows:
     """Return Friedman's test and the pairs that differ, over deciding sets and over all.
 
     Sets on which two encodings tie are ranked without a sign (Pratt), beside it they are left out.
@@ -280,7 +280,7 @@ def _effects(model: mixed.MixedModel) -> Rows:
 
 def later_tiers() -> Rows:
     """Return what the protocol plans beyond its first tier, and whether the edition has it."""
-    now, rows = edition.read(), {}
+    now, rows = edition.read_edition(), {}
     for tier in (2, 3, 4):
         for label, blocks in edition.by_kind(tier).items():
             sets = [block.dataset for block in blocks]
@@ -304,13 +304,13 @@ def beside(tokens: str) -> Rows:
     """Return accuracies in per cent, a row a data set, and what keeps it from deciding rankings.
 
     Beside the best of the encodings stand no encoding, MiniRocket, the nearest neighbour and the
-    largest class; see `sanity.table`.
+    largest class; see `sanity.sanity_table`.
 
     Parameters
     ----------
     tokens : {"steps", "patches"}
     """
-    table = sanity.table(found.grids()[tokens])
+    table = sanity.sanity_table(found.grids()[tokens])
     rows: Rows = {}
     for name, row in table.iterrows():
         percents = {key: f"{row[key]:.1f}" for key in (*sanity.NAMES.values(), "none", "best")}
@@ -339,7 +339,7 @@ def companions(tokens: str) -> Rows:
     """
     grid = found.grids()[tokens]
     learned = [one.dataset for one in second.decides(grid) if one.learned]
-    balanced = second.load(grid.model, metric="balanced_accuracy")
+    balanced = second.load_grid(grid.model, metric="balanced_accuracy")
     kinds = {
         "frozen": grid.only(learned),
         "all sets": grid,

@@ -12,7 +12,7 @@ from posenc import _checks
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification import second
 from posenc.experiments.classification.analysis import ANALYSIS
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 
 
 def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed: int = 0) -> float:
@@ -55,7 +55,7 @@ def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed:
     return float((p_values <= ANALYSIS["decides"]["level"]).mean())
 
 
-def expected(grid: Grid) -> float:
+def expected(grid: Accuracies) -> float:
     """Return on how many data sets luck would put the best encoding above none, did none help.
 
     Parameters

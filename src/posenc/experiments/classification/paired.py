@@ -33,7 +33,7 @@ EXPLAINED = (
 
 
 @dataclass(frozen=True)
-class Gain:
+class PairedGain:
     """What an encoding gains over `none` on a data set, in the unit of the metric.
 
     Parameters
@@ -52,7 +52,8 @@ class Gain:
 
     Examples
     --------
-    >>> found = Gain("Libras", "rotary", (0.02, 0.03, 0.01, 0.03, 0.02), 0.004, 0.04, 0.02, 1.0)
+    >>> pairs = (0.02, 0.03, 0.01, 0.03, 0.02)
+    >>> found = PairedGain("Libras", "rotary", pairs, 0.004, 0.04, 0.02, 1.0)
     >>> print(found)
     +0.022 [+0.004, +0.040]
     >>> found.answer
@@ -87,7 +88,7 @@ class Gain:
         return f"{self.mean:+z.3f} [{self.low:+z.3f}, {self.high:+z.3f}]"
 
 
-def gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list[Gain]:
+def paired_gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list[PairedGain]:
     """Return the gain over `none` of each encoding on each data set, paired by seed and split.
 
     Parameters
@@ -112,7 +113,7 @@ def gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list
     Examples
     --------
     >>> from posenc.experiments import results
-    >>> found = gains(results.load("published-control"), "patch")
+    >>> found = paired_gains(results.load("published-control"), "patch")
     >>> {one.dataset: str(one) for one in found if one.encoding == "rotary"}["RacketSports"]
     '+0.001 [-0.009, +0.012]'
     """
@@ -134,7 +135,7 @@ def gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list
     return found
 
 
-def said(found: Sequence[Gain]) -> str:
+def said(found: Sequence[PairedGain]) -> str:
     """Return one sentence on what the pairs of a data set can decide.
 
     Parameters
@@ -153,13 +154,14 @@ def said(found: Sequence[Gain]) -> str:
 
     Examples
     --------
-    >>> better = Gain("Libras", "rotary", (0.02, 0.03, 0.01, 0.03, 0.02), 0.004, 0.04, 0.02, 1.0)
+    >>> pairs = (0.02, 0.03, 0.01, 0.03, 0.02)
+    >>> better = PairedGain("Libras", "rotary", pairs, 0.004, 0.04, 0.02, 1.0)
     >>> said([better])
     'Libras decides: `rotary` is above `none`.'
-    >>> luck = Gain("Libras", "dft", (0.02, -0.01, 0.0, 0.01, -0.03), -0.04, 0.03, 0.8, 0.4)
+    >>> luck = PairedGain("Libras", "dft", (0.02, -0.01, 0.0, 0.01, -0.03), -0.04, 0.03, 0.8, 0.4)
     >>> said([better, luck])
     'Libras decides in part: `rotary` is above `none`; of `dft` it cannot tell.'
-    >>> said([Gain("Libras", "dft", (0.02, 0.03), -0.04, 0.09, 0.1, 0.9)])
+    >>> said([PairedGain("Libras", "dft", (0.02, 0.03), -0.04, 0.09, 0.1, 0.9)])
     'Libras cannot decide: 2 pairs of training runs are too few, take 5 with `--profile protocol`.'
     """
     dataset, n = found[0].dataset, max(len(one.differences) for one in found)
@@ -192,7 +194,7 @@ def section(records: Iterable[dict], model: str, metric: str = "accuracy") -> li
     Parameters
     ----------
     records : iterable of dict
-        As for `gains`.
+        As for `paired_gains`.
     model, metric : str
 
     Returns
@@ -206,13 +208,13 @@ def section(records: Iterable[dict], model: str, metric: str = "accuracy") -> li
         As `posenc.bench.tables.scores`.
     """
     records = list(records)
-    found = gains(records, model, metric)
+    found = paired_gains(records, model, metric)
     encodings = list(dict.fromkeys(one.encoding for one in found))
     if not found:
         alone = {tables.label(r, "encoding") for r in records if r["model"] == model} == {BASELINE}
         without = "Without training runs of `none` on the same splits no gain over it can be shown."
         return [] if alone else [without]
-    by_set: dict[str, dict[str, Gain]] = defaultdict(dict)
+    by_set: dict[str, dict[str, PairedGain]] = defaultdict(dict)
     for one in found:
         by_set[one.dataset][one.encoding] = one
     head = [f"gain in {metric} over none", *encodings]
@@ -237,7 +239,7 @@ def _pairs(rows: dict[tuple, dict], none: dict[tuple, dict], metric: str) -> lis
 
 def _judged(
     dataset: str, pairs: dict[str, list[float]], share: float, *, in_points: bool
-) -> list[Gain]:
+) -> list[PairedGain]:
     """Return the gains of the encodings of one set, corrected for their number."""
     judged = {name: some for name, some in pairs.items() if len(some) > 1}
     found = dict.fromkeys(pairs, (np.nan, np.nan, 1.0, 1.0))
@@ -249,7 +251,7 @@ def _judged(
             of = equality.correlated_t(some, second.MARGIN, test_share=share)
             equal = float(p_equal) if in_points else 1.0
             found[name] = of.low, of.high, float(p_value), equal
-    return [Gain(dataset, name, tuple(pairs[name]), *of) for name, of in found.items()]
+    return [PairedGain(dataset, name, tuple(pairs[name]), *of) for name, of in found.items()]
 
 
 def _test_share(records: Sequence[dict]) -> float:

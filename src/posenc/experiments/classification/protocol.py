@@ -206,7 +206,7 @@ def cells(
     n = TRAINING["resamples"] if resamples is None else resamples
     only = data.official_only(dataset)
     common = {**TRAINING["settings"], **changes}
-    common["encoding_source"] = build.fingerprint(encoding)
+    common["encoding_source"] = build.encoding_fingerprint(encoding)
     common["dataset_source"] = data.fingerprint(dataset)
     return [
         Settings(

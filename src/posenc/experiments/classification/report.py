@@ -36,7 +36,7 @@ COSTS = (
 ONE_SET = " Average ranks are not given: over fewer than two data sets there is nothing to average."
 
 
-def write(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
+def write_report(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
     """Write `report.md`, `scores.csv` and figures into `folder`, and return the Markdown's path.
 
     Parameters

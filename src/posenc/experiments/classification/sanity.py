@@ -8,13 +8,13 @@ import pandas as pd
 
 from posenc.experiments.classification import second
 from posenc.experiments.classification.baselines import load_baselines
-from posenc.experiments.classification.second import Grid
+from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import counts
 
 NAMES = {"largest_class": "largest class", "nearest": "1-NN", "minirocket": "MiniRocket"}
 
 
-def table(grid: Grid, baselines: Iterable[dict] | None = None) -> pd.DataFrame:
+def sanity_table(grid: Accuracies, baselines: Iterable[dict] | None = None) -> pd.DataFrame:
     """Return accuracies in per cent, a row a data set.
 
     Columns: the three baselines, `none`, the best encoding with its name, and what keeps the set

@@ -1,6 +1,6 @@
 """What came out of the second edition, by the rules of `analysis`.
 
-Which encodings help, on what, by how much, and how sure is that? A `Grid` holds the accuracies of
+Which encodings help, on what, by how much, and how sure is that? `Accuracies` holds those of
 one model; everything else is computed from it.
 """
 
@@ -29,7 +29,7 @@ _FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets
 
 
 @dataclass(frozen=True)
-class Grid:
+class Accuracies:
     """Scores of one model.
 
     Parameters
@@ -46,7 +46,7 @@ class Grid:
     --------
     >>> scores = np.array([[[0.7, 0.7], [0.8, 0.7]], [[0.5, 0.6], [0.6, 0.6]]])
     >>> sets = ("Chinatown", "MelbournePedestrian")
-    >>> grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((2, 2), 0.4))
+    >>> grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((2, 2), 0.4))
     >>> grid.gains("rotary").round(3).tolist()
     [[0.1, 0.0], [0.1, 0.0]]
     >>> grid.units().datasets  # the same pedestrians are in both
@@ -63,27 +63,29 @@ class Grid:
         """Return the differences from `none`, (n_datasets, n_resamples)."""
         return self.scores[:, self.encodings.index(encoding)] - self.scores[:, 0]
 
-    def units(self) -> "Grid":
+    def units(self) -> "Accuracies":
         """Return the grid with sets that share series made one, by their mean."""
         names = [unit_of(name) for name in self.datasets]
         units = tuple(dict.fromkeys(names))
         rows = [[i for i, name in enumerate(names) if name == unit] for unit in units]
         scores = np.array([self.scores[r].mean(0) for r in rows])
         floor = np.array([self.largest_class[r].mean(0) for r in rows])
-        return Grid(self.model, units, self.encodings, scores, floor)
+        return Accuracies(self.model, units, self.encodings, scores, floor)
 
-    def compare(self, encodings: Sequence[str]) -> "Grid":
+    def compare(self, encodings: Sequence[str]) -> "Accuracies":
         """Return the grid with some of its encodings, the first of which all are compared with."""
         columns = [self.encodings.index(name) for name in encodings]
         scores = self.scores[:, columns]
-        return Grid(self.model, self.datasets, tuple(encodings), scores, self.largest_class)
+        return Accuracies(self.model, self.datasets, tuple(encodings), scores, self.largest_class)
 
-    def only(self, datasets: Iterable[str]) -> "Grid":
+    def only(self, datasets: Iterable[str]) -> "Accuracies":
         """Return the part of some data sets, in this grid's order."""
         wanted = set(datasets)
         kept = [i for i, name in enumerate(self.datasets) if name in wanted]
         names = tuple(self.datasets[i] for i in kept)
-        return Grid(self.model, names, self.encodings, self.scores[kept], self.largest_class[kept])
+        return Accuracies(
+            self.model, names, self.encodings, self.scores[kept], self.largest_class[kept]
+        )
 
 
 def unit_of(dataset: str) -> str:
@@ -150,7 +152,7 @@ def members(unit: str) -> list[str]:
     return FAMILIES.get(unit, [unit])
 
 
-def load(
+def load_grid(
     model: str,
     *,
     metric: str = "accuracy",
@@ -159,7 +161,7 @@ def load(
     every: bool = False,
     records: Iterable[dict] | None = None,
     baselines: Iterable[dict] | None = None,
-) -> Grid:
+) -> Accuracies:
     """Return the data sets of a model that belong to the edition (see `edition`).
 
     Parameters
@@ -190,14 +192,14 @@ def load(
 
     Examples
     --------
-    >>> grid = load("patch")  # of the book's results
+    >>> grid = load_grid("patch")  # of the book's results
     >>> grid.encodings[:3], grid.scores.shape[1:]
     (('none', 'sinusoidal', 'learnable'), (11, 5))
     """
     if encodings is None:
         encodings = protocols.COMPARED[variant] if variant else protocols.ENCODINGS
     frozen = records is None and not every
-    records = edition.stored(variant) if records is None else records
+    records = edition.load_edition(variant) if records is None else records
     baselines = load_baselines() if baselines is None else baselines
     found = edition.by_cell(records, model)
     floors = _floors(baselines, metric)
@@ -217,7 +219,7 @@ def load(
                 f"python -m posenc.bench baselines --datasets {name}"
             )
     floor = [[floors.get((d, r), floors[d, 0]) for r in range(n)] for d in complete]
-    return Grid(model, tuple(complete), tuple(encodings), np.array(scores), np.array(floor))
+    return Accuracies(model, tuple(complete), tuple(encodings), np.array(scores), np.array(floor))
 
 
 def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) -> dict[str, int]:
@@ -251,7 +253,7 @@ def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) ->
     lacking: Counter[str] = Counter()
     for block in protocols.blocks(tier, model):
         if block.variant not in found:
-            every = edition.stored(block.variant) if records is None else records
+            every = edition.load_edition(block.variant) if records is None else records
             found[block.variant] = edition.by_cell(every, model)
         there = found[block.variant]
         cells = product([block.dataset], block.encodings, range(n))
@@ -297,7 +299,7 @@ class Decides:
         return "" if self.yes else "no encoding is above none by more than luck"
 
 
-def decides(grid: Grid) -> list[Decides]:
+def decides(grid: Accuracies) -> list[Decides]:
     """Return for each data set whether it decides rankings.
 
     Parameters
@@ -313,7 +315,8 @@ def decides(grid: Grid) -> list[Decides]:
     >>> means = np.array([[0.70, 0.75, 0.71], [0.41, 0.40, 0.39]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> names = ("none", "rotary", "dft")
-    >>> grid = Grid("patch", ("Libras", "FingerMovements"), names, scores, np.full((2, 5), 0.45))
+    >>> sets, floor = ("Libras", "FingerMovements"), np.full((2, 5), 0.45)
+    >>> grid = Accuracies("patch", sets, names, scores, floor)
     >>> [(one.dataset, one.yes) for one in decides(grid)]
     [('Libras', True), ('FingerMovements', False)]
     """
@@ -325,7 +328,7 @@ def decides(grid: Grid) -> list[Decides]:
     return found
 
 
-def learned(grid: Grid) -> Grid:
+def learned(grid: Accuracies) -> Accuracies:
     """Return the units on which something is learned: what gains over `none` are judged on.
 
     Parameters
@@ -342,14 +345,15 @@ def learned(grid: Grid) -> Grid:
     >>> means = np.array([[0.70, 0.70, 0.70], [0.41, 0.40, 0.39]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> names = ("none", "rotary", "dft")
-    >>> grid = Grid("patch", ("Libras", "FingerMovements"), names, scores, np.full((2, 5), 0.45))
+    >>> sets, floor = ("Libras", "FingerMovements"), np.full((2, 5), 0.45)
+    >>> grid = Accuracies("patch", sets, names, scores, floor)
     >>> learned(grid).datasets
     ('Libras',)
     """
     return grid.only(one.dataset for one in decides(grid) if one.learned).units()
 
 
-def deciding(grid: Grid) -> Grid:
+def deciding(grid: Accuracies) -> Accuracies:
     """Return the units that decide rankings: deciding sets, those that share series made one.
 
     Parameters
@@ -366,7 +370,7 @@ def deciding(grid: Grid) -> Grid:
     >>> means = np.array([[0.70, 0.75, 0.71], [0.70, 0.70, 0.70]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> names = ("none", "rotary", "dft")
-    >>> grid = Grid("patch", ("Chinatown", "Libras"), names, scores, np.full((2, 5), 0.45))
+    >>> grid = Accuracies("patch", ("Chinatown", "Libras"), names, scores, np.full((2, 5), 0.45))
     >>> deciding(grid).datasets
     ('Pedestrians',)
     """
@@ -471,7 +475,7 @@ class Gain:
         return "no difference" if self.p_equal <= ALPHA else "open"
 
 
-def gains(grid: Grid) -> list[Gain]:
+def gains(grid: Accuracies) -> list[Gain]:
     """Return the gain of each encoding over the rows of a grid of units, largest first.
 
     Parameters
@@ -493,7 +497,7 @@ def gains(grid: Grid) -> list[Gain]:
     >>> means = np.array([[0.70, 0.75, 0.69], [0.60, 0.66, 0.62], [0.80, 0.82, 0.79]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> sets, names = ("Libras", "NATOPS", "PenDigits"), ("none", "rotary", "dft")
-    >>> found = gains(Grid("patch", sets, names, scores, np.full((3, 5), 0.4)))
+    >>> found = gains(Accuracies("patch", sets, names, scores, np.full((3, 5), 0.4)))
     >>> [(one.encoding, str(one.effect), one.answer) for one in found]
     [('rotary', '+0.043 [-0.008, +0.095]', 'open'), ('dft', '+0.000 [-0.043, +0.043]', 'open')]
     """
@@ -509,7 +513,7 @@ def _largest_first(gain: Gain) -> float:
     return -round(gain.effect.mean, friedman.DECIMALS)
 
 
-def judged(units: Grid) -> tuple[NDArray[np.float64], list[Gain]]:
+def judged(units: Accuracies) -> tuple[NDArray[np.float64], list[Gain]]:
     """Return the gain of each encoding on each unit, and the answers, as figures show them.
 
     Parameters
@@ -530,7 +534,8 @@ def judged(units: Grid) -> tuple[NDArray[np.float64], list[Gain]]:
     Examples
     --------
     >>> scores = np.full((3, 2, 5), 0.7) + 0.1 * np.arange(2)[None, :, None]
-    >>> units = Grid("patch", ("A", "B", "C"), ("none", "rotary"), scores, np.full((3, 5), 0.4))
+    >>> names, floor = ("none", "rotary"), np.full((3, 5), 0.4)
+    >>> units = Accuracies("patch", ("A", "B", "C"), names, scores, floor)
     >>> judged(units)[0].round(1).tolist()
     [[10.0, 10.0, 10.0]]
     """
@@ -630,7 +635,7 @@ def said_shown(gains: Sequence[Gain]) -> str:
 
     Examples
     --------
-    >>> said_shown(gains(learned(load("time_series")))).endswith("shown")
+    >>> said_shown(gains(learned(load_grid("time_series")))).endswith("shown")
     True
     """
     n = sum(one.shown for one in gains)
@@ -722,7 +727,7 @@ def standing(scores: NDArray[np.float64], names: Sequence[str], *, alpha: float 
     )
 
 
-def ranking(grid: Grid) -> Ranking:
+def ranking(grid: Accuracies) -> Ranking:
     """Return average ranks, Friedman's test, and the groups that are not told apart.
 
     Parameters
@@ -744,7 +749,7 @@ def ranking(grid: Grid) -> Ranking:
     >>> means = np.array([[0.70, 0.75, 0.69], [0.60, 0.66, 0.62], [0.80, 0.82, 0.79]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> sets, names = ("Libras", "NATOPS", "PenDigits"), ("none", "rotary", "dft")
-    >>> found = ranking(Grid("patch", sets, names, scores, np.full((3, 5), 0.4)))
+    >>> found = ranking(Accuracies("patch", sets, names, scores, np.full((3, 5), 0.4)))
     >>> found.encodings, found.ranks, found.groups
     (('rotary', 'dft'), (1.0, 2.0), [('rotary', 'dft')])
     """
@@ -753,7 +758,7 @@ def ranking(grid: Grid) -> Ranking:
     return Ranking(found.encodings, found.ranks, friedman.friedman(means), found.groups)
 
 
-def pairs_shown(grid: Grid, *, zeros: str = "pratt") -> int:
+def pairs_shown(grid: Accuracies, *, zeros: str = "pratt") -> int:
     """Return how many pairs of encodings, without `none`, are told apart: by Wilcoxon and Holm.
 
     Parameters
@@ -776,14 +781,14 @@ def pairs_shown(grid: Grid, *, zeros: str = "pratt") -> int:
     --------
     >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
     >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
-    >>> pairs_shown(Grid("patch", sets, names, scores, np.zeros((7, 5))))
+    >>> pairs_shown(Accuracies("patch", sets, names, scores, np.zeros((7, 5))))
     1
     """
     p_values = friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2), zeros=zeros)
     return int((p_values[np.triu_indices_from(p_values, 1)] <= ALPHA).sum())
 
 
-def gains_shown(grid: Grid, *, zeros: str = "pratt") -> int:
+def gains_shown(grid: Accuracies, *, zeros: str = "pratt") -> int:
     """Return how many encodings are shown to help or to hurt: by Wilcoxon and Holm.
 
     Parameters
@@ -806,7 +811,7 @@ def gains_shown(grid: Grid, *, zeros: str = "pratt") -> int:
     --------
     >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
     >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
-    >>> gains_shown(Grid("patch", sets, names, scores, np.zeros((7, 5))))
+    >>> gains_shown(Accuracies("patch", sets, names, scores, np.zeros((7, 5))))
     2
     """
     cells = [grid.gains(name) for name in grid.encodings[1:]]
@@ -814,7 +819,7 @@ def gains_shown(grid: Grid, *, zeros: str = "pratt") -> int:
     return int((p_values <= ALPHA).sum())
 
 
-def powers(grid: Grid, effect: float) -> dict[str, power.Power]:
+def powers(grid: Accuracies, effect: float) -> dict[str, power.Power]:
     """Return for each encoding how often its test would show a mean gain of this size.
 
     Parameters
@@ -838,7 +843,7 @@ def powers(grid: Grid, effect: float) -> dict[str, power.Power]:
     >>> means = np.array([[0.70, 0.75], [0.60, 0.66], [0.80, 0.82], [0.5, 0.54], [0.6, 0.63]])
     >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
     >>> sets = ("Libras", "NATOPS", "PenDigits", "LSST", "RacketSports")
-    >>> grid = Grid("patch", sets, ("none", "rotary"), scores, np.full((5, 5), 0.2))
+    >>> grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((5, 5), 0.2))
     >>> powers(grid, 0.1)["rotary"].value  # five signs alone never reach a level of 0.05
     0.0
     """

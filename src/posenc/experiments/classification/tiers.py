@@ -44,7 +44,9 @@ def train(options: argparse.Namespace) -> int:
         return _train(blocks, options, commands.Trainer(options, trains, device, until, plan))
 
 
-def _train(blocks: Sequence[protocols.Block], options: argparse.Namespace, trainer: commands.Trainer) -> int:
+def _train(
+    blocks: Sequence[protocols.Block], options: argparse.Namespace, trainer: commands.Trainer
+) -> int:
     for name in {block.dataset for block in blocks}:
         for split in data.SPLITS:
             data.load(name, split)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from posenc.experiments.classification import edition, second
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import ALPHA, MARGIN, TOKENS, Grid
+from posenc.experiments.classification.second import ALPHA, MARGIN, TOKENS, Accuracies
 from posenc.statistics import equality, friedman
 
 SAID = {"other-norm": "the other norm", "large": "a larger model"}
@@ -26,7 +26,7 @@ AVERAGED = protocols.COMPARED["large"][1:]
 NORMS = {"time_series": "batch", "patch": "layer"}
 """The norm of each model's own algorithm; the other one is that of the other model."""
 
-Pair = tuple[Grid, Grid]
+Pair = tuple[Accuracies, Accuracies]
 """The plain model and the variant, with the same sets and encodings."""
 
 
@@ -58,8 +58,8 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
         compared = protocols.COMPARED[variant]
         if not edition.has_whole(model, variant, compared, every=every):
             continue
-        varied = second.load(model, variant=variant, every=every)
-        plain = second.load(model, encodings=varied.encodings, every=every)
+        varied = second.load_grid(model, variant=variant, every=every)
+        plain = second.load_grid(model, encodings=varied.encodings, every=every)
         both = [name for name in varied.datasets if name in plain.datasets]
         if both:
             found[variant, model] = plain.only(both), varied.only(both)
@@ -169,7 +169,7 @@ def changes(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Chan
     }
 
 
-def _mean_gain(grid: Grid) -> NDArray[np.float64]:
+def _mean_gain(grid: Accuracies) -> NDArray[np.float64]:
     """Return the mean gain of `AVERAGED`, (n_units, n_resamples)."""
     return np.mean([grid.gains(name) for name in AVERAGED], axis=0)
 
@@ -179,7 +179,9 @@ def _over_questions(p_values: Mapping[tuple[str, str], float]) -> dict[tuple[str
     return dict(zip(QUESTIONS, map(float, adjusted), strict=True))
 
 
-def gains(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], list[second.Gain]]:
+def variant_gains(
+    pairs: Mapping[tuple[str, str], Pair],
+) -> dict[tuple[str, str], list[second.Gain]]:
     """Return what each encoding adds to none in a variant, judged as in the plain models.
 
     Parameters
@@ -193,7 +195,7 @@ def gains(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], list[s
 
     Examples
     --------
-    >>> gains({})
+    >>> variant_gains({})
     {}
     """
     units = {question: learned(pair)[1] for question, pair in pairs.items()}
@@ -268,7 +270,7 @@ def gain_rows(
     Parameters
     ----------
     found : mapping of (variant, model) to a sequence of second.Gain
-        As `gains` returns them. An encoding that is not among those of a question says so.
+        As `variant_gains` returns them. An encoding that is not among those of a question says so.
 
     Examples
     --------

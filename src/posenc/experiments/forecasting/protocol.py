@@ -105,7 +105,7 @@ def cell(
         "patch": shape.patch,
         "protocol": HASH,
         "encoding_source": seeded.encoding_source(encoding),
-        "dataset_source": fingerprint(unit),
+        "dataset_source": unit_fingerprint(unit),
         **TRAINING["settings"],
     }
     return ForecastSettings(
@@ -114,7 +114,7 @@ def cell(
 
 
 @cache
-def fingerprint(unit: str) -> str:
+def unit_fingerprint(unit: str) -> str:
     """Return the hash of a unit's values and splits."""
     return load_unit(unit).fingerprint
 

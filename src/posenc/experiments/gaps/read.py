@@ -119,7 +119,9 @@ def _seeds(dataset: str, encoding: str, clock: str) -> list[float]:
 @cache
 def _accuracies() -> dict[tuple[str, str, str, int], float]:
     """Return (data set, encoding, clock, seed) -> accuracy in per cent, of the whole protocol."""
-    kept = [r for r in tables.finished(results.load(FILE)) if r.get("protocol") == gaps.HASH]
+    kept = [
+        r for r in tables.finished(results.load_records(FILE)) if r.get("protocol") == gaps.HASH
+    ]
     tables.check_one_version(kept)
     found = {}
     for r in kept:

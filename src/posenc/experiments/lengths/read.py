@@ -201,7 +201,7 @@ def tiers() -> dict[str, dict[str, object]]:
     }
 
 
-def load(records: Iterable[dict] | None = None) -> Lab:
+def load_lab(records: Iterable[dict] | None = None) -> Lab:
     """Return what is stored of the present protocol.
 
     Records of another protocol are left out, and no file is an empty lab.
@@ -224,12 +224,12 @@ def load(records: Iterable[dict] | None = None) -> Lab:
 
     Examples
     --------
-    >>> load().missing(tier=1)  # the book has trained the first tier
+    >>> load_lab().missing(tier=1)  # the book has trained the first tier
     []
     """
     if records is None:
         path = results.folder() / "lab.jsonl"
-        return load(results.stored(path)).whole()
+        return load_lab(results.read_records(path)).whole()
     runs, failed = defaultdict(dict), {}
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
     tables.check_one_version([r for r in kept if "error" not in r])
@@ -242,7 +242,7 @@ def load(records: Iterable[dict] | None = None) -> Lab:
     return Lab(dict(runs), failed)
 
 
-def rows(
+def task_rows(
     lab: Lab, task: str, lengths: Sequence[int], score: str = "exact"
 ) -> dict[str, dict[str, str]]:
     """Return a table of one task: a row an encoding, best first, and a column a length.
@@ -271,7 +271,7 @@ def rows(
     --------
     >>> scores = {"exact": {"20": 0.9, "100": 0.05}, "token": {"20": 1.0, "100": 0.4}}
     >>> lab = Lab({("copy", "rotary"): {0: scores}}, failed={})
-    >>> found = rows(lab, "copy", [20, 100])
+    >>> found = task_rows(lab, "copy", [20, 100])
     >>> found["rotary"]
     {'length 20': '90% (1 seed)', 'length 100': '5% (1 seed)'}
     >>> found["alibi"]

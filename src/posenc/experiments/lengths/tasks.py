@@ -208,7 +208,7 @@ def task(name: str) -> Task:
     return TASKS[_checks.choice("task", name, TASKS)]
 
 
-def fingerprint(name: str) -> str:
+def task_fingerprint(name: str) -> str:
     """Return 16 hexadecimal digits of what a task draws: a changed rule gets others.
 
     Parameters
@@ -227,7 +227,7 @@ def fingerprint(name: str) -> str:
 
     Examples
     --------
-    >>> fingerprint("copy") == fingerprint("reverse")
+    >>> task_fingerprint("copy") == fingerprint("reverse")
     False
     """
     digest = hashlib.sha256()

@@ -294,7 +294,7 @@ def tier_cells(
 
 @cache
 def _task_source(name: str) -> str:
-    return length_tasks.fingerprint(name)
+    return length_tasks.task_fingerprint(name)
 
 
 def train(
@@ -343,7 +343,7 @@ def _one(cell: LabSettings, device: torch.device) -> dict[str, object]:
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(cell.seed)
         course = language.fit(cell, net, draw, clock)
-        return {**scores(cell, net, clock), **course}
+        return {**test_scores(cell, net, clock), **course}
 
 
 def model(cell: LabSettings) -> LanguageModel:
@@ -404,7 +404,7 @@ def tensors(drawn: Sequences, device: torch.device | str) -> language.Batch:
     return tokens.to(device), torch.from_numpy(answers.copy()).to(device)
 
 
-def scores(cell: LabSettings, net: LanguageModel, clock: Clock) -> dict[str, dict]:
+def test_scores(cell: LabSettings, net: LanguageModel, clock: Clock) -> dict[str, dict]:
     """Return the scores of a fitted model on the test sequences of its cell.
 
     An answer is exact where every one of its tokens is the most likely one after the right ones
@@ -434,7 +434,7 @@ def scores(cell: LabSettings, net: LanguageModel, clock: Clock) -> dict[str, dic
     Examples
     --------
     >>> cell = LabSettings("none", "language", "copy", steps=1, tested=(20,), n_test=4)
-    >>> scores(cell, model(cell), Clock(60.0))["exact"]  # before any training
+    >>> test_scores(cell, model(cell), Clock(60.0))["exact"]  # before any training
     {'20': 0.0}
     """
     found: dict[str, dict] = {"exact": {}, "token": {}, "refusals": {}}

@@ -64,7 +64,7 @@ class Kernels(Explorable):
         return {
             f"{r['encoding']} {r['settings']['dataset_options']['length']} "
             f"{r['settings']['d_model']}": r["metrics"]
-            for r in results.load("kernels")
+            for r in results.load_records("kernels")
         }
 
     def data(self) -> dict:

@@ -65,7 +65,7 @@ class Longer:
         return [self.accuracy(name, test) for test in tests]
 
 
-def load() -> Longer:
+def load_longer() -> Longer:
     """Return the stored trainings of every encoding at one distance.
 
     Raises
@@ -82,7 +82,9 @@ def load() -> Longer:
     return Longer(trained, tuple(longer), dict(runs))
 
 
-def rows(runs: Longer, names: Sequence[str], tests: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def longer_rows(
+    runs: Longer, names: Sequence[str], tests: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
     """Return accuracies in per cent as trained and beyond, with the lowest and highest seed.
 
     Parameters

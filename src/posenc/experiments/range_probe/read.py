@@ -22,7 +22,7 @@ def records() -> tuple[dict, ...]:
         versions of one.
     """
     found = tuple(
-        r for r in tables.finished(results.load(FILE)) if r.get("protocol") == probes.HASH
+        r for r in tables.finished(results.load_records(FILE)) if r.get("protocol") == probes.HASH
     )
     tables.check_one_version(found)
     count = Counter((variant(r), distance(r)) for r in found)

@@ -86,11 +86,11 @@ class Runs:
         return statistics.Interval(*np.exp2([logs.mean, logs.low, logs.high]), logs.n)
 
 
-def load(*patterns: str) -> Runs:
+def load_runs(*patterns: str) -> Runs:
     """Return the finished trainings of stored results, such as "windows-SMD" or "windows-*"."""
     cells: dict[tuple, dict[int, dict]] = defaultdict(dict)
     for pattern in patterns:
-        for r in score_tables.finished(results.load(pattern)):
+        for r in score_tables.finished(results.load_records(pattern)):
             sized = MADE_LOUD.get(r["encoding"], (r["encoding"], r["settings"]["scale"]))
             cells[(*sized, r["dataset"], r["model"])][r["seed"]] = r["metrics"]
     return Runs(dict(cells))
@@ -113,12 +113,12 @@ def on_probe() -> Runs:
 def anomalies() -> Runs:
     """Return the trainings on windows of SMD, MSL and the synthetic lift."""
     stored = [f"windows{kind}-{name}" for name in SETS for kind in ("", "-norms")]
-    return load(*stored, "windows-elevator")
+    return load_runs(*stored, "windows-elevator")
 
 
 def at_random() -> Runs:
     """Return the trainings on windows that were dealt out at random, places "SMD" and "MSL"."""
-    cells = load("windows-random").cells
+    cells = load_runs("windows-random").cells
     return Runs(
         {(e, s, place.removesuffix("-random"), m): c for (e, s, place, m), c in cells.items()}
     )

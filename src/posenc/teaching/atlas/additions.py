@@ -24,7 +24,7 @@ def make(name: str) -> Position:
 
 
 @torch.no_grad()
-def table(name: str) -> NDArray[np.float64] | None:
+def added_rows(name: str) -> NDArray[np.float64] | None:
     """Return the rows that the door `embed` adds, (positions, d_model), or None if it is unused.
 
     An encoding that is made from the signal is given a wave that gets faster, in every dimension.

@@ -35,7 +35,7 @@ def picture(name: str) -> None:
 def in_words(name: str) -> tuple[str, str]:
     """Return what the picture of an encoding shows, in a few words and in sentences."""
     table, gained, position = (
-        additions.table(name), additions.by_offset(name), additions.make(name),
+        additions.added_rows(name), additions.by_offset(name), additions.make(name),
     )  # fmt: skip
     few, many = [], []
     if table is not None:
@@ -90,7 +90,7 @@ def maps() -> None:
 
 
 def _panels(name: str) -> list[tuple]:
-    return [(_draw_table, additions.table(name)), (_draw_gain, additions.by_offset(name))]
+    return [(_draw_table, additions.added_rows(name)), (_draw_gain, additions.by_offset(name))]
 
 
 def _draw_table(ax: Axes, table: NDArray[np.float64], unit: str) -> None:
