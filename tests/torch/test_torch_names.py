@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from posenc import encodings, models
-from posenc.attention import Position
+from posenc.attention import Position, words
 from posenc.bench import build, grid
-from posenc.encodings import stretching, words
+from posenc.encodings import stretching
 
 
 def test_words_of_elsewhere_lead_to_what_is_here():
