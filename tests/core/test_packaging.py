@@ -79,6 +79,7 @@ def test_readme_of_the_wheel_shows_its_pictures_anywhere(wheel):
 
 def test_source_archive_holds_what_the_tests_need(sdist):
     wanted = {"tests/core/test_packaging.py", "tools/ledger.py", "results/edition.json", "Makefile"}
+    wanted |= {"src/posenc/README.md", "src/posenc/four-doors.svg"}
     assert wanted | {"CHANGELOG.md", "SECURITY.md", "LICENSE", "LICENSE-text"} <= sdist
 
 
@@ -141,6 +142,20 @@ def run_alone(library, code):
     installed = importlib.metadata.distribution("torch").locate_file("")
     arguments = ("-S", "-W", "error", "-c", code, str(library))  # -S: no editable install
     return run_python(*arguments, path=[library, installed])
+
+
+PAGE = (ROOT / "src" / "posenc" / "README.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE, re.M | re.S)
+
+
+@pytest.mark.parametrize(("block", "shown"), SHOWN)
+def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown, library):
+    run = run_alone(library, block)
+    assert run.stdout == shown, run.stderr
+
+
+def test_every_block_of_the_librarys_page_shows_what_it_prints():
+    assert len(SHOWN) == PAGE.count("```python") == 3
 
 
 def test_attention_encodings_and_models_stand_alone(library):
