@@ -40,8 +40,9 @@ ROOMS = {
     ),
     "attention": Room(
         "Attention",
-        "Layers with four doors through which position may enter, and what a door may ask. Tensors "
-        "are (batch, length, d_model), inside of attention (batch, heads, length, d_head).",
+        "Layers with four doors through which position may enter, and what a door may ask; for an "
+        "attention of your own, `rope` and `cos_sin`. Tensors are (batch, length, d_model), inside "
+        "of attention (batch, heads, length, d_head).",
         ("attention",),
     ),
     "encodings": Room(

@@ -52,16 +52,16 @@ MISTAKES = [
     ),
     Mistake(
         "RoPE swaps the members of a pair",
-        "src/posenc/encodings/rotary.py",
+        "src/posenc/attention/turning.py",
         "a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)",
         "b, a = wide.unflatten(-1, (-1, 2)).unbind(-1)",
         "tests/torch/test_torch_encodings.py::test_rotary_turns_pairs",
     ),
     Mistake(
         "RoPE takes halves for neighbours",
-        "src/posenc/encodings/rotary.py",
-        'if self.pairing == "interleaved":',
-        'if self.pairing != "interleaved":',
+        "src/posenc/attention/turning.py",
+        'if pairing == "interleaved":',
+        'if pairing != "interleaved":',
         "tests/torch/test_torch_encodings.py::test_rotary_turns_pairs",
     ),
     Mistake(

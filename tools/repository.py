@@ -24,6 +24,7 @@ PASTED = re.compile(
 )
 HOLDERS = (
     "README.md",
+    "src/posenc/README.md",
     "CITATION.cff",
     "LICENSE-text",
     "pyproject.toml",

@@ -139,19 +139,25 @@ def positions(name: str, value: ArrayLike, *, ndim: int) -> NDArray[np.float64]:
 
 def check_whole_type(name: str, dtype: object) -> None:
     """Raise ValueError for a type of float, NumPy's or torch's, that skips small whole numbers."""
+    eps = half_eps(dtype)
+    if eps is not None:
+        raise ValueError(
+            f"{name} must be integers, float32 or float64 from the start, as it is too late to "
+            f"convert them where whole numbers above {round(2 / eps)} have been rounded, "
+            f"got dtype {dtype}"
+        )
+
+
+def half_eps(dtype: object) -> float | None:
+    """Return how finely a float type below float32, NumPy's or torch's, rounds; else None."""
     torch = sys.modules.get("torch")
     if isinstance(dtype, np.dtype) and dtype.kind == "f":
         info = np.finfo(dtype)
     elif torch is not None and isinstance(dtype, torch.dtype) and dtype.is_floating_point:
         info = torch.finfo(dtype)
     else:
-        return
-    if info.bits < 32:
-        raise ValueError(
-            f"{name} must be integers, float32 or float64 from the start, as it is too late to "
-            f"convert them where whole numbers above {round(2 / info.eps)} have been rounded, "
-            f"got dtype {dtype}"
-        )
+        return None
+    return float(info.eps) if info.bits < 32 else None
 
 
 def check_held(name: str, least: float, largest: float) -> None:

@@ -79,7 +79,88 @@ def test_readme_of_the_wheel_shows_its_pictures_anywhere(wheel):
 
 def test_source_archive_holds_what_the_tests_need(sdist):
     wanted = {"tests/core/test_packaging.py", "tools/ledger.py", "results/edition.json", "Makefile"}
+    wanted |= {"src/posenc/README.md", "src/posenc/four-doors.svg"}
     assert wanted | {"CHANGELOG.md", "SECURITY.md", "LICENSE", "LICENSE-text"} <= sdist
+
+
+# --- the library without the rest
+
+MATHEMATICS = """
+import sys
+import posenc
+from posenc import faithfulness, fourier, frequencies, rotation, schedules, tables
+assert posenc.__file__.startswith(sys.argv[1]), posenc.__file__
+omega = frequencies.geometric(8)
+table = tables.encode(range(12), omega)
+assert faithfulness.decode(table, (rotation.shift_matrix(omega, 3) @ table[5])[None]) == [8]
+assert abs(fourier.analyse(table[:, 0])).max() > 0
+assert (schedules.yarn(omega, 4.0, 12) <= omega).all()
+assert "torch" not in sys.modules
+"""
+ATTENTION = """
+import importlib, pkgutil, sys
+import torch
+import posenc
+from posenc import attention, encodings, models
+assert posenc.__file__.startswith(sys.argv[1]), posenc.__file__
+for module in pkgutil.walk_packages(posenc.__path__, "posenc."):
+    importlib.import_module(module.name)
+for name in encodings.names("all"):
+    position = encodings.make(name, 16, 2, 8)
+    places = torch.rand(8, 2) if name in encodings.names("axes") else None
+    layer = attention.SelfAttention(16, 2, position)
+    assert layer(torch.randn(3, 8, 16), positions=places).shape == (3, 8, 16), name
+size = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32}
+series = models.TimeSeriesTransformer(4, 5, 8, "rotary", **size)
+assert series(torch.randn(3, 8, 4)).shape == (3, 5)
+text = models.LanguageModel(11, position="alibi", max_length=8, **size)
+assert text(torch.randint(11, (3, 8))).shape == (3, 8, 11)
+"""
+
+
+@pytest.fixture(scope="module")
+def library(wheel, tmp_path_factory):
+    """Return a folder with the `posenc` of the wheel, from which all but the library is gone."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    alone = next(one for one in contracts["contracts"] if one["name"] == "the library stands alone")
+    kept = {"posenc.__init__", *alone["source_modules"]}
+    folder = tmp_path_factory.mktemp("library")
+    for name, content in wheel.items():
+        if ".".join(Path(name).with_suffix("").parts[:2]) in kept:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    return folder
+
+
+def test_the_mathematics_stands_alone_without_torch(library, bare):
+    run = run_bare(bare, "-c", MATHEMATICS, str(library), source=library)
+    assert run.returncode == 0, run.stderr
+
+
+def run_alone(library, code):
+    """Run code where torch is installed and no other copy of `posenc` is found."""
+    installed = importlib.metadata.distribution("torch").locate_file("")
+    arguments = ("-S", "-W", "error", "-c", code, str(library))  # -S: no editable install
+    return run_python(*arguments, path=[library, installed])
+
+
+PAGE = (ROOT / "src" / "posenc" / "README.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE, re.M | re.S)
+
+
+@pytest.mark.parametrize(("block", "shown"), SHOWN)
+def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown, library):
+    run = run_alone(library, block)
+    assert run.stdout == shown, run.stderr
+
+
+def test_every_block_of_the_librarys_page_shows_what_it_prints():
+    assert len(SHOWN) == PAGE.count("```python") == 3
+
+
+def test_attention_encodings_and_models_stand_alone(library):
+    run = run_alone(library, ATTENTION)
+    assert run.returncode == 0, run.stderr
 
 
 # --- a package that is missing
@@ -96,10 +177,14 @@ def bare(tmp_path_factory):
     return folder
 
 
-def run_bare(bare, *arguments):
+def run_bare(bare, *arguments, source=ROOT / "src"):
+    return run_python("-S", *arguments, path=[source, bare])
+
+
+def run_python(*arguments, path):
     return subprocess.run(
-        [sys.executable, "-S", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(bare)])},
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
         timeout=600,

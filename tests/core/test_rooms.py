@@ -43,6 +43,8 @@ def test_each_room_imports_only_what_stands_above_it():
         ("bench/train.py", "from posenc.experiments import results"),
         ("bench/tables.py", "from posenc.audit import printed"),
         ("cellar.py", "import posenc.audit"),
+        ("models/layer.py", "def f():\n    from posenc import data"),
+        ("frequencies.py", "from posenc import _files"),
     ],
 )
 def test_a_step_up_the_ladder_is_found(file, line, tmp_path):

@@ -18,7 +18,8 @@ ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What points at the repository or its pages, apart from other people's repositories.
 LINK = re.compile(r"(?:github\.com|/gh)/([\w.-]+/[\w.-]+?)(?:\.git)?(?=[/@\s\"')>}#?]|$)")
-OWN = ("README.md", "CITATION.cff", "LICENSE-text", ".github/CONTRIBUTING.md")
+LIBRARY = "src/posenc/README.md"
+OWN = ("README.md", LIBRARY, "CITATION.cff", "LICENSE-text", ".github/CONTRIBUTING.md")
 
 
 def read(path: str) -> str:
@@ -53,7 +54,7 @@ def test_package_names_the_address():
     assert PROJECT["urls"]["Book"] == repository.pages(ADDRESS)
 
 
-@pytest.mark.parametrize("path", ["README.md", "CITATION.cff", ".github/CONTRIBUTING.md"])
+@pytest.mark.parametrize("path", [path for path in OWN if path != "LICENSE-text"])
 def test_a_file_that_must_name_the_address_does(path):
     assert ADDRESS in read(path)
 

@@ -2,14 +2,17 @@
 
 import importlib
 import inspect
+import re
 import sys
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from posenc import encodings, models
-from posenc.attention import Position
+from posenc.attention import DOORS, Position, words
 from posenc.bench import build, grid
-from posenc.encodings import stretching, words
+from posenc.encodings import stretching
 
 
 def test_words_of_elsewhere_lead_to_what_is_here():
@@ -29,6 +32,27 @@ def test_words_of_elsewhere_lead_to_what_is_here():
 
 def options_of(name):
     return inspect.signature(encodings.get(name)).parameters
+
+
+LIBRARY = Path(encodings.__file__).parents[1]
+
+
+def test_the_librarys_page_lists_every_encoding_by_its_doors():
+    page = (LIBRARY / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", page, re.M))
+    listed = {door: set(re.findall(r"`(\w+)`", row)) for door, row in rows.items()}
+    known = encodings.names("all")
+    assert listed == {d: {n for n in known if d in encodings.get(n).doors()} for d in DOORS}
+    assert f"holds {len(known) - 1} positional encodings" in page  # "none" is none
+
+
+def test_the_picture_of_the_doors_names_them_in_their_order_to_everybody():
+    text = (LIBRARY / "four-doors.svg").read_text(encoding="utf-8")
+    picture = ElementTree.fromstring(text)
+    shown = [one.text for one in picture.iter() if one.get("class") == "name"]
+    said = picture.find("{http://www.w3.org/2000/svg}desc").text
+    assert tuple(shown) == tuple(re.findall(r"(\w+): ", said.partition("door.")[2])) == DOORS
+    assert "prefers-color-scheme: dark" in text
 
 
 NEARBY = """

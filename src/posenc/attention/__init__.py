@@ -1,10 +1,15 @@
 """Attention with four doors through which position may enter.
 
-`position` holds the doors, `terms` the kinds of what they add, and `places` what they may ask about
-positions; `axes` refuses tensors that a door is not made for; `layer` and `cross` are the layers
-that call them, `core` what both share, `maps` the linear maps that others may replace; `masks` says
-who sees whom, `cache` remembers earlier tokens. `kernels` decides which kernel serves: PyTorch's
-own (`flash`), `blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
+Three ways in. With an attention of your own, begin at `rope` and `cos_sin`, which turn queries and
+keys as functions (`turning`). To use or change an encoding of the book, hand it to `SelfAttention`
+or `CrossAttention` (`layer`, `cross`). To write one, derive from `Position` (`position`), and
+declare what a door adds with `by_offset` and its like (`terms`).
+
+Behind them: `places` knows where tokens stand; `axes` refuses tensors that a door is not made for;
+`core` is what both layers share, `maps` the linear maps that others may replace; `masks` says who
+sees whom, `cache` remembers earlier tokens; `words` knows what things are called elsewhere.
+`kernels` decides which kernel serves: PyTorch's own (`flash`), `blocks`, `flex` on a GPU, or the
+`formula`. Torch starts here.
 """
 
 from posenc.attention.cache import Cache, Kept
@@ -15,6 +20,7 @@ from posenc.attention.masks import check_mask
 from posenc.attention.places import Places, Steps
 from posenc.attention.position import DOORS, Mix, Position
 from posenc.attention.terms import Form, Term, by_offset, by_product, by_query_and_offset
+from posenc.attention.turning import cos_sin, rope
 
 __all__ = [
     "DOORS",
@@ -33,5 +39,7 @@ __all__ = [
     "by_query_and_offset",
     "check_mask",
     "check_position",
+    "cos_sin",
     "embedded",
+    "rope",
 ]

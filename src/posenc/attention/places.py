@@ -336,34 +336,47 @@ def given_steps(
     name : str
         Of the argument, for messages.
     """
-    if not isinstance(positions, Tensor):
-        positions = _as_tensor(name, positions)
-    if positions.dtype == torch.bool or positions.is_complex():
-        refuse(name, "must be integers or real numbers", f"dtype {positions.dtype}")
-    _checks.check_whole_type(name, positions.dtype)
+    positions, single = as_numbers(name, positions, x.device)
     last = () if n_axes == 1 else (n_axes,)
     shared, own = (x.shape[1], *last), (*x.shape[:2], *last)
     if positions.shape not in (shared, own):
         axes = ", n_axes" * bool(last)
         wanted = f"(length{axes}) = {tuple(shared)} or (batch, length{axes}) = {tuple(own)}"
         refuse(name, f"must have shape {wanted}", f"shape {tuple(positions.shape)}")
-    single = positions.dtype == torch.float32
-    positions = positions.to(x.device)
-    kind = finest(x.device) if positions.is_floating_point() else torch.int64
-    positions = positions.to(kind)
     known = None
     if positions.ndim == len(shared):
         positions = positions[None]
     elif real is not None:
         known = real
         positions = positions.where(real.view(*real.shape, *(1 for _ in last)), 0)
-    if positions.numel() and can_look(positions):
-        _look(name, positions, single)
+    look(name, positions, single)
     return Steps(x.shape[1], x.device, given=positions, known=known, name=name)
 
 
-def _look(name: str, positions: Tensor, single: bool) -> None:
-    """Raise ValueError for positions that mean nothing, warn of those that rounding has moved."""
+def as_numbers(
+    name: str, given: Tensor | ArrayLike, device: torch.device | None
+) -> tuple[Tensor, bool]:
+    """Return what somebody gave as integers or in the finest type, and whether it was float32.
+
+    Raises ValueError unless it holds integers or real numbers that no half type has rounded.
+    """
+    given = as_tensor(name, given)
+    if given.dtype == torch.bool or given.is_complex():
+        refuse(name, "must be integers or real numbers", f"dtype {given.dtype}")
+    _checks.check_whole_type(name, given.dtype)
+    moved = given.to(device or given.device)
+    kind = finest(moved.device) if moved.is_floating_point() else torch.int64
+    return moved.to(kind), given.dtype == torch.float32
+
+
+def look(name: str, positions: Tensor, single: bool) -> None:
+    """Raise ValueError for positions that mean nothing, warn of those that rounding has moved.
+
+    (batch, length), with or without a last axis for several numbers a token. Nothing is done where
+    numbers are not at hand.
+    """
+    if not positions.numel() or not can_look(positions):
+        return
     positions = positions.detach()
     if positions.is_floating_point():
         bad = positions[~positions.isfinite()]
@@ -392,15 +405,15 @@ def warn_of_joined(name: str, one: Tensor, next_one: Tensor) -> bool:
     return bool(joined.any())
 
 
-def _as_tensor(name: str, positions: ArrayLike) -> Tensor:
-    """Return positions as a tensor, or raise ValueError unless they are an array of numbers."""
-    taken = _checks.taken(name, positions)
+def as_tensor(name: str, given: Tensor | ArrayLike) -> Tensor:
+    """Return a tensor as it is and other numbers as one, or raise ValueError if they are none."""
+    if isinstance(given, Tensor):
+        return given
+    taken = _checks.taken(name, given)
     try:
         return torch.as_tensor(np.asarray(taken))  # a list's numbers stay in float64
     except (TypeError, ValueError) as error:  # text, objects, ragged rows
-        raise ValueError(
-            f"{name} must be integers or real numbers, got {positions!r:.80}"
-        ) from error
+        raise ValueError(f"{name} must be integers or real numbers, got {given!r:.80}") from error
 
 
 def check_countable(n_axes: int, name: str = "positions") -> None:

@@ -18,11 +18,10 @@ import torch
 from torch import nn
 
 from posenc import _checks, encodings, models
-from posenc.attention import DOORS, Position
+from posenc.attention import DOORS, Position, words
 from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
-from posenc.encodings import words
 
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
 

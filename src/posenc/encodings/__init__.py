@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from posenc import _checks
-from posenc.attention import Position
+from posenc.attention import Position, words
 from posenc.attention.core import check_doors
 from posenc.encodings import toeplitz as toeplitz
-from posenc.encodings import words
 from posenc.encodings.added import Added
 from posenc.encodings.axial import AxialRotary
 from posenc.encodings.cope import CoPE

@@ -8,6 +8,7 @@ from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.numerics import precise, without_autocast
 from posenc.attention.places import Steps, constants, refuse
+from posenc.attention.turning import turn
 
 
 class AxialRotary(Position):
@@ -103,10 +104,7 @@ class AxialRotary(Position):
 
     def _turned(self, x: Tensor, steps: Steps) -> Tensor:
         angles = self._angles(steps.given)
-        wide = precise(x)
-        cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
-        a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
-        return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2).to(x.dtype)
+        return turn(x, angles.cos(), angles.sin(), "interleaved")
 
     def _angles(self, t: Tensor) -> Tensor:
         """Return the angle of each pair: (batch or 1, heads or 1, length, d_head / 2)."""

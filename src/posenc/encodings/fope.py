@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
+from posenc.attention.turning import turn
 
 
 class FoPE(Position):
@@ -103,7 +103,7 @@ class FoPE(Position):
         series = self._series(places.of_queries, places)
         same = places.of_keys is places.of_queries
         of_keys = series if same else self._series(places.of_keys, places)
-        return self._turned(q, *series), self._turned(k, *of_keys)
+        return turn(q, *series, "interleaved"), turn(k, *of_keys, "interleaved")
 
     def _series(self, steps: Steps, places: Places) -> tuple[Tensor, Tensor]:
         """Return both series at these steps, each (batch or 1, heads, length, n_kept)."""
@@ -114,14 +114,6 @@ class FoPE(Position):
         of_cos = places.once("of_cos", lambda: _normalised(self.of_cos.to(like)))
         of_sin = places.once("of_sin", lambda: _normalised(self.of_sin.to(like)))
         return angles.cos() @ of_cos, angles.sin() @ of_sin
-
-    def _turned(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        wide = precise(x)
-        cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
-        n = 2 * len(self.omega)
-        a, b = wide[..., :n].unflatten(-1, (-1, 2)).unbind(-1)
-        turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
-        return torch.cat((turned, wide[..., n:]), -1).to(x.dtype)
 
 
 def _normalised(coefficients: Tensor) -> Tensor:

@@ -8,9 +8,8 @@ from torch import Tensor
 
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
-from posenc.attention.numerics import precise
 from posenc.attention.places import Steps, constants
-from posenc.encodings import words
+from posenc.attention.turning import check_pairing, turn, waves
 from posenc.encodings.stretching import Stretching
 
 
@@ -100,7 +99,7 @@ class Rotary(Position):
         scaling_options: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.pairing = words.choice("pairing", pairing, ("interleaved", "half"), words.PAIRINGS)
+        self.pairing = check_pairing(pairing)
         trained = frequencies.geometric(_turning(self.d_head, share), base)
         self._n_kept = _n_kept(len(trained), keep)
         self.stretching = Stretching(
@@ -118,10 +117,10 @@ class Rotary(Position):
         turns = self._cos_sin(places.of_queries, omega)
         same = places.of_keys is places.of_queries
         if same and places.is_step:  # few calls are faster than small ones
-            both = self._turn(torch.cat((q, k), 1), *turns)
+            both = turn(torch.cat((q, k), 1), *turns, self.pairing)
             return both[:, : q.shape[1]], both[:, q.shape[1] :]
         others = turns if same else self._cos_sin(places.of_keys, omega)
-        return self._turn(q, *turns), self._turn(k, *others)
+        return turn(q, *turns, self.pairing), turn(k, *others, self.pairing)
 
     def _omega_for(self, length: int) -> np.ndarray:
         """Return the angular frequencies for an input of this length, (d / 2,)."""
@@ -155,28 +154,13 @@ class Rotary(Position):
         end = steps.first + steps.length
         if steps.given is not None or omega.ndim > 1:
             t = steps.positions
-            angles = t[:, None, :, None] * constants(omega[..., None, None, :], t)
-            return self._loud(angles.cos()), self._loud(angles.sin())
+            cos, sin = waves(t, constants(omega, t))
+            return self._loud(cos[:, None]), self._loud(sin[:, None])
         if end <= self.max_length and omega is self.omega:
             return self.cos[steps.first : end], self.sin[steps.first : end]
         turns = self._angles(end, steps.first, omega)
         cos, sin = (torch.as_tensor(a).to(self.cos) for a in turns)
         return cos, sin
-
-    def _turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos)."""
-        wide = precise(x)
-        still = wide[..., 2 * cos.shape[-1] :]
-        wide = wide[..., : 2 * cos.shape[-1]]
-        cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
-        if self.pairing == "interleaved":
-            a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
-            turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
-        else:
-            a, b = wide.chunk(2, -1)
-            turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
-        whole = torch.cat((turned, still), -1) if still.shape[-1] else turned
-        return whole.to(x.dtype)
 
     def _angles(
         self, end: int, first: int = 0, omega: np.ndarray | None = None

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks, schedules
+from posenc.attention import words
 from posenc.attention.places import Places, can_look, refuse
-from posenc.encodings import words
 
 SCALINGS = ("none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope")
 _FUNCTIONS = {

@@ -1,0 +1,217 @@
+"""Turning queries and keys by their positions: RoPE as functions.
+
+`rope` and `cos_sin` are for attention that is not of this library, and check what they are given.
+`turn` and `waves` are what they do; `Rotary` and its relatives call these two.
+"""
+
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from posenc import _checks
+from posenc.attention import words
+from posenc.attention.numerics import precise
+from posenc.attention.places import as_numbers, as_tensor, can_look, finest, look, refuse
+
+PAIRINGS = ("interleaved", "half")
+
+
+def rope(
+    x: Tensor,
+    positions: Tensor | ArrayLike,
+    omega: Tensor | ArrayLike,
+    pairing: str = "interleaved",
+) -> Tensor:
+    """Return queries or keys turned by their positions: pair i of a head by the angle t omega_i.
+
+    That is rotary position embedding (RoPE) for one's own attention. Turn queries and keys, leave
+    the values alone; a score then depends on two positions through their difference only.
+
+    Parameters
+    ----------
+    x : (..., length, d_head)
+        Queries or keys in a floating type, such as (batch, heads, length, d_head). Any number of
+        axes, or none, stands in front.
+    positions : (length,) or (batch, length)
+        Integers, or real times in float32 or float64. With rows of their own, the batch is the
+        first axis of `x`; one row serves all.
+    omega : (n,), n from 1 to d_head // 2
+        Angular frequencies in radians per position, as `frequencies.geometric(d_head)` makes them.
+        With fewer than half of d_head, the first 2n dimensions turn and the others stay
+        ("partial rotary").
+    pairing : {"interleaved", "half"}
+        Pair i is dimensions (2i, 2i + 1), as in the paper, or (i, i + n), as in GPT-NeoX, LLaMA and
+        most of Hugging Face's models. Weights trained with one fail with the other.
+
+    Returns
+    -------
+    Tensor
+        As `x`: its shape, its type, its device.
+
+    Raises
+    ------
+    ValueError
+        If `x` is no floating tensor of two or more axes, a shape does not fit it, or `pairing` is
+        unknown; for positions and frequencies that `cos_sin` refuses.
+
+    Notes
+    -----
+    Angles are computed in float64 (float32 on a device without it) and an `x` of a half type is
+    turned in float32; only the result is rounded. Gradients reach `x`, and positions and `omega` if
+    these are tensors that want them. The same as `encodings.Rotary` in a layer of this library.
+
+    Source: Su et al. (2021), RoFormer, Eq. 14-16 (interleaved); the half-split form and partial
+    turning are those of Black et al. (2022), GPT-NeoX.
+
+    Examples
+    --------
+    >>> from posenc import frequencies
+    >>> q, k = torch.randn(2, 1, 4, 10, 64).unbind()  # each (batch, heads, length, d_head)
+    >>> omega, t = frequencies.geometric(64), torch.arange(10)
+    >>> scores = rope(q, t, omega) @ rope(k, t, omega).mT
+    >>> later = rope(q, t + 1000, omega) @ rope(k, t + 1000, omega).mT
+    >>> bool(torch.allclose(scores, later, atol=1e-4))
+    True
+    """
+    check_pairing(pairing)
+    _check_heads(x)
+    frequencies, _ = _frequencies(omega, x.device)
+    _check_pairs(frequencies, x)
+    t = _positions(positions, x)
+    cos, sin = waves(t, frequencies)
+    if t.ndim > 1:  # between batch and length, x may have heads
+        rows = (slice(None), *(None for _ in x.shape[1:-2]))
+        cos, sin = cos[rows], sin[rows]
+    return turn(x, cos, sin, pairing)
+
+
+def cos_sin(positions: Tensor | ArrayLike, omega: Tensor | ArrayLike) -> tuple[Tensor, Tensor]:
+    """Return the cosines and sines of all angles t omega_i, for a rotation of one's own.
+
+    Compute them once and share them among layers, where `rope` would compute them at each call.
+    Pair i, (a, b), turns to (a cos_i - b sin_i, a sin_i + b cos_i).
+
+    Parameters
+    ----------
+    positions : (length,) or (batch, length)
+        Integers, or real times in float32 or float64.
+    omega : (n,), at least one
+        Angular frequencies in radians per position, as `frequencies.geometric(d_head)` makes them.
+
+    Returns
+    -------
+    cos, sin : Tensor (length, n) or (batch, length, n)
+        One column a pair, not two. In float32 if `omega` is, else in float64 (float32 on a device
+        that has no more), to be rounded to the type of queries and keys as late as possible. On the
+        device of the positions, or of `omega` if these are no tensor.
+
+    Raises
+    ------
+    ValueError
+        If positions or frequencies have another number of axes, are not finite real numbers, or
+        come in a half type, which has rounded them; for positions above 2**53 in size.
+
+    Notes
+    -----
+    Angles are computed in float64 in either case. Gradients reach tensors that want them. Under
+    `torch.compile` and in `torch.func` transforms, which keep numbers from view, types and shapes
+    are checked and numbers are not.
+
+    Source: Su et al. (2021), RoFormer, Eq. 15.
+
+    Examples
+    --------
+    >>> cos, sin = cos_sin([0, 1, 2], [torch.pi, torch.pi / 2])
+    >>> cos.round().tolist()
+    [[1.0, 1.0], [-1.0, 0.0], [1.0, -1.0]]
+    """
+    given = (one.device for one in (positions, omega) if isinstance(one, Tensor))
+    device = next(given, None)
+    t, single = as_numbers("positions", positions, device)
+    if t.ndim not in (1, 2):
+        refuse("positions", "must be (length,) or (batch, length)", f"shape {tuple(t.shape)}")
+    look("positions", torch.atleast_2d(t), single)
+    frequencies, rounded = _frequencies(omega, t.device)
+    cos, sin = waves(t, frequencies)
+    return (cos.float(), sin.float()) if rounded else (cos, sin)
+
+
+def waves(t: Tensor, omega: Tensor) -> tuple[Tensor, Tensor]:
+    """Return cosines and sines of t omega_i: (..., length) and (..., n) to (..., length, n)."""
+    angles = t[..., None] * omega[..., None, :]
+    return angles.cos(), angles.sin()
+
+
+def turn(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> Tensor:
+    """Return `x` with each pair (a, b) turned to (a cos - b sin, a sin + b cos).
+
+    Cosines and sines are (..., length, n); dimensions of `x` beyond 2n stay as they are.
+    """
+    wide = precise(x)
+    still = wide[..., 2 * cos.shape[-1] :]
+    wide = wide[..., : 2 * cos.shape[-1]]
+    cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
+    if pairing == "interleaved":
+        a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
+        turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
+    else:
+        a, b = wide.chunk(2, -1)
+        turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+    whole = torch.cat((turned, still), -1) if still.shape[-1] else turned
+    return whole.to(x.dtype)
+
+
+def check_pairing(pairing: str) -> str:
+    """Return `pairing`, or raise ValueError that lists both and knows what others call them."""
+    return words.choice("pairing", pairing, PAIRINGS, words.PAIRINGS)
+
+
+def _check_heads(x: Tensor) -> None:
+    """Raise ValueError unless these are queries or keys that can turn."""
+    wanted = "must be a floating tensor (..., length, d_head)"
+    if not isinstance(x, Tensor):
+        refuse("x", wanted, type(x).__name__)
+    if not x.is_floating_point():
+        refuse("x", wanted, f"dtype {x.dtype}")
+    if x.ndim < 2 or x.shape[-1] < 2:
+        refuse("x", f"{wanted} with d_head of at least 2", f"shape {tuple(x.shape)}")
+
+
+def _check_pairs(omega: Tensor, x: Tensor) -> None:
+    """Raise ValueError if a head has fewer pairs of dimensions than there are frequencies."""
+    most = x.shape[-1] // 2
+    if len(omega) > most:
+        refuse("omega", f"must hold at most d_head // 2 = {most} frequencies", f"{len(omega)}")
+
+
+def _positions(positions: Tensor | ArrayLike, x: Tensor) -> Tensor:
+    """Return the positions of the tokens of `x`, (length,) or (batch or 1, length)."""
+    t, single = as_numbers("positions", positions, x.device)
+    length = x.shape[-2]
+    fitting = [(length,)] + [(x.shape[0], length), (1, length)] * (x.ndim > 2)
+    if t.shape not in fitting:
+        rows = f" or (batch, length) = {fitting[1]}" if x.ndim > 2 else ""
+        wanted = f"must have shape (length,) = {fitting[0]}{rows} for x of shape {tuple(x.shape)}"
+        refuse("positions", wanted, f"shape {tuple(t.shape)}{_hint(t, x)}")
+    look("positions", torch.atleast_2d(t), single)
+    return t
+
+
+def _hint(t: Tensor, x: Tensor) -> str:
+    """Return how to put the axes of `x` right, where it can be guessed."""
+    if x.ndim != 4 or t.shape not in ((x.shape[1],), (x.shape[0], x.shape[1])):
+        return ""
+    return "; if x is (batch, length, heads, d_head), x.transpose(1, 2) puts the heads first"
+
+
+def _frequencies(omega: Tensor | ArrayLike, device: torch.device | None) -> tuple[Tensor, bool]:
+    """Return frequencies (n,) as exactly as a device holds them, and whether they were float32."""
+    given = as_tensor("omega", omega)
+    if _checks.half_eps(given.dtype) is not None:
+        refuse("omega", "must be float32 or float64, as a half type has rounded it", given.dtype)
+    found, single = as_numbers("omega", given, device)
+    if found.ndim != 1 or not len(found):
+        refuse("omega", "must have shape (n,), a frequency a pair", f"shape {tuple(found.shape)}")
+    if can_look(found) and not (finite := found.isfinite()).all():
+        refuse("omega", "must be finite", found.detach()[~finite][0])
+    return found.to(finest(found.device)), single
