@@ -42,31 +42,7 @@ LOADING = 240.0  # for the libraries, once, on a busy machine
 
 
 def survey(folder: Path, seconds: float = SECONDS) -> dict[str, Any]:
-    """Return what the classes of a checkout do that this module has a question for.
-
-    Parameters
-    ----------
-    folder : Path
-        A git checkout.
-    seconds : float
-        Limit for each distinct class; the libraries are loaded before.
-
-    Returns
-    -------
-    dict with `repository`, `commit`, `unreadable` (places), `named` (keyword to text to number of
-    calls), `missing` (classes that are not there) and `modules`: for each distinct definition its
-    name, a hash, the number of places where it stands and of those in notebooks, the first place,
-    and what was `found`. A class that cannot be asked has an `error` in place of measurements.
-
-    Raises
-    ------
-    ValueError
-        If the folder is no git checkout, or the limit is not above 0.
-    RuntimeError
-        If the probes do not run.
-    subprocess.TimeoutExpired
-        If they have not ended long after their limits.
-    """
+    """Return what the classes of a checkout do that this module has a question for."""
     folder, seconds = Path(folder), _checks.positive("seconds", seconds)
     commit = commit_of(folder)
     found, broken = definitions.in_folder(folder)
@@ -98,25 +74,7 @@ def survey(folder: Path, seconds: float = SECONDS) -> dict[str, Any]:
 
 
 def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[dict[str, Any]]:
-    """Return what some classes do, each measured in a process of its own.
-
-    Parameters
-    ----------
-    asked : list of definitions, each with the name of a probe of `posenc.audit.probes`
-    seconds : float
-        Of the processor, for each.
-
-    Returns
-    -------
-    for each the probe's measurements, or {"error": why there are none}
-
-    Raises
-    ------
-    RuntimeError
-        If the probes do not run.
-    subprocess.TimeoutExpired
-        If they have not ended long after their limits.
-    """
+    """Return what some classes do, each measured in a process of its own."""
     orders = [
         {
             "name": one.name,
@@ -154,13 +112,7 @@ def _answer(path: Path, seconds: float) -> dict[str, Any]:
 
 
 def commit_of(folder: Path) -> str:
-    """Return the commit of a checkout, marked where its files were changed since.
-
-    Raises
-    ------
-    ValueError
-        If the folder is no git checkout.
-    """
+    """Return the commit of a checkout, marked where its files were changed since."""
     if not (Path(folder) / ".git").exists():
         raise ValueError(
             f"folder must be that of a git checkout, so that its commit is known, got {folder}"
@@ -180,13 +132,7 @@ def repository_of(folder: Path) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Return what git says of a folder.
-
-    Raises
-    ------
-    ValueError
-        If git does not answer.
-    """
+    """Return what git says of a folder."""
     command = ["git", "-C", str(folder), *arguments]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:

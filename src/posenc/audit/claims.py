@@ -43,11 +43,6 @@ class Verdict:
         What was measured, in words and numbers; mathematics stands between dollar signs.
     condition : str
         The condition, the corrected form or the reason; empty for a plain confirmation.
-
-    Examples
-    --------
-    >>> print(Verdict("B2", "confirmed", "The sum is [3.1, 2.8, 3.3]"))
-    ✓ B2 confirmed. The sum is [3.1, 2.8, 3.3].
     """
 
     id: str
@@ -78,14 +73,6 @@ class Shown:
         The claim's row in the ledger.
     book : str
         The address of the published book, for the link to the Audit.
-
-    Examples
-    --------
-    >>> shown = show("B15")
-    >>> shown.row["source"], shown.verdict.id
-    ('B', 'B15')
-    >>> shown.address.startswith(shown.book + "book/audit/")
-    True
     """
 
     row: dict
@@ -245,27 +232,7 @@ def show(id: str) -> Shown:
 
 
 def words(row: dict) -> str:
-    """Return a claim and its place as a paragraph of HTML, with a note where it is ours.
-
-    Parameters
-    ----------
-    row : dict of str to str
-        Of the ledger, with its claim, source and place.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    KeyError
-        If the row lacks one of them.
-
-    Examples
-    --------
-    >>> words({"claim": "0 < 1", "source": "B", "place": "Section 2"})
-    '<p class="posenc-words">0 &lt; 1 <small>First principles, Section 2</small></p>'
-    """
+    """Return a claim and its place as a paragraph of HTML, with a note where it is ours."""
     note = '<span class="posenc-ours">A statement of ours.</span> ' if row.get("ours") else ""
     text, place = html.escape(row["claim"]), html.escape(ledger.place(row))
     return f'<p class="posenc-words">{note}{text} <small>{place}</small></p>'

@@ -49,14 +49,6 @@ class Definition:
 
 def in_folder(folder: Path) -> tuple[list[Definition], list[str]]:
     """Return the classes of all notebooks and modules in a folder, and the places without syntax.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    definitions in the order of the files, and the places of cells or files that cannot be parsed
     """
     found, broken = [], []
     for path in files(folder):
@@ -92,12 +84,6 @@ def in_file(path: Path, name: str) -> list[Definition]:
 
 def needed(node: ast.stmt, known: dict[str, ast.stmt]) -> list[str]:
     """Return the names of the known definitions that a statement uses, directly or through others.
-
-    Parameters
-    ----------
-    node : a class or function
-    known : mapping of names to definitions
-        What the file has defined so far; the order is that of the file.
     """
     used, waiting = set(), [node]
     while waiting:
@@ -142,14 +128,7 @@ def without_magics(text: str) -> str:
 
 
 def named(folder: Path, keyword: str) -> dict[str, int]:
-    """Return how often the calls of a folder's files give each text for a keyword argument.
-
-    Parameters
-    ----------
-    folder : Path
-    keyword : str
-        Such as "pos_encoding".
-    """
+    """Return how often the calls of a folder's files give each text for a keyword argument."""
     found: Counter[str] = Counter()
     for path in files(folder):
         for _, node in statements(path, path.name):

@@ -276,11 +276,6 @@ class Shown:
         Whether the difference is shown to lie within the margin.
     beyond : bool
         Whether it is shown to lie beyond the margin.
-
-    Examples
-    --------
-    >>> Shown(side=1, equal=False, beyond=True)
-    Shown(side=1, equal=False, beyond=True)
     """
 
     side: int
@@ -295,32 +290,7 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
     the interval lies on that side of 0; equivalence if the corrected p-value of the equivalence
     test is at most alpha and the interval lies within the margin.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    margin : float
-        Differences up to this size count as none.
-    alpha : float
-        Level of the family of tests.
-
-    Returns
-    -------
-    Shown
-
-    Raises
-    ------
-    ValueError
-        If the interval covers less than the tests ask for, 1 - 2 alpha, or `alpha` is no
-        probability below 1.
-
     Source: Schuirmann (1987) and Lakens (2017) for equivalence.
-
-    Examples
-    --------
-    >>> sets, test = Units("data sets", 14, independent=True), Corrected(0.001, "gains", size=10)
-    >>> gain = Evidence(0.03, 0.01, 0.05, test, sets, "Patch model.", reproduced=False)
-    >>> shows(gain, margin=0.005)
-    Shown(side=1, equal=False, beyond=True)
     """
     alpha = _checks.probability("alpha", alpha)
     if evidence.level < 1 - 2 * alpha - 1e-9:
@@ -341,54 +311,12 @@ def shows(evidence: Evidence, margin: float, *, alpha: float = 0.05) -> Shown:
 
 
 def sentence(name: str, text: str) -> str:
-    """Return a text that is not empty, with a full stop at its end.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls the text.
-    text : str
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If there is no text.
-
-    Examples
-    --------
-    >>> sentence("found", "All rows differ")
-    'All rows differ.'
-    """
+    """Return a text that is not empty, with a full stop at its end."""
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"{name} must say something, got {text!r}")
     return text.strip() if text.strip()[-1] in ".!?" else text.strip() + "."
 
 
 def number(name: str, value: float) -> float:
-    """Return a value as a float, and refuse all but one finite real number.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls the value.
-    value : float
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `value` is not one finite real number.
-
-    Examples
-    --------
-    >>> number("low", 1)
-    1.0
-    """
+    """Return a value as a float, and refuse all but one finite real number."""
     return float(_checks.finite_array(name, value, ndim=0))

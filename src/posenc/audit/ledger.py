@@ -33,13 +33,7 @@ def rows() -> list[dict]:
 
 
 def row(id: str) -> dict:
-    """Return the row of a claim.
-
-    Raises
-    ------
-    ValueError
-        If there is no such claim, or no verdict on it.
-    """
+    """Return the row of a claim."""
     found = next((row for row in rows() if row["id"] == id), None)
     if found is None or not found.get("verdict"):
         raise ValueError(f"id must be a claim of the ledger with a verdict, got {id!r}")

@@ -17,18 +17,6 @@ class LoudDFT(DFT):
     ----------
     d_model, n_heads, max_length, scale
         As for `posenc.encodings.DFT`; another scale than "paper" comes on top.
-
-    Raises
-    ------
-    ValueError
-        As `posenc.encodings.DFT`.
-
-    Source: Idé, Labaien, Chen, Eq. 17-21, times sqrt(d_model / 2)
-
-    Examples
-    --------
-    >>> LoudDFT(8, 2, 3).rows(3).norm(dim=1).tolist()
-    [2.0, 2.0, 2.0]
     """
 
     def table(self, length: int) -> Tensor:

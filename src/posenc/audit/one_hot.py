@@ -17,16 +17,6 @@ class OneHot(Added):
     Notes
     -----
     Parameters to learn: 0.
-
-    Raises
-    ------
-    ValueError
-        If a size or `scale` is out of range, or there are more positions than entries.
-
-    Examples
-    --------
-    >>> OneHot(4, 2, 3).rows(3).tolist()[1]
-    [0.0, 1.0, 0.0, 0.0]
     """
 
     def __init__(

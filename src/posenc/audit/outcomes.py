@@ -8,20 +8,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The six verdicts.
-
-    Raises
-    ------
-    ValueError
-        If a value is none of the six.
-
-    Examples
-    --------
-    >>> print(", ".join(Outcome))
-    confirmed, confirmed with a condition, slip, not reproduced, refuted, not testable here
-    >>> Outcome("refuted") is Outcome.REFUTED
-    True
-    """
+    """The six verdicts."""
 
     CONFIRMED = "confirmed"
     CONDITION = "confirmed with a condition"

@@ -84,11 +84,6 @@ class Quoted:
         As quoted.
 
     Source: Irani and Metsis (2025), sections 5.3.1 and 5.3.2.
-
-    Examples
-    --------
-    >>> QUOTED[0]
-    Quoted(section='5.3.1', dataset='Sleep', method='TUPE', percent=88.8)
     """
 
     section: str
@@ -276,27 +271,7 @@ def printed_gains(model: str, *, relative: bool = False) -> dict[str, NDArray[np
 def in_classes(values: NDArray[np.float64]) -> list[float]:
     """Return the means of 11 values over the length classes of section 5.2, the longest first.
 
-    Parameters
-    ----------
-    values : array of shape (11,)
-        In the order of DATASETS.
-
-    Returns
-    -------
-    list of three floats: above 100 steps, 50 to 100, below 50.
-
-    Raises
-    ------
-    IndexError
-        If there are not 11 values.
-
     Source: Irani and Metsis (2025), section 5.2.
-
-    Examples
-    --------
-    >>> spe = printed_gains("time_series", relative=True)["SPE"]
-    >>> [round(value, 1) for value in in_classes(spe)]
-    [4.7, 10.1, 8.4]
     """
     length = column("length")
     return [float(values[(low < length) & (length <= high)].mean()) for low, high in GAINS]
@@ -305,26 +280,7 @@ def in_classes(values: NDArray[np.float64]) -> list[float]:
 def fits(gain: NDArray[np.float64]) -> list[bool]:
     """Return whether the mean gain of each length class lies in the band of section 5.2.
 
-    Parameters
-    ----------
-    gain : array of shape (11,)
-        In per cent, in the order of DATASETS.
-
-    Returns
-    -------
-    list of three bools: above 100 steps, 50 to 100, below 50.
-
-    Raises
-    ------
-    IndexError
-        If there are not 11 values.
-
     Source: Irani and Metsis (2025), section 5.2.
-
-    Examples
-    --------
-    >>> fits(printed_gains("time_series", relative=True)["SPE"])
-    [False, False, False]
     """
     bands = zip(in_classes(gain), GAINS.values(), strict=True)
     return [low <= value <= high for value, (low, high) in bands]

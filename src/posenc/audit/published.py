@@ -79,18 +79,6 @@ class RescaledSinusoidal(Sinusoidal):
     ----------
     d_model, n_heads, max_length, base, scale
         As for `posenc.encodings.Sinusoidal`.
-
-    Raises
-    ------
-    ValueError
-        As `posenc.encodings.Sinusoidal`.
-
-    Source: imics-lab/positional-encoding-benchmark, commit 12b718b (Irani and Metsis 2025)
-
-    Examples
-    --------
-    >>> round(float(RescaledSinusoidal(8, 2, 20).table(20).std()), 2)
-    0.1
     """
 
     def table(self, length: int) -> Tensor:
@@ -142,29 +130,7 @@ class UnmaskedSkew(Position):
 
 
 def unmasked_skew(scores: Tensor) -> Tensor:
-    """Move scores (..., L, L), whose columns are the offsets -(L - 1)..0, as a causal skew does.
-
-    Parameters
-    ----------
-    scores : (..., L, L)
-        Column c holds the offset c - (L - 1).
-
-    Returns
-    -------
-    (..., L, L)
-        Right on and below the diagonal, zero right above it, and further right of the next query.
-
-    Raises
-    ------
-    RuntimeError
-        If the last two dimensions differ in size.
-
-    Examples
-    --------
-    >>> import torch
-    >>> unmasked_skew(torch.tensor([[-2.0, -1.0, 0.0]]).expand(3, 3)).tolist()
-    [[0.0, 0.0, -2.0], [-1.0, 0.0, 0.0], [-2.0, -1.0, 0.0]]
-    """
+    """Move scores (..., L, L), whose columns are the offsets -(L - 1)..0, as a causal skew does."""
     length = scores.shape[-1]
     padded = nn.functional.pad(scores, (1, 0)).flatten(-2)
     return padded[..., length:].unflatten(-1, (length, length))
@@ -404,21 +370,6 @@ class AcrossBatch(SelfAttention):
     ----------
     d_model, n_heads, position, dropout
         As for `SelfAttention`; the encoding may use the door `embed` only.
-
-    Raises
-    ------
-    ValueError
-        If the encoding uses another door, or a mask or a bias is given.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from posenc import encodings
-    >>> layer = AcrossBatch(8, 2, encodings.make("none", 8, 2, 5)).eval()
-    >>> x = torch.randn(3, 5, 8)
-    >>> alone, beside = layer(x[:1])[0], layer(x)[0]  # the same series, in two batches
-    >>> torch.allclose(alone, beside)
-    False
     """
 
     def __init__(
@@ -529,33 +480,7 @@ def standardise_before_split(train: NDArray, test: NDArray) -> tuple[NDArray, ND
 
 
 def choose_on_half(correct: NDArray, seed: int) -> tuple[float, float]:
-    """Choose the checkpoint on a random half of the test part.
-
-    Parameters
-    ----------
-    correct : array (n_epochs, n_series) of bool
-        Which test series each epoch's model classifies rightly.
-    seed : int
-        Deals the series into halves.
-
-    Returns
-    -------
-    accuracy of the chosen epoch on the half that chose it, and on the other half. The first of
-    equally good epochs is chosen.
-
-    Raises
-    ------
-    IndexError
-        If `correct` is not two-dimensional.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> correct = np.random.default_rng(0).random((50, 40)) < 0.7  # 50 models that guess alike
-    >>> chosen, other = choose_on_half(correct, seed=0)
-    >>> chosen > other
-    True
-    """
+    """Choose the checkpoint on a random half of the test part."""
     order = np.random.default_rng(seed).permutation(correct.shape[1])
     half = correct.shape[1] // 2
     first = correct[:, order[:half]].mean(axis=1)

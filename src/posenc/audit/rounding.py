@@ -31,20 +31,6 @@ class Bounds:
     ----------
     low, high : Fraction
         Other numbers are taken as they print: 0.1 is a tenth.
-
-    Raises
-    ------
-    ValueError
-        If an end is not finite, or `low` exceeds `high`; also of a division by bounds that hold 0.
-
-    Source: Moore (1966), Interval Analysis.
-
-    Examples
-    --------
-    >>> print(Bounds(0.1, 0.2) + 1)
-    1.1 to 1.2
-    >>> print(printed("0.83") - printed("0.81"))  # 0.02, give or take a hundredth
-    0.01 to 0.03
     """
 
     low: Fraction
@@ -151,26 +137,7 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
 
 
 def as_bounds(value: Bounds | float) -> Bounds:
-    """Return a number as an interval of one point; bounds stay as they are.
-
-    Parameters
-    ----------
-    value : Bounds or float
-
-    Returns
-    -------
-    Bounds
-
-    Raises
-    ------
-    ValueError
-        If `value` is neither bounds nor one finite number.
-
-    Examples
-    --------
-    >>> as_bounds(0.1).low
-    Fraction(1, 10)
-    """
+    """Return a number as an interval of one point; bounds stay as they are."""
     if isinstance(value, Bounds):
         return value
     return Bounds(_fraction("value", value), _fraction("value", value))
@@ -352,21 +319,7 @@ def every(truths: Iterable[Truth]) -> Truth:
 
 
 def some(truths: Iterable[Truth]) -> Truth:
-    """Return whether at least one holds; the mirror of `every`.
-
-    Parameters
-    ----------
-    truths : iterable of Truth
-
-    Returns
-    -------
-    Truth
-
-    Examples
-    --------
-    >>> some([Truth.ALWAYS, Truth.OPEN]).name, some([Truth.NEVER, Truth.OPEN]).name
-    ('ALWAYS', 'OPEN')
-    """
+    """Return whether at least one holds; the mirror of `every`."""
     return ~every(~t for t in truths)
 
 

@@ -55,11 +55,6 @@ class Decision:
         Why, in whole sentences.
     numbers : mapping of str to float
         The figures that decided, by name.
-
-    Examples
-    --------
-    >>> print(Decision(Outcome.CONFIRMED, "All 100 rows differ."))
-    confirmed: All 100 rows differ.
     """
 
     outcome: Outcome
@@ -71,28 +66,7 @@ class Decision:
 
 
 def tally(outcomes: Iterable[Outcome | Decision]) -> dict[Outcome, int]:
-    """Return how often each of the six verdicts was given; each is counted apart.
-
-    Parameters
-    ----------
-    outcomes : verdicts, or decisions with one
-
-    Returns
-    -------
-    dict of Outcome to int
-        All six, in their order.
-
-    Raises
-    ------
-    ValueError
-        If one is none of the six verdicts.
-
-    Examples
-    --------
-    >>> found = tally(["confirmed", "slip", exact(True, "All rows differ.")])
-    >>> found[Outcome.CONFIRMED], found[Outcome.SLIP], found[Outcome.REFUTED]
-    (2, 1, 0)
-    """
+    """Return how often each of the six verdicts was given; each is counted apart."""
     given = [o.outcome if isinstance(o, Decision) else Outcome(o) for o in outcomes]
     return {outcome: given.count(outcome) for outcome in Outcome}
 
@@ -210,27 +184,7 @@ def exact(holds: bool, found: str, *, slip: Slip | None = None, condition: str =
 
 
 def untestable(missing: str) -> Decision:
-    """Return the verdict "not testable here" with what would be needed.
-
-    Parameters
-    ----------
-    missing : str
-        What would be needed.
-
-    Returns
-    -------
-    Decision
-
-    Raises
-    ------
-    ValueError
-        If `missing` is empty.
-
-    Examples
-    --------
-    >>> print(untestable("The survey does not name its seeds"))
-    not testable here: The survey does not name its seeds.
-    """
+    """Return the verdict "not testable here" with what would be needed."""
     return Decision(Outcome.UNTESTABLE, sentence("missing", missing))
 
 
@@ -356,39 +310,6 @@ def measured_figure(
     """Return the verdict on a printed figure by a measurement of ours.
 
     The figure never comes out refuted: another measurement cannot make it wrong.
-
-    Parameters
-    ----------
-    source : Bounds
-        The figure, from `printed`.
-    low, high : float
-        Our interval, with all its noise.
-    tolerance : float
-        Named beforehand: an interval wider than this to either side of its middle decides nothing
-        in favour of the figure.
-    conditions : str
-        Ours, named.
-    reproduced : bool
-        Whether they are the source's.
-
-    Returns
-    -------
-    Decision
-
-    Raises
-    ------
-    ValueError
-        If the interval is upside down or not finite, `tolerance` is not above 0, `conditions` is
-        empty, or `reproduced` is no truth value.
-
-    Examples
-    --------
-    >>> from posenc.audit.rounding import printed
-    >>> ours = {"tolerance": 0.02, "conditions": "Five seeds.", "reproduced": False}
-    >>> print(measured_figure(printed("0.74"), 0.73, 0.76, **ours).outcome)
-    confirmed with a condition
-    >>> print(measured_figure(printed("0.81"), 0.73, 0.76, **ours).outcome)
-    not reproduced
     """
     ours = Bounds(number("low", low), number("high", high))
     tolerance = _checks.positive("tolerance", tolerance)

@@ -35,11 +35,6 @@ class Course(NamedTuple):
         Of every step, in nats, before it was taken.
     logits : Tensor of shape (n, n_classes)
         Of the test part after the last step.
-
-    Examples
-    --------
-    >>> Course(torch.zeros(5), torch.zeros(96, 2)).losses.shape
-    torch.Size([5])
     """
 
     losses: Tensor
@@ -47,27 +42,7 @@ class Course(NamedTuple):
 
 
 def cell(encoding: str) -> Settings:
-    """Return what is trained: a range probe, which needs no file, in float32.
-
-    Parameters
-    ----------
-    encoding : str
-        Its name.
-
-    Returns
-    -------
-    Settings
-
-    Raises
-    ------
-    ValueError
-        If there is no such encoding.
-
-    Examples
-    --------
-    >>> cell("rotary").dataset, cell("rotary").precision, cell("rotary").dropout
-    ('range_probe', 'float32', 0.1)
-    """
+    """Return what is trained: a range probe, which needs no file, in float32."""
     return Settings(
         encoding,
         "time_series",
@@ -82,30 +57,7 @@ def cell(encoding: str) -> Settings:
 
 
 def course(settings: Settings, device: str) -> Course:
-    """Train a cell for `STEPS` steps on a device.
-
-    Parameters
-    ----------
-    settings : Settings
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-
-    Returns
-    -------
-    Course
-        On the processor.
-
-    Raises
-    ------
-    RuntimeError
-        If `device` is none of torch's.
-
-    Examples
-    --------
-    >>> losses, logits = course(cell("none"), "cpu")
-    >>> losses.shape, logits.shape
-    (torch.Size([5]), torch.Size([96, 2]))
-    """
+    """Train a cell for `STEPS` steps on a device."""
     where = torch.device(device)
     data = parts.load_parts(settings, where)
     model = build.model(settings, data.n_channels, data.n_classes, data.length).to(where)
@@ -120,30 +72,7 @@ def course(settings: Settings, device: str) -> Course:
 
 
 def difference(one: Course, other: Course) -> dict[str, float]:
-    """Return how far two trainings are apart.
-
-    Parameters
-    ----------
-    one, other : Course
-        Of the processor, and of another device.
-
-    Returns
-    -------
-    dict of str to float
-        The largest difference of `losses` and of `logits`, and `largest_logit` of the first,
-        beside which the latter is to be seen.
-
-    Raises
-    ------
-    ValueError
-        If a loss or a logit is not finite.
-
-    Examples
-    --------
-    >>> before, after = (Course(torch.ones(5), torch.full((9, 2), c)) for c in (2.0, 2.5))
-    >>> difference(before, after)
-    {'losses': 0.0, 'logits': 0.5, 'largest_logit': 2.0}
-    """
+    """Return how far two trainings are apart."""
     if not all(torch.isfinite(tensor).all() for tensor in (*one, *other)):
         raise ValueError("a loss or a logit is not finite, so that there is nothing to compare")
     return {
@@ -154,37 +83,7 @@ def difference(one: Course, other: Course) -> dict[str, float]:
 
 
 def run(options: Namespace) -> int:
-    """Compare a device with the processor, print how far they are apart, and store it.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        `device`, and `out`, a JSON file in which other devices stay.
-
-    Returns
-    -------
-    int
-        0, for the shell.
-
-    Raises
-    ------
-    ValueError
-        If the device is not here, or `out` is a file that this command has not written.
-    OSError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run(Namespace(device="cpu", out=Path(folder) / "agreement.json"))
-    none: losses differ by up to 0, logits by up to 0
-    sinusoidal: losses differ by up to 0, logits by up to 0
-    rotary: losses differ by up to 0, logits by up to 0
-    t5: losses differ by up to 0, logits by up to 0
-    erpe: losses differ by up to 0, logits by up to 0
-    0
-    """
+    """Compare a device with the processor, print how far they are apart, and store it."""
     device = jobs.resolve_device(options.device)
     ownfile.read_own(
         options.out, MAKER

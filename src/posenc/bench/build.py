@@ -27,13 +27,7 @@ MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTran
 
 
 def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> nn.Module:
-    """Return the model of a cell, with the initial weights of its seed.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or a size does not fit the encoding.
-    """
+    """Return the model of a cell, with the initial weights of its seed."""
     cls = MODELS[_checks.choice("model", settings.model, MODELS)]
     options = {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
     if settings.norm != "own":
@@ -93,14 +87,7 @@ def position(settings: Settings) -> Callable[[int, int, int], Position]:
 
 
 def find_class(name: str) -> type[Position]:
-    """Return the class of an encoding: a name of `encodings.names("series")`, or "module:Class".
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or its encoding wants several numbers a token, the module cannot be
-        imported, or the class is no `Position`.
-    """
+    """Return the class of an encoding: a name of `encodings.names("series")`, or "module:Class"."""
     module_name, colon, class_name = name.partition(":")
     if not colon:
         if "." in name:
@@ -238,13 +225,7 @@ def source_file(name: str) -> Path | None:
 
 
 def stored_name(name: str) -> str:
-    """Return the name under which trainings are stored: "module:Class" for a registered class.
-
-    Raises
-    ------
-    ValueError
-        If other processes could not find the class by it.
-    """
+    """Return the name under which trainings are stored: "module:Class" for a registered class."""
     if name not in encodings.names("own"):
         return name
     cls = encodings.get(name)

@@ -15,26 +15,7 @@ _ROUNDING = 1e-12  # of a quotient of two counts that is stored with all its dig
 
 
 def n_test(record: Mapping, *, by_name: bool = False) -> int | None:
-    """Return on how many test series a training was scored, or None where that is unknown.
-
-    Parameters
-    ----------
-    record : mapping
-        A finished record, see `posenc.bench.records`.
-    by_name : bool
-        Whether a set counts as the book's by its name alone if the record holds no fingerprint of
-        the series, as those of the book's first trainings, or that of series changed by options.
-
-    Returns
-    -------
-    int or None
-
-    Examples
-    --------
-    >>> source = recorded()["sets"]["Libras"]["fingerprint"]
-    >>> n_test({"dataset": "Libras", "settings": {"dataset_source": source}, "metrics": {}})
-    180
-    """
+    """Return on how many test series a training was scored, or None where that is unknown."""
     if "n_test" in record["metrics"]:
         return record["metrics"]["n_test"]
     settings = complete(record["settings"])
@@ -52,34 +33,7 @@ def n_test(record: Mapping, *, by_name: bool = False) -> int | None:
 
 
 def check(record: Mapping, *, by_name: bool = False) -> None:
-    """Raise ValueError if the accuracy of a record is no count of the series it was scored on.
-
-    Parameters
-    ----------
-    record : mapping
-        A record, see `posenc.bench.records`; a failed one has no accuracy.
-    by_name : bool
-        As for `n_test`.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        The message names the accuracy and the nearest count.
-
-    Examples
-    --------
-    >>> settings = {"dataset_options": {"n": 180}}
-    >>> record = {"dataset": "range_probe", "settings": settings, "metrics": {"accuracy": 0.8222}}
-    >>> try:
-    ...     check(record)
-    ... except ValueError as error:
-    ...     print(error)
-    metrics.accuracy must be a multiple of 1/180, got 0.8222: 148 of 180 right is 0.8222222222222222
-    """
+    """Raise ValueError if the accuracy of a record is no count of the series it was scored on."""
     accuracy, n = record["metrics"].get("accuracy"), n_test(record)
     if n is None and by_name:
         n = n_test(record, by_name=True)
@@ -88,30 +42,7 @@ def check(record: Mapping, *, by_name: bool = False) -> None:
 
 
 def check_count(name: str, accuracy: float, n: int) -> None:
-    """Raise ValueError if an accuracy is no count of n series.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls it.
-    accuracy : float
-        A share of 1.
-    n : int
-        At least 1.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If no number of right answers gives this accuracy.
-
-    Examples
-    --------
-    >>> check_count("accuracy", 0.75, 4)
-    """
+    """Raise ValueError if an accuracy is no count of n series."""
     right = round(accuracy * n)
     if abs(accuracy - right / n) > _ROUNDING:
         raise ValueError(

@@ -21,11 +21,6 @@ class Change(NamedTuple):
     ----------
     encoding, dataset : str
         Their names.
-
-    Examples
-    --------
-    >>> Change(dataset="LSST")
-    Change(encoding='', dataset='LSST')
     """
 
     encoding: str = ""
@@ -34,22 +29,6 @@ class Change(NamedTuple):
 
 def superseded(records: Iterable[dict]) -> set[str]:
     """Return the keys of trainings after which one was stored that is alike but for fingerprints.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        In the order in which they were stored.
-
-    Returns
-    -------
-    set of str
-
-    Examples
-    --------
-    >>> sources = {"a": "1a2b", "b": "3c4d"}
-    >>> old, new = ({"key": k, "settings": {"encoding_source": s}} for k, s in sources.items())
-    >>> superseded([old, new])
-    {'a'}
     """
     keys, last = set(), {}
     for record in records:
@@ -59,29 +38,7 @@ def superseded(records: Iterable[dict]) -> set[str]:
 
 
 def said(changes: Iterable[Change], one: str, several: str, end: tuple[str, str]) -> list[str]:
-    """Return a sentence for each kind of change, with how many trainings it is and of what.
-
-    Parameters
-    ----------
-    changes : iterable of Change
-        One a training; those without any change do not count.
-    one, several : str
-        What is counted, such as "training run" and "training runs".
-    end : tuple of str
-        How a sentence ends for one and for several.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> changes = [Change("dft"), Change("t5"), Change("dft"), Change(dataset="LSST")]
-    >>> for sentence in said(changes, "run", "runs", ("is left out", "are left out")):
-    ...     print(sentence)
-    3 runs with earlier code of the encodings dft and t5 are left out.
-    1 run on earlier series of the data set LSST is left out.
-    """
+    """Return a sentence for each kind of change, with how many trainings it is and of what."""
     kinds: dict[tuple[bool, bool], list[Change]] = defaultdict(list)
     for change in filter(any, changes):
         kinds[bool(change.encoding), bool(change.dataset)].append(change)
@@ -109,15 +66,6 @@ class Stored:
     ----------
     records : iterable of dict
         In the order in which they were stored; failed ones count, too.
-
-    Examples
-    --------
-    >>> old = {"encoding": "dft", "encoding_source": "1a2b", "d_model": 16}
-    >>> stored = Stored([{"settings": old}])
-    >>> stored.change(old | {"encoding_source": "3c4d"}, "dft", "LSST")
-    Change(encoding='dft', dataset='')
-    >>> stored.change(old | {"d_model": 32}, "dft", "LSST")
-    Change(encoding='', dataset='')
     """
 
     def __init__(self, records: Iterable[dict]) -> None:
@@ -126,20 +74,7 @@ class Stored:
             self._known[_rest(record["settings"])].append(_sources(record["settings"]))
 
     def change(self, settings: Mapping[str, object], encoding: str, dataset: str) -> Change:
-        """Return what has changed between a cell and the last stored training that is alike.
-
-        Parameters
-        ----------
-        settings : mapping
-            Of the cell, as records hold them.
-        encoding, dataset : str
-            Its names, for readers.
-
-        Returns
-        -------
-        Change
-            Empty where the cell itself is stored, or nothing that is alike but for fingerprints.
-        """
+        """Return what has changed between a cell and the last stored training that is alike."""
         now, known = _sources(settings), self._known.get(_rest(settings), [])
         if not known or now in known:
             return Change()

@@ -21,11 +21,6 @@ class DaskEngine:
         Of the scheduler, such as "tcp://host:8786".
     sources : sequence of path
         Python files that the workers need: those of a reader's own encodings.
-
-    Raises
-    ------
-    ValueError
-        If `distributed` is not installed, or nobody answers at `address`.
     """
 
     def __init__(self, address: str, sources: Sequence[Path] = ()) -> None:

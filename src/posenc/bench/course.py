@@ -27,11 +27,6 @@ class Course:
         Most and fewest checks.
     patience : int
         Checks without progress before stopping.
-
-    Examples
-    --------
-    >>> Course(round_steps=50, most_rounds=80, least_rounds=10, patience=10).most_steps
-    4000
     """
 
     round_steps: int
@@ -46,25 +41,7 @@ class Course:
 
 
 def plan(settings: Settings, n_batches: int) -> Course:
-    """Return the course that the settings ask for.
-
-    Parameters
-    ----------
-    settings : Settings
-    n_batches : int
-        Steps in an epoch, at least 1.
-
-    Returns
-    -------
-    Course
-
-    Examples
-    --------
-    >>> plan(Settings("none", "patch", "Libras", epochs=40, patience=15), n_batches=11)
-    Course(round_steps=11, most_rounds=40, least_rounds=0, patience=15)
-    >>> plan(Settings("none", "patch", "Libras", steps=4000), n_batches=11).most_rounds
-    80
-    """
+    """Return the course that the settings ask for."""
     if not settings.steps:
         return Course(n_batches, settings.epochs, 0, settings.patience)
     every = settings.check_every
@@ -77,27 +54,7 @@ def plan(settings: Settings, n_batches: int) -> Course:
 
 
 def learning_rate(step: int, n_steps: int, settings: Settings) -> float:
-    """Return the learning rate of a step: a linear rise, then constant or a cosine to 0.
-
-    Parameters
-    ----------
-    step : int
-        From 0 on.
-    n_steps : int
-        Most steps of the training.
-    settings : Settings
-        Its `learning_rate`, `warmup` and `schedule` count.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "Libras", learning_rate=0.01, warmup=0.2)
-    >>> [round(learning_rate(step, 10, cell), 4) for step in (0, 1, 2, 6, 9)]
-    [0.005, 0.01, 0.01, 0.005, 0.0004]
-    """
+    """Return the learning rate of a step: a linear rise, then constant or a cosine to 0."""
     rise = max(1, round(settings.warmup * n_steps))
     if step < rise:
         return settings.learning_rate * (step + 1) / rise
@@ -131,14 +88,6 @@ class Best:
         Training loss and validation accuracy of every check.
     error : str
         Why the training came to nothing; empty if it did not.
-
-    Examples
-    --------
-    >>> best = Best(Settings("none", "patch", "Libras", patience=2))
-    >>> [best.check(i, 0.7, accuracy, 0.6) for i, accuracy in enumerate((0.5, 0.8, 0.7, 0.7), 1)]
-    [True, True, False, False]
-    >>> best.at, best.done(plan(best.settings, n_batches=11))
-    (2, True)
     """
 
     settings: Settings
@@ -152,14 +101,6 @@ class Best:
 
     def done(self, course: Course) -> bool:
         """Return whether to stop: patience is over, and the fewest steps are done or all is right.
-
-        Parameters
-        ----------
-        course : Course
-
-        Returns
-        -------
-        bool
         """
         if self.error:
             return True
@@ -167,21 +108,7 @@ class Best:
         return enough and self.waiting >= course.patience
 
     def check(self, number: int, train_loss: float, accuracy: float, loss: float) -> bool:
-        """Note a check; return whether it is the best so far.
-
-        Parameters
-        ----------
-        number : int
-            Of the check, from 1 on.
-        train_loss : float
-            Mean training loss since the last check; one that is not finite ends the training.
-        accuracy, loss : float
-            Of the validation part.
-
-        Returns
-        -------
-        bool
-        """
+        """Note a check; return whether it is the best so far."""
         self.losses.append(train_loss)
         self.accuracies.append(accuracy)
         if not math.isfinite(train_loss):

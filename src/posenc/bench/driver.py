@@ -16,26 +16,7 @@ from posenc.bench.store import Store, StoreError
 
 
 def deadline(seconds: float | None) -> float:
-    """Return the moment of `time.monotonic` so many seconds from now; infinity for None.
-
-    Parameters
-    ----------
-    seconds : float, optional
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        Unless `seconds` is a finite number above 0.
-
-    Examples
-    --------
-    >>> deadline(None)
-    inf
-    """
+    """Return the moment of `time.monotonic` so many seconds from now; infinity for None."""
     if seconds is None:
         return math.inf
     return time.monotonic() + _checks.positive("seconds", seconds)
@@ -50,91 +31,32 @@ class Engine(Protocol):
         Jobs that may run at once.
     running : int
         Cells that are being trained.
-
-    Examples
-    --------
-    >>> class Nowhere:
-    ...     n_workers, running = 1, 0
-    ...
-    ...     def map(self, jobs):
-    ...         return ((job, []) for job in jobs)
-    >>> list(Nowhere().map(iter(["a job"])))
-    [('a job', [])]
     """
 
     n_workers: int
     running: int
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records as it ends.
-
-        Parameters
-        ----------
-        jobs : iterator of Job
-            To be taken few at a time, as workers become free: the cells of a job that is taken
-            are claimed, and no other driver trains them.
-
-        Yields
-        ------
-        tuple of (Job, list of dict)
-        """
+        """Yield each job with its records as it ends."""
 
 
 class Cells(Protocol):
-    """What is to be trained: a length, and groups of cells that may be trained together.
-
-    Examples
-    --------
-    >>> from posenc.bench import tuning
-    >>> cells = tuning.Cells([[Settings("none", "patch", "Libras", seed) for seed in (0, 1)]])
-    >>> len(cells), len(list(cells.groups()))
-    (2, 1)
-    """
+    """What is to be trained: a length, and groups of cells that may be trained together."""
 
     def __len__(self) -> int: ...
 
     def groups(self) -> Iterable[list[Settings]]:
-        """Return the groups.
-
-        Returns
-        -------
-        iterable of list of Settings
-        """
+        """Return the groups."""
 
 
 class Listener(Protocol):
-    """What is told how far a run is, such as `posenc.bench.progress.Progress`.
-
-    Examples
-    --------
-    >>> class Lines:
-    ...     def skip(self, n):
-    ...         print(n, "skipped")
-    ...
-    ...     def add(self, n, failed, running):
-    ...         print(n, "ended,", failed, "of them failed")
-    >>> Lines().add(2, 1, 0)
-    2 ended, 1 of them failed
-    """
+    """What is told how far a run is, such as `posenc.bench.progress.Progress`."""
 
     def skip(self, n: int) -> None:
-        """Count cells that need no training.
-
-        Parameters
-        ----------
-        n : int
-        """
+        """Count cells that need no training."""
 
     def add(self, n: int, failed: int, running: int) -> None:
-        """Count cells that ended.
-
-        Parameters
-        ----------
-        n, failed : int
-            How many, and how many of them failed.
-        running : int
-            Cells that are still being trained.
-        """
+        """Count cells that ended."""
 
 
 @dataclass
@@ -153,11 +75,6 @@ class Summary:
         Cells that were left as trials that choose their settings are not there yet.
     failed_before : int
         Of the skipped ones, those that had failed before.
-
-    Examples
-    --------
-    >>> Summary(trained=3, failed=1)
-    Summary(trained=3, failed=1, skipped=0, elsewhere=0, waiting=0, failed_before=0)
     """
 
     trained: int = 0
@@ -204,21 +121,6 @@ class Driver:
         Seconds of the longest job so far; 0 where none has ended.
     stopped : bool
         Whether a cell was left as there was no time for it.
-
-    Raises
-    ------
-    StoreError
-        From `run`, if a result cannot be written.
-
-    Examples
-    --------
-    >>> from posenc.bench import local, progress, tuning
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(Path(folder) / "run.jsonl")
-    ...     driver = Driver(tuning.Cells([[cell]]), store, local.SerialEngine(), device="cpu")
-    ...     driver.run(progress.Progress(1))
-    Summary(trained=1, failed=0, skipped=0, elsewhere=0, waiting=0, failed_before=0)
     """
 
     grid: Cells
@@ -237,23 +139,7 @@ class Driver:
     _begun: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
     def run(self, listener: Listener) -> Summary:
-        """Train every cell that is neither in the store nor being trained by another driver.
-
-        Parameters
-        ----------
-        listener : Listener
-            Told how far the run is.
-
-        Returns
-        -------
-        Summary
-
-        Raises
-        ------
-        StoreError
-            If a result cannot be written. Results that were ready go to a file in the folder
-            for temporary files, which the message names.
-        """
+        """Train every cell that is neither in the store nor being trained by another driver."""
         claims = Claims(self.store.path)
         try:
             for job, records in self.engine.map(self._jobs(claims, listener)):

@@ -27,12 +27,6 @@ class Ensemble(Protocol):
         How many.
     parameters : list of Tensor
         What an optimiser gets, each (n_seeds, ...) where there are several.
-
-    Examples
-    --------
-    >>> group = make([nn.Linear(3, 2), nn.Linear(3, 2)])
-    >>> group.n_seeds, {name: tuple(tensor.shape) for name, tensor in group.state().items()}
-    (2, {'weight': (2, 2, 3), 'bias': (2, 2)})
     """
 
     n_seeds: int
@@ -59,33 +53,7 @@ class Ensemble(Protocol):
 
 
 def make(models: Sequence[nn.Module], *, compile: bool = False) -> Ensemble:
-    """Return one model alone, or a stack of several.
-
-    Parameters
-    ----------
-    models : sequence of nn.Module
-        Alike but for their weights. Their dropout is replaced, so that masks can be handed over.
-    compile : bool
-        Whether to compile the call; pays for long trainings only.
-
-    Returns
-    -------
-    Ensemble
-
-    Raises
-    ------
-    IndexError
-        If there is no model.
-    RuntimeError
-        If models of several differ in shape; later, if one draws random numbers of its own.
-
-    Examples
-    --------
-    >>> from posenc.models import PatchTransformer
-    >>> group = make([PatchTransformer(2, 3, 16, d_model=16, n_heads=2) for _ in range(2)])
-    >>> group.predict(torch.zeros(1, 5, 16, 2), None).shape  # (n_seeds, n, n_classes)
-    torch.Size([2, 5, 3])
-    """
+    """Return one model alone, or a stack of several."""
     return Alone(models[0], compile) if len(models) == 1 else Stacked(models, compile)
 
 

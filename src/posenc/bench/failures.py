@@ -13,13 +13,7 @@ AGAIN = "to try them again: the same command with --retry-failed; mended code ne
 
 
 def of(groups: Iterable[Sequence[Settings]], path: Path) -> list[dict]:
-    """Return the records of failed cells of some groups; none where there is no such file.
-
-    Examples
-    --------
-    >>> of([[Settings("none", "patch", "Libras")]], Path("nowhere.jsonl"))
-    []
-    """
+    """Return the records of failed cells of some groups; none where there is no such file."""
     keys = {cell.key for group in groups for cell in group}
     return [r for r in unique(iter(Store(path))) if r["key"] in keys and "error" in r]
 
@@ -29,20 +23,6 @@ def standing(records: Iterable[dict]) -> tuple[list[dict], int]:
 
     A cell that has failed is often trained again with mended code or series, and is another cell
     then, as both have fingerprints.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        In the order in which they were stored.
-
-    Examples
-    --------
-    >>> from posenc.bench.records import failed
-    >>> codes = "1a2b", "3c4d"
-    >>> cells = (Settings("dft", "patch", "Libras", encoding_source=code) for code in codes)
-    >>> old, new = (failed(cell, "no memory", device="cpu", seconds=0.0) for cell in cells)
-    >>> standing([old, new]) == ([new], 1)
-    True
     """
     records = list(records)
     over = changes.superseded(records)
@@ -52,29 +32,12 @@ def standing(records: Iterable[dict]) -> tuple[list[dict], int]:
 
 
 def again(n_mended: int) -> str:
-    """Return the end of a sentence on failed cells, "" without such that were trained again.
-
-    Examples
-    --------
-    >>> "3 finished, 0 failed" + again(2)
-    '3 finished, 0 failed (2 more before their code or series was changed)'
-    """
+    """Return the end of a sentence on failed cells, "" without such that were trained again."""
     return f" ({n_mended} more before their code or series was changed)" if n_mended else ""
 
 
 def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
-    """Return lines that name failed cells of several files, and say how to try them again.
-
-    Examples
-    --------
-    >>> from posenc.bench.records import failed
-    >>> cells = (Settings("dft", "patch", "Libras", seed) for seed in (0, 1))
-    >>> records = [failed(cell, "no memory", device="cpu", seconds=0.0) for cell in cells]
-    >>> print("\\n".join(said([(Path("run.jsonl"), records)])))
-    failed: dft patch Libras, 2 training runs: no memory
-    why they failed: python -m posenc.bench status run.jsonl
-    to try them again: the same command with --retry-failed; mended code needs no option
-    """
+    """Return lines that name failed cells of several files, and say how to try them again."""
     found = [(path, records) for path, records in found if records]
     if not found:
         return []

@@ -58,27 +58,7 @@ _SKIPPED = {
 
 
 def of_code(cls: type[Position]) -> str:
-    """Return the fingerprint of a class as its code stands now: 12 hexadecimal digits.
-
-    Parameters
-    ----------
-    cls : type
-        An encoding, derived from `posenc.attention.Position`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    OSError
-        If the code of the class is not in a file.
-
-    Examples
-    --------
-    >>> of_code(encodings.Rotary) == of_code(encodings.ALiBi)
-    False
-    """
+    """Return the fingerprint of a class as its code stands now: 12 hexadecimal digits."""
     found: dict[str, str] = {}
     for base in cls.__mro__:
         if issubclass(base, Position) and base is not Position:
@@ -91,28 +71,6 @@ def of_name(name: str, known: Path | None = None) -> str:
     """Return the fingerprint under which trainings of an encoding of this package are stored.
 
     That is the one of its code, or of an earlier version with the same probe.
-
-    Parameters
-    ----------
-    name : str
-        One of `encodings.names("series")`, or "module:Class".
-    known : pathlib.Path, optional
-        A file of versions, as `register` writes it; by default the package's own.
-
-    Returns
-    -------
-    str
-        12 hexadecimal digits.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-
-    Examples
-    --------
-    >>> of_name("rotary") == of_code(encodings.Rotary)  # written anew since, to the same effect
-    False
     """
     code = of_code(_class(name))
     for version in _versions(known or FILE).get(name, []):
@@ -122,29 +80,7 @@ def of_name(name: str, known: Path | None = None) -> str:
 
 
 def probe(name: str) -> list[float]:
-    """Return what the encoding computes at two lengths, with parameters that are set by a rule.
-
-    Parameters
-    ----------
-    name : str
-        One of `encodings.names("series")` or `BY_CLASS`.
-
-    Returns
-    -------
-    list of float
-        Spread of the initial parameters, outputs of self-attention in evaluation and the sums of
-        its encoding's gradients, in float64.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-
-    Examples
-    --------
-    >>> agree(probe("rotary"), probe("none"))
-    False
-    """
+    """Return what the encoding computes at two lengths, with parameters that are set by a rule."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         sizes = {"d_model": 16, "n_heads": 2, "max_length": 40, **BY_CLASS.get(name, {})}
@@ -159,44 +95,12 @@ def probe(name: str) -> list[float]:
 
 
 def agree(one: list[float], other: list[float]) -> bool:
-    """Return whether two probes are the same to six digits.
-
-    Parameters
-    ----------
-    one, other : list of float
-        As `probe` returns them.
-
-    Returns
-    -------
-    bool
-        False also where they differ in length.
-
-    Examples
-    --------
-    >>> agree([0.5, 2.0], [0.5, 2.0000001]), agree([0.5], [0.5001])
-    (True, False)
-    """
+    """Return whether two probes are the same to six digits."""
     return len(one) == len(other) and np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 def register(path: Path) -> list[str]:
-    """Enter the present code of every encoding in a file of versions.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        JSON as in `fingerprints.json`; made if there is none.
-
-    Returns
-    -------
-    list of str
-        What is new there, in sentences.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    """
+    """Enter the present code of every encoding in a file of versions."""
     versions, news = _versions(path), []
     for name in (*encodings.names("series"), *BY_CLASS):
         code, now = of_code(_class(name)), probe(name)
@@ -318,18 +222,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 
 
 def main() -> int:
-    """Register the present code in the book's file, and print what is new.
-
-    Returns
-    -------
-    int
-        0, for the shell.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    """
+    """Register the present code in the book's file, and print what is new."""
     for line in register(FILE) or ["nothing new"]:
         print(line)
     return 0

@@ -21,11 +21,6 @@ class Spec:
         Of a data set or an encoding.
     options : mapping
         What its constructor gets.
-
-    Examples
-    --------
-    >>> Spec("rotary", {"pairing": "half"}) == parse("rotary:pairing=half")
-    True
     """
 
     name: str
@@ -38,25 +33,6 @@ def parse(text: str) -> Spec:
     Values are read as JSON or Python where they are that (numbers, true, False, null, None, a list
     [1, 2] or a mapping {"a": 1}), else as text. A reader's own encoding keeps its colon:
     "mymodule:MyEncoding:gain=2".
-
-    Parameters
-    ----------
-    text : str
-        As on a command line.
-
-    Returns
-    -------
-    Spec
-
-    Raises
-    ------
-    ValueError
-        If an option has no name or no value.
-
-    Examples
-    --------
-    >>> parse("range_probe:distance=4,noise=0.2")
-    Spec(name='range_probe', options={'distance': 4, 'noise': 0.2})
     """
     begin = re.search(r"(?<!^):(?=[^:=]*=)", text)
     if begin is None:
@@ -86,17 +62,6 @@ class Grid:
     resampled : bool
         Whether seed r also means resample r and a validation part of its own. Sets that have
         their official split only keep it.
-
-    Raises
-    ------
-    ValueError
-        From `groups`, if a setting is out of range or a data set cannot be had.
-
-    Examples
-    --------
-    >>> grid = Grid([Spec("range_probe", {"n": 40})], [Spec("none")], ["patch"], [0, 1, 2], {})
-    >>> len(grid), [[cell.seed for cell in group] for group in grid.groups()]
-    (3, [[0, 1, 2]])
     """
 
     datasets: Sequence[Spec]
@@ -110,13 +75,7 @@ class Grid:
         return len(self.datasets) * len(self.encodings) * len(self.models) * len(self.seeds)
 
     def groups(self) -> Iterator[list[Settings]]:
-        """Yield the cells that differ in seed or resample only, data set by data set.
-
-        Yields
-        ------
-        list of Settings
-            What may be trained together.
-        """
+        """Yield the cells that differ in seed or resample only, data set by data set."""
         sources = {spec.name: build.encoding_fingerprint(spec.name) for spec in self.encodings}
         for dataset in self.datasets:
             dataset_source = data.fingerprint(dataset.name, **dataset.options)
@@ -135,13 +94,7 @@ class Grid:
                     yield [self._numbered(cell, seed) for seed in self.seeds]
 
     def fetch(self) -> None:
-        """Read every data set, so that a missing or faulty one is known before any training.
-
-        Raises
-        ------
-        ValueError
-            If a data set cannot be had, or has missing steps that one of the encodings refuses.
-        """
+        """Read every data set, so that a missing or faulty one is known before any training."""
         for spec in self.datasets:
             for split in data.SPLITS:
                 part = data.load(spec.name, split, **spec.options)
@@ -166,39 +119,7 @@ def make(
     resampled: bool = False,
     **changes: object,
 ) -> Grid:
-    """Return a grid, after looking for what is wrong with it.
-
-    Parameters
-    ----------
-    datasets, encodings : sequences of str
-        As `parse` reads them.
-    models : sequence of str
-        "time_series", "patch".
-    seeds : sequence of int
-        At least 0 each.
-    profile_name : str
-        "smoke", "laptop", "full" or "protocol".
-    resampled : bool
-        Whether seeds are resamples, too; see `Grid`.
-    **changes
-        Settings that take the place of the profile's.
-
-    Returns
-    -------
-    Grid
-
-    Raises
-    ------
-    ValueError
-        If a list is empty or holds something twice, a model, an encoding or one of its options is
-        unknown, or a setting is out of range. Data sets are looked for when cells are made.
-
-    Examples
-    --------
-    >>> grid = make(["Libras", "LSST"], ["none", "rotary:pairing=half"], ["patch"], [0, 1], "smoke")
-    >>> len(grid), grid.common["d_model"]
-    (8, 16)
-    """
+    """Return a grid, after looking for what is wrong with it."""
     lists = {"datasets": datasets, "encodings": encodings, "models": models, "seeds": seeds}
     for name, values in lists.items():
         if not values:

@@ -28,13 +28,6 @@ class Job:
     train : callable, optional
         Takes the place of `train.train`, with its arguments and results; a function of a module.
         It gets all cells of the job at once.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
-    >>> job = Job((cell, cell.with_seed(1)), "cpu")
-    >>> [record["seed"] for record in run(job)]
-    [0, 1]
     """
 
     cells: tuple[Settings, ...]
@@ -45,29 +38,7 @@ class Job:
 
 
 def run(job: Job) -> list[dict]:
-    """Return one record per cell. Never raises for what a cell does wrong.
-
-    Parameters
-    ----------
-    job : Job
-
-    Returns
-    -------
-    list of dict
-        As `records.finished` or `records.failed` makes them.
-
-    Raises
-    ------
-    ValueError
-        If the job's device is not here.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"m": 40})
-    >>> record, = run(Job((cell,), "cpu"))
-    >>> print(record["error"])
-    ValueError: option of range_probe must be one of distance, length, n, noise, seed, got 'm'
-    """
+    """Return one record per cell. Never raises for what a cell does wrong."""
     device = resolve_device(job.device)
     try:
         groups = [list(job.cells)] if _stackable(job, device) else [[c] for c in job.cells]
@@ -77,27 +48,7 @@ def run(job: Job) -> list[dict]:
 
 
 def resolve_device(device: str) -> str:
-    """Return "cuda" or "cpu" for "auto", else the device as named.
-
-    Parameters
-    ----------
-    device : str
-        "auto", "cpu", "cuda", "cuda:1" or "mps".
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If `device` is no name of a device, or this machine has none of that kind or number.
-
-    Examples
-    --------
-    >>> resolve_device("cpu"), resolve_device("auto") in ("cpu", "cuda")
-    ('cpu', True)
-    """
+    """Return "cuda" or "cpu" for "auto", else the device as named."""
     import torch
 
     n_here = {
@@ -119,22 +70,7 @@ def resolve_device(device: str) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the device for the record, a GPU with its model.
-
-    Parameters
-    ----------
-    device : str
-        As `resolve_device` returns it.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> device_name("cpu")
-    'cpu'
-    """
+    """Return the device for the record, a GPU with its model."""
     import torch
 
     if device.startswith("cuda") and torch.cuda.is_available():
@@ -143,26 +79,7 @@ def device_name(device: str) -> str:
 
 
 def died(cell: Settings, why: str, device: str) -> dict:
-    """Return the record of a cell whose worker could not finish it.
-
-    Parameters
-    ----------
-    cell : Settings
-    why : str
-        What happened, for readers.
-    device : str
-        Where it ran.
-
-    Returns
-    -------
-    dict
-        With `why` as its `error`.
-
-    Examples
-    --------
-    >>> died(Settings("none", "patch", "Libras"), "the worker died 2 times", "cpu")["error"]
-    'the worker died 2 times'
-    """
+    """Return the record of a cell whose worker could not finish it."""
     return records.failed(cell, why, device=device, seconds=0.0)
 
 

@@ -46,17 +46,6 @@ class LanguageSettings(Settings):
     most_seconds : float
         Limit of the processor's time for one training and its tests; beyond it the cell is
         recorded as unfinished.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range; the message names it.
-
-    Examples
-    --------
-    >>> cell = LanguageSettings("rotary", "language", "copy", steps=100)
-    >>> "epochs" in cell.stored(), cell.stored()["steps"]
-    (False, 100)
     """
 
     random_positions: int = 0
@@ -69,13 +58,7 @@ class LanguageSettings(Settings):
         _checks.count("steps", self.steps, minimum=1)
 
     def stored(self) -> dict:
-        """Return the settings as records hold them.
-
-        Returns
-        -------
-        dict
-            Without those that mean nothing for a language model.
-        """
+        """Return the settings as records hold them."""
         return {name: value for name, value in super().stored().items() if name not in _UNUSED}
 
 
@@ -86,18 +69,6 @@ class Clock:
     ----------
     most_seconds : float
         Of the processor's time, from now on.
-
-    Raises
-    ------
-    TrainingError
-        From `check`, when the time is over.
-
-    Examples
-    --------
-    >>> clock = Clock(60.0)
-    >>> clock.check("after 3 steps")
-    >>> clock.seconds < clock.most_seconds
-    True
     """
 
     def __init__(self, most_seconds: float) -> None:
@@ -109,48 +80,13 @@ class Clock:
         return time.process_time() - self._start
 
     def check(self, done: str) -> None:
-        """Go on, unless the time is over.
-
-        Parameters
-        ----------
-        done : str
-            What was done by now, for the message: "after 3 steps".
-
-        Raises
-        ------
-        TrainingError
-            If the time is over.
-        """
+        """Go on, unless the time is over."""
         if self.seconds > self.most_seconds:
             raise TrainingError(f"{UNFINISHED}: {self.most_seconds:g} seconds were over {done}")
 
 
 def model(cell: LanguageSettings, n_tokens: int, max_length: int) -> LanguageModel:
-    """Return the model of a cell, with the initial weights of its seed.
-
-    Parameters
-    ----------
-    cell : LanguageSettings
-    n_tokens : int
-        Symbols of the vocabulary.
-    max_length : int
-        Tokens of the longest sequence.
-
-    Returns
-    -------
-    posenc.models.LanguageModel
-
-    Raises
-    ------
-    ValueError
-        If the encoding is unknown, or a size does not fit it.
-
-    Examples
-    --------
-    >>> net = model(LanguageSettings("rotary", "language", "copy", steps=1), 28, 42)
-    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape
-    torch.Size([1, 5, 28])
-    """
+    """Return the model of a cell, with the initial weights of its seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(cell.seed)
         return LanguageModel(
@@ -174,33 +110,7 @@ def one_by_one(
     compile: bool = False,  # noqa: ARG001 - the engine hands it on
     probe: object = None,  # noqa: ARG001
 ) -> list[dict[str, object] | TrainingError]:
-    """Return what each cell's training gave, or the TrainingError that ended it.
-
-    Parameters
-    ----------
-    train_one : callable
-        From a cell and a device to the scores of its training.
-    cells : sequence of LanguageSettings
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-    compile, probe
-        What an engine hands on; not used.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-
-    Raises
-    ------
-    RuntimeError
-        If `device` is none of torch's; besides whatever `train_one` raises but TrainingError.
-
-    Examples
-    --------
-    >>> cells = [LanguageSettings("none", "language", "copy", seed, steps=1) for seed in (0, 1)]
-    >>> one_by_one(lambda cell, device: {"seed": cell.seed}, cells, "cpu")
-    [{'seed': 0}, {'seed': 1}]
-    """
+    """Return what each cell's training gave, or the TrainingError that ended it."""
     found: list[dict[str, object] | TrainingError] = []
     for cell in cells:
         try:
@@ -213,38 +123,7 @@ def one_by_one(
 def fit(
     cell: LanguageSettings, net: nn.Module, draw: Callable[[], Batch], clock: Clock
 ) -> dict[str, object]:
-    """Train a model for `cell.steps` steps.
-
-    Parameters
-    ----------
-    cell : LanguageSettings
-        Its learning rate, schedule, weight decay and steps count.
-    net : nn.Module
-        From tokens (batch, length) to logits (batch, length, n_tokens); left in evaluation mode.
-    draw : callable
-        Returns the next batch, see `Batch`.
-    clock : Clock
-        What limits the time.
-
-    Returns
-    -------
-    dict
-        `train_loss`, the mean of the first and of the last 100 steps, in nats; `steps`; and the
-        costs `parameters` and `seconds_per_step`.
-
-    Raises
-    ------
-    TrainingError
-        If the time is over, or the loss is not finite.
-
-    Examples
-    --------
-    >>> cell = LanguageSettings("none", "language", "copy", steps=2)
-    >>> batch = torch.zeros(4, 6, dtype=torch.long), torch.ones(4, 5, dtype=torch.bool)
-    >>> course = fit(cell, model(cell, n_tokens=3, max_length=5), lambda: batch, Clock(60.0))
-    >>> course["steps"], len(course["train_loss"])
-    (2, 2)
-    """
+    """Train a model for `cell.steps` steps."""
     net.train()
     rates = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
     optimizer = torch.optim.AdamW(net.parameters(), fused=True, **rates)
@@ -281,30 +160,7 @@ def run(
     *,
     probe: Callable | None = None,
 ) -> Summary:
-    """Train what the results file lacks of some cells, one at a time in each worker.
-
-    Parameters
-    ----------
-    cells : Cells
-        Anything with a length and `groups`.
-    options : argparse.Namespace
-        `out`, the results file; `device`; `workers` or None; `retry_failed`; and `seconds` after
-        which no training is begun, or None.
-    train, probe : callable, optional
-        What trains cells, and a further test of each fitted model, see `jobs.Job`.
-
-    Returns
-    -------
-    Summary
-        What was done; printed, too.
-
-    Raises
-    ------
-    ValueError
-        If the device is not here, or `out` is not a results file.
-    StoreError
-        If a result cannot be written.
-    """
+    """Train what the results file lacks of some cells, one at a time in each worker."""
     device = jobs.resolve_device(options.device)
     until = deadline(options.seconds)
     for sentence in renewed.told(cells.groups(), options.out):
@@ -338,24 +194,7 @@ def run(
 
 
 def named(record: dict) -> str:
-    """Return a cell in words.
-
-    Parameters
-    ----------
-    record : dict
-        Of a training of one of the small protocols.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from posenc.bench.records import failed
-    >>> cell = LanguageSettings("rotary", "language", "copy", steps=1, random_positions=512)
-    >>> named(failed(cell, "too long", device="cpu", seconds=0.1))
-    'copy, rotary, random places, seed 0'
-    """
+    """Return a cell in words."""
     settings = record["settings"]
     told = {**settings.get("dataset_options", {}), "scale": settings.get("scale", "paper")}
     places = [f"{name} {told[name]}" for name in _PLACES if told.get(name, "paper") != "paper"]
@@ -363,42 +202,10 @@ def named(record: dict) -> str:
 
 
 def label_of(record: dict) -> str:
-    """Return the encoding of a record in words, see `label`.
-
-    Parameters
-    ----------
-    record : dict
-        Of a training of a language model.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> label_of({"encoding": "rotary", "settings": {"random_positions": 512}})
-    'rotary, random places'
-    """
+    """Return the encoding of a record in words, see `label`."""
     return label(record["encoding"], record["settings"].get("random_positions", 0))
 
 
 def label(encoding: str, random_positions: int) -> str:
-    """Return an encoding in words.
-
-    Parameters
-    ----------
-    encoding : str
-        Its name.
-    random_positions : int
-        Places to draw from in training; 0 counts.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> label("rotary", 0), label("rotary", 512)
-    ('rotary', 'rotary, random places')
-    """
+    """Return an encoding in words."""
     return encoding + ", random places" * bool(random_positions)

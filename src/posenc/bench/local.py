@@ -42,16 +42,6 @@ class LocalEngine:
     ----------
     workers : int, optional
         By default one per core that this process may use.
-
-    Raises
-    ------
-    ValueError
-        If `workers` is no integer of at least 1.
-
-    Examples
-    --------
-    >>> LocalEngine(2).n_workers  # processes are started when jobs come
-    2
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -76,16 +66,7 @@ class LocalEngine:
         return sum(len(w.job.cells) for w in self._workers if w.job)
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records as it ends; jobs are taken only when a worker is free.
-
-        Parameters
-        ----------
-        jobs : iterator of Job
-
-        Yields
-        ------
-        tuple of (Job, list of dict)
-        """
+        """Yield each job with its records as it ends; jobs are taken only when a worker is free."""
         try:
             self._fill(jobs)
             while busy := [w for w in self._workers if w.job]:
@@ -159,14 +140,6 @@ class SerialEngine:
     """Runs jobs in this process, one after the other: for notebooks and for debugging.
 
     Like the workers it uses one thread while it trains. A `with` block changes nothing.
-
-    Examples
-    --------
-    >>> from posenc.bench.settings import Settings
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
-    >>> (job, records), = SerialEngine().map(iter([Job((cell,), "cpu")]))
-    >>> records[0]["metrics"]["epochs"]
-    2
     """
 
     n_workers = 1
@@ -181,16 +154,7 @@ class SerialEngine:
         pass
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
-        """Yield each job with its records.
-
-        Parameters
-        ----------
-        jobs : iterator of Job
-
-        Yields
-        ------
-        tuple of (Job, list of dict)
-        """
+        """Yield each job with its records."""
         import torch
 
         for job in jobs:
@@ -206,17 +170,7 @@ class SerialEngine:
 
 
 def available_cores() -> int:
-    """Return the number of cores that this process may use.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> available_cores() >= 1
-    True
-    """
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

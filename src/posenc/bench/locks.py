@@ -59,13 +59,7 @@ class Claims:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
 
     def take(self, key: str) -> bool:
-        """Claim a cell; return False where another driver holds it.
-
-        Raises
-        ------
-        OSError
-            If the system has no lock to give.
-        """
+        """Claim a cell; return False where another driver holds it."""
         if fcntl is None:
             return True
         try:

@@ -7,31 +7,7 @@ from numpy.typing import NDArray
 def score(y: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) -> dict[str, float]:
     """Return accuracy, balanced accuracy and macro-F1; for two classes also class 1's detection.
 
-    Parameters
-    ----------
-    y, predicted : arrays of shape (n,)
-        True and predicted classes, 0 to n_classes - 1.
-    n_classes : int
-        With 2, class 1 is the positive one (the anomaly, in window data): `precision`, `recall`
-        and `f1` are added.
-
-    Returns
-    -------
-    dict of str to float
-        In [0, 1]; a ratio without a denominator counts as 0.
-
-    Raises
-    ------
-    ValueError
-        If `y` and `predicted` differ in length.
-
     Source: Definitions of scikit-learn, https://scikit-learn.org.
-
-    Examples
-    --------
-    >>> scores = score(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2)
-    >>> scores["accuracy"], round(scores["balanced_accuracy"], 3), scores["precision"]
-    (0.75, 0.833, 0.5)
     """
     from sklearn.metrics import f1_score, precision_recall_fscore_support, recall_score
 

@@ -10,29 +10,7 @@ MAKER = "made_by"
 
 
 def read_own(path: Path, maker: str) -> dict[str, object]:
-    """Return what a file of a command's own holds.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    maker : str
-        The command.
-
-    Returns
-    -------
-    dict
-        Empty if there is no file.
-
-    Raises
-    ------
-    ValueError
-        If the file is somebody else's.
-
-    Examples
-    --------
-    >>> read_own(Path("nowhere.json"), "python -m posenc.bench agree")
-    {}
-    """
+    """Return what a file of a command's own holds."""
     if not path.exists():
         return {}
     try:
@@ -47,36 +25,7 @@ def read_own(path: Path, maker: str) -> dict[str, object]:
 
 
 def write_own(path: Path, maker: str, content: Mapping[str, object]) -> None:
-    """Put a file in its place in one step; at any moment there is the old one or the new one.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Made with its folder if need be.
-    maker : str
-        The command.
-    content : mapping
-        JSON values.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If there is a file that is somebody else's, or a number is not finite.
-    OSError
-        If the file cannot be written; an old one is then as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_own(Path(folder) / "mine.json", "me", {"n": 1})
-    ...     read_own(Path(folder) / "mine.json", "me")
-    {'made_by': 'me', 'n': 1}
-    """
+    """Put a file in its place in one step; at any moment there is the old one or the new one."""
     read_own(path, maker)
     text = json.dumps({MAKER: maker, **content}, indent=1, allow_nan=False)
     _files.replace(path, text + "\n")

@@ -10,41 +10,6 @@ from posenc.bench import ownfile
 
 def put(made: Path, folder: Path, listing: str, maker: str) -> None:
     """Move all files of one folder into another, over those only that the same command put there.
-
-    Parameters
-    ----------
-    made : pathlib.Path
-        Folder that holds nothing but the new files, on the same disk.
-    folder : pathlib.Path
-        Where they belong.
-    listing : str
-        Name of a file there, see `ownfile`, that knows the command's files by their checksums.
-    maker : str
-        The command.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If a file of the same name is somebody else's, or was changed since; nothing is moved then.
-    OSError
-        If a file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     made, folder = Path(name) / "made", Path(name) / "folder"
-    ...     made.mkdir(), folder.mkdir()
-    ...     for text in ("first", "second"):
-    ...         _ = (made / "mine.txt").write_text(text)
-    ...         put(made, folder, "list.json", "me")
-    ...     (folder / "mine.txt").read_text()
-    (None, None)
-    'second'
     """
     known = ownfile.read_own(folder / listing, maker).get("files", {})
     new = {path.name: _sum(path) for path in sorted(made.iterdir())}

@@ -24,13 +24,6 @@ class Part:
     x : Tensor of shape (n_cells or 1, n, length, n_channels)
     y : Tensor of shape (n_cells or 1, n)
     mask : Tensor of shape (n_cells or 1, n, length), or None where no step is missing
-
-    Examples
-    --------
-    >>> part = Part(torch.zeros(1, 5, 8, 2), torch.zeros(1, 5, dtype=torch.long), None)
-    >>> x, y, mask = part.take(torch.tensor([[0, 4]]))
-    >>> len(part), x.shape
-    (5, torch.Size([1, 2, 8, 2]))
     """
 
     x: Tensor
@@ -71,13 +64,6 @@ class Parts:
     length : int
         Steps of a series, padding included.
     n_channels, n_classes : int
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40})
-    >>> parts = load_parts(cell, torch.device("cpu"))
-    >>> len(parts.train), len(parts.validation), len(parts.test), parts.length
-    (30, 10, 40, 64)
     """
 
     train: Part
@@ -94,34 +80,7 @@ class Parts:
 
 
 def load_parts(settings: Settings, device: torch.device) -> Parts:
-    """Return the parts that a cell asks for; the last few stay in memory.
-
-    Parameters
-    ----------
-    settings : Settings
-        Its data set with options, resample, split, validation share, `max_cases` and
-        `input_statistics` count.
-    device : torch.device
-        Where the tensors are wanted.
-
-    Returns
-    -------
-    Parts
-        Channels have mean 0 and deviation 1 in the training part; statistics of windows stand
-        behind them as further channels.
-
-    Raises
-    ------
-    ValueError
-        If the set cannot be had, is too small for a validation part, or misses steps of which
-        statistics are asked.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, max_cases=20)
-    >>> load_parts(cell, torch.device("cpu")).train.x.shape
-    torch.Size([1, 16, 64, 2])
-    """
+    """Return the parts that a cell asks for; the last few stay in memory."""
     options = tuple(sorted(settings.dataset_options.items()))
     return _load(
         settings.dataset,
@@ -136,32 +95,7 @@ def load_parts(settings: Settings, device: torch.device) -> Parts:
 
 
 def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
-    """Return the parts of cells that are trained together, one behind the other if they differ.
-
-    Parameters
-    ----------
-    cells : sequence of Settings
-        Differing in seed, split and resample only.
-    device : torch.device
-        Where the tensors are wanted.
-
-    Returns
-    -------
-    Parts
-        With one cell on the first axis where all see the same series.
-
-    Raises
-    ------
-    ValueError
-        If their resamples differ in size, or a set cannot be had.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40})
-    >>> other = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, split_seed=1)
-    >>> load_together([cell, other], torch.device("cpu")).train.x.shape
-    torch.Size([2, 30, 64, 2])
-    """
+    """Return the parts of cells that are trained together, one behind the other if they differ."""
     first = load_parts(cells[0], device)
     if all((c.resample, c.split_seed) == (cells[0].resample, cells[0].split_seed) for c in cells):
         return first
@@ -218,26 +152,7 @@ def _resampled(name: str, options: dict[str, object], resample: int) -> tuple[Da
 
 
 def some(part: Dataset, most: int, seed: int) -> Dataset:
-    """Return at most `most` series, classes in their proportions, the same for the same seed.
-
-    Parameters
-    ----------
-    part : Dataset
-    most : int
-        0 for all of them.
-    seed : int
-        Which series are drawn.
-
-    Returns
-    -------
-    Dataset
-        In the order of `part`; `part` itself where it has no more.
-
-    Examples
-    --------
-    >>> float(some(data.load("range_probe", "train", n=40), 20, seed=0).y.mean())
-    0.5
-    """
+    """Return at most `most` series, classes in their proportions, the same for the same seed."""
     if not most or len(part) <= most:
         return part
     rng = np.random.default_rng(seed)

@@ -62,13 +62,6 @@ class Plan:
         Cells of all stages, and how many of them need no more training.
     stage : str
         What is being done.
-
-    Examples
-    --------
-    >>> plan = Plan(total=6)
-    >>> plan.begin("tuning, last trial", absent=1)
-    >>> plan.total, plan.stage
-    (5, 'tuning, last trial')
     """
 
     total: int = 0
@@ -76,21 +69,10 @@ class Plan:
     stage: str = "training"
 
     def begin(self, stage: str, absent: int = 0) -> None:
-        """Begin a stage, of which so many cells turned out not to be.
-
-        Parameters
-        ----------
-        stage : str
-        absent : int
-        """
+        """Begin a stage, of which so many cells turned out not to be."""
         self.stage = stage
         self.total -= absent
 
     def progress(self) -> Progress:
-        """Return the line of the stage that has begun.
-
-        Returns
-        -------
-        Progress
-        """
+        """Return the line of the stage that has begun."""
         return Progress(self.total, done=self.done, stage=self.stage)

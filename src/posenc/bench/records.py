@@ -31,31 +31,7 @@ _NAMES = ("key", "encoding", "model", "dataset", "seed", "profile")
 
 
 def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: float) -> dict:
-    """Return the record of a finished training.
-
-    Parameters
-    ----------
-    settings : Settings
-        What was trained.
-    metrics : mapping
-        Test scores and costs, JSON values.
-    device : str
-        Where it ran, such as "cpu".
-    seconds : float
-        Wall time of this training; seeds trained together share theirs equally.
-
-    Returns
-    -------
-    dict
-        With the fields of `FIELDS` and `LATER`, ready for `Store.append`.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "patch", "Libras")
-    >>> record = finished(cell, {"accuracy": 0.8}, device="cpu", seconds=2.0)
-    >>> record["encoding"], record["metrics"], record["key"] == cell.key
-    ('rotary', {'accuracy': 0.8}, True)
-    """
+    """Return the record of a finished training."""
     record = {name: getattr(settings, name) for name in _NAMES}
     record |= {"metrics": dict(metrics), "settings": settings.stored(), "versions": versions()}
     record |= {"device": device, "seconds": round(seconds, 4)}
@@ -63,65 +39,12 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
 
 
 def failed(settings: Settings, error: str, *, device: str, seconds: float) -> dict:
-    """Return the record of a failed training: no metrics, and the reason in `error`.
-
-    Parameters
-    ----------
-    settings : Settings
-        What was to be trained.
-    error : str
-        The reason, for readers.
-    device : str
-        Where it ran.
-    seconds : float
-        Wall time until it failed.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> record = failed(Settings("dft", "patch", "Libras"), "too long", device="cpu", seconds=0.1)
-    >>> record["error"], record["metrics"]
-    ('too long', {})
-    """
+    """Return the record of a failed training: no metrics, and the reason in `error`."""
     return finished(settings, {}, device=device, seconds=seconds) | {"error": error}
 
 
 def check(record: object) -> dict:
-    """Return a record, after looking for what it lacks or holds wrongly.
-
-    Parameters
-    ----------
-    record : object
-        What a line of results holds.
-
-    Returns
-    -------
-    dict
-        The record itself.
-
-    Raises
-    ------
-    ValueError
-        If it is no mapping, lacks a field, a field has a value of another type, the accuracy is no
-        count of the test series, or what stands beside the settings contradicts them.
-
-    Examples
-    --------
-    >>> record = finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2.0)
-    >>> try:
-    ...     check(record | {"seed": "first"})
-    ... except ValueError as error:
-    ...     print(error)
-    seed must be an integer, got 'first'
-    >>> try:
-    ...     check(record | {"dataset": "LSST"})
-    ... except ValueError as error:
-    ...     print(error)
-    dataset must be 'Libras' as in settings, got 'LSST'
-    """
+    """Return a record, after looking for what it lacks or holds wrongly."""
     if not isinstance(record, dict):
         raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
     missing = [name for name in FIELDS if name not in record]
@@ -145,30 +68,7 @@ def check(record: object) -> dict:
 
 
 def line(record: object) -> str:
-    """Return a record as a line of results.
-
-    Parameters
-    ----------
-    record : object
-        As `finished` or `failed` makes it.
-
-    Returns
-    -------
-    str
-        JSON, with a newline at its end.
-
-    Raises
-    ------
-    ValueError
-        If it is no record, holds a number that is not finite, or is longer than what is read.
-    TypeError
-        If it holds something that JSON cannot.
-
-    Examples
-    --------
-    >>> line(finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2.0))[:8]
-    '{"key":"'
-    """
+    """Return a record as a line of results."""
     text = json.dumps(check(record), allow_nan=False, separators=(",", ":")) + "\n"
     if len(text) > _files.most("bytes of a record"):
         raise ValueError(f"a record has {_files.beyond('bytes of a record')}")
@@ -199,18 +99,7 @@ _KEY = re.compile("[0-9a-f]{32}")
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide a result.
-
-    Returns
-    -------
-    dict of str to str
-        Of packages those that are installed.
-
-    Examples
-    --------
-    >>> [name for name in versions() if name != "torch"]
-    ['python', 'platform', 'posenc', 'numpy']
-    """
+    """Return the versions of Python and of the packages that decide a result."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("posenc", "numpy", "torch"):
         try:

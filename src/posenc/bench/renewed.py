@@ -16,33 +16,7 @@ def told(
     label: Callable[[dict, str], str] = dict.__getitem__,
     tuned: bool = False,
 ) -> list[str]:
-    """Return a sentence for each kind of change; none where there is no such file.
-
-    Parameters
-    ----------
-    groups : iterable of sequences of Settings
-        The cells that are to be trained.
-    out : pathlib.Path
-        The results file.
-    label : callable
-        From a record and "encoding" or "dataset" to the name that is printed.
-    tuned : bool
-        Whether the cells of the file carry what their trials chose.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError
-        If the file is not a results file.
-
-    Examples
-    --------
-    >>> told([[Settings("none", "patch", "Libras")]], Path("nowhere.jsonl"))
-    []
-    """
+    """Return a sentence for each kind of change; none where there is no such file."""
     if not out.is_file():
         return []
     stored, found = changes.Stored(Store(out)), []

@@ -23,13 +23,6 @@ class SeedBySeed:
     places : sequence of tuple
         Such as a task and an encoding.
     seeds : sequence of int
-
-    Examples
-    --------
-    >>> places = [(name, "patch", "Libras") for name in ("none", "dft")]
-    >>> cells = SeedBySeed(Settings, places, [0, 1])
-    >>> len(cells), [(one.encoding, one.seed) for one, in cells.groups()]
-    (4, [('none', 0), ('dft', 0), ('none', 1), ('dft', 1)])
     """
 
     make: Callable[..., Settings]
@@ -40,44 +33,14 @@ class SeedBySeed:
         return len(self.places) * len(self.seeds)
 
     def groups(self) -> Iterator[list[Settings]]:
-        """Yield the cells one by one.
-
-        Yields
-        ------
-        list of Settings
-            Of one cell.
-        """
+        """Yield the cells one by one."""
         for seed in self.seeds:
             for place in self.places:
                 yield [self.make(*place, seed)]
 
 
 def first(asked: int | None, most: int, where: str = "") -> range:
-    """Return the first seeds of a protocol, as many as are asked for.
-
-    Parameters
-    ----------
-    asked : int or None
-        None takes all.
-    most : int
-        Seeds of the protocol.
-    where : str
-        What stands behind that number in the error, such as " in tier 1".
-
-    Returns
-    -------
-    range
-
-    Raises
-    ------
-    ValueError
-        If there are not so many.
-
-    Examples
-    --------
-    >>> first(2, most=10), first(None, most=10)
-    (range(0, 2), range(0, 10))
-    """
+    """Return the first seeds of a protocol, as many as are asked for."""
     n = most if asked is None else _checks.count("seeds", asked, minimum=1)
     if n > most:
         raise ValueError(f"seeds must be at most {most}{where}, got {n}")
@@ -85,30 +48,7 @@ def first(asked: int | None, most: int, where: str = "") -> range:
 
 
 def chosen(what: str, asked: Sequence[str] | None, known: Collection[str]) -> Collection[str]:
-    """Return the names that are asked for, of those of a protocol.
-
-    Parameters
-    ----------
-    what : str
-        What they name, for the error.
-    asked : sequence of str or None
-        None and nothing take all.
-    known : collection of str
-
-    Returns
-    -------
-    collection of str
-
-    Raises
-    ------
-    ValueError
-        If a name is none of the protocol's.
-
-    Examples
-    --------
-    >>> chosen("encoding", ["rotary"], ("none", "rotary")), chosen("encoding", None, ("none",))
-    (['rotary'], ('none',))
-    """
+    """Return the names that are asked for, of those of a protocol."""
     for name in asked or ():
         _checks.choice(what, name, known)
     return asked or known

@@ -105,19 +105,6 @@ class Settings:
         Statistics of windows that stand beside the series as further channels, a name of
         `posenc.encodings.with_window_statistics`; empty for the series alone. With the encoding
         "none" it is the control of encodings that are made from the signal.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range; the message names it.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "patch", "Libras", seed=3, d_model=32)
-    >>> cell.n_heads, cell.learning_rate
-    (4, 0.001)
-    >>> len(cell.key), cell.key == cell.with_seed(4).key
-    (32, False)
     """
 
     encoding: str
@@ -194,56 +181,21 @@ class Settings:
         return key(self.stored())
 
     def stored(self) -> dict:
-        """Return the settings as records hold them.
-
-        Returns
-        -------
-        dict
-            Without those that came after the first stored results and have the value of that time,
-            so that keys stay.
-        """
+        """Return the settings as records hold them."""
         return {k: v for k, v in asdict(self).items() if k not in _LATER or v != _LATER[k]}
 
     def with_seed(self, seed: int) -> "Settings":
-        """Return the same cell with another seed.
-
-        Parameters
-        ----------
-        seed : int
-
-        Returns
-        -------
-        Settings
-        """
+        """Return the same cell with another seed."""
         return replace(self, seed=seed)
 
     def tuned_as(self, other: "Settings") -> "Settings":
-        """Return the same cell with the learning rate and scale that another one was tuned to.
-
-        Parameters
-        ----------
-        other : Settings
-            Of the same encoding.
-
-        Returns
-        -------
-        Settings
-        """
+        """Return the same cell with the learning rate and scale that another one was tuned to."""
         return replace(
             self, learning_rate=other.learning_rate, scale=other.scale, tuned=other.tuned
         )
 
     def like(self, other: "Settings") -> "Settings":
-        """Return the same cell with the seed, split and resample of another one.
-
-        Parameters
-        ----------
-        other : Settings
-
-        Returns
-        -------
-        Settings
-        """
+        """Return the same cell with the seed, split and resample of another one."""
         return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
@@ -314,75 +266,16 @@ HELP = {
 
 
 def key(stored: Mapping[str, object]) -> str:
-    """Return the key of a record: the hash of its settings.
-
-    Parameters
-    ----------
-    stored : mapping
-        `settings` of a record.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits, the same on every machine.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "patch", "Libras")
-    >>> key(cell.stored()) == cell.key
-    True
-    """
+    """Return the key of a record: the hash of its settings."""
     text = json.dumps(stored, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def complete(stored: Mapping[str, object]) -> dict[str, object]:
-    """Return the settings of a record with those that its time did not know yet.
-
-    Parameters
-    ----------
-    stored : mapping
-        `settings` of a record.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> complete({"encoding": "rotary", "d_model": 64})["schedule"]
-    'cosine'
-    """
+    """Return the settings of a record with those that its time did not know yet."""
     return {**_LATER, **stored}
 
 
 def profile(name: str) -> dict[str, object]:
-    """Return the settings of a profile, for `Settings(encoding, model, dataset, **profile(name))`.
-
-    Parameters
-    ----------
-    name : {"smoke", "laptop", "full", "protocol"}
-        For a first try, for a laptop's hours, for models of the usual size on all series, and for
-        trainings to the end as in the book's own comparison.
-
-    Returns
-    -------
-    dict
-        What differs from the defaults of `Settings`, and the name.
-
-    Raises
-    ------
-    ValueError
-        If there is no such profile.
-
-    Examples
-    --------
-    >>> Settings("none", "patch", "Libras", **profile("full")).d_model
-    128
-    """
+    """Return the settings of a profile: `Settings(encoding, model, dataset, **profile(name))`."""
     return {**PROFILES[_checks.choice("profile", name, PROFILES)], "profile": name}

@@ -24,12 +24,6 @@ class Files:
     ----------
     trials, results : pathlib.Path
         Files of JSON lines.
-
-    Examples
-    --------
-    >>> files = Files(Path("tuning.jsonl"), Path("run.jsonl"))
-    >>> files.results.name
-    'run.jsonl'
     """
 
     trials: Path
@@ -37,22 +31,7 @@ class Files:
 
 
 def beside(out: Path) -> Files:
-    """Return the files of a results file that is named by hand: its trials stand beside it.
-
-    Parameters
-    ----------
-    out : pathlib.Path
-        The results file.
-
-    Returns
-    -------
-    Files
-
-    Examples
-    --------
-    >>> beside(Path("mine.jsonl")).trials.name
-    'mine-tuning.jsonl'
-    """
+    """Return the files of a results file that is named by hand: its trials stand beside it."""
     return Files(out.with_name(f"{out.stem}-tuning{out.suffix}"), out)
 
 
@@ -68,41 +47,6 @@ def run(
     have all failed are trained as they are, so that the failure is recorded. A group goes on only
     if all its trials have ended, since another run may be at one of them: what waits is counted,
     and running the stages once more takes it up.
-
-    Parameters
-    ----------
-    groups : sequence of sequences of Settings
-    files : Files
-        Where trials and results are stored.
-    train : callable
-        Trains what a results file lacks of some cells, and returns what it did.
-    begin : callable, optional
-        Is told the name of each stage before it begins, and how many cells it lacks: there is no
-        fourth trial where the first three have all failed.
-
-    Returns
-    -------
-    iterator of (str, Summary)
-        Name of each stage, and what it did.
-
-    Raises
-    ------
-    ValueError
-        If an encoding is unknown, or a file holds what is no record.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from posenc.bench import records
-    >>> def fail(cells, store):
-    ...     for cell in sum(cells.groups(), []):
-    ...         store.append(records.failed(cell, "no memory", device="cpu", seconds=0.0))
-    ...     return Summary(len(cells), failed=len(cells))
-    >>> cells = [Settings("rotary", "patch", "Libras", seed) for seed in (0, 1)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     stages = run([cells], beside(Path(folder) / "mine.jsonl"), fail)
-    ...     [(stage, done.failed) for stage, done in stages]
-    [('tuning, first trials', 3), ('tuning, last trial', 0), ('training', 2)]
     """
     begin = begin or (lambda *_: None)
     trials = Store(files.trials)
@@ -135,29 +79,7 @@ def _ended(
 
 
 def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Settings]]:
-    """Return the groups with the learning rates and scales that their trials chose.
-
-    Parameters
-    ----------
-    groups : sequence of sequences of Settings
-    trials : pathlib.Path
-        File of the trials; without one the groups stay as they are.
-
-    Returns
-    -------
-    list of list of Settings
-
-    Raises
-    ------
-    ValueError
-        If an encoding is unknown, or the file holds what is no record.
-
-    Examples
-    --------
-    >>> cells = [Settings("rotary", "patch", "Libras", seed) for seed in (0, 1)]
-    >>> final([cells], Path("nowhere.jsonl")) == [cells]
-    True
-    """
+    """Return the groups with the learning rates and scales that their trials chose."""
     records = finished(trials)
     chosen = [tuning.tuned(group[0], records) for group in groups]
     return [
@@ -167,26 +89,6 @@ def final(groups: Sequence[Sequence[Settings]], trials: Path) -> list[list[Setti
 
 
 def finished(path: Path) -> dict[str, dict]:
-    """Return the finished records of a file by their keys; none if there is no file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A results file.
-
-    Returns
-    -------
-    dict of str to dict
-
-    Raises
-    ------
-    ValueError
-        If the file holds what is no record.
-
-    Examples
-    --------
-    >>> finished(Path("nowhere.jsonl"))
-    {}
-    """
+    """Return the finished records of a file by their keys; none if there is no file."""
     records = unique(iter(Store(path))) if path.is_file() else []
     return {record["key"]: record for record in records if "error" not in record}

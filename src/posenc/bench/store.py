@@ -25,20 +25,7 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 class StoreError(OSError):
-    """A results file could not be written; every line written before is safe.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from posenc.bench.settings import Settings
-    >>> record = records.finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2)
-    >>> with tempfile.NamedTemporaryFile() as file:  # no folder, so nothing can lie in it
-    ...     try:
-    ...         Store(file.name + "/run.jsonl").append(record)
-    ...     except StoreError:
-    ...         print("not stored")
-    not stored
-    """
+    """A results file could not be written; every line written before is safe."""
 
 
 class Store:
@@ -48,24 +35,6 @@ class Store:
     ----------
     path : path
         The file, made with its folder at the first append.
-
-    Raises
-    ------
-    ValueError
-        If `path` is no regular file, or a line in the middle of the file is not a record, which
-        is named by its number. A file that is not one of results is never changed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from posenc.bench.settings import Settings
-    >>> cell = Settings("none", "patch", "Libras")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(Path(folder) / "run.jsonl")
-    ...     store.append(records.finished(cell, {"accuracy": 0.8}, device="cpu", seconds=2.0))
-    ...     store.refresh()
-    ...     store.finished(cell.key), [record["metrics"] for record in store]
-    (True, [{'accuracy': 0.8}])
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -79,21 +48,7 @@ class Store:
         self._failed: set[int] = set()
 
     def append(self, record: dict) -> None:
-        """Write one record as one line, and return when it is on the disk.
-
-        Parameters
-        ----------
-        record : dict
-            As `records.finished` or `records.failed` makes it.
-
-        Raises
-        ------
-        ValueError
-            If it is no record or longer than one may be, or the file is not one of results.
-        StoreError
-            If the line cannot be written whole, such as on a full disk. The file is then as
-            it was before.
-        """
+        """Write one record as one line, and return when it is on the disk."""
         line = records.line(record)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,31 +75,11 @@ class Store:
             self._offset, self._lines = end, number
 
     def finished(self, key: str) -> bool:
-        """Return whether a cell has finished without an error, as far as `refresh` read.
-
-        Parameters
-        ----------
-        key : str
-            `Settings.key` of the cell.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a cell has finished without an error, as far as `refresh` read."""
         return _short(key) in self._finished
 
     def failed(self, key: str) -> bool:
-        """Return whether a cell has failed and has not finished since, as far as `refresh` read.
-
-        Parameters
-        ----------
-        key : str
-            `Settings.key` of the cell.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a cell has failed and has not finished since, as far as `refresh` read."""
         return _short(key) in self._failed and not self.finished(key)
 
     def __iter__(self) -> Iterator[dict]:
@@ -218,24 +153,7 @@ class Store:
 
 
 def unique(items: Iterator[dict]) -> list[dict]:
-    """Return one record per key: the first that finished, else the last that failed.
-
-    Parameters
-    ----------
-    items : iterator of dict
-        Records, such as a `Store` yields.
-
-    Returns
-    -------
-    list of dict
-        In the order in which their keys come first.
-
-    Examples
-    --------
-    >>> tries = [{"key": "a", "error": "out of memory"}, {"key": "b"}, {"key": "a", "seed": 0}]
-    >>> unique(iter(tries))
-    [{'key': 'a', 'seed': 0}, {'key': 'b'}]
-    """
+    """Return one record per key: the first that finished, else the last that failed."""
     best: dict[str, dict] = {}
     for record in items:
         old = best.get(record["key"])
@@ -245,39 +163,7 @@ def unique(items: Iterator[dict]) -> list[dict]:
 
 
 def merge(sources: list[str | os.PathLike], target: str | os.PathLike) -> int:
-    """Append to a results file every record of others whose key it lacks.
-
-    Parameters
-    ----------
-    sources : list of path
-        Results files, such as those of other machines.
-    target : path
-        The file that grows, made if need be.
-
-    Returns
-    -------
-    int
-        How many records are new there.
-
-    Raises
-    ------
-    ValueError
-        If a source or the target is no regular file, a source does not exist, or one holds a line
-        that is not a record.
-    StoreError
-        If a record cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from posenc.bench.settings import Settings
-    >>> record = records.finished(Settings("none", "patch", "Libras"), {}, device="cpu", seconds=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     there, here = Path(folder) / "there.jsonl", Path(folder) / "here.jsonl"
-    ...     Store(there).append(record)
-    ...     merge([there], here), merge([there], here)
-    (1, 0)
-    """
+    """Append to a results file every record of others whose key it lacks."""
     for path in sources:
         _files.check_regular(Path(path))
         if not Path(path).exists():

@@ -44,15 +44,6 @@ class Scores:
         Rows and columns, by name; "none" comes first.
     cells : mapping
         (dataset, encoding) to the array of scores over seeds, in the order of the seeds.
-
-    Examples
-    --------
-    >>> cells = {("LSST", "none"): np.array([0.5, 0.6]), ("LSST", "rotary"): np.array([0.6, 0.8])}
-    >>> found = Scores("patch", "accuracy", ("LSST",), ("none", "rotary"), cells)
-    >>> found.mean().round(3).tolist()
-    [[0.55, 0.7]]
-    >>> print(found.interval("LSST", "rotary"))
-    0.700 [0.600, 0.800]
     """
 
     model: str
@@ -134,27 +125,7 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
 
 
 def finished(records: Iterable[dict]) -> list[dict]:
-    """Return the finished records, one per key.
-
-    Parameters
-    ----------
-    records : iterable of dict
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    KeyError
-        If a record has no key.
-
-    Examples
-    --------
-    >>> failed, done = {"key": "1", "error": "no memory"}, {"key": "1", "metrics": {}}
-    >>> finished([failed, done, {"key": "2", "error": "no memory"}])
-    [{'key': '1', 'metrics': {}}]
-    """
+    """Return the finished records, one per key."""
     return [r for r in store.unique(iter(records)) if "error" not in r]
 
 
@@ -162,29 +133,6 @@ def latest(records: Iterable[dict]) -> list[dict]:
     """Return the records without those of earlier versions of an encoding or a data set.
 
     The version of the last record of each counts as the latest.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        In the order in which they were stored.
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    KeyError
-        If a record lacks its encoding, data set or settings.
-
-    Examples
-    --------
-    >>> old, new = (
-    ...     {"encoding": "dft", "dataset": "LSST", "settings": {"encoding_source": source}}
-    ...     for source in ("1a2b", "3c4d")
-    ... )
-    >>> latest([old, new]) == [new]
-    True
     """
     records = list(records)
     for kind in ("encoding", "dataset"):
@@ -194,35 +142,7 @@ def latest(records: Iterable[dict]) -> list[dict]:
 
 
 def check_one_version(records: Sequence[dict]) -> None:
-    """Raise ValueError if records hold several versions of an encoding or a data set.
-
-    Parameters
-    ----------
-    records : sequence of dict
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If there are several: the message names the first encoding or data set.
-    KeyError
-        If a record lacks its encoding, data set or settings.
-
-    Examples
-    --------
-    >>> records = [
-    ...     {"encoding": "dft", "dataset": "LSST", "settings": {"encoding_source": source}}
-    ...     for source in ("1a2b", "3c4d")
-    ... ]
-    >>> try:
-    ...     check_one_version(records)
-    ... except ValueError as error:
-    ...     print(str(error).split(";")[0])
-    records hold several versions of dft
-    """
+    """Raise ValueError if records hold several versions of an encoding or a data set."""
     for kind in ("encoding", "dataset"):
         sources: dict[str, str] = {}
         for record in records:
@@ -238,27 +158,7 @@ def _source(record: dict, kind: str) -> str:
 
 
 def most_steps(records: Iterable[dict]) -> dict[str, int]:
-    """Return the most training steps that a finished cell had, by data set.
-
-    Parameters
-    ----------
-    records : iterable of dict
-
-    Returns
-    -------
-    dict of str to int
-
-    Raises
-    ------
-    KeyError
-        If a record lacks its key, data set, settings or metrics.
-
-    Examples
-    --------
-    >>> from posenc.experiments import results
-    >>> most_steps(results.load("published-control"))
-    {'RacketSports': 120}
-    """
+    """Return the most training steps that a finished cell had, by data set."""
     steps: dict[str, int] = {}
     for r in finished(records):
         name = label(r, "dataset")
@@ -267,29 +167,7 @@ def most_steps(records: Iterable[dict]) -> dict[str, int]:
 
 
 def short_trainings(records: Iterable[dict]) -> str:
-    """Return a sentence on the data sets with fewer than FEW_STEPS training steps, or "".
-
-    Parameters
-    ----------
-    records : iterable of dict
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    KeyError
-        If a record lacks its key, data set, settings or metrics.
-
-    Examples
-    --------
-    >>> from posenc.experiments import results
-    >>> short_trainings(results.load("published-control")).split(".")[0]
-    'Trained for fewer than 200 steps: RacketSports (120)'
-    >>> short_trainings(results.load("second-PenDigits"))
-    ''
-    """
+    """Return a sentence on the data sets with fewer than FEW_STEPS training steps, or ""."""
     few = {d: n for d, n in most_steps(records).items() if 0 < n < FEW_STEPS}
     if not few:
         return ""
@@ -301,28 +179,7 @@ def short_trainings(records: Iterable[dict]) -> str:
 
 
 def label(record: dict, kind: str) -> str:
-    """Return the name of an encoding or data set with its options.
-
-    Parameters
-    ----------
-    record : dict
-    kind : "encoding" or "dataset"
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    KeyError
-        If the record lacks its settings or what is asked for.
-
-    Examples
-    --------
-    >>> options = {"encoding_options": {"pairing": "half"}}
-    >>> label({"encoding": "rotary", "settings": options}, "encoding")
-    'rotary:pairing=half'
-    """
+    """Return the name of an encoding or data set with its options."""
     options = record["settings"].get(f"{kind}_options") or {}
     return ":".join([record[kind], *(f"{k}={v}" for k, v in sorted(options.items()))])
 
@@ -332,30 +189,7 @@ def _order(name: str) -> tuple[bool, str]:
 
 
 def check_equal_settings(rows: list[dict]) -> None:
-    """Raise ValueError if records that are to be compared were trained differently.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Records; encodings, data sets and seeds may differ, and what tuning has chosen.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If another setting differs: the message names it, and how to choose equal ones.
-
-    Examples
-    --------
-    >>> try:
-    ...     check_equal_settings([{"settings": {"epochs": n}} for n in (10, 40)])
-    ... except ValueError as error:
-    ...     print(str(error).split(".")[0])
-    the records differ in epochs: compare like with like
-    """
+    """Raise ValueError if records that are to be compared were trained differently."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         for name, value in settings.complete(row["settings"]).items():

@@ -25,15 +25,7 @@ Probe = Callable[[Settings, nn.Module], dict[str, object]]
 
 
 class TrainingError(RuntimeError):
-    """A training came to nothing, such as by a loss that is not finite.
-
-    Examples
-    --------
-    >>> options = {"dataset_options": {"n": 40}, "learning_rate": 1e30}
-    >>> error, = train([Settings("none", "patch", "range_probe", **options)])
-    >>> print(error)
-    the training loss became nan in epoch 2
-    """
+    """A training came to nothing, such as by a loss that is not finite."""
 
 
 def train(
@@ -43,42 +35,7 @@ def train(
     compile: bool = False,
     probe: Probe | None = None,
 ) -> list[dict[str, float] | TrainingError]:
-    """Train cells that differ in their seed only, together, and score them on the test part.
-
-    Parameters
-    ----------
-    cells : sequence of Settings
-        One trains a plain model, several a stack; each gets what it would get alone, up to the
-        rounding of sums.
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-    compile : bool
-        Whether to compile the model; pays for long trainings only.
-    probe : callable, optional
-        Called at the end with each cell and its fitted model, which is in evaluation mode.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-        Test scores of `metrics.score` and costs: `parameters`, `seconds_per_step` (of one seed),
-        `warm_peak_memory` (bytes, all seeds, after a warm-up; None where unknown), `steps`,
-        `epochs`, `validation_accuracy` and `validation_loss` of the best check, `train_loss` at
-        the first and the last one, `seeds_together`, `n_train` (validation included) and `n_test`
-        series; `best_epoch`, or in a course of steps `best_step` and the whole
-        `validation_curve`; and what `probe` returns.
-
-    Raises
-    ------
-    ValueError
-        If the cells differ in more than their seed, or a name or size is wrong.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
-    >>> scores, = train([cell])
-    >>> scores["epochs"], scores["parameters"], 0 <= scores["accuracy"] <= 1
-    (2, 76610, True)
-    """
+    """Train cells that differ in their seed only, together, and score them on the test part."""
     first = _alike(cells)
     where = torch.device(device)
     data = parts.load_together(cells, where)
@@ -128,22 +85,6 @@ class Training:
         What they are trained on.
     device : torch.device
         Where models and data are.
-
-    Raises
-    ------
-    ValueError
-        From `fit`, if the precision is none of the device's.
-
-    Examples
-    --------
-    >>> cell = Settings("none", "patch", "range_probe", dataset_options={"n": 40}, epochs=2)
-    >>> cpu = torch.device("cpu")
-    >>> data = parts.load(cell, cpu)
-    >>> models = [build.model(cell, data.n_channels, data.n_classes, data.length)]
-    >>> run = Training([cell], ensemble.make(models), data, cpu)
-    >>> run.fit()
-    >>> run.step
-    2
     """
 
     def __init__(
@@ -181,31 +122,14 @@ class Training:
                 tensor.copy_(self.kept[name])
 
     def test(self) -> list[dict[str, float]]:
-        """Return the scores of every seed on the test part.
-
-        Returns
-        -------
-        list of dict
-            As `metrics.score` returns them.
-        """
+        """Return the scores of every seed on the test part."""
         predicted = self._logits(self.data.test).argmax(-1).cpu().numpy()
         y = self.data.test.y.expand(self.group.n_seeds, -1).cpu().numpy()
         pairs = zip(y, predicted, strict=True)
         return [metrics.score(true, one, self.data.n_classes) for true, one in pairs]
 
     def steps(self, best: Best) -> dict[str, int]:
-        """Return the steps and epochs of one seed.
-
-        Parameters
-        ----------
-        best : Best
-            What that seed has reached.
-
-        Returns
-        -------
-        dict of str to int
-            `steps` and `epochs`.
-        """
+        """Return the steps and epochs of one seed."""
         steps = len(best.losses) * self.course.round_steps
         return {"steps": steps, "epochs": steps // self.n_batches}
 
@@ -242,13 +166,7 @@ class Training:
         return losses
 
     def take_step(self) -> Tensor:
-        """Take one optimisation step.
-
-        Returns
-        -------
-        Tensor of shape (n_seeds,)
-            Each seed's loss in nats.
-        """
+        """Take one optimisation step."""
         x, y, mask = self.data.train.take(next(self.batches))
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.step, self.course.most_steps, self.settings)
@@ -337,19 +255,7 @@ def _alike(cells: Sequence[Settings]) -> Settings:
 
 @contextmanager
 def exact_convolutions() -> Iterator[None]:
-    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them.
-
-    Returns
-    -------
-    context manager
-        PyTorch's setting is at its end what it was before.
-
-    Examples
-    --------
-    >>> with exact_convolutions():
-    ...     torch.backends.cudnn.allow_tf32
-    False
-    """
+    """Keep a GPU's convolutions from rounding float32 to TF32, which is what PyTorch lets them."""
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = False
     try:

@@ -32,12 +32,6 @@ class Cells:
     ----------
     listed : sequence of sequences of Settings
         Groups that may be trained together.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "patch", "Libras")
-    >>> len(Cells([[cell, cell.with_seed(1)], [cell.with_seed(2)]]))
-    3
     """
 
     listed: Sequence[Sequence[Settings]]
@@ -51,56 +45,12 @@ class Cells:
 
 
 def first_trials(cell: Settings) -> list[Settings]:
-    """Return the three trials of a cell: on its first resample, at three learning rates.
-
-    Parameters
-    ----------
-    cell : Settings
-        What is to be tuned.
-
-    Returns
-    -------
-    list of Settings
-        Of 500 steps each.
-
-    Examples
-    --------
-    >>> trials = first_trials(Settings("rotary", "patch", "Libras", seed=4))
-    >>> [(trial.learning_rate, trial.seed) for trial in trials]
-    [(0.0003, 0), (0.001, 0), (0.003, 0)]
-    """
+    """Return the three trials of a cell: on its first resample, at three learning rates."""
     return [_trial(cell, learning_rate=rate) for rate in RATES]
 
 
 def last_trial(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
-    """Return the fourth trial, or None if the first three have all failed.
-
-    Parameters
-    ----------
-    cell : Settings
-        What is to be tuned.
-    records : mapping of str to dict
-        From keys of cells to finished records; those of the first trials count.
-
-    Returns
-    -------
-    Settings or None
-
-    Raises
-    ------
-    ValueError
-        If the encoding is unknown.
-
-    Examples
-    --------
-    The highest rate did best, so one beyond it is tried:
-
-    >>> cell = Settings("rotary", "patch", "Libras")
-    >>> scores = [{"validation_accuracy": a, "validation_loss": 1.0} for a in (0.5, 0.6, 0.7)]
-    >>> found = {t.key: {"metrics": s} for t, s in zip(first_trials(cell), scores)}
-    >>> last_trial(cell, found).learning_rate
-    0.009
-    """
+    """Return the fourth trial, or None if the first three have all failed."""
     ranked = sorted(_finished(first_trials(cell), records), key=_worth_of_pair, reverse=True)
     if not ranked:
         return None
@@ -115,31 +65,6 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     """Return the cell with the learning rate and scale of its best trial; None without any.
 
     The best trial has the highest validation accuracy, and of equal ones the lowest loss.
-
-    Parameters
-    ----------
-    cell : Settings
-        What is to be tuned.
-    records : mapping of str to dict
-        From keys of cells to finished records of its trials.
-
-    Returns
-    -------
-    Settings or None
-
-    Raises
-    ------
-    ValueError
-        If the encoding is unknown.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "patch", "Libras")
-    >>> scores = [{"validation_accuracy": a, "validation_loss": 1.0} for a in (0.5, 0.7, 0.6)]
-    >>> found = {t.key: {"metrics": s} for t, s in zip(first_trials(cell), scores)}
-    >>> best = tuned(cell, found)
-    >>> best.learning_rate, best.tuned
-    (0.001, '4 trials of 500 steps')
     """
     last = last_trial(cell, records)
     if last is None:
@@ -149,29 +74,7 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
 
 
 def worth(record: Mapping[str, Mapping[str, float | None]]) -> tuple[float, float]:
-    """Return what trials are compared by: validation accuracy, then the lower validation loss.
-
-    Parameters
-    ----------
-    record : mapping
-        Of a trial that has finished.
-
-    Returns
-    -------
-    tuple of (float, float)
-        The larger, the better; a loss that is None is the worst.
-
-    Raises
-    ------
-    KeyError
-        If the record has no such metrics.
-
-    Examples
-    --------
-    >>> found = {"validation_accuracy": 0.5, "validation_loss": 1.25}
-    >>> worth({"metrics": found})
-    (0.5, -1.25)
-    """
+    """Return what trials are compared by: validation accuracy, then the lower validation loss."""
     metrics = record["metrics"]
     loss = metrics["validation_loss"]
     return metrics["validation_accuracy"], -math.inf if loss is None else -loss

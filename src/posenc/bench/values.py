@@ -22,11 +22,6 @@ class Rule(NamedTuple):
         In words, for the message.
     fits : callable
         Whether a JSON value is that.
-
-    Examples
-    --------
-    >>> SHARE.said, SHARE.fits(0.8), SHARE.fits(80), SHARE.fits("0.8")
-    ('a number from 0 to 1', True, False, False)
     """
 
     said: str
@@ -95,34 +90,7 @@ SETTINGS: dict[str, Rule] = {
 
 
 def check(place: str, values: Mapping[str, object], rules: Mapping[str, Rule]) -> None:
-    """Raise ValueError if one of several values is not what its rule asks for.
-
-    Parameters
-    ----------
-    place : str
-        Field of the record that holds the values, for the message.
-    values : mapping
-        JSON values by name.
-    rules : mapping
-        `METRICS` or `SETTINGS`; names that it lacks may have any value, and may be missing.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        If a value is of another type or out of range; the message names it.
-
-    Examples
-    --------
-    >>> try:
-    ...     check("metrics", {"accuracy": 7.5, "later_32": None}, METRICS)
-    ... except ValueError as error:
-    ...     print(error)
-    metrics.accuracy must be a number from 0 to 1, got 7.5
-    """
+    """Raise ValueError if one of several values is not what its rule asks for."""
     for name, value in values.items():
         rule = rules.get(name)
         if rule is not None and not rule.fits(value):

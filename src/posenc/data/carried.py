@@ -24,15 +24,7 @@ def location(folder: Path, name: str) -> Path:
 
 
 def write_carried(path: Path, splits: dict[str, Dataset], digests: dict[str, str]) -> None:
-    """Write a set with the checksums of its source files, over an older file of this kind only.
-
-    Raises
-    ------
-    DataError
-        If a file of another kind has that name; it is left as it is.
-    OSError
-        If the file cannot be written; nothing is left behind then.
-    """
+    """Write a set with the checksums of its source files, over an older file of this kind only."""
     if path.exists():
         read_digests(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,13 +33,7 @@ def write_carried(path: Path, splits: dict[str, Dataset], digests: dict[str, str
 
 
 def read_digests(path: Path) -> dict[str, str]:
-    """Return {NAME/path: SHA-256} of the files that a set was made from.
-
-    Raises
-    ------
-    DataError
-        If the file is of another kind, damaged, or of another version of this package.
-    """
+    """Return {NAME/path: SHA-256} of the files that a set was made from."""
     why = "it lacks its checksums"
     try:
         with packed.opened(path) as arrays:
@@ -66,14 +52,7 @@ def read_digests(path: Path) -> dict[str, str]:
 
 
 def read_carried(path: Path, name: str, split: str) -> Dataset:
-    """Return one split of a set.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, holds another set, or was made from other files than those that
-        this book used.
-    """
+    """Return one split of a set."""
     _check_digests(path, name, read_digests(path))
     data = packed.read_packed(path, split)
     if data is None or data.name != name:

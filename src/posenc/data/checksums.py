@@ -17,13 +17,7 @@ def known() -> dict[str, str]:
 
 
 def add(digests: dict[str, str], path: Path = FILE) -> int:
-    """Enter the sums of files that are not listed yet; return how many were new.
-
-    Raises
-    ------
-    DataError
-        If a file is listed with another sum: then one of the two copies is damaged or changed.
-    """
+    """Enter the sums of files that are not listed yet; return how many were new."""
     text = _files.text(path)
     listed = _listed(text)
     for name, digest in digests.items():

@@ -79,39 +79,7 @@ class Ride:
 def elevator(
     split: str, *, n: int = 400, fault_share: float = 0.3, noise: float = 1.0, seed: int = 0
 ) -> Dataset:
-    """Return simulated rides of a lift, normal or faulty; equal arguments, equal bytes.
-
-    Parameters
-    ----------
-    split : {"train", "test"}
-        Which part; they draw different rides from the same seed.
-    n : int
-        Rides, at least 1.
-    fault_share : float
-        Share of faulty rides, from 0 to 1; their number is rounded.
-    noise : float
-        Factor on the sensor noise of every channel (`NOISE`, standard deviations), at least 0.
-    seed : int
-        At least 0.
-
-    Returns
-    -------
-    Dataset
-        `x` (n, 200, 20): 20 s at 10 Hz, in the units that end the names in `CHANNELS`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> rides = elevator("train", n=4, noise=0)
-    >>> rides.x.shape, [rides.classes[label] for label in rides.y]
-    ((4, 200, 20), ['normal', 'faulty', 'normal', 'normal'])
-    >>> print(f"{abs(rides.x[:, :, CHANNELS.index('speed_m_s')]).max():.1f} m/s")
-    1.2 m/s
-    """
+    """Return simulated rides of a lift, normal or faulty; equal arguments, equal bytes."""
     n = _checks.count("n", n, minimum=1)
     _check_share(fault_share)
     noise = noise if noise == 0 else _checks.positive("noise", noise)

@@ -21,41 +21,7 @@ CLOCKS = ("times", "indices")
 def lose_samples(
     data: Dataset, split: str, *, lost: float, clock: str = "times", seed: int = 0
 ) -> Dataset:
-    """Return the series of a split without a random share of their real steps.
-
-    Parameters
-    ----------
-    data : Dataset
-        One split of a data set.
-    split : {"train", "test"}
-        Other splits of the same seed lose other steps.
-    lost : float
-        Share of the real steps of each series that is lost, in [0, 1); at least one of them stays.
-    clock : {"times", "indices"}
-        Whether the steps that are left keep their places. The values are the same in both.
-    seed : int
-        Equal seeds lose equal steps, whatever the clock.
-
-    Returns
-    -------
-    Dataset
-        With "times" as long as before and masked where steps were lost; with "indices" as long as
-        the longest of the series that are left.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> x = np.arange(1, 7, dtype=np.float32).reshape(1, 6, 1)
-    >>> whole = Dataset(x, np.array([0]), ("one",), "mine", "made here")
-    >>> lose_samples(whole, "train", lost=0.5).x[0, :, 0].tolist()
-    [0.0, 2.0, 3.0, 4.0, 0.0, 0.0]
-    >>> lose_samples(whole, "train", lost=0.5, clock="indices").x[0, :, 0].tolist()
-    [2.0, 3.0, 4.0]
-    """
+    """Return the series of a split without a random share of their real steps."""
     if isinstance(lost, bool) or not isinstance(lost, numbers.Real) or not 0 <= lost < 1:
         raise ValueError(f"lost must be a share, at least 0 and below 1, got {lost!r}")
     _checks.choice("clock", clock, CLOCKS)

@@ -112,13 +112,7 @@ def write_measured(path: Path = RECORD) -> None:
 
 
 def add(name: str, path: Path = RECORD) -> None:
-    """Count one set and enter it in the record at `path`; all else stays as it is.
-
-    Raises
-    ------
-    UnknownDatasetError unless the set is in the registry, FileFormatError unless the file is a
-    record, OSError if it cannot be read or written, and what `load` raises.
-    """
+    """Count one set and enter it in the record at `path`; all else stays as it is."""
     if name not in ENTRIES:
         close = ", ".join(difflib.get_close_matches(name, ENTRIES, n=3))
         hint = f"did you mean {close}?" if close else "`python -m posenc.data list` names them"

@@ -25,39 +25,7 @@ def range_probe(
     noise: float = 0.1,
     seed: int = 0,
 ) -> Dataset:
-    """Return series whose class is the order of two events; equal arguments, equal bytes.
-
-    Parameters
-    ----------
-    split : {"train", "test"}
-        Which part; they draw different series from the same seed.
-    distance : int
-        Steps between the two events, at least 1 and less than length / 2.
-    length : int
-        Steps of a series, at least 3.
-    n : int
-        Series, at least 2, half of them in each class; one more of the first where n is odd.
-    noise : float
-        Standard deviation of the noise on every value, at least 0; a pulse has height 1.
-    seed : int
-        At least 0.
-
-    Returns
-    -------
-    Dataset
-        `x` (n, length, 2), without unit.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> probe = range_probe("train", distance=2, length=8, n=2, noise=0)
-    >>> probe.x[0].argmax(0).tolist(), probe.classes[probe.y[0]]  # steps of A and B
-    ([5, 7], 'A first')
-    """
+    """Return series whose class is the order of two events; equal arguments, equal bytes."""
     length = _checks.count("length", length, minimum=3)
     if not 1 <= _checks.count("distance", distance) < length / 2:
         raise ValueError(

@@ -9,13 +9,7 @@ COSTS = "costs.json"
 
 
 def step_costs() -> dict[str, dict[int, float]]:
-    """Return the time of a training step in steps of none, by encoding and number of tokens.
-
-    Raises
-    ------
-    ValueError
-        If the folder of results has no costs.
-    """
+    """Return the time of a training step in steps of none, by encoding and number of tokens."""
     path = results.folder() / COSTS
     if not path.is_file():
         raise ValueError(

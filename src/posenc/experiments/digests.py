@@ -17,80 +17,20 @@ COMMAND = "python -m posenc.experiments.classification.edition"
 
 
 def of_folder(folder: Path) -> dict[str, str]:
-    """Return the digest of every file of scores in a folder of results, by name.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-
-    Returns
-    -------
-    dict of str to str
-        Names without ending, relative to the folder, such as "baselines/baselines".
-
-    Examples
-    --------
-    >>> of_folder(Path("nowhere"))
-    {}
-    """
+    """Return the digest of every file of scores in a folder of results, by name."""
     files = sorted((*folder.glob("*.jsonl"), *folder.glob("baselines/*.jsonl")))
     return {_name(path, folder): digest(path) for path in files}
 
 
 def digest(path: Path, n_lines: int | None = None) -> str:
-    """Return the number of lines of a file and a hash of them, such as "220 lines, 9f86d081...".
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    n_lines : int, optional
-        How many of the first lines count; by default all.
-
-    Returns
-    -------
-    str
-        The same whether lines end as on Unix or on Windows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "one.jsonl"
-    ...     _ = path.write_text("a\\nb\\n")
-    ...     before = digest(path)
-    ...     _ = path.write_text("a\\nb\\nc\\n")
-    ...     before, digest(path, 2) == before, digest(path) == before
-    ('2 lines, 7e18f737311b2dc3', True, False)
-    """
+    """Return the number of lines of a file and a hash of them, such as "220 lines, 9f86d081..."."""
     lines = _whole(path).replace(b"\r\n", b"\n").splitlines()[:n_lines]
     hashed = hashlib.sha256(b"\n".join(lines)).hexdigest()
     return f"{len(lines)} lines, {hashed[:16]}"
 
 
 def check(path: Path, folder: Path) -> None:
-    """Raise ValueError if lines of a file of results are not those that the edition was made of.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file of scores.
-    folder : pathlib.Path
-        That of the edition. A file that the edition does not know, or a folder without one, is
-        not checked.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        The message names the file.
-
-    Examples
-    --------
-    >>> check(Path("nowhere/one.jsonl"), Path("nowhere"))
-    """
+    """Raise ValueError if lines of a file of results are not those that the edition was made of."""
     edition = folder / FILE
     if not edition.is_file():
         return

@@ -69,34 +69,7 @@ def load_comparisons() -> dict[str, Any]:
 
 
 def tolerance(dtype: str, size: float, precision: str = "own", unit: str = "absolute") -> float:
-    """Return the difference that rounding allows.
-
-    Parameters
-    ----------
-    dtype : {"float32", "float64"}
-        Of the two results.
-    size : float
-        Largest absolute number of the reference's result.
-    precision : {"own", "float32"}
-        "float32" if the reference computes something in it whatever the dtype.
-    unit : {"absolute", "standard errors"}
-        With "standard errors", where no rounding decides, the limit is `STANDARD_ERRORS`.
-
-    Returns
-    -------
-    float
-        In the units of the quantity, or in standard errors.
-
-    Raises
-    ------
-    ValueError
-        If `dtype`, `precision` or `unit` is none of these.
-
-    Examples
-    --------
-    >>> tolerance("float32", 5.0)
-    3.814697265625e-05
-    """
+    """Return the difference that rounding allows."""
     if dtype not in EPSILON or precision not in ("own", "float32") or unit not in UNITS:
         raise ValueError(
             f"dtype must be one of {', '.join(EPSILON)}, precision 'own' or 'float32' and unit "
@@ -113,23 +86,6 @@ def measured_differences() -> "pd.DataFrame":
     `difference`, `size` (largest number of the reference), `tolerance` and, in float32,
     `posenc_error` and `reference_error` (distances from posenc's result in float64) are in the
     row's `unit`.
-
-    Returns
-    -------
-    DataFrame
-        With `caption` and `units` in `attrs`.
-
-    Raises
-    ------
-    ValueError
-        If the folder of results has no `peers.json`.
-
-    Examples
-    --------
-    >>> found = measured_differences()
-    >>> agree = found[found["explanation"] == ""]
-    >>> bool((agree["difference"] <= agree["tolerance"]).all())
-    True
     """
     import pandas as pd
 
@@ -220,22 +176,7 @@ def sampled() -> "pd.DataFrame":
 
 
 def explained() -> "pd.DataFrame":
-    """Return the outputs that differ by more than rounding, in float32, each with the reason.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    ValueError
-        If the folder of results has no `peers.json`.
-
-    Examples
-    --------
-    >>> "sinusoidal" in set(explained()["encoding"])  # tensor2tensor's grid ends elsewhere
-    True
-    """
+    """Return the outputs that differ by more than rounding, in float32, each with the reason."""
     found = measured_differences()
     found = found[(found["explanation"] != "") & (found["quantity"] == "output")]
     columns = ["encoding", "reference", "part", "difference", "size", "explanation", "version"]

@@ -19,22 +19,7 @@ _PACKAGE = Path(posenc.__file__).resolve().parent
 
 
 def folder() -> Path:
-    """Return the folder of results: $POSENC_RESULTS, the checkout's, or the package's own.
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    ValueError
-        If $POSENC_RESULTS names no folder, or there is none.
-
-    Examples
-    --------
-    >>> (folder() / "README.md").is_file()
-    True
-    """
+    """Return the folder of results: $POSENC_RESULTS, the checkout's, or the package's own."""
     named = os.environ.get("POSENC_RESULTS")
     if named:
         if not Path(named).is_dir():
@@ -50,22 +35,7 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Return the names of the results files, without folder and ending, in order.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError
-        If there is no folder of results, see `folder`.
-
-    Examples
-    --------
-    >>> "published-control" in names()
-    True
-    """
+    """Return the names of the results files, without folder and ending, in order."""
     return sorted(path.stem for path in folder().glob("*.jsonl"))
 
 
@@ -104,30 +74,7 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
 
 
 def read_records(path: Path, *, locked: bool = True) -> Iterator[dict]:
-    """Yield the records of one file of the folder, whose scores must be those of the edition.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        In the folder of results; a file that is not there has no records.
-    locked : bool
-        As for `load_records`.
-
-    Returns
-    -------
-    iterator of dict
-
-    Raises
-    ------
-    ValueError
-        If a line is no record or its accuracy no count of the test series, which is named by file
-        and line, or the scores are not those that the edition was made of (`digests.check`).
-
-    Examples
-    --------
-    >>> len(list(read_records(folder() / "published-control.jsonl")))
-    160
-    """
+    """Yield the records of one file of the folder, whose scores must be those of the edition."""
     if not path.is_file():
         return
     for record in Store(path):

@@ -20,18 +20,7 @@ PAGE = "small-protocols.md"
 
 
 def text() -> str:
-    """Return the protocols for people, in Markdown.
-
-    Returns
-    -------
-    str
-        The page `results/small-protocols.md`, a test compares.
-
-    Examples
-    --------
-    >>> print(text().splitlines()[0])
-    # The protocols of the smaller trainings
-    """
+    """Return the protocols for people, in Markdown."""
     return "\n".join([_HEAD, *(one.text() for one in SECTIONS)])
 
 

@@ -13,19 +13,7 @@ _NO_ANSWER = -100
 
 
 def draw(n: int, length: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-    """Return random letters, and at each place which marked letter came last.
-
-    Parameters
-    ----------
-    n, length : int
-        Sequences, and letters of each.
-    generator : torch.Generator, optional
-
-    Returns
-    -------
-    letters, answers : Tensor of shape (n, length)
-        Answers are 0 or 1, and -100 before the first marked letter.
-    """
+    """Return random letters, and at each place which marked letter came last."""
     x = torch.randint(N_LETTERS, (n, length), generator=generator)
     marked = torch.where(x < N_MARKED, torch.arange(length), -1).cummax(1).values
     answers = x.gather(1, marked.clamp(min=0))

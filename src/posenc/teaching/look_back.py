@@ -63,19 +63,7 @@ def train(
 
 
 def asked(x: Tensor, back: Back) -> tuple[int, Tensor]:
-    """Return the first place at which every letter has an answer, and all answers.
-
-    Parameters
-    ----------
-    x : tensor of shape (batch, length)
-        Letters.
-    back : int or one int for each letter
-
-    Raises
-    ------
-    ValueError
-        If `back` is a sequence of another length than `N_LETTERS`.
-    """
+    """Return the first place at which every letter has an answer, and all answers."""
     distances = torch.tensor([back] * N_LETTERS if isinstance(back, int) else list(back))
     if len(distances) != N_LETTERS:
         raise ValueError(
@@ -87,17 +75,7 @@ def asked(x: Tensor, back: Back) -> tuple[int, Tensor]:
 
 @torch.no_grad()
 def accuracy(model: nn.Module, *, back: Back = 3, length: int = 32, first: int = 0) -> float:
-    """Return the share of right answers in the second half of new sequences.
-
-    Parameters
-    ----------
-    model : nn.Module
-        As in `train`; it also takes `positions`.
-    back, length : int
-        As in `train`.
-    first : int
-        Position of the first letter.
-    """
+    """Return the share of right answers in the second half of new sequences."""
     x = _new(length)
     return _share_right(model(x, positions=first + torch.arange(length)).argmax(-1), x, back)
 

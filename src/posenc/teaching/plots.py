@@ -90,36 +90,7 @@ def new(
 def heatmap(
     ax: Axes, values: ArrayLike, *, label: str, x: str = "dimension", y: str = "position", **options
 ) -> None:
-    """Draw a matrix as an image with labelled axes and a labelled colour bar.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    values : array of shape (n_rows, n_columns)
-    label : str
-        Meaning and unit of the colours.
-    x, y : str
-        Labels of columns and rows.
-    **options
-        Handed to `Axes.imshow`, such as `vmin`.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    TypeError
-        If `values` is no matrix of numbers.
-
-    Examples
-    --------
-    >>> figure, ax = new()
-    >>> heatmap(ax, np.eye(3), label="weight", x="key", y="query")
-    >>> ax.get_xlabel(), figure.axes[1].get_ylabel()
-    ('key', 'weight')
-    >>> plt.close(figure)
-    """
+    """Draw a matrix as an image with labelled axes and a labelled colour bar."""
     image = ax.imshow(values, **{"aspect": "auto", **options})
     ax.grid(False)
     ax.set(xlabel=x, ylabel=y)

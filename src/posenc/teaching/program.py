@@ -11,12 +11,7 @@ from posenc import frequencies, tables
 
 
 def softmax(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return weights that are positive and sum to 1 along the last axis.
-
-    Parameters
-    ----------
-    scores : array of shape (..., n); -inf gives the weight 0.
-    """
+    """Return weights that are positive and sum to 1 along the last axis."""
     scores = np.asarray(scores, dtype=np.float64)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)

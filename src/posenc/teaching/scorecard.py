@@ -57,15 +57,6 @@ class Scorecard:
     largest_step : float
         Largest distance between neighbours, relative to the mean distance between two rows
         (wish 5, smoothness).
-
-    Examples
-    --------
-    >>> from posenc import tables
-    >>> card = measure(lambda n: tables.sinusoidal(n, 32))
-    >>> round(card.largest_value, 2), card.repeatable
-    (1.0, True)
-    >>> card.wishes
-    {'scale': True, 'unique': True, 'relative': True, 'extendable': True, 'smooth': True}
     """
 
     largest_value: float
@@ -131,27 +122,7 @@ def measure(make_table: Callable[[int], NDArray], n_positions: int = 100) -> Sco
 
 
 def render(cards: dict[str, Scorecard]) -> str:
-    """Return scorecards as a text table: one row per encoding, a star where a wish is met.
-
-    Parameters
-    ----------
-    cards : dict from an encoding's name to its scorecard.
-
-    Returns
-    -------
-    str
-        Lines to print.
-
-    Examples
-    --------
-    >>> from posenc import tables
-    >>> card = measure(lambda n: tables.sinusoidal(n, 32))
-    >>> print(render({"sinusoidal": card}))
-    encoding                scale       unique     relative   extendable       smooth
-    ---------------------------------------------------------------------------------
-    sinusoidal                1 *       1.17 *          0 *          0 *      0.319 *
-    * the wish is met
-    """
+    """Return scorecards as a text table: one row per encoding, a star where a wish is met."""
     width = max([16, *(len(name) + 1 for name in cards)])
     head = f"{'encoding':<{width}}" + "".join(f"{wish:>13}" for wish in _COLUMNS)
     lines = [head, "-" * len(head)]
@@ -233,26 +204,7 @@ def _row_change(table: NDArray[np.float64], longer: NDArray[np.float64]) -> floa
 
 
 def largest_step(table: NDArray[np.float64]) -> float:
-    """Return the largest neighbour distance over the mean distance of two different rows.
-
-    Parameters
-    ----------
-    table : array of shape (n_positions >= 2, d_model)
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `scorecard_table` has a single row.
-
-    Examples
-    --------
-    >>> round(largest_step(np.array([[0.0], [1.0], [3.0]])), 3)
-    1.0
-    """
+    """Return the largest neighbour distance over the mean distance of two different rows."""
     n = len(table)
     squares = np.sum(table**2, axis=1)
     squared = squares[:, None] + squares - 2 * faithfulness.gram(table)

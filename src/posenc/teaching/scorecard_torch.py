@@ -108,31 +108,6 @@ def order_distance(position: Position, seed: int = 0) -> float:
     shows through `position` alone. The result is the smallest distance to the original order
     over four others (reversed, shifted round by one, two neighbours exchanged, shuffled),
     relative to the spread of such outputs over other tokens; 0 means that some order is not seen.
-
-    Parameters
-    ----------
-    position : Position
-        In double precision and evaluation mode.
-    seed : int
-        Of the layer's weights and of the tokens.
-
-    Returns
-    -------
-    float
-        At least 0, without unit.
-
-    Raises
-    ------
-    IndexError
-        If the encoding is made for fewer than three positions.
-
-    Examples
-    --------
-    >>> from posenc import encodings
-    >>> order_distance(encodings.make("none", 16, 2, 24).double().eval()) < 1e-12
-    True
-    >>> order_distance(encodings.make("rotary", 16, 2, 24).double().eval()) > 0.01
-    True
     """
     length, d_model = position.max_length, position.d_model
     with torch.random.fork_rng(devices=[]):
@@ -150,36 +125,7 @@ def order_distance(position: Position, seed: int = 0) -> float:
 
 @torch.no_grad()
 def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
-    """Return what position adds to the scores, or behind `mix` to the weights, of equal tokens.
-
-    Parameters
-    ----------
-    position : Position
-        In evaluation mode.
-    length : int
-        Tokens.
-    contents : (n, d_model)
-        Tokens; each in turn stands at every place. They are queries and keys as they are, cut
-        into heads.
-
-    Returns
-    -------
-    Tensor (n or 1, n_heads or 1, length, length), rows are queries.
-
-    Raises
-    ------
-    ValueError
-        If the encoding does not serve that length.
-
-    Examples
-    --------
-    >>> from posenc import encodings
-    >>> added = contribution(encodings.make("alibi", 16, 2, 24), 3, torch.ones(1, 16))
-    >>> added[0, 0]
-    tensor([[ 0.0000, -0.0625, -0.1250],
-            [-0.0625,  0.0000, -0.0625],
-            [-0.1250, -0.0625,  0.0000]])
-    """
+    """Return what position adds to the scores, or behind `mix` to the weights, of equal tokens."""
     x = contents[:, None].expand(-1, length, -1)
     if _acts_on_weights(position):
         return position.mix(x)[None]

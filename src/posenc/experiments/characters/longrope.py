@@ -42,13 +42,6 @@ class Search:
     rng : numpy Generator
     plan : mapping
         As `PLAN`.
-
-    Examples
-    --------
-    >>> wanted = np.array([1.0, 2.0, 3.0])
-    >>> search = Search(lambda one: np.abs(one - wanted).sum(), 4.0, np.random.default_rng(0))
-    >>> search.run([np.ones(3), np.full(3, 4.0)]).round(1)
-    array([1., 2., 3.])
     """
 
     loss: Callable[[Divisors], float]
@@ -60,22 +53,7 @@ class Search:
         self.losses: dict[tuple[float, ...], float] = {}
 
     def run(self, starts: Sequence[Divisors]) -> Divisors:
-        """Return the best list that the evolution finds.
-
-        Parameters
-        ----------
-        starts : sequence of array of shape (n_pairs,)
-            Lists to begin with, such as those of other schedules.
-
-        Returns
-        -------
-        array of shape (n_pairs,)
-
-        Raises
-        ------
-        ValueError
-            If a list falls, or holds a number below 1 or above the highest.
-        """
+        """Return the best list that the evolution finds."""
         for one in starts:
             if not self._allowed(one):
                 raise ValueError(

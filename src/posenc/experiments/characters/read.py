@@ -43,13 +43,6 @@ class Losses:
         For a schedule that came later "rotary for llama3" stands in place of the encoding.
     later : dict of (schedule, seed) to metrics
         Of the trainings from which the schedules that came later are read.
-
-    Examples
-    --------
-    >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
-    >>> losses = Losses("3.13", {("none", 0): {"loss": read}}, failed={})
-    >>> losses.loss("none", "as trained", 512, "as trained")
-    [1.5]
     """
 
     python: str

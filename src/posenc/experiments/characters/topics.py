@@ -32,14 +32,6 @@ class Text:
         The characters of the whole text, sorted.
     python : str
         The version of Python whose text this is.
-
-    Examples
-    --------
-    >>> text = of({"a": "one", "b": "two", "c": "three"}, "3.11")
-    >>> text.symbols
-    ('\n', 'e', 'h', 'n', 'o', 'r', 't', 'w')
-    >>> "".join(text.symbols[i] for i in text.test).strip()
-    'three'
     """
 
     train: NDArray[np.int64]
@@ -58,23 +50,7 @@ class Text:
 
 @cache
 def read_topics() -> Text:
-    """Return the text of this Python.
-
-    Returns
-    -------
-    Text
-
-    Raises
-    ------
-    ValueError
-        If this Python came without its help topics, as some small builds do.
-
-    Examples
-    --------
-    >>> text = read_topics()
-    >>> "".join(text.symbols[i] for i in text.train[:22])
-    'The "assert" statement'
-    """
+    """Return the text of this Python."""
     try:
         from pydoc_data.topics import topics
     except ImportError as error:
@@ -86,25 +62,7 @@ def read_topics() -> Text:
 
 
 def of(topics: dict[str, str], python: str) -> Text:
-    """Return the two parts of some topics, in their order.
-
-    Parameters
-    ----------
-    topics : dict of str to str
-        Texts by name.
-    python : str
-        Where they are from: a version of Python.
-
-    Returns
-    -------
-    Text
-
-    Examples
-    --------
-    >>> text = of({"a": "one", "b": "two", "c": "three"}, "3.11")
-    >>> len(text.train), len(text.test)  # two line feeds end each topic
-    (10, 7)
-    """
+    """Return the two parts of some topics, in their order."""
     symbols = tuple(sorted(set("".join(topics.values())) | {"\n"}))
     number = {symbol: i for i, symbol in enumerate(symbols)}
     parts: tuple[list[int], list[int]] = ([], [])

@@ -96,17 +96,6 @@ class TextSettings(LanguageSettings):
         Scalings of rotary encoding that take the place of the trained frequencies; () for others.
     tuning_steps, tuning_batch, tuning_rate : int, int, float
         The short fine-tuning at the longest context: steps, sequences in a batch, learning rate.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range, or a context shorter than `asked`.
-
-    Examples
-    --------
-    >>> cell = TextSettings("alibi", "language", "topics", steps=100, contexts=[128, 256])
-    >>> cell.contexts, cell.trained, cell.asked
-    ((128, 256), 128, 32)
     """
 
     trained: int = 128
@@ -137,31 +126,7 @@ class TextSettings(LanguageSettings):
 
 
 def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none.
-
-    Parameters
-    ----------
-    encoding : str
-        One of `posenc.encodings.names("series")`; rotary gets the protocol's schedules.
-    seed : int
-        At least 0.
-    **changes
-        Settings that take the place of the protocol's; its hash is left out then.
-
-    Returns
-    -------
-    TextSettings
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, a value out of range, or this Python came without its help topics.
-
-    Examples
-    --------
-    >>> cell("rotary", 0).schedules, cell("none", 0).schedules
-    (('linear', 'ntk', 'dynamic_ntk', 'yarn'), ())
-    """
+    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     tuning, text = PROTOCOL["tuning"], topics.read_topics()
     common = {
         **PROTOCOL["settings"],
@@ -187,29 +152,7 @@ def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
 
 
 def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = None) -> SeedBySeed:
-    """Return the cells of the protocol, or those of some encodings and first seeds.
-
-    Parameters
-    ----------
-    encodings : sequence of str, optional
-        Of the protocol's; by default all.
-    seeds : int, optional
-        How many; by default all.
-
-    Returns
-    -------
-    SeedBySeed
-
-    Raises
-    ------
-    ValueError
-        If an encoding or a number is none of the protocol's.
-
-    Examples
-    --------
-    >>> len(protocol_cells()), len(protocol_cells(["rotary"], seeds=2))
-    (9, 2)
-    """
+    """Return the cells of the protocol, or those of some encodings and first seeds."""
     known = PROTOCOL["encodings"]
     names = seeded.chosen("encoding", encodings, known)
     kept = [(name,) for name in known if name in names]
@@ -217,29 +160,7 @@ def protocol_cells(encodings: Sequence[str] | None = None, seeds: int | None = N
 
 
 def later_cells(schedule: str, seeds: int | None = None) -> SeedBySeed:
-    """Return the cells of a schedule that came later.
-
-    Parameters
-    ----------
-    schedule : str
-        A name of `LATER`.
-    seeds : int, optional
-        How many of the first; by default all.
-
-    Returns
-    -------
-    SeedBySeed
-
-    Raises
-    ------
-    ValueError
-        If there is no such schedule, or there are not so many seeds.
-
-    Examples
-    --------
-    >>> [one.schedules for one, in later_cells("llama3", seeds=1).groups()]
-    [('llama3',)]
-    """
+    """Return the cells of a schedule that came later."""
     plan = LATER[_checks.choice("schedule", schedule, LATER)]
     changes = {"schedules": plan["schedules"], "protocol": LATER_HASHES[schedule]}
     make = partial(cell, **changes, **plan.get("settings", {}))
@@ -247,27 +168,7 @@ def later_cells(schedule: str, seeds: int | None = None) -> SeedBySeed:
 
 
 def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -> dict[str, object]:
-    """Return the options of rotary encoding for a schedule that reaches the longest context.
-
-    Parameters
-    ----------
-    cell : TextSettings
-        Its contexts and training length say how far that is.
-    schedule : str
-        "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope", or `AS_TRAINED`.
-    divisors : sequence of float
-        Those of "longrope", one for each pair; inputs of the trained length have none.
-
-    Returns
-    -------
-    dict
-        Empty for `AS_TRAINED`.
-
-    Examples
-    --------
-    >>> options(cell("rotary", 0), "yarn")
-    {'scaling': 'yarn', 'factor': 4.0, 'original_length': 128}
-    """
+    """Return the options of rotary encoding for a schedule that reaches the longest context."""
     if schedule == AS_TRAINED:
         return {}
     factor = cell.longest / cell.trained
@@ -285,34 +186,7 @@ def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -
 def train(
     cells: Sequence[TextSettings], device: str = "cpu", **of_engine: object
 ) -> list[dict[str, object] | TrainingError]:
-    """Train and read cells one after the other.
-
-    Parameters
-    ----------
-    cells : sequence of TextSettings
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-    **of_engine
-        What an engine hands on to `language.one_by_one`.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-        `loss` and `tuned_loss`, from a schedule to nats by context, before and after the short
-        fine-tuning, and what `language.fit` returns of the first training.
-
-    Raises
-    ------
-    ValueError
-        If an encoding or a schedule is unknown, or a size does not fit it.
-
-    Examples
-    --------
-    >>> few = {"steps": 2, "tuning_steps": 1, "n_windows": 2, "contexts": (64, 128)}
-    >>> found, = train([cell("none", 0, **few)])
-    >>> found["steps"], list(found["loss"]["as trained"])
-    (2, ['64', '128'])
-    """
+    """Train and read cells one after the other."""
     return language.one_by_one(_one, cells, device, **of_engine)
 
 
@@ -343,30 +217,7 @@ def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
 def model(
     cell: TextSettings, schedule: str = AS_TRAINED, divisors: Sequence[float] = ()
 ) -> LanguageModel:
-    """Return the model of a cell with a schedule, for the longest context.
-
-    Parameters
-    ----------
-    cell : TextSettings
-    schedule, divisors : str, sequence of float
-        As for `options`.
-
-    Returns
-    -------
-    posenc.models.LanguageModel
-        With the initial weights of the cell's seed.
-
-    Raises
-    ------
-    ValueError
-        If the encoding or the schedule is unknown, or a size does not fit it.
-
-    Examples
-    --------
-    >>> net = model(cell("rotary", 0), "yarn")
-    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape[-1] == len(topics.read().symbols)
-    True
-    """
+    """Return the model of a cell with a schedule, for the longest context."""
     asked = {**cell.encoding_options, **options(cell, schedule, divisors)}
     longest = max(cell.trained, cell.longest)
     n_symbols = len(topics.read_topics().symbols)
@@ -374,40 +225,7 @@ def model(
 
 
 def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Clock) -> list[float]:
-    """Return the divisors with which a trained model loses least at the longest context.
-
-    Parameters
-    ----------
-    cell : TextSettings
-    net : posenc.models.LanguageModel
-        With rotary encoding, as trained.
-    text : int64 array of one axis
-        Characters as numbers; those of the training part.
-    clock : Clock
-        What limits the time.
-
-    Returns
-    -------
-    list of float
-        One for each pair of dimensions, from 1 on and never falling.
-
-    Raises
-    ------
-    TrainingError
-        If the time is over.
-    ValueError
-        If the text is too short for one window.
-
-    Examples
-    --------
-    A search reads the text more than a thousand times, and does not begin when the time is over:
-
-    >>> few = cell("rotary", 0, n_windows=2)
-    >>> search(few, model(few), topics.read().train, Clock(0.0))
-    Traceback (most recent call last):
-        ...
-    posenc.bench.train.TrainingError: unfinished: 0 seconds were over before reading 512 characters
-    """
+    """Return the divisors with which a trained model loses least at the longest context."""
     longest = replace(cell, contexts=(cell.longest,))
     device = next(net.parameters()).device
 
@@ -448,30 +266,7 @@ def _batches(cell: TextSettings, text: np.ndarray, device: torch.device):
 
 
 def windows(cell: TextSettings, text: np.ndarray) -> Tensor:
-    """Return the places of a text at which is read, evenly spread.
-
-    Parameters
-    ----------
-    cell : TextSettings
-        Its `n_windows` and longest context count.
-    text : int64 array of one axis
-        Characters as numbers.
-
-    Returns
-    -------
-    int64 Tensor of shape (n_windows, longest context + 1)
-
-    Raises
-    ------
-    ValueError
-        If the text is too short for one window.
-
-    Examples
-    --------
-    >>> few = cell("none", 0, contexts=(3,), asked=2, n_windows=2)
-    >>> windows(few, np.arange(10)).tolist()
-    [[0, 1, 2, 3], [6, 7, 8, 9]]
-    """
+    """Return the places of a text at which is read, evenly spread."""
     if len(text) <= cell.longest:
         raise ValueError(f"text must have more than {cell.longest} characters, got {len(text)}")
     starts = np.linspace(0, len(text) - cell.longest - 1, cell.n_windows).astype(int)
@@ -485,38 +280,6 @@ def read_losses(
     """Return what a model loses on the last characters of each window, by context.
 
     The same characters are predicted with every context; a longer one begins earlier.
-
-    Parameters
-    ----------
-    cell : TextSettings
-        Its contexts, `n_windows` and `asked` count.
-    net : posenc.models.LanguageModel
-        Left in evaluation mode.
-    text : int64 array of one axis
-        Characters as numbers.
-    clock : Clock
-        What limits the time.
-
-    Returns
-    -------
-    dict of str to float
-        From a context as text to the mean cross-entropy of the last `asked` characters, in nats.
-
-    Raises
-    ------
-    TrainingError
-        If the time is over.
-    ValueError
-        If the text is too short for one window.
-
-    Examples
-    --------
-    Before any training all characters are about as likely:
-
-    >>> few = cell("none", 0, contexts=(64,), n_windows=2)
-    >>> found = read_losses(few, model(few), topics.read().test, Clock(60.0))
-    >>> bool(abs(found["64"] - np.log(len(topics.read().symbols))) < 1)
-    True
     """
     net.eval()
     whole, device = windows(cell, text), next(net.parameters()).device

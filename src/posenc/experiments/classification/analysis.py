@@ -52,18 +52,7 @@ HASH = hashed(ANALYSIS)
 
 
 def text() -> str:
-    """Return the protocol for people, in Markdown.
-
-    Returns
-    -------
-    str
-        The page `results/protocol.md`, a test compares.
-
-    Examples
-    --------
-    >>> print(text().splitlines()[0])
-    # The protocol of the second edition
-    """
+    """Return the protocol for people, in Markdown."""
     parts = [_HEAD, _training(), _analysis(), _HASHES, _zeros(), _ADDITIONS]
     return "\n\n".join(parts) + "\n"
 

@@ -48,23 +48,7 @@ _SAME = ("dataset", "fingerprint", "baseline", "resample", "settings")
 
 
 def minirocket_settings(train: Dataset) -> dict[str, int]:
-    """Return the number of kernels, the length that short series are padded to, and the seed.
-
-    Parameters
-    ----------
-    train : Dataset
-        A training part: with more than 10,000 series it gets fewer kernels.
-
-    Returns
-    -------
-    dict of str to int
-        `n_kernels`, `length` in steps, and `seed`.
-
-    Examples
-    --------
-    >>> minirocket_settings(data.load("range_probe", "train", n=40, length=7, distance=2))
-    {'n_kernels': 10000, 'length': 9, 'seed': 0}
-    """
+    """Return the number of kernels, the length that short series are padded to, and the seed."""
     n_kernels = N_KERNELS if len(train) <= MANY_SERIES else FEWER_KERNELS
     return {"n_kernels": n_kernels, "length": max(train.length, SHORTEST), "seed": 0}
 
@@ -73,23 +57,6 @@ def minirocket(train: Dataset, test: Dataset) -> NDArray[np.int64]:
     """Return the classes that MiniRocket with a ridge predicts, by aeon.
 
     Series that are shorter than a kernel are padded with zeros at their end.
-
-    Parameters
-    ----------
-    train, test : Dataset
-        What is learned from, and what is predicted.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        A class for each test series.
-
-    Raises
-    ------
-    ImportError
-        If aeon is not installed.
-    ValueError
-        If `test` is longer than `train`.
 
     Source: Dempster, Schmidt and Webb (2021), "MiniRocket", KDD.
     """
@@ -114,29 +81,7 @@ def _compile(several_channels: bool) -> None:
 
 
 def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
-    """Return the class of the training series at the smallest Euclidean distance.
-
-    Parameters
-    ----------
-    train, test : Dataset
-        Of one length; scaled alike, as a distance compares channels.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        A class for each test series.
-
-    Raises
-    ------
-    ValueError
-        If the parts differ in length or channels.
-
-    Examples
-    --------
-    >>> train = data.load("range_probe", "train", n=40)
-    >>> bool((nearest(train, train.take([5, 7])) == train.y[[5, 7]]).all())
-    True
-    """
+    """Return the class of the training series at the smallest Euclidean distance."""
     from sklearn.neighbors import KNeighborsClassifier
 
     if test.x.shape[1:] != train.x.shape[1:]:
@@ -150,28 +95,7 @@ def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
 
 
 def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
-    """Return the largest class of the training part for every test series.
-
-    Parameters
-    ----------
-    train, test : Dataset
-        What is counted, and what is predicted.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If `train` holds no series.
-
-    Examples
-    --------
-    >>> rides = data.load("elevator", "train", n=10, fault_share=0.3)
-    >>> largest_class(rides, rides.take([0, 1, 2])).tolist()
-    [0, 0, 0]
-    """
+    """Return the largest class of the training part for every test series."""
     return np.full(len(test), np.bincount(train.y).argmax())
 
 
@@ -190,37 +114,7 @@ def baselines(
     only: Sequence[str] = tuple(BASELINES),
     max_cases: int = 0,
 ) -> list[dict]:
-    """Return one record for each baseline on one split of a data set.
-
-    Parameters
-    ----------
-    name : str
-        A data set, see `posenc.data.names`.
-    resample : int
-        0 is the official split, see `posenc.data.resample`. Of a set that has nothing else it is
-        the number of a draw, which differs only where a part has more than `max_cases` series.
-    only : sequence of str
-        Names of `BASELINES`.
-    max_cases : int
-        Most series of each part, 0 for all. Settings of a record name it where a part has more.
-
-    Returns
-    -------
-    list of dict
-        Each with `FIELDS`: scores of the test part (`posenc.bench.metrics.score`), sizes, versions
-        and the seconds of learning and predicting.
-
-    Raises
-    ------
-    ValueError
-        If the set is unknown or absent, or has no such resample, or a baseline is unknown.
-
-    Examples
-    --------
-    >>> record, = baselines("range_probe", only=["largest_class"])
-    >>> record["n_test"], record["metrics"]["accuracy"]
-    (512, 0.5)
-    """
+    """Return one record for each baseline on one split of a data set."""
     only = [_checks.choice("only", one, BASELINES) for one in only]
     return list(_compute(name, resample, only, _checks.count("max_cases", max_cases)))
 
@@ -234,46 +128,7 @@ def run(
     max_cases: int = 0,
     tell: Callable[[str], object] | None = None,
 ) -> int:
-    """Compute what is not stored yet and store it.
-
-    Parameters
-    ----------
-    datasets : iterable of str
-        Names, see `posenc.data.names`.
-    resamples : int
-        Splits of each set, the official one (0) among them. Sets that have nothing but their
-        official split (`posenc.data.official_only`) get that one; where it has more than
-        `max_cases` series, as many draws from it, as the trainings have a draw a seed.
-    out : path
-        A file of JSON lines, made at the first record. Every record is on the disk before the next
-        is begun; several processes may write to one file.
-    only : sequence of str
-        Names of `BASELINES`.
-    max_cases : int
-        As for `baselines`.
-    tell : callable, optional
-        Called before the first computation with a sentence on what is stored of series that have
-        changed since, if there is such.
-
-    Returns
-    -------
-    int
-        How many records are new.
-
-    Raises
-    ------
-    ValueError
-        If an argument is wrong, a set cannot be read, or `out` holds anything else than records of
-        baselines. All sets are read before the first computation, and the file stays as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     out = Path(folder) / "baselines.jsonl"
-    ...     run(["range_probe"], 5, out, only=["largest_class"]), len(read_baselines(out))
-    (1, 1)
-    """
+    """Compute what is not stored yet and store it."""
     resamples = _checks.count("resamples", resamples, minimum=1)
     only = [_checks.choice("only", one, BASELINES) for one in only]
     max_cases = _checks.count("max_cases", max_cases)
@@ -290,29 +145,7 @@ def run(
 
 
 def read_baselines(path: str | os.PathLike) -> list[dict]:
-    """Return the records of a file.
-
-    Parameters
-    ----------
-    path : path
-        As `run` writes it.
-
-    Returns
-    -------
-    list of dict
-        Empty where there is no file.
-
-    Raises
-    ------
-    ValueError
-        If `path` is no regular file, or a line is not a record of a baseline: the message names
-        file and line.
-
-    Examples
-    --------
-    >>> read_baselines("nowhere/baselines.jsonl")
-    []
-    """
+    """Return the records of a file."""
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"out must be a file such as results/baselines.jsonl, got folder {path}")
@@ -322,24 +155,7 @@ def read_baselines(path: str | os.PathLike) -> list[dict]:
 
 
 def load_baselines() -> list[dict]:
-    """Return the records of the baselines, from the folder `baselines`; [] where there are none.
-
-    Returns
-    -------
-    list of dict
-        Records of this module, accuracies as shares of 1.
-
-    Raises
-    ------
-    ValueError
-        If there is no folder of results, a line of a file is no record, or scores are not those of
-        the edition.
-
-    Examples
-    --------
-    >>> sorted({record["baseline"] for record in load_baselines()})
-    ['largest_class', 'minirocket', 'nearest']
-    """
+    """Return the records of the baselines, from the folder `baselines`; [] where there are none."""
     paths = sorted((results.folder() / "baselines").glob("*.jsonl"))
     found = [record for path in paths for record in read_baselines(path)]
     for path in paths:
@@ -348,36 +164,7 @@ def load_baselines() -> list[dict]:
 
 
 def append(path: str | os.PathLike, record: dict) -> bool:
-    """Store a record unless the file has one for the same computation.
-
-    Parameters
-    ----------
-    path : path
-        As for `run`.
-    record : dict
-        As `baselines` returns it.
-
-    Returns
-    -------
-    bool
-        Whether it is new there.
-
-    Raises
-    ------
-    ValueError
-        If the file holds anything else than records of baselines.
-    OSError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> record, = baselines("range_probe", only=["largest_class"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     out = Path(folder) / "baselines.jsonl"
-    ...     append(out, record), append(out, record)
-    (True, False)
-    """
+    """Store a record unless the file has one for the same computation."""
     path = Path(path)
     _files.check_regular(path)
     path.parent.mkdir(parents=True, exist_ok=True)

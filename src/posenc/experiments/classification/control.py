@@ -35,12 +35,6 @@ class Beside:
     encoded, richer : array of shape (n_resamples,)
         Of the encoding `window_statistics`, and of its control, resample by resample; or, from
         `mean` and `over_planned`, data set by data set.
-
-    Examples
-    --------
-    >>> one = Beside("Libras", np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))
-    >>> str(one.ahead)
-    '1.000 [1.000, 1.000]'
     """
 
     dataset: str

@@ -69,19 +69,7 @@ class Edition:
         return f"{len(there & {*sets})} of {len(sets)}"
 
     def named(self, label: str, there: Sequence[str]) -> tuple[str, ...]:
-        """Return the data sets of a kind of training (see `kind`), all of which must be whole.
-
-        Parameters
-        ----------
-        label : str
-        there : sequence of str
-            The data sets that are whole in the folder.
-
-        Raises
-        ------
-        ValueError
-            If the edition names a set that is not whole.
-        """
+        """Return the data sets of a kind of training (see `kind`), all of which must be whole."""
         names = self.sets.get(label, ())
         lacking = [name for name in names if name not in there]
         if lacking:
@@ -93,20 +81,7 @@ class Edition:
 
 
 def planned(model: str, there: Collection[str]) -> tuple[str, ...]:
-    """Return the data sets that the main comparison plans: tier 1, and a later tier once begun.
-
-    Parameters
-    ----------
-    model : str
-        "patch" or "time_series".
-    there : collection of str
-        Data sets that are whole: a tier of which one is among them has begun.
-
-    Examples
-    --------
-    >>> len(planned("time_series", ["Libras"])), len(planned("time_series", ["Libras", "Plane"]))
-    (19, 32)
-    """
+    """Return the data sets that the main comparison plans: tier 1, and a later tier once begun."""
     first, second = (
         tuple(block.dataset for block in protocols.blocks(tier, model)) for tier in (1, 2)
     )
@@ -157,20 +132,7 @@ def datasets(
     variant: str = "",
     encodings: Sequence[str] = protocols.ENCODINGS,
 ) -> tuple[str, ...]:
-    """Return the data sets of the edition; all whole ones where the folder has no edition.
-
-    Parameters
-    ----------
-    found : mapping of (data set, encoding, resample) to metrics
-        What is stored, see `by_cell`.
-    model, variant : str
-    encodings : sequence of str
-
-    Raises
-    ------
-    ValueError
-        If the edition names a set that is not whole.
-    """
+    """Return the data sets of the edition; all whole ones where the folder has no edition."""
     there, edition = whole(found, encodings), read_edition()
     if edition is None:
         return there
@@ -191,35 +153,13 @@ def is_plain(record: Mapping) -> bool:
     """Return whether a training or a trial is one of tier 1's models: no variant and no control.
 
     The trials of all of them stand in one file a data set.
-
-    Parameters
-    ----------
-    record : mapping
-        A line of results, with its `settings`.
-
-    Examples
-    --------
-    >>> is_plain({"settings": {**protocols.TRAINING["settings"], "input_statistics": "winstat"}})
-    False
     """
     settings = complete(record["settings"])
     return all(settings[name] == value for name, value in _PLAIN.items())
 
 
 def plain(records: Iterable[dict], model: str) -> list[dict]:
-    """Return the finished trainings or trials of one model of tier 1, with its encodings.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        Lines of `second-*.jsonl` or `tuning-*.jsonl`.
-    model : str
-
-    Examples
-    --------
-    >>> plain([], "patch")
-    []
-    """
+    """Return the finished trainings or trials of one model of tier 1, with its encodings."""
     return [
         record
         for record in tables.finished(records)
@@ -234,12 +174,6 @@ def by_cell(records: Iterable[dict], model: str) -> dict[tuple[str, str, int], d
     """Return the metrics of this protocol's finished cells by data set, encoding and resample.
 
     A cell that was trained untuned, as all its trials had failed, does not count.
-
-    Raises
-    ------
-    ValueError
-        If the records hold several versions of an encoding or a data set, or two trainings of one
-        cell.
     """
     kept = [
         r
@@ -280,20 +214,7 @@ def has_whole(
     *,
     every: bool = False,
 ) -> bool:
-    """Return whether a kind of training has a data set to be read.
-
-    Parameters
-    ----------
-    model, variant : str
-    encodings : sequence of str
-    every : bool
-        Whether to ask the folder even where there is an edition.
-
-    Examples
-    --------
-    >>> has_whole("patch")
-    True
-    """
+    """Return whether a kind of training has a data set to be read."""
     now = read_edition()
     if now is not None and not every:
         return bool(now.sets.get(kind(model, variant, encodings)))
@@ -301,43 +222,14 @@ def has_whole(
 
 
 def controlled(plain: Mapping, richer: Mapping, variant: str) -> tuple[str, ...]:
-    """Return the data sets on which none, an encoding and its control have all resamples.
-
-    Parameters
-    ----------
-    plain, richer : mapping of (data set, encoding, resample) to metrics
-        The cells of tier 1's model, and those of the control, see `by_cell`.
-    variant : str
-        A name of `protocol.CONTROLS`.
-
-    Examples
-    --------
-    >>> controlled({}, {}, "window-statistics")
-    ()
-    """
+    """Return the data sets on which none, an encoding and its control have all resamples."""
     encoded = whole(plain, (*protocols.BASELINE, protocols.CONTROLLED[variant]))
     controls = whole(richer, protocols.BASELINE)
     return tuple(name for name in encoded if name in controls)
 
 
 def by_kind(tier: int) -> dict[str, list[protocols.Block]]:
-    """Return what a tier plans, by the kind of training.
-
-    Parameters
-    ----------
-    tier : int
-        1 to 4.
-
-    Raises
-    ------
-    ValueError
-        If there is no such tier.
-
-    Examples
-    --------
-    >>> {label: len(blocks) for label, blocks in by_kind(1).items()}
-    {'patch': 38, 'time_series': 19}
-    """
+    """Return what a tier plans, by the kind of training."""
     found: dict[str, list[protocols.Block]] = {}
     for block in protocols.blocks(tier):
         found.setdefault(kind(block.model, block.variant, block.encodings), []).append(block)
@@ -349,18 +241,6 @@ def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
 
     Those of the first tier come in one by one, and so do those that no tier plans. What a later
     tier plans comes in together, so that nobody looks at a part of an answer.
-
-    Parameters
-    ----------
-    label : str
-        As `kind` returns it.
-    there : collection of str
-        Data sets that are whole.
-
-    Examples
-    --------
-    >>> entering("time_series", ["Libras", "Plane"]), entering("patch, large", ["Libras"])
-    (('Libras',), ())
     """
     planned = {
         tier: {block.dataset for block in by_kind(tier).get(label, ())} for tier in protocols.TIERS

@@ -82,13 +82,7 @@ class Benchmark(Explorable):
         return found
 
     def chosen(self, model: str, sets: str, encodings: str) -> Accuracies | None:
-        """Return the units and encodings of a choice; None where there is no such unit.
-
-        Raises
-        ------
-        ValueError
-            If a choice is unknown.
-        """
+        """Return the units and encodings of a choice; None where there is no such unit."""
         _checks.choice("model", model, MODELS)
         _checks.choice("sets", sets, SETS)
         _checks.choice("encodings", encodings, CHOICES)

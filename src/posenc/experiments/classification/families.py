@@ -58,28 +58,7 @@ def load_family(family: str, model: str, *, every: bool = False) -> Accuracies |
 
 
 def over_none(grid: Accuracies, family: str) -> list[Gain]:
-    """Return what each encoding of a family adds to none, over the units that are learned.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of data sets, as `load_family` returns it.
-    family : str
-
-    Returns
-    -------
-    list of Gain
-        The largest mean gain first; p-values by Holm over the family.
-
-    Examples
-    --------
-    >>> names = ("none", *TEN, *protocols.OTHERS)
-    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
-    >>> scores[:, 0] -= 0.1
-    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
-    >>> round(over_none(grid, "others")[0].effect.mean, 2)
-    0.1
-    """
+    """Return what each encoding of a family adds to none, over the units that are learned."""
     return second.gains(_learned(grid, family))
 
 
@@ -115,27 +94,7 @@ def answers(
 
 
 def over_ten(grid: Accuracies, family: str) -> list[Gain]:
-    """Return how far each encoding of a family is ahead of the mean of the ten.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of data sets, as `load_family` returns it.
-    family : str
-
-    Returns
-    -------
-    list of Gain
-        Over the same units and by the same rule as `over_none`.
-
-    Examples
-    --------
-    >>> names = ("none", *TEN, *protocols.OTHERS)
-    >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
-    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
-    >>> {one.effect.mean for one in over_ten(grid, "others")}
-    {0.0}
-    """
+    """Return how far each encoding of a family is ahead of the mean of the ten."""
     own = _learned(grid, family)
     mean = grid.units().only(own.datasets).compare(TEN).scores.mean(1, keepdims=True)
     scores = np.concatenate([mean, own.compare(FAMILIES[family]).scores], axis=1)

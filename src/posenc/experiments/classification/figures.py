@@ -15,35 +15,7 @@ from posenc.teaching.figures import ranks
 def heatmap(scores: Scores, *, centred: bool = False, values: bool = True) -> Figure:
     """Return a heatmap of mean scores in per cent, data sets by encodings (survey, Fig. 6).
 
-    Parameters
-    ----------
-    scores : Scores
-    centred : bool
-        Whether colours show the distance from the row's mean: data sets differ far more than
-        encodings, so that plain scores colour whole rows. The widest tenth of the distances is
-        clipped. The numbers are the scores either way.
-    values : bool
-        Whether to write the scores into the cells.
-
-    Returns
-    -------
-    matplotlib figure
-
-    Raises
-    ------
-    TypeError or ValueError
-        If `scores` has no data set.
-
     Source: Irani and Metsis (2025), Fig. 6, for the kind of figure.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from posenc.audit import printed
-    >>> figure = heatmap(printed.scores("patch"), centred=True)
-    >>> figure.axes[0].get_title("left")
-    'Mean accuracy (%), patch model'
-    >>> plt.close(figure)
     """
     figure, ax = plots.new(height=1.6 + 0.32 * len(scores.datasets))
     draw_heatmap(ax, scores, centred=centred, values=values)
@@ -97,30 +69,7 @@ def draw_heatmap(ax: Axes, scores: Scores, *, centred: bool = False, values: boo
 def rank_bars(scores: Scores) -> Figure:
     """Return bars of average ranks, the best on top (survey, Fig. 5).
 
-    Parameters
-    ----------
-    scores : Scores
-        At least two encodings, and a data set on which all of them finished.
-
-    Returns
-    -------
-    matplotlib figure
-
-    Raises
-    ------
-    ValueError
-        If there are fewer.
-
     Source: Irani and Metsis (2025), Fig. 5, for the kind of figure.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from posenc.audit import printed
-    >>> figure = rank_bars(printed.scores("patch"))
-    >>> figure.axes[0].get_yticklabels()[-1].get_text()  # the best on top
-    'SPE'
-    >>> plt.close(figure)
     """
     figure, ax = plots.new(height=0.9 + 0.26 * len(scores.encodings))
     draw_rank_bars(ax, scores)
@@ -128,33 +77,7 @@ def rank_bars(scores: Scores) -> Figure:
 
 
 def draw_rank_bars(ax: Axes, scores: Scores) -> None:
-    """Draw bars of average ranks over the complete data sets into given axes.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-    scores : Scores
-        As for `rank_bars`.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        As for `rank_bars`.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from posenc.audit import printed
-    >>> figure, ax = plt.subplots()
-    >>> draw_rank_bars(ax, printed.scores("patch"))
-    >>> ax.get_xlabel()
-    'average rank over 11 data sets (1 is best)'
-    >>> plt.close(figure)
-    """
+    """Draw bars of average ranks over the complete data sets into given axes."""
     complete = scores.complete()
     means = statistics.average_ranks(complete.mean())
     order = np.argsort(-means, kind="stable")
@@ -168,33 +91,7 @@ def draw_rank_bars(ax: Axes, scores: Scores) -> None:
 
 
 def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
-    """Return a critical-difference diagram: average ranks, and which no test tells apart.
-
-    Parameters
-    ----------
-    scores : Scores
-        At least two encodings, and two data sets on which all of them finished.
-    alpha : float
-        Level of Wilcoxon's signed ranks with Holm's correction for all pairs.
-
-    Returns
-    -------
-    matplotlib figure
-
-    Raises
-    ------
-    ValueError
-        If there are fewer, or `alpha` is no probability below 1.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from posenc.audit import printed
-    >>> figure = critical_differences(printed.scores("patch"))
-    >>> figure.axes[0].get_yticklabels()[0].get_text()  # the best on top
-    'SPE'
-    >>> plt.close(figure)
-    """
+    """Return a critical-difference diagram: average ranks, and which no test tells apart."""
     figure, ax = plots.new(height=1.0 + 0.26 * len(scores.encodings))
     ranks.draw(ax, _standing(scores, alpha))
     ax.set_xlabel(f"average rank over {len(scores.complete().datasets)} data sets (1 is best)")
@@ -203,28 +100,7 @@ def critical_differences(scores: Scores, alpha: float = 0.05) -> Figure:
 
 
 def told_apart(scores: Scores, alpha: float = 0.05) -> str:
-    """Return what `critical_differences` shows, in words.
-
-    Parameters
-    ----------
-    scores, alpha
-        As for `critical_differences`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        As for `critical_differences`.
-
-    Examples
-    --------
-    >>> from posenc.audit import printed
-    >>> told_apart(printed.scores("patch"))[:9]
-    'SPE 2.1, '
-    """
+    """Return what `critical_differences` shows, in words."""
     return ranks.told(_standing(scores, alpha))
 
 

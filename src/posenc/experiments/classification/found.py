@@ -111,10 +111,6 @@ def depends(tokens: str) -> mixed.MixedModel:
     A row is a training; fixed effects are length, channels and training series. The protocol names
     one model for both kinds of tokens, with norms: their gains scatter too differently to share
     variances, and in tier 1 norms go with what a token is. Sets that share series count as one.
-
-    Parameters
-    ----------
-    tokens : {"steps", "patches"}
     """
     return mixed.gain_model(_trainings(tokens), fixed=FIXED, random=SHARED)
 
@@ -138,11 +134,6 @@ def with_norms(*, every: bool = False) -> mixed.MixedModel | None:
 
     A row is a training of the plain models or of those with the other norm, on the sets that both
     have for steps and for patches, with the encodings that were trained in both.
-
-    Parameters
-    ----------
-    every : bool
-        Whether to take in sets that came after the edition.
     """
     pairs = {
         model: pair
@@ -167,32 +158,13 @@ def _repeated(values: dict[str, str], n: int) -> dict[str, list[str]]:
 
 
 def spreads(tokens: str, *, without: Collection[str] = ()) -> dict[str, float]:
-    """Return by how much gains differ, in points: standard deviations without fixed effects.
-
-    Parameters
-    ----------
-    tokens : {"steps", "patches"}
-    without : collection of str
-        Data sets to leave out.
-
-    Returns
-    -------
-    dict of "set", "encoding", "set:encoding" (an encoding on a set, beyond both), "set:resample"
-    and "residual" to float
-    """
+    """Return by how much gains differ, in points: standard deviations without fixed effects."""
     rows = _trainings(tokens, without)
     return dict(mixed.gain_model(rows, fixed=(), random=SHARED).spreads)
 
 
 def farthest(tokens: str, n: int) -> list[str]:
-    """Return the data sets with the largest mean gain over all encodings and resamples.
-
-    Parameters
-    ----------
-    tokens : {"steps", "patches"}
-    n : int
-        How many.
-    """
+    """Return the data sets with the largest mean gain over all encodings and resamples."""
     grid = grids()[tokens]
     order = mean_gains(grid).argsort()[::-1]
     return [grid.datasets[i] for i in order[:n]]

@@ -16,33 +16,7 @@ from posenc.experiments.classification.second import Accuracies
 
 
 def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed: int = 0) -> float:
-    """Return how often the best of several useless encodings passes for better than none.
-
-    Parameters
-    ----------
-    together : float
-        Correlation of the scores of two resamples, from 0 to below 1.
-    n_encodings : int
-        All are compared with the same training without one.
-    n_draws : int
-        Simulated data sets.
-    seed : int
-
-    Returns
-    -------
-    float
-        A share of the draws.
-
-    Raises
-    ------
-    ValueError
-        If `together` is not in [0, 1), or a number is below 1.
-
-    Examples
-    --------
-    >>> passes(0.0) < 0.05 < passes(0.5)
-    True
-    """
+    """Return how often the best of several useless encodings passes for better than none."""
     together = _checks.probability("together", together)
     n_encodings = _checks.count("n_encodings", n_encodings, minimum=1)
     n_draws = _checks.count("n_draws", n_draws, minimum=1)

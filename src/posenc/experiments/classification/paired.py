@@ -49,15 +49,6 @@ class PairedGain:
     p_equal : float
         That it is beyond a point of accuracy, by two one-sided t-tests, adjusted likewise; 1 for
         another metric.
-
-    Examples
-    --------
-    >>> pairs = (0.02, 0.03, 0.01, 0.03, 0.02)
-    >>> found = PairedGain("Libras", "rotary", pairs, 0.004, 0.04, 0.02, 1.0)
-    >>> print(found)
-    +0.022 [+0.004, +0.040]
-    >>> found.answer
-    'above'
     """
 
     dataset: str
@@ -91,31 +82,7 @@ class PairedGain:
 def paired_gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list[PairedGain]:
     """Return the gain over `none` of each encoding on each data set, paired by seed and split.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        Finished ones of one version, as `posenc.bench.tables.latest` returns them.
-    model, metric : str
-        As for `posenc.bench.tables.scores`.
-
-    Returns
-    -------
-    list of Gain
-        Sets and encodings in the order of the table of scores; none where a pair is lacking.
-
-    Raises
-    ------
-    ValueError
-        As `posenc.bench.tables.scores`.
-
     Source: Nadeau and Bengio (2003), Inference for the generalization error, section 3.
-
-    Examples
-    --------
-    >>> from posenc.experiments import results
-    >>> found = paired_gains(results.load("published-control"), "patch")
-    >>> {one.dataset: str(one) for one in found if one.encoding == "rotary"}["RacketSports"]
-    '+0.001 [-0.009, +0.012]'
     """
     records = list(records)
     scores = tables.scores(records, model, metric)
@@ -136,34 +103,7 @@ def paired_gains(records: Iterable[dict], model: str, metric: str = "accuracy") 
 
 
 def said(found: Sequence[PairedGain]) -> str:
-    """Return one sentence on what the pairs of a data set can decide.
-
-    Parameters
-    ----------
-    found : sequence of Gain
-        All of one data set, at least one.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    IndexError
-        If there are none.
-
-    Examples
-    --------
-    >>> pairs = (0.02, 0.03, 0.01, 0.03, 0.02)
-    >>> better = PairedGain("Libras", "rotary", pairs, 0.004, 0.04, 0.02, 1.0)
-    >>> said([better])
-    'Libras decides: `rotary` is above `none`.'
-    >>> luck = PairedGain("Libras", "dft", (0.02, -0.01, 0.0, 0.01, -0.03), -0.04, 0.03, 0.8, 0.4)
-    >>> said([better, luck])
-    'Libras decides in part: `rotary` is above `none`; of `dft` it cannot tell.'
-    >>> said([PairedGain("Libras", "dft", (0.02, 0.03), -0.04, 0.09, 0.1, 0.9)])
-    'Libras cannot decide: 2 pairs of training runs are too few, take 5 with `--profile protocol`.'
-    """
+    """Return one sentence on what the pairs of a data set can decide."""
     dataset, n = found[0].dataset, max(len(one.differences) for one in found)
     if n < FEWEST:
         runs = f"{n} pair{'s' * (n > 1)} of training runs {'are' if n > 1 else 'is'} too few"
@@ -189,24 +129,7 @@ def said(found: Sequence[PairedGain]) -> str:
 
 
 def section(records: Iterable[dict], model: str, metric: str = "accuracy") -> list[str]:
-    """Return paragraphs of Markdown: gains over `none`, and what each data set can decide.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        As for `paired_gains`.
-    model, metric : str
-
-    Returns
-    -------
-    list of str
-        Empty where `none` is the only encoding.
-
-    Raises
-    ------
-    ValueError
-        As `posenc.bench.tables.scores`.
-    """
+    """Return paragraphs of Markdown: gains over `none`, and what each data set can decide."""
     records = list(records)
     found = paired_gains(records, model, metric)
     encodings = list(dict.fromkeys(one.encoding for one in found))

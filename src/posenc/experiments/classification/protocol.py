@@ -124,11 +124,6 @@ class Block:
         By default those of the protocol.
     variant : str
         A name of `VARIANTS` or `CONTROLS`; empty for the model of tier 1.
-
-    Examples
-    --------
-    >>> Block("patch", "Libras", ("none", "rotary"), "large").changes
-    {'d_model': 128, 'n_heads': 8, 'n_layers': 4, 'd_ff': 256}
     """
 
     model: str
@@ -178,30 +173,6 @@ def cells(
 
     Resample and seed go together. A set that has its official split only gets as many seeds, each
     with a validation part of its own and, of a part above `max_cases`, series of its own.
-
-    Parameters
-    ----------
-    dataset, model, encoding : str
-        Names, as in `Settings`.
-    resamples : int, optional
-        How many, at least 1; by default those of the protocol.
-    **changes
-        Settings that take the place of the protocol's.
-
-    Returns
-    -------
-    list of Settings
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, a setting out of range, or the data set cannot be had.
-
-    Examples
-    --------
-    >>> planned = cells("range_probe", "patch", "rotary", resamples=2)
-    >>> [(cell.seed, cell.resample, cell.steps) for cell in planned]
-    [(0, 0, 4000), (1, 0, 4000)]
     """
     n = TRAINING["resamples"] if resamples is None else resamples
     only = data.official_only(dataset)
@@ -225,34 +196,7 @@ def cells(
 
 
 def blocks(tier: int, model: str | None = None, names: Sequence[str] | None = None) -> list[Block]:
-    """Return the blocks of a tier in the order in which they are run.
-
-    Parameters
-    ----------
-    tier : int
-        1 to 4.
-    model : str, optional
-        One model only.
-    names : sequence of str, optional
-        Encodings: those of the tier are left where the tier has them, all others are taken for
-        later ones and stand in every model and variant of the tier, once on each data set, but
-        in no control.
-
-    Returns
-    -------
-    list of Block
-
-    Raises
-    ------
-    ValueError
-        If there is no such tier, model or encoding.
-
-    Examples
-    --------
-    >>> patches = blocks(1, "patch")
-    >>> len(patches), patches[0].dataset, len(patches[0].encodings)
-    (38, 'PenDigits', 11)
-    """
+    """Return the blocks of a tier in the order in which they are run."""
     _checks.choice("tier", str(tier), map(str, TIERS))
     if model is not None:
         _checks.choice("model", model, build.MODELS)
@@ -280,23 +224,6 @@ def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]
 
 
 def files(folder: Path, dataset: str, variant: str = "") -> Files:
-    """Return the files of a data set in a folder of results.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-    dataset : str
-    variant : str
-        A name of `VARIANTS` or `CONTROLS`; empty for the model of tier 1.
-
-    Returns
-    -------
-    posenc.bench.stages.Files
-
-    Examples
-    --------
-    >>> files(Path("results"), "Libras").results.name
-    'second-Libras.jsonl'
-    """
+    """Return the files of a data set in a folder of results."""
     results = f"variant-{variant}-{dataset}" if variant else f"second-{dataset}"
     return Files(folder / f"tuning-{dataset}.jsonl", folder / f"{results}.jsonl")

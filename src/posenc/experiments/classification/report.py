@@ -37,24 +37,7 @@ ONE_SET = " Average ranks are not given: over fewer than two data sets there is 
 
 
 def write_report(records: Iterable[dict], folder: str | Path, metric: str = "accuracy") -> Path:
-    """Write `report.md`, `scores.csv` and figures into `folder`, and return the Markdown's path.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        Lines of a results file.
-    folder : path
-        Made if need be; files that an earlier report wrote there are replaced.
-    metric : str
-        What is compared.
-
-    Raises
-    ------
-    ValueError
-        If no record has finished, the records mix settings that must be equal, one has something
-        else than a number for `metric`, or the folder has a file of such a name that is somebody
-        else's: it is left as it is.
-    """
+    """Write `report.md`, `scores.csv` and figures into `folder`, and return the Markdown's path."""
     stored = list(records)
     finished = tables.finished(stored)
     done = tables.latest(finished)
@@ -97,17 +80,7 @@ def overview(records: list[dict]) -> str:
 
 
 def design(done: list[dict]) -> str:
-    """Return a sentence on the splits and seeds of finished records, and on their tuning.
-
-    Examples
-    --------
-    >>> found = [
-    ...     {"dataset": "Libras", "seed": r, "settings": {"resample": r, "tuned": "4 trials"}}
-    ...     for r in range(3)
-    ... ]
-    >>> design(found)
-    '3 resamples (official split and 2 others), tuned by 4 trials.'
-    """
+    """Return a sentence on the splits and seeds of finished records, and on their tuning."""
     by_set: dict[str, list[dict]] = {}
     for r in done:
         by_set.setdefault(tables.label(r, "dataset"), []).append(r)
@@ -134,17 +107,7 @@ def _splits(done: list[dict]) -> str:
 
 
 def left_out(finished: list[dict], latest: list[dict]) -> list[str]:
-    """Return sentences on the records that `tables.latest` leaves out, and what changed since.
-
-    Examples
-    --------
-    >>> old, new = (
-    ...     {"encoding": "dft", "dataset": "LSST", "settings": {"dataset_source": source}}
-    ...     for source in ("1a2b", "3c4d")
-    ... )
-    >>> left_out([old, new], tables.latest([old, new]))
-    ['1 training run on earlier series of the data set LSST is left out.']
-    """
+    """Return sentences on the records that `tables.latest` leaves out, and what changed since."""
     # what is kept says the versions; series that only left-out records have are as their last one
     now = {
         (kind, tables.label(r, kind)): r["settings"].get(source, "")

@@ -21,13 +21,6 @@ def sanity_table(grid: Accuracies, baselines: Iterable[dict] | None = None) -> p
     from deciding rankings (empty if nothing does). Each is a mean over resamples; the best of ten
     means is above the mean of the best, so it flatters. Means of equal counts are equal, and where
     several encodings share the highest, the first is named and the others are counted.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of data sets, not of units.
-    baselines : iterable of dict, optional
-        Records of `baselines`; by default the book's.
     """
     means = _means(load_baselines() if baselines is None else baselines)
     rows = []

@@ -41,16 +41,6 @@ class Accuracies:
         Shares of 1.
     largest_class : array of shape (n_datasets, n_resamples)
         Accuracy of always naming the largest class of the training part.
-
-    Examples
-    --------
-    >>> scores = np.array([[[0.7, 0.7], [0.8, 0.7]], [[0.5, 0.6], [0.6, 0.6]]])
-    >>> sets = ("Chinatown", "MelbournePedestrian")
-    >>> grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((2, 2), 0.4))
-    >>> grid.gains("rotary").round(3).tolist()
-    [[0.1, 0.0], [0.1, 0.0]]
-    >>> grid.units().datasets  # the same pedestrians are in both
-    ('Pedestrians',)
     """
 
     model: str
@@ -89,66 +79,18 @@ class Accuracies:
 
 
 def unit_of(dataset: str) -> str:
-    """Return the independent unit of a data set: its family, or itself.
-
-    Parameters
-    ----------
-    dataset : str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> unit_of("Chinatown"), unit_of("Libras")
-    ('Pedestrians', 'Libras')
-    """
+    """Return the independent unit of a data set: its family, or itself."""
     return _FAMILY_OF.get(dataset, dataset)
 
 
 def share_of_test(dataset: str) -> float:
-    """Return by how much the trainings on two resamples go together: the share of the test part.
-
-    Parameters
-    ----------
-    dataset : str
-
-    Returns
-    -------
-    float
-        0 for a set with a single split, whose seeds share no draw of series.
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set.
-
-    Examples
-    --------
-    >>> share_of_test("Libras"), share_of_test("PenDigits")
-    (0.5, 0.0)
-    """
+    """Return by how much the trainings on two resamples go together: the share of the test part."""
     facts = recorded_facts(dataset)
     return 0.0 if official_only(dataset) else facts.test / (facts.train + facts.test)
 
 
 def members(unit: str) -> list[str]:
-    """Return the data sets of an independent unit: those of a family, or the set itself.
-
-    Parameters
-    ----------
-    unit : str
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> members("Pedestrians"), members("Libras")
-    (['MelbournePedestrian', 'Chinatown'], ['Libras'])
-    """
+    """Return the data sets of an independent unit: those of a family, or the set itself."""
     return FAMILIES.get(unit, [unit])
 
 
@@ -223,31 +165,7 @@ def load_grid(
 
 
 def missing(model: str, tier: int = 1, records: Iterable[dict] | None = None) -> dict[str, int]:
-    """Return how many cells of a tier are lacking, by data set; complete sets are left out.
-
-    Parameters
-    ----------
-    model : str
-        "patch" or "time_series".
-    tier : int
-        Of `protocol`.
-    records : iterable of dict, optional
-        Lines of `second-*.jsonl`; by default the book's.
-
-    Returns
-    -------
-    dict of str to int
-
-    Raises
-    ------
-    ValueError
-        If there is no such model or tier.
-
-    Examples
-    --------
-    >>> missing("patch", tier=1, records=[])["Libras"]  # 11 encodings, 5 resamples
-    55
-    """
+    """Return how many cells of a tier are lacking, by data set; complete sets are left out."""
     n = int(protocols.TRAINING["resamples"])
     found: dict[str, dict] = {}
     lacking: Counter[str] = Counter()
@@ -270,11 +188,6 @@ class Decides:
     dataset : str
     p_above_largest_class, p_above_none : float
         By sign flips of whole resamples.
-
-    Examples
-    --------
-    >>> Decides("FingerMovements", p_above_largest_class=0.5, p_above_none=0.03).reason
-    'nothing is above the largest class by more than luck'
     """
 
     dataset: str
@@ -378,26 +291,7 @@ def deciding(grid: Accuracies) -> Accuracies:
 
 
 def sign_flips(differences: NDArray[np.float64]) -> float | NDArray[np.float64]:
-    """Return how often flipped resamples reach the largest mean difference: a one-sided p-value.
-
-    Parameters
-    ----------
-    differences : array of shape (..., n_methods, n_resamples)
-        All methods of one resample are flipped together, so that the largest of several
-        differences is compared with the largest of several.
-
-    Returns
-    -------
-    float, or array of shape (...) for several sets
-        At least 1 / 2**n_resamples: 0.031 with five.
-
-    Examples
-    --------
-    >>> sign_flips(np.array([[0.03, 0.02, 0.04, 0.01, 0.03]]))
-    0.03125
-    >>> sign_flips(np.array([[0.03, -0.02, 0.04, 0.01, 0.03]]))
-    0.09375
-    """
+    """Return how often flipped resamples reach the largest mean difference: a one-sided p-value."""
     n = differences.shape[-1]
     flips = np.array(list(product((1, -1), repeat=n)))
     means = np.round(differences @ flips.T / n, 12).max(-2)
@@ -406,16 +300,7 @@ def sign_flips(differences: NDArray[np.float64]) -> float | NDArray[np.float64]:
 
 
 class Judged(Protocol):
-    """What has an answer and the two p-values behind it.
-
-    Examples
-    --------
-    >>> found = friedman.effect([0.001, -0.002, 0.002])
-    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
-    >>> one: Judged = Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3)
-    >>> one.answer, one.p_equal
-    ('no difference', 0.02)
-    """
+    """What has an answer and the two p-values behind it."""
 
     p_value: float
     p_equal: float
@@ -443,14 +328,6 @@ class Gain:
     wins, losses : int
         Units with a mean gain above and below 0, after rounding as the test does.
     n_units : int
-
-    Examples
-    --------
-    >>> found = friedman.effect([0.001, -0.002, 0.002])
-    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
-    >>> gain = Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3)
-    >>> gain.shown, gain.answer
-    (False, 'no difference')
     """
 
     encoding: str
@@ -476,31 +353,7 @@ class Gain:
 
 
 def gains(grid: Accuracies) -> list[Gain]:
-    """Return the gain of each encoding over the rows of a grid of units, largest first.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of units, such as `learned` gives.
-
-    Returns
-    -------
-    list of Gain
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two units.
-
-    Examples
-    --------
-    >>> means = np.array([[0.70, 0.75, 0.69], [0.60, 0.66, 0.62], [0.80, 0.82, 0.79]])
-    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
-    >>> sets, names = ("Libras", "NATOPS", "PenDigits"), ("none", "rotary", "dft")
-    >>> found = gains(Accuracies("patch", sets, names, scores, np.full((3, 5), 0.4)))
-    >>> [(one.encoding, str(one.effect), one.answer) for one in found]
-    [('rotary', '+0.043 [-0.008, +0.095]', 'open'), ('dft', '+0.000 [-0.043, +0.043]', 'open')]
-    """
+    """Return the gain of each encoding over the rows of a grid of units, largest first."""
     names = grid.encodings[1:]
     cells = [grid.gains(name) for name in names]
     p_values = friedman.holm([friedman.wilcoxon(c).p_value for c in cells])
@@ -514,31 +367,7 @@ def _largest_first(gain: Gain) -> float:
 
 
 def judged(units: Accuracies) -> tuple[NDArray[np.float64], list[Gain]]:
-    """Return the gain of each encoding on each unit, and the answers, as figures show them.
-
-    Parameters
-    ----------
-    units : Grid
-        As `learned` returns it.
-
-    Returns
-    -------
-    array of shape (n_encodings, n_units), list of Gain
-        Mean gains over resamples in points, and the answers in the same order.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two units.
-
-    Examples
-    --------
-    >>> scores = np.full((3, 2, 5), 0.7) + 0.1 * np.arange(2)[None, :, None]
-    >>> names, floor = ("none", "rotary"), np.full((3, 5), 0.4)
-    >>> units = Accuracies("patch", ("A", "B", "C"), names, scores, floor)
-    >>> judged(units)[0].round(1).tolist()
-    [[10.0, 10.0, 10.0]]
-    """
+    """Return the gain of each encoding on each unit, and the answers, as figures show them."""
     found = gains(units)
     return 100 * np.array([units.gains(one.encoding).mean(1) for one in found]), found
 
@@ -577,26 +406,7 @@ def said_p(p_value: float) -> str:
 
 
 def said_verdict(one: Judged, answer: str = "") -> str:
-    """Return an answer with the p-value that it rests on: of equality, or of a difference.
-
-    Parameters
-    ----------
-    one : Judged
-        Such as a `Gain`.
-    answer : str, optional
-        Other words for its answer.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> found = friedman.effect([0.001, -0.002, 0.002])
-    >>> equal = equality.Probabilities(0.0, 1.0, 0.0)
-    >>> said_verdict(Gain("dft", found, 1.0, 0.02, equal, wins=2, losses=1, n_units=3))
-    'no difference (0.02)'
-    """
+    """Return an answer with the p-value that it rests on: of equality, or of a difference."""
     p_value = one.p_equal if one.answer == "no difference" else one.p_value
     return f"{answer or one.answer} ({said_p(p_value)})"
 
@@ -623,21 +433,7 @@ def said_points(effect: friedman.Effect) -> str:
 
 
 def said_shown(gains: Sequence[Gain]) -> str:
-    """Return how many gains the frozen test shows, such as "2 of 10 such gains are shown".
-
-    Parameters
-    ----------
-    gains : sequence of Gain
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> said_shown(gains(learned(load_grid("time_series")))).endswith("shown")
-    True
-    """
+    """Return how many gains the frozen test shows, such as "2 of 10 such gains are shown"."""
     n = sum(one.shown for one in gains)
     return f"{n or 'none'} of {len(gains)} such gains {'is' if n < 2 else 'are'} shown"
 
@@ -656,13 +452,6 @@ class Ranking:
         That all rank alike.
     groups : list of tuples of str
         Encodings that no pair tells apart, by Wilcoxon and Holm.
-
-    Examples
-    --------
-    >>> means = np.array([[0.9, 0.8, 0.7]] * 3)
-    >>> found = Ranking(("rotary", "dft", "tape"), (1.0, 2.0, 3.0), friedman.friedman(means), [])
-    >>> found.encodings[0], round(found.test.p_value, 3)
-    ('rotary', 0.028)
     """
 
     encodings: tuple[str, ...]
@@ -681,11 +470,6 @@ class Standing:
     ranks : tuple of float
         1 is best.
     groups : list of tuples of str
-
-    Examples
-    --------
-    >>> Standing(("rotary", "dft"), (1.2, 1.8), [("rotary", "dft")]).groups
-    [('rotary', 'dft')]
     """
 
     encodings: tuple[str, ...]
@@ -694,30 +478,7 @@ class Standing:
 
 
 def standing(scores: NDArray[np.float64], names: Sequence[str], *, alpha: float = 0.05) -> Standing:
-    """Return what a critical-difference diagram shows.
-
-    Parameters
-    ----------
-    scores : array of shape (n_sets, n_methods)
-    names : sequence of str
-        Of the methods.
-    alpha : float
-        As for `posenc.statistics.friedman.cliques`.
-
-    Returns
-    -------
-    Standing
-
-    Raises
-    ------
-    ValueError
-        As for `posenc.statistics.friedman.cliques`.
-
-    Examples
-    --------
-    >>> standing([[0.7, 0.9], [0.6, 0.8]], ["dft", "rotary"]).encodings
-    ('rotary', 'dft')
-    """
+    """Return what a critical-difference diagram shows."""
     ranks = friedman.average_ranks(scores)
     order = np.argsort(ranks, kind="stable")
     return Standing(
@@ -759,94 +520,20 @@ def ranking(grid: Accuracies) -> Ranking:
 
 
 def pairs_shown(grid: Accuracies, *, zeros: str = "pratt") -> int:
-    """Return how many pairs of encodings, without `none`, are told apart: by Wilcoxon and Holm.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of units, such as `deciding` gives.
-    zeros : "pratt" or "wilcox"
-        What becomes of units on which two encodings tie, see `posenc.statistics.friedman.wilcoxon`.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two units or two encodings beside `none`.
-
-    Examples
-    --------
-    >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
-    >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
-    >>> pairs_shown(Accuracies("patch", sets, names, scores, np.zeros((7, 5))))
-    1
-    """
+    """Return how many pairs of encodings, without `none`, are told apart: by Wilcoxon and Holm."""
     p_values = friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2), zeros=zeros)
     return int((p_values[np.triu_indices_from(p_values, 1)] <= ALPHA).sum())
 
 
 def gains_shown(grid: Accuracies, *, zeros: str = "pratt") -> int:
-    """Return how many encodings are shown to help or to hurt: by Wilcoxon and Holm.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of units, such as `learned` gives.
-    zeros : "pratt" or "wilcox"
-        What becomes of units on which an encoding ties with `none`.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If there is no unit.
-
-    Examples
-    --------
-    >>> scores = np.arange(3.0)[:, None] / 10 + np.arange(7)[:, None, None] / 100 + np.zeros(5)
-    >>> sets, names = tuple("ABCDEFG"), ("none", "rotary", "dft")
-    >>> gains_shown(Accuracies("patch", sets, names, scores, np.zeros((7, 5))))
-    2
-    """
+    """Return how many encodings are shown to help or to hurt: by Wilcoxon and Holm."""
     cells = [grid.gains(name) for name in grid.encodings[1:]]
     p_values = friedman.holm([friedman.wilcoxon(c, zeros=zeros).p_value for c in cells])
     return int((p_values <= ALPHA).sum())
 
 
 def powers(grid: Accuracies, effect: float) -> dict[str, power.Power]:
-    """Return for each encoding how often its test would show a mean gain of this size.
-
-    Parameters
-    ----------
-    grid : Grid
-        Of units, with gains as the pilot.
-    effect : float
-        Mean gain, a share of 1.
-
-    Returns
-    -------
-    dict of str to Power
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two units or resamples, or the gains of an encoding are all equal.
-
-    Examples
-    --------
-    >>> means = np.array([[0.70, 0.75], [0.60, 0.66], [0.80, 0.82], [0.5, 0.54], [0.6, 0.63]])
-    >>> scores = means[:, :, None] + np.linspace(-0.02, 0.02, 5)
-    >>> sets = ("Libras", "NATOPS", "PenDigits", "LSST", "RacketSports")
-    >>> grid = Accuracies("patch", sets, ("none", "rotary"), scores, np.full((5, 5), 0.2))
-    >>> powers(grid, 0.1)["rotary"].value  # five signs alone never reach a level of 0.05
-    0.0
-    """
+    """Return for each encoding how often its test would show a mean gain of this size."""
     names = grid.encodings[1:]
     designs = {name: power.estimated_design(grid.gains(name)) for name in names}
     return {

@@ -18,11 +18,6 @@ def train(options: argparse.Namespace) -> int:
 
     What is stored is not trained again, so a run that was stopped, or that had `--seconds` only,
     goes on where it was.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or the tier has nothing of what is asked for.
     """
     until = deadline(options.seconds)
     for name in options.datasets or []:

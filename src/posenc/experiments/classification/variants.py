@@ -67,21 +67,7 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
 
 
 def learned(pair: Pair) -> Pair:
-    """Return the units on which the plain model and the variant both learn something.
-
-    Parameters
-    ----------
-    pair : (Grid, Grid)
-        Of data sets.
-
-    Examples
-    --------
-    >>> scores = np.full((2, 2, 5), 0.7)
-    >>> grid = Grid("patch", ("Libras", "NATOPS"), ("none", "rotary"), scores, np.full((2, 5), 0.4))
-    >>> poor = Grid(grid.model, grid.datasets, grid.encodings, scores - 0.4, grid.largest_class)
-    >>> [one.datasets for one in learned((grid, grid))], learned((grid, poor))[0].datasets
-    ([('Libras', 'NATOPS'), ('Libras', 'NATOPS')], ())
-    """
+    """Return the units on which the plain model and the variant both learn something."""
     kept = set.intersection(
         *({one.dataset for one in second.decides(grid) if one.learned} for grid in pair)
     )
@@ -103,13 +89,6 @@ class Change:
     p_value, p_equal : float
         Wilcoxon's, and that of two one-sided t tests within the margin, both by Holm over
         `QUESTIONS`.
-
-    Examples
-    --------
-    >>> cells = np.full((6, 5), 0.05) + 0.02 * np.arange(6)[:, None]
-    >>> one = Change("large", "patch", tuple("ABCDEF"), cells, cells / 2, 0.03, 1.0)
-    >>> one.answer, str(one.effect)
-    ('smaller', '-0.050 [-0.070, -0.030]')
     """
 
     variant: str
@@ -203,19 +182,7 @@ def variant_gains(
 
 
 def norm(model: str, variant: str) -> str:
-    """Return the norm of a model: its own, or the other one.
-
-    Parameters
-    ----------
-    model : str
-    variant : str
-        Empty or "other-norm".
-
-    Examples
-    --------
-    >>> norm("patch", ""), norm("patch", "other-norm")
-    ('layer', 'batch')
-    """
+    """Return the norm of a model: its own, or the other one."""
     changed = protocols.VARIANTS[variant][model] if variant else {}
     return str(changed.get("norm", NORMS[model]))
 

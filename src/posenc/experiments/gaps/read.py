@@ -93,13 +93,7 @@ def _tested(one: Worth, p_value: float | None) -> dict[str, str]:
 
 
 def accuracy(encoding: str, clock: str) -> dict[str, float]:
-    """Return the mean accuracy of an encoding under a clock, in per cent by data set.
-
-    Raises
-    ------
-    ValueError
-        If the encoding or clock is none of the protocol's, or a training is missing.
-    """
+    """Return the mean accuracy of an encoding under a clock, in per cent by data set."""
     _checks.choice("encoding", encoding, gaps.PROTOCOL["encodings"])
     _checks.choice("clock", clock, gaps.PROTOCOL["clocks"])
     sets = gaps.PROTOCOL["datasets"]

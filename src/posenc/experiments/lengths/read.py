@@ -33,11 +33,6 @@ class Spread:
         Each from 0 to 1.
     n : int
         Seeds.
-
-    Examples
-    --------
-    >>> print(Spread(0.82, 0.75, 0.9, n=5))
-    82% (75 to 90)
     """
 
     mean: float
@@ -61,15 +56,6 @@ class Lab:
         Finished trainings, with encodings by their labels, such as "rotary, random places".
     failed : dict of (task, encoding, seed) to a reason
         Unfinished trainings among them: their reason begins with "unfinished".
-
-    Examples
-    --------
-    >>> seeds = {seed: {"token": {"20": share}} for seed, share in enumerate((0.96, 1.0))}
-    >>> lab = Lab({("copy", "rotary"): seeds}, failed={})
-    >>> print(lab.spread("copy", "rotary", 20, "token"))
-    98% (96 to 100)
-    >>> lab.learned("copy")
-    True
     """
 
     runs: dict[tuple[str, str], dict[int, dict]]
@@ -153,43 +139,12 @@ def _cells(tier: int) -> list[tuple[str, str, int]]:
 
 
 def planned(tier: int) -> int:
-    """Return the number of trainings of a tier.
-
-    Parameters
-    ----------
-    tier : int
-        From 1 to 4.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If there is no such tier.
-
-    Examples
-    --------
-    >>> planned(1)  # 3 tasks, 8 encodings, 5 seeds
-    120
-    """
+    """Return the number of trainings of a tier."""
     return len(bench.tier_cells(tier))
 
 
 def tiers() -> dict[str, dict[str, object]]:
-    """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are.
-
-    Returns
-    -------
-    dict of dict
-        By the tier's number as text, with the columns of a table.
-
-    Examples
-    --------
-    >>> tiers()["1"]["tasks"], tiers()["1"]["training runs"]
-    ('copy, parity, addition', 120)
-    """
+    """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are."""
     return {
         str(number): {
             "tasks": ", ".join(tier.tasks),
@@ -248,34 +203,6 @@ def task_rows(
     """Return a table of one task: a row an encoding, best first, and a column a length.
 
     Encodings of the first tier without a finished training stand last, and say so.
-
-    Parameters
-    ----------
-    lab : Lab
-    task : str
-    lengths : sequence of int
-        Symbols of a test sequence, of those of the protocol.
-    score : "exact" or "token"
-
-    Returns
-    -------
-    dict of dict of str
-        By encoding, then by the heading of a column.
-
-    Raises
-    ------
-    ValueError
-        If `score` is unknown.
-
-    Examples
-    --------
-    >>> scores = {"exact": {"20": 0.9, "100": 0.05}, "token": {"20": 1.0, "100": 0.4}}
-    >>> lab = Lab({("copy", "rotary"): {0: scores}}, failed={})
-    >>> found = task_rows(lab, "copy", [20, 100])
-    >>> found["rotary"]
-    {'length 20': '90% (1 seed)', 'length 100': '5% (1 seed)'}
-    >>> found["alibi"]
-    {'length 20': 'not run', 'length 100': 'not run'}
     """
     ranked = lab.order(task)
     ranked += [name for name in lab.encodings(task) if name not in ranked]
@@ -419,11 +346,6 @@ class Published:
         Authors and year.
     ahead, behind : str
         Encodings by their labels.
-
-    Examples
-    --------
-    >>> PUBLISHED[0]
-    Published(source='Kazemnejad et al. (2023)', ahead='none', behind='t5')
     """
 
     source: str

@@ -46,12 +46,6 @@ class Sequences:
         where they stand at the same places in all sequences.
     symbols : tuple of str
         The vocabulary.
-
-    Examples
-    --------
-    >>> drawn = draw("sort", n=2, length=4)
-    >>> drawn.tokens.shape, int(drawn.answers.sum())
-    ((2, 10), 4)
     """
 
     tokens: Rows
@@ -59,18 +53,7 @@ class Sequences:
     symbols: tuple[str, ...]
 
     def words(self, row: int) -> str:
-        """Return one sequence in its symbols.
-
-        Parameters
-        ----------
-        row : int
-            Which sequence.
-
-        Returns
-        -------
-        str
-            Symbols with spaces between them.
-        """
+        """Return one sequence in its symbols."""
         return " ".join(self.symbols[token] for token in self.tokens[row])
 
 
@@ -90,15 +73,6 @@ class Task:
         From a random generator, n and a length to tokens and answers, as `Sequences` has them.
     least : int
         Smallest length for which the rule says something.
-
-    Examples
-    --------
-    A task of one's own, to write as many dots as asked:
-
-    >>> def dots(rng, n, length):
-    ...     return np.zeros((n, length), np.int64), np.arange(length) > 0
-    >>> Task("dots", (".",), "made here", dots).draw(np.random.default_rng(0), 1, 3).words(0)
-    '. . .'
     """
 
     name: str
@@ -108,46 +82,13 @@ class Task:
     least: int = 1
 
     def draw(self, rng: np.random.Generator, n: int, length: int) -> Sequences:
-        """Return random sequences.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        n : int
-            How many, at least 1.
-        length : int
-            Of what the task is about, at least `least`.
-
-        Returns
-        -------
-        Sequences
-
-        Raises
-        ------
-        ValueError
-            If `n` is below 1 or the length too small for the task.
-        """
+        """Return random sequences."""
         _checks.count("length", length, minimum=self.least)
         tokens, answers = self.make(rng, _checks.count("n", n, minimum=1), length)
         return Sequences(tokens, answers, self.symbols)
 
     def n_tokens(self, length: int) -> int:
-        """Return how many tokens a sequence of this length has.
-
-        Parameters
-        ----------
-        length : int
-            Of what the task is about, such as the letters to copy.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        ValueError
-            If the length is too small for the task.
-        """
+        """Return how many tokens a sequence of this length has."""
         return self.draw(np.random.default_rng(0), 1, length).tokens.shape[1]
 
 
@@ -209,27 +150,7 @@ def task(name: str) -> Task:
 
 
 def task_fingerprint(name: str) -> str:
-    """Return 16 hexadecimal digits of what a task draws: a changed rule gets others.
-
-    Parameters
-    ----------
-    name : str
-        One of `TASKS`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-
-    Examples
-    --------
-    >>> task_fingerprint("copy") == fingerprint("reverse")
-    False
-    """
+    """Return 16 hexadecimal digits of what a task draws: a changed rule gets others."""
     digest = hashlib.sha256()
     found = task(name)
     for length in (found.least, 5, 20):

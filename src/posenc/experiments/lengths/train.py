@@ -44,11 +44,6 @@ class Encoding:
         Those of the encoding, in pairs.
     random : bool
         Whether training draws places from 0 to 511 in place of counting.
-
-    Examples
-    --------
-    >>> Encoding("fire", (("threshold", 16.0),), random=True).label
-    'fire, random places'
     """
 
     name: str
@@ -130,11 +125,6 @@ class Tier:
     encodings : tuple of Encoding
     seeds : int
         How many, from 0 on.
-
-    Examples
-    --------
-    >>> TIERS[1].tasks, len(TIERS[1].encodings), TIERS[1].seeds
-    (('copy', 'parity', 'addition'), 8, 5)
     """
 
     tasks: tuple[str, ...]
@@ -165,17 +155,6 @@ class LabSettings(LanguageSettings):
         Lengths of the test sequences.
     n_test : int
         Test sequences of each length, the same for every cell.
-
-    Raises
-    ------
-    ValueError
-        If the task is unknown, a length too small for it, or a value out of range.
-
-    Examples
-    --------
-    >>> cell = LabSettings("rotary", "language", "sort", steps=100, trained=10, tested=[10, 20])
-    >>> cell.tested, cell.n_test
-    ((10, 20), 200)
     """
 
     trained: int = 20
@@ -195,34 +174,7 @@ class LabSettings(LanguageSettings):
 
 
 def cell(task: str, encoding: Encoding, seed: int, **changes: object) -> LabSettings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none.
-
-    Parameters
-    ----------
-    task : str
-        A name of `tasks.TASKS`.
-    encoding : Encoding
-    seed : int
-        At least 0.
-    **changes
-        Settings that take the place of the protocol's; its hash is left out then.
-
-    Returns
-    -------
-    LabSettings
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or a value out of range.
-
-    Examples
-    --------
-    >>> cell("copy", Encoding("rotary"), 0).protocol == HASH
-    True
-    >>> cell("copy", Encoding("rotary"), 0, steps=100).protocol
-    ''
-    """
+    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     common = {
         **PROTOCOL["settings"],
         "trained": PROTOCOL["trained"],
@@ -251,33 +203,7 @@ def tier_cells(
     encodings: Sequence[str] | None = None,
     seeds: int | None = None,
 ) -> SeedBySeed:
-    """Return the cells of a tier, or those of some of its tasks, encodings and first seeds.
-
-    Parameters
-    ----------
-    tier : int
-        1 to 3.
-    tasks : sequence of str, optional
-        Names of its tasks; by default all.
-    encodings : sequence of str, optional
-        Labels of its encodings, such as "rotary" or "rotary, random places"; by default all.
-    seeds : int, optional
-        How many of its seeds; by default all.
-
-    Returns
-    -------
-    SeedBySeed
-
-    Raises
-    ------
-    ValueError
-        If there is no such tier, or a name or number is none of the tier's.
-
-    Examples
-    --------
-    >>> len(tier_cells(1)), len(tier_cells(1, ["copy"], ["rotary", "alibi"], seeds=3))
-    (120, 6)
-    """
+    """Return the cells of a tier, or those of some of its tasks, encodings and first seeds."""
     _checks.choice("tier", str(tier), map(str, TIERS))
     whole = TIERS[tier]
     labels = {one.label: one for one in whole.encodings}
@@ -300,34 +226,7 @@ def _task_source(name: str) -> str:
 def train(
     cells: Sequence[LabSettings], device: str = "cpu", **of_engine: object
 ) -> list[dict[str, object] | TrainingError]:
-    """Train and test cells one after the other.
-
-    Parameters
-    ----------
-    cells : sequence of LabSettings
-    device : str
-        "cpu", "cuda", "cuda:1", "mps".
-    **of_engine
-        What an engine hands on to `language.one_by_one`.
-
-    Returns
-    -------
-    list of dict or TrainingError, one per cell
-        `exact` and `token`, accuracies by length; `refusals`, the reason for each length that the
-        encoding does not serve; and what `language.fit` returns.
-
-    Raises
-    ------
-    ValueError
-        If the encoding is unknown, or a size does not fit it.
-
-    Examples
-    --------
-    >>> few = {"steps": 2, "tested": (20, 40), "n_test": 4}
-    >>> found, = train([cell("copy", Encoding("none"), 0, **few)])
-    >>> found["steps"], list(found["exact"])
-    (2, ['20', '40'])
-    """
+    """Train and test cells one after the other."""
     return language.one_by_one(_one, cells, device, **of_engine)
 
 
@@ -347,58 +246,14 @@ def _one(cell: LabSettings, device: torch.device) -> dict[str, object]:
 
 
 def model(cell: LabSettings) -> LanguageModel:
-    """Return the model of a cell, large enough for all its tests.
-
-    Parameters
-    ----------
-    cell : LabSettings
-
-    Returns
-    -------
-    posenc.models.LanguageModel
-        With the initial weights of the cell's seed.
-
-    Raises
-    ------
-    ValueError
-        If the encoding is unknown, or a size does not fit it.
-
-    Examples
-    --------
-    >>> net = model(LabSettings("none", "language", "copy", steps=1))
-    >>> net(torch.zeros(1, 5, dtype=torch.long)).shape  # a start, an end, 26 letters
-    torch.Size([1, 5, 28])
-    """
+    """Return the model of a cell, large enough for all its tests."""
     task = length_tasks.task(cell.dataset)
     longest = task.n_tokens(max(cell.trained, *cell.tested))
     return language.model(cell, len(task.symbols), longest)
 
 
 def tensors(drawn: Sequences, device: torch.device | str) -> language.Batch:
-    """Return tokens, and which of those behind the first are to be predicted.
-
-    Parameters
-    ----------
-    drawn : Sequences
-        As `tasks.draw` returns them.
-    device : torch.device or str
-        Where the tensors are wanted.
-
-    Returns
-    -------
-    tuple of (int64 Tensor of shape (n, n_tokens), bool Tensor of shape (n, n_tokens - 1))
-
-    Raises
-    ------
-    RuntimeError
-        If `device` is none of torch's.
-
-    Examples
-    --------
-    >>> tokens, answers = tensors(length_tasks.draw("copy", n=2, length=3), "cpu")
-    >>> tokens.shape, answers[0].int().tolist()
-    (torch.Size([2, 8]), [0, 0, 0, 0, 1, 1, 1])
-    """
+    """Return tokens, and which of those behind the first are to be predicted."""
     answers = np.broadcast_to(drawn.answers, drawn.tokens.shape)[:, 1:]
     tokens = torch.from_numpy(np.ascontiguousarray(drawn.tokens))
     return tokens.to(device), torch.from_numpy(answers.copy()).to(device)
@@ -410,32 +265,6 @@ def test_scores(cell: LabSettings, net: LanguageModel, clock: Clock) -> dict[str
     An answer is exact where every one of its tokens is the most likely one after the right ones
     before it, which is also what greedy decoding writes without a mistake. A model that was
     trained at random places is tested at such places, as Ruoss et al. (2023) do.
-
-    Parameters
-    ----------
-    cell : LabSettings
-        What the model was fitted with.
-    net : posenc.models.LanguageModel
-        Left in evaluation mode.
-    clock : Clock
-        What limits the time.
-
-    Returns
-    -------
-    dict of str to dict
-        `exact` and `token`, shares of right sequences and of right tokens, and `refusals`, the
-        encoding's reasons; each by length as text.
-
-    Raises
-    ------
-    TrainingError
-        If the time is over.
-
-    Examples
-    --------
-    >>> cell = LabSettings("none", "language", "copy", steps=1, tested=(20,), n_test=4)
-    >>> test_scores(cell, model(cell), Clock(60.0))["exact"]  # before any training
-    {'20': 0.0}
     """
     found: dict[str, dict] = {"exact": {}, "token": {}, "refusals": {}}
     device = next(net.parameters()).device

@@ -84,13 +84,7 @@ class Kernels(Explorable):
         }
 
     def scores(self, encoding: str, length: int, width: int) -> dict[str, NDArray[np.float64]]:
-        """Return the lines before and after, (n_heads or 1, 2 * length - 1), of rising offsets.
-
-        Raises
-        ------
-        ValueError
-            If no such training is stored.
-        """
+        """Return the lines before and after, (n_heads or 1, 2 * length - 1), of rising offsets."""
         _checks.choice("encoding", encoding, TITLES)
         for name, value, known in (("length", length, LENGTHS), ("width", width, WIDTHS)):
             if value not in known:
@@ -171,23 +165,6 @@ class Kernels(Explorable):
 
 def by_formula(encoding: str, length: int, width: int) -> NDArray[np.float64]:
     """Return the scores that an encoding without anything to learn gives tokens of equal content.
-
-    Parameters
-    ----------
-    encoding : str
-        A key of `FORMULAS`.
-    length, width : int
-
-    Returns
-    -------
-    array (1 or n_heads, 2 * length - 1), offsets rising
-        For tables that are added, the products of rows; for turned queries and keys, the scores
-        of vectors of pairs (1, 0); both divided by the square root of their width.
-
-    Raises
-    ------
-    ValueError
-        If the encoding is no such one.
     """
     _checks.choice("encoding", encoding, FORMULAS)
     if encoding == "alibi":

@@ -46,19 +46,6 @@ class LengthSettings(Settings):
         Steps of the test series, none shorter than those of training.
     n_test : int
         Test series of each length.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range, `max_cases` is not 0, as the test series are scaled like the
-        whole training part, or `dataset_options` do not say the length in training.
-
-    Examples
-    --------
-    >>> lengths = {"dataset_options": {"length": 32}, "max_cases": 0, "test_lengths": (128,)}
-    >>> cell = LengthSettings("rotary", "time_series", "range_probe", **lengths)
-    >>> cell.test_lengths, cell.n_test
-    ((128,), 1000)
     """
 
     test_lengths: tuple[int, ...] = ()
@@ -90,68 +77,20 @@ class LengthGrid(Grid):
         Steps of the test series.
     n_test : int
         Test series of each length.
-
-    Raises
-    ------
-    ValueError
-        From `groups`, if a setting is out of range.
-
-    Examples
-    --------
-    >>> task, encoding = grids.parse("range_probe:n=40,length=16"), grids.parse("rotary")
-    >>> common = {"max_cases": 0}
-    >>> grid = LengthGrid([task], [encoding], ["time_series"], [0], common, test_lengths=(16, 32))
-    >>> next(grid.groups())[0].test_lengths
-    (16, 32)
     """
 
     test_lengths: tuple[int, ...] = LENGTHS
     n_test: int = 1000
 
     def groups(self) -> Iterator[list[LengthSettings]]:
-        """Yield the cells that differ in their seed only.
-
-        Yields
-        ------
-        list of LengthSettings
-        """
+        """Yield the cells that differ in their seed only."""
         added = {"test_lengths": self.test_lengths, "n_test": self.n_test}
         for group in super().groups():
             yield [LengthSettings(**vars(cell), **added) for cell in group]
 
 
 def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
-    """Return the scores of a fitted model at every test length.
-
-    Parameters
-    ----------
-    cell : LengthSettings
-        What the model was fitted with.
-    model : nn.Module
-        The model that was fitted with these settings, in evaluation mode.
-
-    Returns
-    -------
-    dict
-        `longer_N` and `later_N`, accuracies in [0, 1], for every length N that is not refused, and
-        `refusals`, a dict from the other lengths to the reason.
-
-    Raises
-    ------
-    ValueError
-        If the data set cannot be had at a test length.
-
-    Examples
-    --------
-    A learned table has no rows beyond those of training:
-
-    >>> task = {"length": 16, "n": 40}
-    >>> common = {"dataset_options": task, "max_cases": 0, "test_lengths": (16, 32), "n_test": 20}
-    >>> cell = LengthSettings("learnable", "time_series", "range_probe", **common)
-    >>> scores = probe(cell, build.model(cell, 2, 2, 16).eval())
-    >>> list(scores), list(scores["refusals"])
-    (['longer_16', 'later_16', 'refusals'], ['32'])
-    """
+    """Return the scores of a fitted model at every test length."""
     scores, refusals = {}, {}
     device = next(model.parameters()).device
     for length in cell.test_lengths:
@@ -166,34 +105,7 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
 
 
 def grow(cell: Settings, model: nn.Module, length: int) -> nn.Module:
-    """Return the cell's model, built for another length, with the weights of a fitted one.
-
-    Parameters
-    ----------
-    cell : Settings
-        What the model was fitted with.
-    model : nn.Module
-        The fitted model.
-    length : int
-        Steps of the series that the new one takes.
-
-    Returns
-    -------
-    nn.Module
-        In evaluation mode.
-
-    Raises
-    ------
-    ValueError
-        If the encoding cannot be built for that length, or has weights of another shape there.
-
-    Examples
-    --------
-    >>> cell = Settings("rotary", "time_series", "range_probe")
-    >>> longer = grow(cell, build.model(cell, 2, 2, 16), 64)
-    >>> longer(torch.zeros(1, 64, 2)).shape
-    torch.Size([1, 2])
-    """
+    """Return the cell's model, built for another length, with the weights of a fitted one."""
     grown = build.model(cell, model.n_channels, model.n_classes, length)
     return transfer(model, grown).eval()
 
@@ -236,29 +148,7 @@ def _accuracy(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train and test what a results file lacks, as the command line asks.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of this module run as a program, by default of this process.
-
-    Returns
-    -------
-    int
-        For the shell: 0, 1 if some cells failed, 2 if an argument or file is wrong, with a line on
-        stderr that says what.
-
-    Raises
-    ------
-    SystemExit
-        For `--help`, and for an option that is unknown or has no value.
-
-    Examples
-    --------
-    >>> main(["--seeds", "0"])  # there must be one
-    2
-    """
+    """Train and test what a results file lacks, as the command line asks."""
     options = _parser().parse_args(arguments)
     changes = {"max_cases": 0, "dropout": 0.0, "epochs": options.epochs}
     try:

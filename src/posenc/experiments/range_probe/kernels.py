@@ -58,19 +58,7 @@ class KernelGrid:
 
 
 def probe(cell: Settings, model: nn.Module) -> dict[str, list[list[float]]]:
-    """Return the mean scores by offset of a fitted model and of the same one at its start.
-
-    Parameters
-    ----------
-    cell : Settings
-    model : nn.Module
-        The model that was fitted with these settings, in evaluation mode.
-
-    Returns
-    -------
-    dict
-        `before` and `after`, one list for each head, of the offsets 1 - length to length - 1.
-    """
+    """Return the mean scores by offset of a fitted model and of the same one at its start."""
     x = _test_series(cell)
     start = build.model(cell, model.n_channels, model.n_classes, x.shape[1]).eval()
     found = {"before": by_offset(start, x), "after": by_offset(model.cpu(), x)}
@@ -84,12 +72,6 @@ def by_offset(model: nn.Module, x: Tensor) -> Tensor:
     Scores before the softmax, with the bias, are averaged over series and over all pairs of one
     offset. Queries meet the keys of another series, so that what they hold has nothing to do with
     the offset. An encoding that adds to the weights behind the softmax gives what it adds.
-
-    Parameters
-    ----------
-    model : nn.Module
-        Of `posenc.models`, with one token for each step.
-    x : (n, length, n_channels)
     """
     layer = model.layers[0].attention
     tokens = embedded(layer.position, model._tokens(x, None)[0])

@@ -34,11 +34,6 @@ class Variant:
         As in `posenc.bench.settings.Settings`.
     options : tuple of (str, object)
         Those of the encoding, in pairs.
-
-    Examples
-    --------
-    >>> Variant("dft", "loud", (("overflow", "alias"),)).label
-    'dft (loud, alias)'
     """
 
     encoding: str
@@ -113,33 +108,7 @@ HASH = hashed(PROTOCOL)
 
 
 def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none.
-
-    Parameters
-    ----------
-    variant : Variant
-    distance : int
-        Steps between the two pulses.
-    seed : int
-        At least 0; series, their split, and initial weights come from it.
-    **changes
-        Settings that take the place of the protocol's; its hash is left out then.
-
-    Returns
-    -------
-    posenc.experiments.range_probe.extrapolation.LengthSettings
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or a value out of range.
-
-    Examples
-    --------
-    >>> one = cell(Variant("rotary"), 4, 3)
-    >>> one.protocol == HASH, one.dataset_options["seed"], one.test_lengths
-    (True, 3, (32, 64, 128))
-    """
+    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     task = {**PROTOCOL["task"], "distance": distance, "seed": seed}
     common = {**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes}
     return LengthSettings(
@@ -161,17 +130,7 @@ def cell(variant: Variant, distance: int, seed: int, **changes: object) -> Lengt
 
 
 def places() -> list[tuple[Variant, int]]:
-    """Return the encodings of the protocol with the distances at which they are trained.
-
-    Returns
-    -------
-    list of (Variant, int)
-
-    Examples
-    --------
-    >>> len(places()), sum(distance == TESTED_AT for _, distance in places())
-    (44, 20)
-    """
+    """Return the encodings of the protocol with the distances at which they are trained."""
     at_all = [(variant, distance) for distance in DISTANCES for variant in SIZED]
     return at_all + [(variant, TESTED_AT) for variant in OTHERS]
 
@@ -181,31 +140,7 @@ def protocol_cells(
     distances: Sequence[int] | None = None,
     seeds: int | None = None,
 ) -> SeedBySeed:
-    """Return the cells of the protocol, or some of them.
-
-    Parameters
-    ----------
-    encodings : sequence of str, optional
-        Labels, such as "rotary" or "dft (loud)"; by default all.
-    distances : sequence of int, optional
-        By default all.
-    seeds : int, optional
-        How many of the seeds; by default all.
-
-    Returns
-    -------
-    SeedBySeed
-
-    Raises
-    ------
-    ValueError
-        If a label, distance or number is none of the protocol's.
-
-    Examples
-    --------
-    >>> len(protocol_cells()), len(protocol_cells(["none", "rotary"], [4], seeds=2))
-    (440, 4)
-    """
+    """Return the cells of the protocol, or some of them."""
     labels = seeded.chosen("encoding", encodings, {one.label for one in SIZED + OTHERS})
     for distance in distances or ():
         _checks.choice("distance", str(distance), map(str, DISTANCES))

@@ -13,14 +13,7 @@ FILE = "probes"
 
 @cache
 def records() -> tuple[dict, ...]:
-    """Return the finished trainings of the protocol.
-
-    Raises
-    ------
-    ValueError
-        If one is missing, as pages read the protocol whole or not at all, or if there are several
-        versions of one.
-    """
+    """Return the finished trainings of the protocol."""
     found = tuple(
         r for r in tables.finished(results.load_records(FILE)) if r.get("protocol") == probes.HASH
     )

@@ -97,13 +97,7 @@ class Card:
         return "card-" + self.name.replace("_", "-")
 
     def count(self, **sizes: int) -> int:
-        """Return the number of parameters for sizes d_model, n_heads, n_layers and L.
-
-        Raises
-        ------
-        ValueError
-            If a size is missing or unknown.
-        """
+        """Return the number of parameters for sizes d_model, n_heads, n_layers and L."""
         wanted = {"d_model", "n_heads", "n_layers", "L"}
         if sizes.keys() != wanted:
             raise ValueError(f"sizes must be {', '.join(sorted(wanted))}, got {sorted(sizes)}")

@@ -39,18 +39,7 @@ class Facts:
 
 
 def facts(name: str) -> Facts:
-    """Ask the library about an encoding.
-
-    Parameters
-    ----------
-    name : str
-        One of `encodings.names("all")`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such encoding.
-    """
+    """Ask the library about an encoding."""
     longer, reason = _longer(name)
     asked = {"longer": reason, "real_times": _refusal(_real_times, name)}
     asked |= {"causal": _refusal(_causal, name), "cached": _refusal(_cached, name)}

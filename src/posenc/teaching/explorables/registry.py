@@ -34,12 +34,6 @@ def names() -> list[str]:
 
 
 def make(name: str) -> Explorable:
-    """Return an explorable.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Return an explorable."""
     _checks.choice("name", name, _FIGURES)
     return _FIGURES[name]()

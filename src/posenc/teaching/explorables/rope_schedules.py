@@ -41,27 +41,7 @@ _BASE, _HIGH = 284, 100
 
 
 def frequencies(schedule: str, factor: float, original: int, base: float) -> NDArray[np.float64]:
-    """Return the frequencies of 48 pairs on an input `factor` times as long as in training.
-
-    Parameters
-    ----------
-    schedule : str
-        "none", one of `posenc.schedules`, or "keep": the slow quarter of the pairs stands still.
-    factor : float
-        At least 1.
-    original : int
-        Tokens of a training sequence.
-    base : float
-
-    Returns
-    -------
-    array of shape (48,), radians per position.
-
-    Raises
-    ------
-    ValueError
-        If the schedule is unknown, or a number out of its range.
-    """
+    """Return the frequencies of 48 pairs on an input `factor` times as long as in training."""
     _checks.choice("schedule", schedule, SCHEDULES)
     omega, length = geometric(D_HEAD, base), round(factor * original)
     if schedule == "none":

@@ -9,18 +9,7 @@ from posenc.teaching.explorables.registry import make
 
 
 def show(name: str) -> None:
-    """Display an explorable.
-
-    Parameters
-    ----------
-    name : str
-        One of `posenc.teaching.explorables.names()`.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Display an explorable."""
     from IPython.display import publish_display_data
 
     figure = make(name)

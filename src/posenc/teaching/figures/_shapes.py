@@ -24,13 +24,7 @@ class Look:
 
 
 def of_lines(lines: Array) -> Look:
-    """Return what lines over offsets look like.
-
-    Parameters
-    ----------
-    lines : array of shape (2, 2 * reach + 1)
-        Seen from two queries, over offsets from -reach to reach.
-    """
+    """Return what lines over offsets look like."""
     line, apart = lines[0], np.abs(lines[0] - lines[1]).max()
     if np.ptp(lines) < 1e-12:
         shape = f"{line[0] + 0.0:g} at every offset"
@@ -42,12 +36,7 @@ def of_lines(lines: Array) -> Look:
 
 
 def of_table(table: Array) -> Look:
-    """Return what a table looks like, with positions downwards.
-
-    Parameters
-    ----------
-    table : array of shape (n_positions, n_columns)
-    """
+    """Return what a table looks like, with positions downwards."""
     crossings = _crossings(table)
     runs = _runs(crossings)
     if len(runs) > 3:

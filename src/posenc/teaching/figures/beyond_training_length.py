@@ -119,17 +119,7 @@ def seen_angles(seen: Array, reached: Array) -> None:
 def schedule_rows(
     frequencies: Mapping[str, Array], trained: int, factor: float
 ) -> dict[str, dict[str, int]]:
-    """Return how many pairs a schedule leaves alone, slows fully, or lets meet new angles.
-
-    Parameters
-    ----------
-    frequencies : mapping from words to an array of shape (n_pairs,)
-        Radians per token; the first ones are those of training.
-    trained : int
-        Tokens of a training text.
-    factor : float
-        How many times longer the input is.
-    """
+    """Return how many pairs a schedule leaves alone, slows fully, or lets meet new angles."""
     omega = next(iter(frequencies.values()))
     before = schedules.turns(omega, trained)
     rows = {}

@@ -21,23 +21,7 @@ class Ranking(Protocol):
 def draw(ax: plots.Axes, ranking: Ranking) -> None:
     """Draw average ranks, the best on top, and a line beside each group that is not told apart.
 
-    Parameters
-    ----------
-    ax : matplotlib axes
-    ranking : Ranking
-
     Source: Demšar (2006), section 3.2, for the diagram.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import matplotlib.pyplot as plt
-    >>> found = SimpleNamespace(encodings=["rotary", "dft"], ranks=[1.2, 1.8], groups=[])
-    >>> figure, ax = plots.new()
-    >>> draw(ax, found)
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['rotary', 'dft']
-    >>> plt.close(figure)
     """
     row = {name: place for place, name in enumerate(ranking.encodings)}
     best, worst = min(ranking.ranks), max(ranking.ranks)
@@ -55,18 +39,7 @@ def draw(ax: plots.Axes, ranking: Ranking) -> None:
 
 
 def told(ranking: Ranking) -> str:
-    """Return what a diagram shows, in words.
-
-    Parameters
-    ----------
-    ranking : Ranking
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> told(SimpleNamespace(encodings=["rotary", "dft"], ranks=[1.2, 1.8], groups=[]))
-    'rotary 1.2, dft 1.8; all are told apart'
-    """
+    """Return what a diagram shows, in words."""
     ranks = zip(ranking.encodings, ranking.ranks, strict=True)
     listed = ", ".join(f"{name} {rank:.1f}" for name, rank in ranks)
     if not ranking.groups:

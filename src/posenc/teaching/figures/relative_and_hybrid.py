@@ -191,16 +191,7 @@ def spe_errors(n: int = 32, width: int = 16, n_seeds: int = 4) -> None:
 def noise_of(
     recipe: type[StochasticPosition], n_draws: int, seed: int, n: int, width: int
 ) -> tuple[float, float, float]:
-    """Return the mean squared error of random scores, the one the theorem tells, their spread.
-
-    Parameters
-    ----------
-    recipe : class of stochastic codes
-    n_draws, seed : int
-        R, and the sample of the codes.
-    n, width : int
-        Positions, and dimensions of the one head.
-    """
+    """Return the mean squared error of random scores, the one the theorem tells, their spread."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         spe = recipe(width, 1, n, n_realisations=n_draws, seed=seed).double().eval()

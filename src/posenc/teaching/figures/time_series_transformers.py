@@ -33,14 +33,7 @@ WORDS = {
 
 
 def trace(model: nn.Module, x: Tensor) -> list[Step]:
-    """Run a model once and return the steps that it took, by forward hooks.
-
-    Parameters
-    ----------
-    model : TimeSeriesTransformer or PatchTransformer
-        Its encoding is made to take notes by `TakesNotes`.
-    x : tensor of shape (batch, length, n_channels)
-    """
+    """Run a model once and return the steps that it took, by forward hooks."""
     model.position.notes = steps = []
     for name, module in model.named_modules():
         if not list(module.children()) and not isinstance(module, (nn.Dropout, nn.Identity)):
@@ -93,13 +86,7 @@ def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> No
 
 
 def folded(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps outside the layers and those of the first layer, which all others repeat.
-
-    Raises
-    ------
-    ValueError
-        If the layers differ.
-    """
+    """Return the steps outside the layers and those of the first layer, which all others repeat."""
     numbers = sorted({name.split(".")[1] for name, *_ in steps if name.startswith("layers.")})
     layers = [_layer(steps, number) for number in numbers]
     if any(layer != layers[0] for layer in layers):

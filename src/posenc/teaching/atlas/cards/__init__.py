@@ -24,13 +24,7 @@ def _place(card: Card) -> tuple:
 
 
 def card(name: str) -> Card:
-    """Return the card of an encoding.
-
-    Raises
-    ------
-    ValueError
-        If there is no card of that name; the message names the nearest.
-    """
+    """Return the card of an encoding."""
     known = cards()
     if name not in known:
         near = difflib.get_close_matches(str(name), known, 1)
