@@ -36,13 +36,7 @@ LINE = re.compile(r"(?P<name>[\w.-]+)(?:==| @ .*/[\w.]+?-)(?P<version>\d+(?:\.\d
 
 
 def pins(freeze: str, names: list[str]) -> list[str]:
-    """Return `name==version` of each name, from the text of a `pip freeze`.
-
-    Raises
-    ------
-    ValueError
-        If a name does not stand in it.
-    """
+    """Return `name==version` of each name, from the text of a `pip freeze`."""
     found = {m["name"].lower(): m["version"] for m in map(LINE.match, freeze.splitlines()) if m}
     missing = [name for name in names if name.lower() not in found]
     if missing:
@@ -150,13 +144,7 @@ def run_one(path: Path) -> dict[str, float]:
 
 
 def chosen(only: str | None) -> list[Path]:
-    """Return the notebooks to run: all, or those named.
-
-    Raises
-    ------
-    ValueError
-        If a name is no notebook's.
-    """
+    """Return the notebooks to run: all, or those named."""
     paths = {path.stem: path for path in notebooks()}
     names = list(paths) if only is None else [name for name in only.split(",") if name]
     unknown = [name for name in names if name not in paths]
