@@ -20,13 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def alone(root: Path = ROOT) -> Iterator[int]:
-    """Hold a folder's lock, waiting as long as another command holds it.
+    """Hold a folder's lock, waiting as long as another command holds it, and yield what holds it.
 
-    Yields
-    ------
-    int
-        What holds the lock. A process that is started with it in `pass_fds` holds it as well, so
-        what a killed command leaves running is waited for, too.
+    A process that is started with it in `pass_fds` holds it as well, so what a killed command
+    leaves running is waited for, too.
     """
     folder = os.open(root, os.O_RDONLY)
     try:

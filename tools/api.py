@@ -1,7 +1,8 @@
 """Write the book's reference pages, `book/api/*.md`, from the docstrings of the package.
 
 A tool of our own rather than Sphinx's autodoc, because the site is built where there is no torch,
-and in seconds; a test says when a page is stale. Run `python tools/api.py` after a change.
+and in seconds; sphinx-autoapi imports nothing either, but guesses how dataclasses and doors are
+called. A test says when a page is stale. Run `python tools/api.py` after a change.
 """
 
 import ast

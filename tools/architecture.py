@@ -38,23 +38,12 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Room:
-    """A part of the package.
-
-    Attributes
-    ----------
-    name : str
-    says : str
-        What it holds, in a sentence or a list.
-    torch : bool
-        Whether one of its modules imports torch.
-    uses : frozenset of str
-        The rooms that it imports.
-    """
+    """A part of the package."""
 
     name: str
-    says: str
-    torch: bool
-    uses: frozenset[str]
+    says: str  # what it holds, in a sentence or a list
+    torch: bool  # whether one of its modules imports torch
+    uses: frozenset[str]  # the rooms that it imports
 
 
 def modules(source: Path = SOURCE) -> dict[str, Path]:
@@ -78,12 +67,7 @@ def imports(path: Path) -> Iterator[str]:
 def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset()) -> list[Room]:
     """Return the rooms, each after those that it uses.
 
-    Parameters
-    ----------
-    source : path
-        The folder that holds `posenc`.
-    allowed : set of (importing module, imported module)
-        Exceptions, left out.
+    Imports that are `allowed`, (importing module, imported module), are left out.
     """
     files = modules(source)
     basis = [name.removeprefix("posenc.") for name in imports(files["posenc"])]

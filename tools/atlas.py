@@ -1,16 +1,13 @@
 """Make the page of the atlas, book/atlas.ipynb, from the cards in the package.
 
-    python tools/atlas.py           # write the notebook, run it and store its outputs
-    python tools/atlas.py --check   # say whether its text follows from the cards
+    python tools/atlas.py    # write the notebook, run it and store its outputs
 
 The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
 times from the library, costs and accuracies from the stored results (the probe's, and the lab's),
 the marks from the ledger.
 """
 
-import argparse
 import re
-import sys
 from functools import cache
 
 import nbformat
@@ -413,13 +410,8 @@ def is_current() -> bool:
     return PAGE.exists() and sources(nbformat.read(PAGE, 4)) == wanted
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description="Make the page of the atlas from its cards.")
-    parser.add_argument("--check", action="store_true", help="write nothing")
-    options = parser.parse_args(arguments)
-    if options.check:
-        sys.exit(0 if is_current() else f"{PAGE.name} is out of date: run `python tools/atlas.py`")
+def main() -> None:
+    """Write the page."""
     notebooks.store(PAGE, new_notebook(cells=cells()))
     print(f"{PAGE.name}: {len(cards())} cards")
 

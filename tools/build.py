@@ -69,16 +69,7 @@ def build(
 ) -> int:
     """Run the build, once no other one runs in this folder, and return its exit status.
 
-    Parameters
-    ----------
-    root : Path
-        The folder with `_config.yml`.
-    out : str
-        The folder in it to which the command writes the site, as `html`.
-    clean : bool
-        Whether to begin anew even if nothing asks for it.
-    command : iterable of str
-        What Python is asked to run.
+    The command is what Python is asked to run; it writes the site into `html` in the folder `out`.
     """
     with alone(root) as lock:
         stamp = root / out / "made-from"

@@ -120,13 +120,7 @@ def cells(name: str, title: str) -> list:
 
 
 def begin(name: str, title: str, folder: Path = ROOT / "book") -> Path:
-    """Write a new chapter, without outputs, and return its path.
-
-    Raises
-    ------
-    ValueError
-        If `name` is no name of a page, or there is such a page.
-    """
+    """Write a new chapter, without outputs, and return its path."""
     if not NAME.fullmatch(name):
         raise ValueError(f"name must be small words joined by hyphens, got {name!r}")
     path = folder / f"{name}.ipynb"

@@ -2,14 +2,12 @@
 
     python tools/colab.py pins [pip-freeze.txt]    # Colab's versions of what the notebooks need
     python tools/colab.py setup                    # the set-up cell, without a network and with
-    python tools/colab.py run [--only a,b] [--without torch] [--first] [--out results/colab.json]
+    python tools/colab.py run [--only a,b] [--without torch] [--out results/colab.json]
 
 Run the last two by the Python of an environment that holds those pins and no `posenc`: `setup`
 adds it from this checkout and without its dependencies, as the cell does from the repository. `run`
 notes for each notebook the seconds, those to the first output, those of them that the kernel
-computed (on a machine that does other work, too, the rest is waiting), and the most memory. With
-`--first` it stops at the first output, to measure that again where a machine was busy; of several
-measurements of that the quickest is kept.
+computed (on a machine that does other work, too, the rest is waiting), and the most memory.
 """
 
 import argparse
@@ -38,13 +36,7 @@ LINE = re.compile(r"(?P<name>[\w.-]+)(?:==| @ .*/[\w.]+?-)(?P<version>\d+(?:\.\d
 
 
 def pins(freeze: str, names: list[str]) -> list[str]:
-    """Return `name==version` of each name, from the text of a `pip freeze`.
-
-    Raises
-    ------
-    ValueError
-        If a name does not stand in it.
-    """
+    """Return `name==version` of each name, from the text of a `pip freeze`."""
     found = {m["name"].lower(): m["version"] for m in map(LINE.match, freeze.splitlines()) if m}
     missing = [name for name in names if name.lower() not in found]
     if missing:
@@ -124,12 +116,8 @@ def computed(pid: int) -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def run_one(path: Path, until_first: bool = False) -> dict[str, float]:
-    """Run a notebook and return its seconds, those to its first output, and its peak in MiB.
-
-    `until_first` leaves out the cells behind the first that shows something, and returns the
-    seconds to the first output alone.
-    """
+def run_one(path: Path) -> dict[str, float]:
+    """Run a notebook and return its seconds, those to its first output, and its peak in MiB."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -143,28 +131,20 @@ def run_one(path: Path, until_first: bool = False) -> dict[str, float]:
             return super().output(*message)
 
     notebook = nbformat.read(path, as_version=4)
-    if until_first:
-        shows = [place for place, cell in enumerate(notebook.cells) if cell.get("outputs")]
-        notebook.cells = notebook.cells[: shows[0] + 1]
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         Client(notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # the kernel's
-    seconds = {"first_output": round(first[0], 1), "first_output_computed": round(first[1], 1)}
-    if until_first:
-        return seconds
-    whole = round(time.perf_counter() - started, 1)
-    return {"seconds": whole, **seconds, "peak_mib": round(peak)}
+    return {
+        "seconds": round(time.perf_counter() - started, 1),
+        "first_output": round(first[0], 1),
+        "first_output_computed": round(first[1], 1),
+        "peak_mib": round(peak),
+    }
 
 
 def chosen(only: str | None) -> list[Path]:
-    """Return the notebooks to run: all, or those named.
-
-    Raises
-    ------
-    ValueError
-        If a name is no notebook's.
-    """
+    """Return the notebooks to run: all, or those named."""
     paths = {path.stem: path for path in notebooks()}
     names = list(paths) if only is None else [name for name in only.split(",") if name]
     unknown = [name for name in names if name not in paths]
@@ -173,14 +153,14 @@ def chosen(only: str | None) -> list[Path]:
     return [paths[name] for name in names]
 
 
-def run(paths: list[Path], hidden: list[str], until_first: bool = False) -> dict[str, dict | str]:
+def run(paths: list[Path], hidden: list[str]) -> dict[str, dict | str]:
     """Run notebooks, each in a process of its own; return what was measured or what went wrong."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sitecustomize.py").write_text(without(hidden))
         environment = os.environ | {"PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
         for path in paths:
-            command = [sys.executable, __file__, "one", str(path), *["--first"] * until_first]
+            command = [sys.executable, __file__, "one", str(path)]
             done = subprocess.run(command, capture_output=True, text=True, env=environment)
             name = path.relative_to(ROOT / "book").with_suffix("").as_posix()
             lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
@@ -212,16 +192,8 @@ def note(found: dict[str, dict | str], hidden: list[str], out: Path) -> None:
     else:
         kept["python"] = platform.python_version()
         kept["versions"] = {name: version(name).partition("+")[0] for name in needed()}
-        known = kept.get("notebooks", {})
-        known |= {name: _quickest(known.get(name, {}), one) for name, one in ran.items()}
-        kept["notebooks"] = dict(sorted(known.items()))
+        kept["notebooks"] = dict(sorted((kept.get("notebooks", {}) | ran).items()))
     out.write_text(json.dumps(kept, indent=1) + "\n")
-
-
-def _quickest(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
-    """Return what was measured last, with the quickest first output: other work only adds to it."""
-    keys = ("first_output", "first_output_computed")
-    return before | now | {key: min(before.get(key, now[key]), now[key]) for key in keys}
 
 
 def main() -> None:
@@ -236,7 +208,6 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAME,NAME", help="notebooks without folder or ending")
     parser.add_argument("--without", nargs="+", default=[], help="packages to hide")
     parser.add_argument("--out", type=Path, help="file that takes what was measured")
-    parser.add_argument("--first", action="store_true", help="stop at the first output")
     options = parser.parse_args()
     if options.what == "pins":
         freeze = (options.path or PINS).read_text()
@@ -244,9 +215,9 @@ def main() -> None:
     elif options.what == "setup":
         set_up()
     elif options.what == "one":
-        print(json.dumps(run_one(options.path, options.first)))
+        print(json.dumps(run_one(options.path)))
     else:
-        found = run(chosen(options.only), options.without, options.first)
+        found = run(chosen(options.only), options.without)
         if options.out:
             note(found, options.without, options.out)
         sys.exit("\n".join(faults(found)) or 0)

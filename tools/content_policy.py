@@ -45,12 +45,7 @@ LINKED = re.compile(r'src="[^"]*_static/inline/([0-9a-f]+\.js)"')
 class Page:
     """A page on its way to one that holds no scripts.
 
-    Parameters
-    ----------
-    text : str
-        The page as the theme wrote it, or as this class left it.
-    root : str
-        The way from the page to the folder of the site, such as "../".
+    `root` is the way from the page to the folder of the site, such as "../".
     """
 
     def __init__(self, text: str, root: str = "") -> None:

@@ -56,13 +56,7 @@ def computed(module: str, function: str) -> object:
 
 
 def value(name: str, *, condition: bool = False) -> str | bool:
-    """Return the text that stands under a name, or whether a condition holds.
-
-    Raises
-    ------
-    FillError
-        If there is no such name, or it is of the other kind.
-    """
+    """Return the text that stands under a name, or whether a condition holds."""
     module, function, *key = [*name.split(".", 2), ""][:3]
     if function not in functions(module):
         raise FillError(f"{name}: tools/quantities/{module}.py has no function {function!r}")

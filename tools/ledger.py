@@ -64,13 +64,7 @@ def verdicts(notebook: dict) -> list[dict]:
 
 
 def records(book: Path = BOOK) -> dict[str, dict]:
-    """Return what the notebooks in a folder recorded: {id: verdict, measured, condition, anchor}.
-
-    Raises
-    ------
-    LedgerError
-        If two cells give a verdict on the same claim.
-    """
+    """Return what the notebooks in a folder recorded of each claim, by its id."""
     found: dict[str, dict] = {}
     for path in notebooks(book):
         name = path.relative_to(book).as_posix()
@@ -114,13 +108,7 @@ def check_text(entry: object, place: str) -> dict:
 
 
 def check_reading(entry: dict, place: str) -> None:
-    """Raise LedgerError unless a row says what was read, and words to search for only if the text.
-
-    Raises
-    ------
-    LedgerError
-        For any other beginning of `read`, or for `find` or `found` where the text was not read.
-    """
+    """Raise LedgerError unless a row says what was read, and words to find only if the text."""
     read = entry.get(READ)
     if not isinstance(read, str) or not read.startswith(KINDS_OF_READING):
         raise LedgerError(
@@ -154,13 +142,7 @@ def has_id(entry: object) -> bool:
 
 
 def read(path: Path = LEDGER) -> list[dict]:
-    """Return the claims of a ledger file in the file's order.
-
-    Raises
-    ------
-    LedgerError
-        If the file is no list of claims, a text is missing, or an id stands there twice.
-    """
+    """Return the claims of a ledger file in the file's order."""
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -178,13 +160,7 @@ def read(path: Path = LEDGER) -> list[dict]:
 
 
 def merge(claims: list[dict], found: dict[str, dict]) -> list[dict]:
-    """Return the claims in order, with their recorded fields; empty where there is no record.
-
-    Raises
-    ------
-    LedgerError
-        If a notebook gives a verdict on a claim that the ledger does not hold.
-    """
+    """Return the claims in order, with their recorded fields; empty where there is no record."""
     known = {claim["id"] for claim in claims}
     if unknown := sorted(found.keys() - known):
         chapter = found[unknown[0]]["anchor"].split("#")[0]

@@ -6,12 +6,10 @@ filter, and the role {claim}`B6` a link to the cell that gives the verdict on B6
 the Audit gets the words of its claim above it, a verdict that a chapter shows again gets a link to
 its cell, and a mark in prose gets a card. All are made from the file when the site is built.
 
-Verdicts have moved, and one page: old addresses are led on to where things stand now.
+Verdicts have moved: old anchors are led on to where they stand now.
 """
 
-import html
 import json
-import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -25,7 +23,6 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
-from content_policy import with_policy
 from posenc.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
@@ -33,38 +30,6 @@ logger = logging.getLogger(__name__)
 BOX = re.compile(r'<div class="posenc-claim[^>]* id="claim-(\w+)">')
 SHOWN = re.compile(r'<div class="posenc-claim posenc-shown[^>]* data-claim="(\w+)">')
 ANCHOR = re.compile(r"(?:.*[/#])?claim-([A-Z]\d+)")
-MOVED_PAGES = {
-    "book/published-code": "book/audit/published-code",
-    "book/api/study": "book/api/experiments",
-}
-REDIRECT = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>This page has moved</title>
-<link rel="icon" href="{icon}">
-<link rel="canonical" href="{target}">
-<script src="{script}" data-target="{target}"></script>
-<noscript><meta http-equiv="refresh" content="0; url={target}"></noscript>
-</head>
-<body><main><h1>This page has moved</h1><p><a href="{target}">Go on to it</a>.</p></main></body>
-</html>
-"""
-
-
-FRONT = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<link rel="icon" href="_static/{icon}">
-<meta http-equiv="refresh" content="0; url={target}">
-</head>
-<body><main><h1>{title}</h1><p><a href="{target}">Go on to the first page</a>.</p></main></body>
-</html>
-"""
 
 
 class claim_mark(nodes.inline):  # docutils names nodes so
@@ -201,31 +166,13 @@ def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         node.replace_self(nodes.raw("", box, format="html"))
 
 
-def _icon(app: Sphinx) -> str:
-    return posixpath.basename(app.config.html_favicon)
-
-
 def lead_on(app: Sphinx, exception: Exception | None) -> None:
-    """Write the pages at old addresses, and where each verdict stands now, for old anchors."""
-    if exception is not None or app.builder.format != "html":
-        return
-    out = Path(app.outdir)
-    for old, new in MOVED_PAGES.items():
-        folder = posixpath.dirname(old)
-        target = posixpath.relpath(f"{new}.html", folder)
-        script = posixpath.relpath("_static/moved.js", folder)
-        icon = posixpath.relpath(f"_static/{_icon(app)}", folder)
-        text = REDIRECT.format(target=html.escape(target), script=script, icon=icon)
-        (out / f"{old}.html").write_text(with_policy(text), encoding="utf-8")
-    front = FRONT.format(
-        title=html.escape(app.config.html_title or app.config.project),
-        icon=_icon(app),
-        target=html.escape(f"{app.config.root_doc}.html"),
-    )
-    (out / "index.html").write_text(with_policy(front), encoding="utf-8")
-    where = {claim["id"]: f"{page(claim)}.html" for claim in decided()}
-    text = f"window.posencClaims = {json.dumps(where)};\n"
-    (out / "_static" / "claims-where.js").write_text(text, encoding="utf-8")
+    """Write where each verdict stands now, for old anchors."""
+    if exception is None and app.builder.format == "html":
+        where = {claim["id"]: f"{page(claim)}.html" for claim in decided()}
+        text = f"window.posencClaims = {json.dumps(where)};\n"
+        target = Path(app.outdir) / "_static" / "claims-where.js"
+        target.write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:

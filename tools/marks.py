@@ -42,13 +42,7 @@ def mark(row: dict, folder: str = "") -> str:
 
 
 def with_marks(text: str, rows: dict[str, dict], folder: str, page: str) -> str:
-    """Return a text in which every mark says what the ledger says.
-
-    Raises
-    ------
-    MarkError
-        If the ledger holds no verdict on a marked claim.
-    """
+    """Return a text in which every mark says what the ledger says."""
 
     def fresh(found: re.Match) -> str:
         row = rows.get(found["id"])

@@ -90,16 +90,10 @@ def execute(notebook: NotebookNode) -> None:
 
 
 def figure_metadata(cell: NotebookNode) -> dict | None:
-    """Return what the site needs to know of a cell's figure, or None where there is no figure.
-
-    Raises
-    ------
-    ValueError
-        If the cell shows two figures: their caption and alt text could not be told apart.
-    """
+    """Return what the site needs to know of a cell's figure, or None where there is no figure."""
     outputs = cell.get("outputs", [])
     figures = [o["metadata"]["posenc"] for o in outputs if "posenc" in o.get("metadata", {})]
-    if len(figures) > 1:
+    if len(figures) > 1:  # their captions and alt texts could not be told apart
         names = [figure["name"] for figure in figures]
         raise ValueError(f"a cell must show one figure, this one shows {names}")
     if not figures:
@@ -142,11 +136,7 @@ def tidy(notebook: NotebookNode) -> None:
 def store(path: Path, notebook: NotebookNode | None = None) -> None:
     """Run one notebook and write it back, whole: where a cell fails, the file stays as it was.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    notebook : NotebookNode, optional
-        What takes the place of the one in the file.
+    A `notebook` that is given takes the place of the one in the file.
     """
     if notebook is None:
         notebook = nbformat.read(path, as_version=4)

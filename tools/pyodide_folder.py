@@ -53,13 +53,7 @@ def pins() -> dict:
 
 
 def closure(lock: dict, names: tuple[str, ...] | list[str]) -> dict[str, dict]:
-    """Return the entries of a lock file for packages and all that they need, in order.
-
-    Raises
-    ------
-    ValueError
-        If the lock file has no package of a name.
-    """
+    """Return the entries of a lock file for packages and all that they need, in order."""
     found, left = {}, list(names)
     while left:
         name = left.pop()

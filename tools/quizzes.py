@@ -49,15 +49,7 @@ class Question:
 
 
 def read(path: Path) -> list[Question]:
-    """Return the questions of a quiz.
-
-    Raises
-    ------
-    ValueError
-        Naming the file and the question, if a question has not three or four options of which one
-        is right, an option says no why, a question names no section, or the quiz has not five
-        questions (ten, if it is that of a part).
-    """
+    """Return the questions of a quiz; a ValueError names the file and the question at fault."""
     questions, expected = [], N_OF_PART if path.parent.name == PARTS.name else N_QUESTIONS
     for number, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
         options = tuple(

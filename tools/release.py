@@ -18,13 +18,7 @@ from repository import ROOT
 
 
 def stamp(new: str, root: Path = ROOT) -> list[Path]:
-    """Write a tag or a branch wherever the present one stands; return the files changed.
-
-    Raises
-    ------
-    ValueError
-        If it is no name of a branch, or a tag of another version than the package has.
-    """
+    """Write a tag or a branch wherever the present one stands; return the files changed."""
     version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     if not re.fullmatch(r"\w[\w./-]*", new, re.ASCII):
         raise ValueError(f"name must be that of a tag or branch, got {new!r}")

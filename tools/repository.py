@@ -28,6 +28,7 @@ HOLDERS = (
     "CITATION.cff",
     "LICENSE-text",
     "pyproject.toml",
+    ".github/ADDING.md",
     ".github/CONTRIBUTING.md",
     "book/*.md",
     "book/*.ipynb",
@@ -65,13 +66,7 @@ def branch(config: Path = CONFIG) -> str:
 
 
 def understood(pasted: str) -> str:
-    """Return the address of the repository that a pasted text names.
-
-    Raises
-    ------
-    ValueError
-        If it names none on GitHub.
-    """
+    """Return the address of the repository that a pasted text names."""
     match = PASTED.fullmatch(pasted.strip())
     if not match or not match["name"].strip(".") or match["name"].lower().endswith(".git"):
         raise ValueError(

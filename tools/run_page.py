@@ -100,17 +100,9 @@ def _of_record(content: bytes) -> str:
 
 
 def cells(text: str) -> list[dict]:
-    """Return the code cells of a notebook that run in a page, with what was stored of each.
+    """Return the code cells of a notebook that run in a page.
 
-    Parameters
-    ----------
-    text : str
-        The notebook as JSON.
-
-    Returns
-    -------
-    list of dict
-        "code", "shown" (whether the page shows the code), "stored" (the digest of the outputs).
+    Each has its "code", whether the page shows it ("shown"), and a digest of its outputs.
     """
     found = []
     for cell in nbformat.reads(text, as_version=4).cells:
@@ -123,13 +115,7 @@ def cells(text: str) -> list[dict]:
 
 
 def files(packages: list[str]) -> dict[str, dict[str, dict]]:
-    """Return the files of the runtime and of packages with all that they need.
-
-    Raises
-    ------
-    ValueError
-        If a package has no checksum in `tools/pyodide.json`.
-    """
+    """Return the files of the runtime and of packages with all that they need."""
     pins = pyodide_folder.pins()
     unknown = set(packages) - pins["wheels"].keys()
     if unknown:

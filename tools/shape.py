@@ -39,9 +39,7 @@ class Shape:
 
     words: int
     code: int  # lines of visible code
-    folded: int  # lines of folded code
     figures: int
-    boxes: int  # verdicts shown in full
     stated: int | None  # minutes
 
     @property
@@ -104,9 +102,7 @@ def shape(path: Path) -> Shape:
     return Shape(
         words=sum(len(text.split()) for text in prose),
         code=sum(lines(c) for c in code if not is_hidden(c)),
-        folded=sum(lines(c) for c in code if is_hidden(c) and "setup" not in c.metadata["tags"]),
         figures=sum(has_picture(c) for c in code),
-        boxes=sum(len(re.findall(r"^(?:show|claim)\(", c.source, re.MULTILINE)) for c in code),
         stated=int(stated[1]) if stated else None,
     )
 
@@ -129,13 +125,11 @@ def misstated(paths: Iterable[Path]) -> list[str]:
 
 def main() -> None:
     """Print the table, and what is stated wrongly."""
-    print(f"{'chapter':27}{'words':>7}{'code':>6}{'folded':>8}{'figures':>9}{'boxes':>7}   minutes")
+    print(f"{'chapter':27}{'words':>7}{'code':>6}{'figures':>9}   minutes")
     for path in chapters():
         s = shape(path)
-        print(
-            f"{path.stem:27}{s.words:7}{s.code:6}{s.folded:8}{s.figures:9}{s.boxes:7}"
-            f"   {s.minutes} (stated {s.stated})"
-        )
+        size = f"{path.stem:27}{s.words:7}{s.code:6}{s.figures:9}"
+        print(f"{size}   {s.minutes} (stated {s.stated})")
     wrong = misstated(chapters())
     print("\n".join(wrong) or "every stated time is within a third of the rule's")
 

@@ -25,24 +25,7 @@ def files(site: Path) -> list[Path]:
 
 
 def pack(site: Path, target: Path) -> Path:
-    """Write the archive of a site.
-
-    Parameters
-    ----------
-    site : Path
-        Folder with an `index.html`.
-    target : Path
-
-    Returns
-    -------
-    Path
-        `target`.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds no built site.
-    """
+    """Write the archive of a site and return its path."""
     if not (site / "index.html").is_file():
         raise ValueError(
             f"site must be a folder with index.html, got {site}: run `make book` first"

@@ -55,13 +55,7 @@ def chapters() -> list[str]:
 
 
 def chosen(only: str) -> list[str]:
-    """Return the chapters whose slides are asked for: those named, or all of them.
-
-    Raises
-    ------
-    ValueError
-        If a name is no chapter's.
-    """
+    """Return the chapters whose slides are asked for: those named, or all of them."""
     pages = {page.rpartition("/")[2]: page for page in chapters()}
     names = [name for name in only.split(",") if name] or list(pages)
     unknown = [name for name in names if name not in pages]

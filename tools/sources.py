@@ -49,13 +49,7 @@ def bare(text: str) -> str:
 
 
 def read(folder: Path, source: str) -> list[str]:
-    """Return the texts of a source.
-
-    Raises
-    ------
-    SourceError
-        If one of them is missing.
-    """
+    """Return the texts of a source."""
     paths = [Path(folder) / name for name in TEXTS[source]]
     if missing := [path.name for path in paths if not path.is_file()]:
         raise SourceError(f"folder must hold the sources' texts, {missing[0]} is not in {folder}")

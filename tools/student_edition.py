@@ -26,13 +26,7 @@ def _chapters():
 
 
 def edition() -> str:
-    """Return the edition that is asked for.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Return the edition that is asked for."""
     asked = os.environ.get("EDITION", "")
     if asked not in EDITIONS:
         raise ValueError(f"EDITION must be student or full, got {asked!r}")

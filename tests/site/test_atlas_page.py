@@ -38,7 +38,7 @@ def test_a_cell_that_fails_leaves_the_page_as_it_is(tmp_path, monkeypatch):
     broken = nbformat.v4.new_code_cell("raise RuntimeError('as expected')")
     monkeypatch.setattr(atlas, "cells", lambda: [broken])
     with pytest.raises(atlas.notebooks.CellExecutionError, match="as expected"):
-        atlas.main([])
+        atlas.main()
     assert page.read_text() == "the page before"
 
 

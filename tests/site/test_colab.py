@@ -6,12 +6,10 @@ import subprocess
 import sys
 import tomllib
 
-import nbformat
 import pytest
 import yaml
 from sitefiles import ROOT, notebook_paths
 
-import binder
 import colab
 
 FREEZE = """\
@@ -145,23 +143,14 @@ def test_notebooks_are_chosen_by_name_and_an_unknown_one_is_named():
             colab.chosen(wrong)
 
 
-def test_a_notebook_can_be_run_to_its_first_output_alone(tmp_path):
-    cells = [nbformat.v4.new_code_cell(code) for code in ("x = 2", "print(x)", "raise KeyError(x)")]
-    cells[1].outputs = [nbformat.v4.new_output("stream", text="2\n")]
-    path = tmp_path / "notebook.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    assert colab.run_one(path, until_first=True).keys() == {"first_output", "first_output_computed"}
-
-
 def test_measurements_of_several_runs_are_gathered(tmp_path, monkeypatch):
     monkeypatch.setattr(colab, "version", lambda name: "1.0+cpu")
-    out, again = tmp_path / "colab.json", {"first_output": 0.9, "first_output_computed": 0.8}
+    out = tmp_path / "colab.json"
     colab.note({"b": FINE, "failed": "NameError: x"}, [], out)
     colab.note({"a": FINE}, [], out)
     colab.note({"a": FINE}, ["torch"], out)
-    colab.note({"a": again}, [], out)
     kept = json.loads(out.read_text())
-    assert kept["notebooks"] == {"a": FINE | {"first_output": 0.9}, "b": FINE}
+    assert kept["notebooks"] == {"a": FINE, "b": FINE}
     assert kept["without_torch"] == ["a"]
     assert set(kept["versions"].values()) == {"1.0"}
 
@@ -192,36 +181,3 @@ def test_binders_versions_are_inside_the_bounds_of_the_package():
     for one in asked:
         if one.name != "posenc":
             assert one.specifier.contains(pinned[one.name.lower()]), one
-
-
-PLAN = """\
-Building conda environment for python=3.11
-FROM docker.io/library/buildpack-deps:24.04
-RUN chmod +x binder/postBuild
-RUN ./binder/postBuild
-"""
-
-
-def test_a_plan_of_binders_is_judged():
-    """The text is that of repo2docker; `python tools/binder.py plan` asks it for today's."""
-    assert binder.faults(PLAN) == []
-    other = PLAN.replace("3.11", "3.10").replace("RUN ./binder", "RUN ./other")
-    other += "RUN pip install -r requirements.txt"
-    assert len(binder.faults(other)) == 3
-
-
-def test_a_notebook_ran_in_what_binders_files_ask_for():
-    """By `tools/binder.py`; a weekly workflow builds the whole image."""
-    seen = MEASURED["binder"]
-    assert seen["python"] == binder.wanted()
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    assert f"torch=={seen['versions']['torch']}" in lines
-    assert f"numpy=={seen['versions']['numpy']}" in lines
-
-
-def test_jupyters_packages_are_read_from_a_list_for_conda():
-    lock = """\
-https://conda.anaconda.org/conda-forge/noarch/jupyterlab-4.4.9-pyhd8ed1ab_0.conda#a7
-https://conda.anaconda.org/conda-forge/noarch/jupyterlab_server-2.27.3-pyhd8ed1ab_1.conda#b1
-"""
-    assert binder.pins(lock) == ["jupyterlab==4.4.9"]

@@ -1,4 +1,4 @@
-"""Whoever follows CONTRIBUTING gets what it promises: its blocks are followed in a copy.
+"""Whoever follows ADDING.md gets what it promises: its blocks are followed in a copy.
 
 Then style and units of `make test` must pass there, chosen as the Makefile chooses them.
 The blocks are taken from the page as they stand there. Notebooks that the steps run whole are run
@@ -24,7 +24,7 @@ from sitefiles import ROOT
 
 import repository
 
-PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGE = (ROOT / ".github" / "ADDING.md").read_text(encoding="utf-8")
 WHOLE = bool(os.environ.get("POSENC_WHOLE"))
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 LABELS = {
@@ -98,8 +98,8 @@ class Step:
 
 
 def section(title: str) -> str:
-    """Return the text below a heading of the third order."""
-    return re.search(rf"^### {title}\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)[1]
+    """Return the text below a heading of the second order."""
+    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
 
 
 def steps(title: str) -> list[Step]:
@@ -271,7 +271,7 @@ def with_cell(path: Path, one: Step) -> None:
 
 
 def test_every_block_of_the_page_says_what_to_do_with_it():
-    titles = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
+    titles = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
     assert titles == [*WRITTEN, "Contest a claim"]
     assert all(len(steps(title)) >= 3 for title in titles)
 

@@ -7,8 +7,7 @@ import pytest
 from parsing import by_id
 from sitefiles import SITE
 
-import ledger_page
-import moved_anchors
+import moved
 
 # Read from the site of the first edition; its page on published code stands in the Audit now.
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
@@ -26,15 +25,15 @@ def anchors(page: str) -> set[str]:
 @pytest.mark.parametrize("page", FIRST)
 def test_every_anchor_of_the_first_edition_leads_somewhere(site, page):
     assert site == SITE
-    here, moved = anchors(page), moved_anchors.targets().get(f"book/{page}", {})
-    assert [one for one in FIRST[page] if one not in here and one not in moved] == []
-    assert [one for one in moved if one in here] == [], "it stands on its page"
+    here, led = anchors(page), moved.anchors().get(f"book/{page}", {})
+    assert [one for one in FIRST[page] if one not in here and one not in led] == []
+    assert [one for one in led if one in here] == [], "it stands on its page"
 
 
 @html
 def test_what_has_moved_is_there(site):
     gone = []
-    for old in moved_anchors.targets().values():
+    for old in moved.anchors().values():
         for address in old.values():
             page, anchor = address.split(".html#")
             if anchor not in anchors(page.removeprefix("book/")):
@@ -42,14 +41,14 @@ def test_what_has_moved_is_there(site):
     assert gone == []
     text = (site / "_static" / "anchors-where.js").read_text(encoding="utf-8")
     told = json.loads(text.removeprefix("window.posencMoved = ").rstrip().rstrip(";"))
-    assert told == moved_anchors.targets()
+    assert told == moved.anchors()
 
 
 def test_the_list_names_what_the_first_edition_had():
     assert len(FIRST) > 15
-    for page, old in moved_anchors.targets().items():
+    for page, old in moved.anchors().items():
         assert set(old) <= set(FIRST[page.removeprefix("book/")]), page
-    assert {page.removeprefix("book/") for page in ledger_page.MOVED_PAGES.values()} <= set(FIRST)
+    assert {page.removeprefix("book/") for page in moved.PAGES.values()} <= set(FIRST)
 
 
 @pytest.mark.browser

@@ -18,7 +18,7 @@ import book_pdf
 import content_policy
 import lean_code
 import ledger
-import ledger_page
+import moved
 import picture
 import repository
 from posenc.audit.claims import SHOWN_MIME
@@ -281,10 +281,10 @@ def test_front_page_leads_to_the_introduction(site):
 def test_pages_are_those_of_this_tree(site):
     built = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
     pages = {page for page in built if not page.startswith("_static/")}
-    assert pages - {"index", "search"} == {*toc_files(), *ledger_page.MOVED_PAGES}
+    assert pages - {"index", "search"} == {*toc_files(), *moved.PAGES}
 
 
-@pytest.mark.parametrize(("old", "new"), ledger_page.MOVED_PAGES.items())
+@pytest.mark.parametrize(("old", "new"), moved.PAGES.items())
 def test_an_old_address_leads_on(site, old, new):
     page = parsed(site / f"{old}.html")
     script = page.find("script")

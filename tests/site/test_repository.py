@@ -1,5 +1,6 @@
 """One address, one list of pages, one list of pins: what stands in two places must agree."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -12,14 +13,20 @@ from sitefiles import ROOT, toc_files
 
 import release
 import repository
-import vendor_mathjax
 
 ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What points at the repository or its pages, apart from other people's repositories.
 LINK = re.compile(r"(?:github\.com|/gh)/([\w.-]+/[\w.-]+?)(?:\.git)?(?=[/@\s\"')>}#?]|$)")
 LIBRARY = "src/posenc/README.md"
-OWN = ("README.md", LIBRARY, "CITATION.cff", "LICENSE-text", ".github/CONTRIBUTING.md")
+OWN = (
+    "README.md",
+    LIBRARY,
+    "CITATION.cff",
+    "LICENSE-text",
+    ".github/CONTRIBUTING.md",
+    ".github/ADDING.md",
+)
 
 
 def read(path: str) -> str:
@@ -236,7 +243,14 @@ def test_pre_commit_has_the_pinned_ruff():
 
 
 def test_mathjax_is_as_listed():
-    assert vendor_mathjax.differences() == []
+    folder = ROOT / "book" / "_assets" / "mathjax"
+    found = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    lines = read("tools/mathjax.sha256").splitlines()
+    assert found == {path: digest for digest, path in (line.split("  ") for line in lines)}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
@@ -265,9 +279,7 @@ def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week
         for path in (ROOT / folder).rglob("test_*.py")
         if mark.search(path.read_text(encoding="utf-8"))
     }
-    table = (
-        read(".github/CONTRIBUTING.md").split("left out of `make test`:")[1].split("And these")[0]
-    )
+    table = read(".github/CONTRIBUTING.md").split("left out of `make test`:")[1].split("\n## ")[0]
     assert set(re.findall(r"^\| `(test_\w+\.py)`: ", table, re.M)) == marked
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))
     steps = [step.get("run", "") for job in weekly["jobs"].values() for step in job["steps"]]

@@ -48,8 +48,7 @@ class Definition:
 
 
 def in_folder(folder: Path) -> tuple[list[Definition], list[str]]:
-    """Return the classes of all notebooks and modules in a folder, and the places without syntax.
-    """
+    """Return the classes of all notebooks and modules in a folder, and places without syntax."""
     found, broken = [], []
     for path in files(folder):
         for place, node in statements(path, path.relative_to(folder).as_posix()):
@@ -83,8 +82,7 @@ def in_file(path: Path, name: str) -> list[Definition]:
 
 
 def needed(node: ast.stmt, known: dict[str, ast.stmt]) -> list[str]:
-    """Return the names of the known definitions that a statement uses, directly or through others.
-    """
+    """Return the names of known definitions that a statement uses, directly or through others."""
     used, waiting = set(), [node]
     while waiting:
         names = {n.id for n in ast.walk(waiting.pop()) if isinstance(n, ast.Name)}

@@ -28,8 +28,7 @@ class Change(NamedTuple):
 
 
 def superseded(records: Iterable[dict]) -> set[str]:
-    """Return the keys of trainings after which one was stored that is alike but for fingerprints.
-    """
+    """Return keys of trainings after which one was stored that is alike but for fingerprints."""
     keys, last = set(), {}
     for record in records:
         keys.add(record["key"])

@@ -100,8 +100,7 @@ class Best:
     error: str = ""
 
     def done(self, course: Course) -> bool:
-        """Return whether to stop: patience is over, and the fewest steps are done or all is right.
-        """
+        """Return whether to stop: patience is over, and the fewest steps done or all is right."""
         if self.error:
             return True
         enough = len(self.losses) >= course.least_rounds or self.score[0] == 1

@@ -9,8 +9,7 @@ from posenc.bench import ownfile
 
 
 def put(made: Path, folder: Path, listing: str, maker: str) -> None:
-    """Move all files of one folder into another, over those only that the same command put there.
-    """
+    """Move all files of one folder into another, over those only that this command put there."""
     known = ownfile.read_own(folder / listing, maker).get("files", {})
     new = {path.name: _sum(path) for path in sorted(made.iterdir())}
     for name in new:

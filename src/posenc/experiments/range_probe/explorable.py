@@ -164,8 +164,7 @@ class Kernels(Explorable):
 
 
 def by_formula(encoding: str, length: int, width: int) -> NDArray[np.float64]:
-    """Return the scores that an encoding without anything to learn gives tokens of equal content.
-    """
+    """Return the scores that an encoding without parameters gives tokens of equal content."""
     _checks.choice("encoding", encoding, FORMULAS)
     if encoding == "alibi":
         slopes = 2.0 ** (-8 * np.arange(1, N_HEADS + 1) / N_HEADS)
