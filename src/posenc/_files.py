@@ -12,7 +12,10 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 SETTING = "POSENC_LIMITS"
 LIMITS = {
@@ -128,7 +131,7 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         n = self._content.readinto(buffer)
         self._left -= n
         if self._left < 0:

@@ -20,6 +20,7 @@ class Attention(nn.Module):
     """
 
     causal = False
+    out: nn.Linear
 
     def __init__(self, d_model: int, n_heads: int, position: Position, dropout: float) -> None:
         super().__init__()
