@@ -102,7 +102,7 @@ _KINDS = (
 
 def opened(
     path: Path, error: Error = fault, *, unpack: bool = True, limit: str = "bytes"
-) -> BinaryIO:
+) -> io.BufferedReader:
     """Open a regular file of no more than a limit for reading, unpacked if its name ends in .gz.
 
     Reading raises `TooMuchError` where a .gz file unpacks to more than its size explains.

@@ -150,7 +150,7 @@ def named(folder: Path, keyword: str) -> dict[str, int]:
     keyword : str
         Such as "pos_encoding".
     """
-    found: Counter[str] = Counter()
+    found: Counter[object] = Counter()
     for path in files(folder):
         for _, node in statements(path, path.name):
             calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node else ()

@@ -29,6 +29,8 @@ class OneHot(Added):
     [0.0, 1.0, 0.0, 0.0]
     """
 
+    fixed: Tensor
+
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, scale: str = "paper"
     ) -> None:

@@ -3,7 +3,7 @@
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -62,8 +62,10 @@ class Engine(Protocol):
     [('a job', [])]
     """
 
-    n_workers: int
-    running: int
+    @property
+    def n_workers(self) -> int: ...
+    @property
+    def running(self) -> int: ...
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records as it ends.
@@ -80,6 +82,17 @@ class Engine(Protocol):
         """
 
 
+class _Stores(Protocol):
+    """What stands in for a store where results go to several files."""
+
+    @property
+    def path(self) -> Path: ...
+    def refresh(self) -> None: ...
+    def finished(self, key: str) -> bool: ...
+    def failed(self, key: str) -> bool: ...
+    def append(self, record: dict, /) -> None: ...
+
+
 class Cells(Protocol):
     """What is to be trained: a length, and groups of cells that may be trained together.
 
@@ -93,7 +106,7 @@ class Cells(Protocol):
 
     def __len__(self) -> int: ...
 
-    def groups(self) -> Iterable[list[Settings]]:
+    def groups(self) -> Iterable[Sequence[Settings]]:
         """Return the groups.
 
         Returns
@@ -222,7 +235,7 @@ class Driver:
     """
 
     grid: Cells
-    store: Store
+    store: Store | _Stores
     engine: Engine
     stack: int = 1
     device: str = "auto"
@@ -289,7 +302,7 @@ class Driver:
                 self._begun[cells[0].key] = now
                 yield Job(tuple(cells), self.device, self.compile, self.probe, self.train)
 
-    def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
+    def _free(self, group: Sequence[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""
         self.store.refresh()
         open_cells = [cell for cell in group if not self._skips(cell)]

@@ -35,8 +35,10 @@ class Ensemble(Protocol):
     (2, {'weight': (2, 2, 3), 'bias': (2, 2)})
     """
 
-    n_seeds: int
-    parameters: list[Tensor]
+    @property
+    def n_seeds(self) -> int: ...
+    @property
+    def parameters(self) -> Sequence[Tensor]: ...
 
     def forward(self, x: Tensor, mask: Tensor | None, masks: list[Tensor]) -> Tensor:
         """Return training logits (n_seeds, batch, n_classes).

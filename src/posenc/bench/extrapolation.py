@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
 from posenc.bench.settings import PROFILES, PROTOCOL, Settings
+from posenc.models.classifier import Classifier
 from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
@@ -108,19 +110,19 @@ class LengthGrid(Grid):
     test_lengths: tuple[int, ...] = LENGTHS
     n_test: int = 1000
 
-    def groups(self) -> Iterator[list[LengthSettings]]:
+    def groups(self) -> Iterator[list[Settings]]:
         """Yield the cells that differ in their seed only.
 
         Yields
         ------
         list of LengthSettings
         """
-        added = {"test_lengths": self.test_lengths, "n_test": self.n_test}
+        added: dict[str, Any] = {"test_lengths": self.test_lengths, "n_test": self.n_test}
         for group in super().groups():
             yield [LengthSettings(**vars(cell), **added) for cell in group]
 
 
-def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
+def probe(cell: LengthSettings, model: Classifier) -> dict[str, Any]:
     """Return the scores of a fitted model at every test length.
 
     Parameters
@@ -165,7 +167,7 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
     return {**scores, "refusals": refusals}
 
 
-def grow(cell: Settings, model: nn.Module, length: int) -> nn.Module:
+def grow(cell: Settings, model: Classifier, length: int) -> Classifier:
     """Return the cell's model, built for another length, with the weights of a fitted one.
 
     Parameters
@@ -272,7 +274,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             **changes,
             patience=options.epochs,  # a long plateau comes before the task is found
         )
-        _checks.count("length in the task's options", task.options.get("length"), minimum=3)
+        length: Any = task.options.get("length")
+        _checks.count("length in the task's options", length, minimum=3)
         added = {"test_lengths": tuple(options.lengths), "n_test": options.n_test}
         grid = LengthGrid(**vars(grid), **added)
         next(grid.groups())  # checks the lengths

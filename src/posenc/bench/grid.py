@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 from posenc import _checks, data
 from posenc.bench import build
@@ -29,7 +30,7 @@ class Spec:
     """
 
     name: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def parse(text: str) -> Spec:
@@ -103,7 +104,7 @@ class Grid:
     encodings: Sequence[Spec]
     models: Sequence[str]
     seeds: Sequence[int]
-    common: Mapping[str, object]
+    common: Mapping[str, Any]
     resampled: bool = False
 
     def __len__(self) -> int:
@@ -164,7 +165,7 @@ def make(
     profile_name: str = "laptop",
     *,
     resampled: bool = False,
-    **changes: object,
+    **changes: Any,
 ) -> Grid:
     """Return a grid, after looking for what is wrong with it.
 

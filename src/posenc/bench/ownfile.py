@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from posenc import _files
 
 MAKER = "made_by"
 
 
-def read(path: Path, maker: str) -> dict[str, object]:
+def read(path: Path, maker: str) -> dict[str, Any]:
     """Return what a file of a command's own holds.
 
     Parameters
@@ -46,7 +47,7 @@ def read(path: Path, maker: str) -> dict[str, object]:
     return stored
 
 
-def write(path: Path, maker: str, content: Mapping[str, object]) -> None:
+def write(path: Path, maker: str, content: Mapping[str, Any]) -> None:
     """Put a file in its place in one step; at any moment there is the old one or the new one.
 
     Parameters

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
 
 from posenc import _checks
 
@@ -125,8 +126,8 @@ class Settings:
     dataset: str
     seed: int = 0
     profile: str = "laptop"
-    encoding_options: Mapping[str, object] = field(default_factory=dict)
-    dataset_options: Mapping[str, object] = field(default_factory=dict)
+    encoding_options: Mapping[str, Any] = field(default_factory=dict)
+    dataset_options: Mapping[str, Any] = field(default_factory=dict)
     encoding_source: str = ""
     scale: str = "paper"
     d_model: int = 64
@@ -251,7 +252,7 @@ class Settings:
 PROTOCOL = "protocol"
 
 # Only what differs from the defaults above, which are the laptop's.
-PROFILES: dict[str, dict[str, object]] = {
+PROFILES: dict[str, dict[str, Any]] = {
     "smoke": {
         "d_model": 16,
         "n_heads": 2,
@@ -312,7 +313,7 @@ HELP = {
 }
 
 
-def key(stored: Mapping[str, object]) -> str:
+def key(stored: Mapping[str, Any]) -> str:
     """Return the key of a record: the hash of its settings.
 
     Parameters
@@ -340,7 +341,7 @@ def key(stored: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def complete(stored: Mapping[str, object]) -> dict[str, object]:
+def complete(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a record with those that its time did not know yet.
 
     Parameters
@@ -360,7 +361,7 @@ def complete(stored: Mapping[str, object]) -> dict[str, object]:
     return {**_LATER, **stored}
 
 
-def profile(name: str) -> dict[str, object]:
+def profile(name: str) -> dict[str, Any]:
     """Return the settings of a profile, for `Settings(encoding, model, dataset, **profile(name))`.
 
     Parameters

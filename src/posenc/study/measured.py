@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def step_costs() -> dict[str, dict[int, float]]:
     return {name: {int(n): x for n, x in one.items()} for name, one in stored["costs"].items()}
 
 
-def _cost(by_tokens: dict[int, float]) -> dict[str, object]:
+def _cost(by_tokens: dict[int, float]) -> dict[str, Any]:
     """Return the least, the median and the most of the times of a step."""
     if not by_tokens:
         return {}
@@ -79,7 +80,7 @@ def _cost(by_tokens: dict[int, float]) -> dict[str, object]:
     return {"low": ratios[0], "cost": middle, "high": ratios[-1], "tokens": tuple(by_tokens)}
 
 
-def _lengths(probes: lengths.Longer, name: str) -> dict[str, float]:
+def _lengths(probes: lengths.Longer, name: str) -> dict[str, Any]:
     """Return how often the probe was learned, and how well it was answered at other lengths."""
     if name not in probes.runs:
         return {}

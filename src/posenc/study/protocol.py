@@ -10,13 +10,14 @@ which tests; `posenc.study.second` does what it says. The trainings have a hash 
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from posenc.bench import protocols
 from posenc.bench.protocols import TRAINING, hashed
 from posenc.study import results
 from posenc.study.friedman import ZEROS
 
-ANALYSIS: dict[str, object] = {
+ANALYSIS: dict[str, Any] = {
     "edition": 2,
     "outcome": "accuracy",
     "secondary": ["balanced_accuracy"],
@@ -293,7 +294,7 @@ def _tiers() -> str:
     heads = ("tier", "a token is", "model", "encodings", "data sets", "training runs")
     lines = ["| " + " | ".join(heads) + " |", "|---|---|---|---|---|--:|"]
     for number, blocks in protocols.TIERS.items():
-        kinds: dict[tuple, list[str]] = {}
+        kinds: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
         for block in blocks:
             kind = block.model, block.variant, block.encodings
             kinds.setdefault(kind, []).append(block.dataset)
@@ -314,7 +315,7 @@ def _row(number: int, model: str, variant: str, names: tuple[str, ...], sets: li
     return "| " + " | ".join(cells) + " |"
 
 
-def _said(changes: Mapping[str, object]) -> str:
+def _said(changes: Mapping[str, Any]) -> str:
     """Return what makes a model another one than the plain one, in words."""
     if not changes:
         return "plain"
