@@ -48,7 +48,7 @@ def test_encodings_of_ones_own_serve_a_layer() -> None:
     for cls in (Near, NearAnywhere, NearByOffset):
         torch.manual_seed(0)
         layer = SelfAttention(8, 2, cls(8, 2, 5))
-        outputs.append(assert_type(layer.forward(x), Tensor))
+        outputs.append(assert_type(layer(x), Tensor))
     for output in outputs:
         torch.testing.assert_close(output, outputs[0])
 
@@ -61,10 +61,10 @@ def test_what_comes_back_has_a_type() -> None:
     assert_type(layer, SelfAttention)
     assert_type(layer.position, Position)
     assert_type(layer.weights(torch.zeros(1, 5, 8)), Tensor)
-    assert_type(layer.forward(torch.zeros(1, 5, 8), cache=Cache()), Tensor)
+    assert_type(layer(torch.zeros(1, 5, 8), cache=Cache()), Tensor)
     model = PatchTransformer(1, 2, 16, patch=4, d_model=8, n_heads=2, n_layers=2)
     assert_type(model.layers[0].attention, SelfAttention)
-    assert_type(model.forward(torch.zeros(1, 16, 1)), Tensor)
+    assert_type(model(torch.zeros(1, 16, 1)), Tensor)
     assert_type(rotation.shift_matrix([1.0, 0.1], 3), NDArray[np.float64])
     assert_type(tables.sinusoidal(4, 8), NDArray[np.floating])
 

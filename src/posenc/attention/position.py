@@ -41,7 +41,7 @@ _Made = TypeVar("_Made")
 
 
 def _door(method: Callable[..., _Made]) -> Callable[..., _Made]:
-    """Leave a door as it is: to a checker of types, overrides may take `places`, or an offset."""
+    """Leave a door as it is, and let a checker of types accept overrides with other arguments."""
     return method
 
 
