@@ -22,7 +22,7 @@ from posenc import _checks, tables
 from posenc.attention import Position, SelfAttention
 from posenc.attention.kernels import softmax_weights
 from posenc.encodings import TAPE, TUPE, Sinusoidal
-from posenc.models.classifier import Classifier
+from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 __all__ = [
     "AcrossBatch",
@@ -450,7 +450,7 @@ class AcrossBatch(SelfAttention):
         return softmax_weights(q, self._for_all_heads(k), None, None, self.scale)
 
 
-def attend_across_batch(model: Classifier) -> None:
+def attend_across_batch(model: TimeSeriesTransformer | PatchTransformer) -> None:
     """Turn the attention of every layer of a model into `AcrossBatch`, weights and all.
 
     Parameters

@@ -23,12 +23,12 @@ from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
 from posenc.encodings import words
-from posenc.models.classifier import Classifier
 
+Model = models.TimeSeriesTransformer | models.PatchTransformer
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
 
 
-def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> Classifier:
+def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> Model:
     """Return the model of a cell, with the initial weights of its seed.
 
     Raises

@@ -82,15 +82,38 @@ class Engine(Protocol):
         """
 
 
-class _Stores(Protocol):
-    """What stands in for a store where results go to several files."""
+class Stores(Protocol):
+    """A store, or what stands in for one where results go to several files.
+
+    Raises
+    ------
+    StoreError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     one: Stores = Store(Path(folder) / "results.jsonl")
+    ...     one.finished("0123456789abcdef")
+    False
+    """
 
     @property
-    def path(self) -> Path: ...
-    def refresh(self) -> None: ...
-    def finished(self, key: str) -> bool: ...
-    def failed(self, key: str) -> bool: ...
-    def append(self, record: dict, /) -> None: ...
+    def path(self) -> Path:
+        """The file whose name the claims of several drivers share."""
+
+    def refresh(self) -> None:
+        """Read what others have added."""
+
+    def finished(self, key: str) -> bool:
+        """Return whether a cell has a result."""
+
+    def failed(self, key: str) -> bool:
+        """Return whether a cell has an error and no result."""
+
+    def append(self, record: dict, /) -> None:
+        """Write one record."""
 
 
 class Cells(Protocol):
@@ -235,7 +258,7 @@ class Driver:
     """
 
     grid: Cells
-    store: Store | _Stores
+    store: Stores
     engine: Engine
     stack: int = 1
     device: str = "auto"

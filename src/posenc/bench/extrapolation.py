@@ -25,7 +25,7 @@ from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
 from posenc.bench.settings import PROFILES, PROTOCOL, Settings
-from posenc.models.classifier import Classifier
+from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
@@ -122,7 +122,7 @@ class LengthGrid(Grid):
             yield [LengthSettings(**vars(cell), **added) for cell in group]
 
 
-def probe(cell: LengthSettings, model: Classifier) -> dict[str, Any]:
+def probe(cell: LengthSettings, model: TimeSeriesTransformer | PatchTransformer) -> dict[str, Any]:
     """Return the scores of a fitted model at every test length.
 
     Parameters
@@ -167,7 +167,9 @@ def probe(cell: LengthSettings, model: Classifier) -> dict[str, Any]:
     return {**scores, "refusals": refusals}
 
 
-def grow(cell: Settings, model: Classifier, length: int) -> Classifier:
+def grow(
+    cell: Settings, model: TimeSeriesTransformer | PatchTransformer, length: int
+) -> TimeSeriesTransformer | PatchTransformer:
     """Return the cell's model, built for another length, with the weights of a fitted one.
 
     Parameters
