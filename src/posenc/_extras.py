@@ -6,8 +6,9 @@ and it speaks only where a module of posenc asks. Packages that probe for each o
 
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
-from types import FrameType
+from types import FrameType, ModuleType
 
 EXTRAS = {
     "torch": "torch",
@@ -36,7 +37,12 @@ CPU = (
 class _Hint(MetaPathFinder):
     """Raise `ModuleNotFoundError` with the extra's name for a missing package of `EXTRAS`."""
 
-    def find_spec(self, fullname, path=None, target=None):  # noqa: ARG002 - the protocol's names
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002 - the protocol's names
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> None:
         if fullname in EXTRAS and (asking := _asking()):
             room = next((name for name in asking if name.startswith(WHOLE)), asking[0])
             message = f"{asking[0]} needs {fullname}: pip install {wanted(fullname, room)}"

@@ -12,7 +12,10 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 SETTING = "POSENC_LIMITS"
 LIMITS = {
@@ -99,7 +102,7 @@ _KINDS = (
 
 def opened(
     path: Path, error: Error = fault, *, unpack: bool = True, limit: str = "bytes"
-) -> BinaryIO:
+) -> io.BufferedReader:
     """Open a regular file of no more than a limit for reading, unpacked if its name ends in .gz.
 
     Reading raises `TooMuchError` where a .gz file unpacks to more than its size explains.
@@ -128,7 +131,7 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         n = self._content.readinto(buffer)
         self._left -= n
         if self._left < 0:

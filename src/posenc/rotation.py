@@ -82,7 +82,7 @@ def rotate(
     frequencies: ArrayLike,
     *,
     pairing: str = "interleaved",
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return every vector turned by the angle `position * frequency`, pair by pair.
 
     Dot products of turned queries and keys depend on the difference of their positions only.
@@ -132,8 +132,9 @@ def rotate(
     return turned
 
 
-def _pairs(x: NDArray, pairing: str) -> tuple[NDArray, NDArray]:
+def _pairs(x: NDArray[np.generic], pairing: str) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Return views of the first and second members of all pairs."""
     if _checks.choice("pairing", pairing, ("interleaved", "half")) == "interleaved":
         return x[:, 0::2], x[:, 1::2]
-    return np.split(x, 2, axis=1)
+    first, second = np.split(x, 2, axis=1)
+    return first, second

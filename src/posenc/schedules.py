@@ -238,7 +238,7 @@ def yarn(
     if _checks.flag("truncate", truncate):
         at = [math.floor(at[0]), math.ceil(at[1])]
     first, last = max(at[0], 0), min(at[1], 2 * omega.size - 1)
-    return by_parts(omega, factor, 1 - _ramp(np.arange(omega.size), first, last))
+    return by_parts(omega, factor, 1 - _ramp(np.arange(omega.size, dtype=np.float64), first, last))
 
 
 def yarn_gain(factor: float) -> float:
@@ -446,6 +446,6 @@ def _in_order(low: str, at: float, high: str, end: float) -> tuple[float, float]
     return at, end
 
 
-def _ramp(values: NDArray, start: float, end: float) -> NDArray[np.float64]:
+def _ramp(values: NDArray[np.floating], start: float, end: float) -> NDArray[np.float64]:
     """Return 0 up to `start`, 1 from `end` on and a straight line between; a step if equal."""
     return np.clip((values - start) / (end - start or 1e-3), 0, 1)

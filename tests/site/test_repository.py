@@ -236,10 +236,12 @@ def test_package_asks_for_lower_bounds_only():
         assert re.fullmatch(r"[\w-]+>=[\d.]+", requirement), requirement
 
 
-def test_pre_commit_has_the_pinned_ruff():
-    hooks = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
-    found = {hook["repo"].split("/")[-1]: hook["rev"] for hook in hooks}
-    assert found["ruff-pre-commit"] == f"v{pins()['ruff']}"
+def test_pre_commit_checks_style_with_the_pinned_ruff_and_types_as_make_does():
+    repositories = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
+    found = {one["repo"].split("/")[-1]: one for one in repositories}
+    assert found["ruff-pre-commit"]["rev"] == f"v{pins()['ruff']}"
+    assert [hook["entry"] for hook in found["local"]["hooks"]] == [".venv/bin/mypy"]
+    assert read("Makefile").count("\n\t$(BIN)/mypy\n") == 2
 
 
 def test_mathjax_is_as_listed():

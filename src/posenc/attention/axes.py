@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _INPUTS = {"embed": ("x",), "rotate": ("q", "k"), "bias": ("x", "q", "k"), "mix": ("x",)}
 
 
-def checked(door: str, function: Callable) -> Callable:
+def checked(door: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method behind a door, which refuses tensors of other axes than it is made for."""
     names = _INPUTS[door]
 
@@ -25,7 +25,7 @@ def checked(door: str, function: Callable) -> Callable:
         _check(self, door, dict(zip(names, inputs, strict=False)) | named)
         return function(self, *inputs, **named)
 
-    called.checks_axes = True
+    vars(called)["checks_axes"] = True
     return called
 
 

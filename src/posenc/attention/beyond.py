@@ -116,11 +116,12 @@ class Beyond:
 
     def of_left_end(self, d_out: Tensor, delta: Tensor, log_sum: Tensor) -> Tensor:
         """Return the gradient of each query's score for the left, (batch, heads, length, 1)."""
-        return sum(
+        near, far = (
             (self.log_sums[side] - log_sum).exp_()
             * ((self.outputs[side] * d_out).sum(-1, keepdim=True) - delta)
             for side in (_NEAR_LEFT, _FAR_LEFT)
         )
+        return near + far
 
     def _near(self, rows: slice, band: tuple[int, int]) -> list[tuple[int, slice]]:
         """Return the sides between what is far and the band that have any keys, and these."""

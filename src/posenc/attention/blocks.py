@@ -21,13 +21,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
 from torch.nn.functional import pad
 
 from posenc.attention import flash
 from posenc.attention.band import LARGEST, gradient_of_line
 from posenc.attention.beyond import Beyond, merged
-from posenc.attention.formula import differentiable, formula, needs_formula
+from posenc.attention.formula import Context, differentiable, formula, needs_formula
 from posenc.attention.numerics import of_raised, precise, without_autocast
 from posenc.attention.toeplitz import skew, spread, toeplitz
 
@@ -72,12 +71,16 @@ def blocked_attention(
         return _Blocked.apply(*inputs, padding).to(v.dtype)
 
 
+class _OfBlocked(Context):
+    by_flash: bool
+
+
 class _Blocked(torch.autograd.Function):
     """The two passes of `blocked_attention`."""
 
     @staticmethod
     def forward(
-        ctx: FunctionCtx,
+        ctx: _OfBlocked,
         q: Tensor,
         k: Tensor,
         v: Tensor,
@@ -86,8 +89,8 @@ class _Blocked(torch.autograd.Function):
         padding: Tensor | None,
     ) -> Tensor:
         ctx.by_flash = bias is None and padding is None and _fits_flash(q, v, offsets)
-        known = None, None
-        if ctx.by_flash:
+        known: tuple[Tensor | None, Tensor | None] = None, None
+        if ctx.by_flash and offsets is not None:
             out, log_sum = flash.attend_by_offset(q, k, v, offsets[0, :, 0])
         else:
             # on the way forth alone the blocks are quicker, over all keys
@@ -119,26 +122,26 @@ class _Blocked(torch.autograd.Function):
         log_sum = q.new_empty(batch, heads, length, 1)
         reference = _bound(q, k, bias, offsets, padding)
         scores = _Scores(q, k, bias, offsets, padding, reference, band_only=beyond is not None)
-        searching = reference is None
         v_all = v.contiguous()
-        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
+        runs = scores.runs(beyond)
         for group in scores.groups():
             scores.enter(group)
             values = _stack(v_all[group])
-            for run in runs:
-                beyond.attend_far((*group, run))
+            if beyond is not None:
+                for run in runs:
+                    beyond.attend_far((*group, run))
             for rows in scores.rows():
-                top = None if searching else reference[*group, rows]
+                top = None if reference is None else reference[*group, rows]
                 total, sums, top = scores.start(beyond, rows, top, width)
                 for tile in scores.tiles(rows):
                     p = scores.of(rows, tile)
-                    if searching:
+                    if reference is None:
                         known, top = top, torch.maximum(top, p.amax(-1, keepdim=True))
                         less = (known - top).exp_()
                         sums.mul_(less)
                         total.mul_(less)
                         p.sub_(top)
-                    _exp(p, low=searching and scores.low)
+                    _exp(p, low=reference is None and scores.low)
                     sums.baddbmm_(p, values[:, tile.columns])
                     total += p.sum(-1, keepdim=True)
                 out[*group, rows] = scores.by_head(sums.div_(total))
@@ -146,7 +149,7 @@ class _Blocked(torch.autograd.Function):
         return out, log_sum
 
     @staticmethod
-    def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _OfBlocked, d_out: Tensor) -> tuple[Tensor | None, ...]:
         with without_autocast(d_out):
             if needs_formula(d_out):
                 inputs, needed = ctx.saved_tensors[:6], ctx.needs_input_grad
@@ -155,7 +158,7 @@ class _Blocked(torch.autograd.Function):
             return of_raised(lambda d_out: by(ctx, d_out), d_out)
 
     @staticmethod
-    def gradients_by_flash(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+    def gradients_by_flash(ctx: Context, d_out: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of all inputs, those of the scores by offset from their band."""
         q, k, v, _, offsets, _, out, log_sum, *_ = ctx.saved_tensors
         known = d_out, q, k, v, out, log_sum, offsets[0, :, 0]
@@ -165,10 +168,12 @@ class _Blocked(torch.autograd.Function):
         return *of_rest, None, gradient_of_line(*known)[None, :, None], None
 
     @staticmethod
-    def gradients(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+    def gradients(ctx: Context, d_out: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of all inputs, from scores that are formed anew."""
-        q, k, v, bias, offsets, padding, out, log_sum, *known = ctx.saved_tensors
-        beyond = None if known[0] is None else Beyond(q, k, v, _ends(offsets), known)
+        q, k, v, bias, offsets, padding, out, log_sum, outputs, log_sums = ctx.saved_tensors
+        beyond = None
+        if outputs is not None:
+            beyond = Beyond(q, k, v, _ends(offsets), (outputs, log_sums))
         scores = _Scores(q, k, bias, offsets, padding, log_sum, band_only=beyond is not None)
         learned = scores.learned(*ctx.needs_input_grad[3:5])
         # one more column makes the product subtract delta
@@ -176,7 +181,7 @@ class _Blocked(torch.autograd.Function):
         d_rows = _with(d_out, -delta)
         values = _with(v, 1)
         dq, dk, dv = (torch.zeros(a.shape, dtype=a.dtype) for a in (q, k, v))
-        runs = [] if beyond is None else beyond.runs(scores.rows(), scores.clipped.reach)
+        runs, clipped = scores.runs(beyond), scores.clipped
         for group in scores.groups():
             scores.enter(group)
             v_group, d_group = _stack(values[group]), _stack(d_rows[group])
@@ -197,11 +202,11 @@ class _Blocked(torch.autograd.Function):
                         term.collect(scores.by_head(ds), group, rows, tile)
                 dq[*group, rows] = scores.by_head(d_queries)
             dk[group], dv[group] = scores.by_head(dk_group), scores.by_head(dv_group)
-            if beyond is None:
+            if beyond is None or clipped is None:
                 continue
             of_runs = ((r, beyond.far_gradients((*group, r), d_out, out, log_sum)) for r in runs)
             of_blocks = (
-                (r, beyond.gradients((*group, r), scores.clipped.band(r), d_out, out, log_sum))
+                (r, beyond.gradients((*group, r), clipped.band(r), d_out, out, log_sum))
                 for r in scores.rows()
             )
             for rows, found in chain(of_runs, of_blocks):
@@ -209,8 +214,8 @@ class _Blocked(torch.autograd.Function):
                     dq[*group, rows] += of_q
                     dk[*group, keys] += of_k
                     dv[*group, keys] += of_v
-        if beyond is not None and scores.clipped in learned:
-            scores.clipped.collect_left(beyond.of_left_end(d_out, delta, log_sum))
+        if beyond is not None and isinstance(clipped, _PerQuery) and clipped in learned:
+            clipped.collect_left(beyond.of_left_end(d_out, delta, log_sum))
         gradients = {id(t.source): t.gradient() for t in learned}
         return dq, dk, dv, gradients.get(id(bias)), gradients.get(id(offsets)), None
 
@@ -237,8 +242,9 @@ def _beyond(
     padding: Tensor | None,
 ) -> Beyond | None:
     """Return what serves the keys beyond the band of unclipped offsets, if anything may."""
-    by_query = offsets is not None and offsets.shape[-2] > 1
-    if not by_query or bias is not None or padding is not None or not flash.serves(q, v):
+    if offsets is None or offsets.shape[-2] == 1 or bias is not None or padding is not None:
+        return None
+    if not flash.serves(q, v):
         return None
     return Beyond(q, k, v, _ends(offsets))
 
@@ -327,7 +333,7 @@ class _Scores:
         ones = [1] * (len(riding) - 1)
         self.all_queries = [_with(q, constant, *ones)] * 3
         """Left of the band, in it and right of it."""
-        if self.clipped is not None:
+        if offsets is not None:
             for part, end in zip((0, 2), _ends(offsets), strict=True):
                 self.all_queries[part] = _with(q, end + constant, *ones)
         self.block = min(_ROWS, self.length) * min(_COLUMNS, self.length)
@@ -336,7 +342,7 @@ class _Scores:
         self.n_series = min(room // self.heads, self.batch) if room > self.heads else 1
         self.rooms = q.new_empty(2, self.n_series * self.n_heads * self.block)
 
-    def learned(self, *needed: bool) -> list["_Dense | _Clipped"]:
+    def learned(self, *needed: bool) -> list["_Dense | _PerQuery | _PerOffset"]:
         """Return those of dense and clipped terms whose gradients are wanted."""
         both = zip((self.dense, self.clipped), needed, strict=True)
         return [term for term, need in both if term is not None and need]
@@ -359,13 +365,20 @@ class _Scores:
 
         They begin with nothing, or with the keys beyond the band.
         """
-        if beyond is not None:
+        if beyond is not None and self.clipped is not None:
             parts = beyond.attend((*self.group, rows), self.clipped.band(rows))
             if parts:
-                return tuple(_stack(a) for a in merged(parts, top))
+                total, sums, top = (_stack(a) for a in merged(parts, top))
+                return total, sums, top
         total = self.keys.new_zeros(len(self.keys), _size(rows), 1)
         top = torch.full_like(total, -torch.inf) if top is None else _stack(top)
         return total, total.new_zeros(len(total), _size(rows), width), top
+
+    def runs(self, beyond: Beyond | None) -> list[slice]:
+        """Return the long runs of rows for which keys beyond the band are served at once."""
+        if beyond is None or self.clipped is None:
+            return []
+        return beyond.runs(self.rows(), self.clipped.reach)
 
     def rows(self) -> list[slice]:
         """Return the rows of each block."""
@@ -649,6 +662,6 @@ def _fold(lines: Tensor, total: Tensor) -> None:
     total[:, -1] += lines[:, -spare:].sum(-1)
 
 
-def _clipped(offsets: Tensor, length: int) -> _Clipped:
+def _clipped(offsets: Tensor, length: int) -> _PerQuery | _PerOffset:
     """Return what adds scores by offset."""
-    return (_PerQuery if offsets.shape[-2] > 1 else _PerOffset)(offsets, length)
+    return _PerQuery(offsets, length) if offsets.shape[-2] > 1 else _PerOffset(offsets, length)

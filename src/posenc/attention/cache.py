@@ -146,12 +146,15 @@ class Cache:
         old = self._kept
         if old is None:
             return new
+        tokens = None
+        if old.tokens is not None and new.tokens is not None:
+            tokens = self._behind("tokens", old.tokens, new.tokens, 1)
         return Kept(
             self._behind("keys", old.keys, new.keys, 2),
             self._behind("values", old.values, new.values, 2),
             old.steps.joined(new.steps),
             _joined_padding(old, new),
-            None if new.tokens is None else self._behind("tokens", old.tokens, new.tokens, 1),
+            tokens,
         )
 
     def _behind(self, name: str, old: Tensor, new: Tensor, axis: int) -> Tensor:
@@ -204,7 +207,8 @@ class _Room:
 
 def _cloned(kept: Kept) -> Kept:
     """Return the same with tensors of its own; where tokens stand is never changed in place."""
-    return Kept(*(one.clone() if isinstance(one, Tensor) else one for one in kept))
+    padding, tokens = (None if a is None else a.clone() for a in (kept.padding, kept.tokens))
+    return Kept(kept.keys.clone(), kept.values.clone(), kept.steps, padding, tokens)
 
 
 @contextmanager

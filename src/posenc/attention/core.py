@@ -1,6 +1,6 @@
 """What self-attention and cross-attention share: everything behind the projections."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,8 @@ class Attention(nn.Module):
     """
 
     causal = False
+    out: nn.Linear
+    __call__: Callable[..., Tensor]
 
     def __init__(self, d_model: int, n_heads: int, position: Position, dropout: float) -> None:
         super().__init__()

@@ -130,7 +130,8 @@ class CrossAttention(Attention):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Places, bool]:
         """Return tokens, queries, keys, values, who sees whom, places, whether beyond padding."""
         self._check_sizes(x, context)
-        padding, pairs = sort_masks(*masks, *x.shape[:2], context.shape[1], keys="n_context")
+        batch, length = x.shape[:2]
+        padding, pairs = sort_masks(*masks, batch, length, context.shape[1], keys="n_context")
         of_x = self._steps("positions", positions, x)
         of_context = self._steps("context_positions", context_positions, context, padding)
         x = embedded(self.position, x, Places(of_x, of_x))

@@ -5,13 +5,17 @@ one to be had. Called by name it does all the rest. Scores by offset it takes as
 as views cannot run backward, the queries do.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from posenc.attention.toeplitz import reversed_matrix
 
-_FORWARD = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
-_BACKWARD = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None)
+_FORWARD: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+_BACKWARD: Any = getattr(
+    torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None
+)
 
 
 def serves(q: Tensor, v: Tensor) -> bool:

@@ -9,6 +9,7 @@ what the function reads since 2.6, and compiles it by Triton. Where one of them 
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -87,8 +88,10 @@ def _is_there() -> bool:
 
 
 @cache
-def _kernel(compiled: bool) -> Callable:
+def _kernel(compiled: bool) -> Callable[..., Any]:
     # the import brings the compiler along, which takes seconds
     from torch.nn.attention.flex_attention import flex_attention
 
-    return torch.compile(flex_attention) if compiled else flex_attention
+    if compiled:
+        return torch.compile(flex_attention)
+    return flex_attention

@@ -6,6 +6,7 @@ cotangents at once, it comes from here.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -39,12 +40,32 @@ def needs_formula(d_out: Tensor) -> bool:
     return batched or torch.is_grad_enabled()
 
 
+class Context(FunctionCtx):
+    """What `autograd` hands to the two passes, with what torch's own class does not name."""
+
+    needs_input_grad: tuple[bool, ...]
+    saved_tensors: tuple[Any, ...]  # tensors, and None where that was saved
+
+    if TYPE_CHECKING:
+
+        def save_for_backward(self, *tensors: Tensor | None) -> None: ...
+
+
+class _OfTwice(Context):
+    inner: tuple[list[Tensor | None], Tensor] | None
+    kernel: Callable[..., Tensor]
+    formula: Callable[..., Tensor]
+
+
 class Twice(torch.autograd.Function):
     """A kernel, and the formula that it computes for gradients that are differentiated again."""
 
     @staticmethod
     def forward(
-        ctx: FunctionCtx, kernel: Callable, formula: Callable, *inputs: Tensor | None
+        ctx: _OfTwice,
+        kernel: Callable[..., Tensor],
+        formula: Callable[..., Tensor],
+        *inputs: Tensor | None,
     ) -> Tensor:
         needed = ctx.needs_input_grad[2:]
         with torch.enable_grad():
@@ -58,7 +79,7 @@ class Twice(torch.autograd.Function):
         return out.detach()
 
     @staticmethod
-    def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _OfTwice, d_out: Tensor) -> tuple[Tensor | None, ...]:
         needed = ctx.needs_input_grad[2:]
         # the kernel's graph serves once, so that its memory is free before the next pass
         inner, ctx.inner = ctx.inner, None
@@ -73,7 +94,10 @@ class Twice(torch.autograd.Function):
 
 
 def differentiable(
-    formula: Callable, inputs: Sequence[Tensor | None], needed: Sequence[bool], d_out: Tensor
+    formula: Callable[..., Tensor],
+    inputs: Sequence[Tensor | None],
+    needed: Sequence[bool],
+    d_out: Tensor,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradients of `formula(*inputs)`, with a graph of their own if there is to be one.
 
@@ -98,10 +122,9 @@ def _gradients_of(
     graph: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of each input, None for those that need none."""
-    wanted = [a for a, need in zip(inputs, needed, strict=True) if need]
+    wanted = [a for a, need in zip(inputs, needed, strict=True) if a is not None and need]
     # kernels leave a bias aside if there is nothing to add it to
-    found = torch.autograd.grad(
-        out, wanted, d_out.to(out.dtype), create_graph=graph, allow_unused=True
+    found = iter(
+        torch.autograd.grad(out, wanted, d_out.to(out.dtype), create_graph=graph, allow_unused=True)
     )
-    found = iter(found)
     return tuple(next(found) if need else None for need in needed)

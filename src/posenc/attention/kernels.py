@@ -92,7 +92,7 @@ def choose(
         return "blocks" if _wants_blocks(q, q if k is None else k, bias) else "fused"
     if q.device.type != "cpu":
         return "flex" if flex.serves(q) else "fused"
-    if bias.kind == "by_offset" and seen is None and not bias.short().requires_grad:
+    if bias.kind == "by_offset" and seen is None and not bias.scores().requires_grad:
         return "strided"
     return "blocks"
 
@@ -132,17 +132,17 @@ def attention(
         weights = drop(softmax_weights(q, k, bias, seen, scale), dropout)
         return weights @ v + mix(weights)
     kernel = choose(q, bias, seen, limited=limited, dropout=dropout, k=k)
-    if kernel == "blocks":
+    if bias is None or kernel == "fused":
+        added = None if bias is None else bias.dense(q, k)
+        heads = fused_attention(q, k, v, merge(added, seen, q), dropout, scale)
+    elif kernel == "blocks":
         heads = _blocks(q, k, v, bias, seen, scale, limited=limited)
     elif kernel == "flex":
         heads = _flexible(q, k, v, bias, seen, scale)
     elif kernel == "strided":
-        heads = _strided(q, k, v, bias.short(), scale)
-    elif kernel == "joined":
-        heads = _joined(q, k, v, *bias.short(), seen, scale)
+        heads = _strided(q, k, v, bias.scores(), scale)
     else:
-        added = None if bias is None else bias.dense(q, k)
-        heads = fused_attention(q, k, v, merge(added, seen, q), dropout, scale)
+        heads = _joined(q, k, v, *bias.factors(), seen, scale)
     # adding to the weights is adding to the output, so the kernel still serves
     return heads if mix is None else heads + _mixed(q, k, v, mix, seen, limited=limited)
 
@@ -259,7 +259,7 @@ def _flexible(
 
 def _by_offset(bias: Term, seen: Tensor | None) -> tuple[Tensor, Tensor | None]:
     """Return scores by offset, one axis of queries included, and who is real, (batch, length)."""
-    values = bias.short()
+    values = bias.scores()
     values = values[None, :, None] if bias.kind == "by_offset" else values
     return values, None if seen is None else seen[:, 0, 0]
 
@@ -315,7 +315,7 @@ def _mixed(
 ) -> Tensor:
     """Return what further weights add to the outputs."""
     if mix.kind == "by_offset" and not limited and _long(v):
-        return convolve(spread(mix.short(), v.shape[-2]), v)
+        return convolve(spread(mix.scores(), v.shape[-2]), v)
     weights = mix.dense(q, k)
     if limited and seen is not None:  # padded values are zeros already
         weights = weights.where(seen, 0)

@@ -218,7 +218,7 @@ class SelfAttention(Attention):
     def _sorted(
         self,
         x: Tensor,
-        mask: Tensor | Masks | None,
+        mask: Tensor | tuple[Tensor | None, Tensor | None] | None,
         padding: Tensor | None = None,
         pairs: Tensor | None = None,
         cache: Cache | None = None,
@@ -266,8 +266,10 @@ class SelfAttention(Attention):
     def _seen(
         self, x: Tensor, k: Tensor, padding: Tensor | None, pairs: Tensor | None
     ) -> Tensor | None:
-        order = {"causal": self.causal, "window": self.window}
-        return who_sees_whom(padding, pairs, x.shape[1], k.shape[2], x.device, **order)
+        n_queries, n_keys = x.shape[1], k.shape[2]
+        return who_sees_whom(
+            padding, pairs, n_queries, n_keys, x.device, causal=self.causal, window=self.window
+        )
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, the first two behind the door `rotate`."""

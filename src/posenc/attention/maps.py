@@ -1,5 +1,7 @@
 """Linear maps that somebody may have replaced: by quantised ones, adapters, or wrappers."""
 
+from typing import TypeGuard
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -13,8 +15,9 @@ def weight_type(layer: nn.Module) -> torch.dtype | None:
     A quantised weight does not: it holds integers, or floats of one byte, beside a scale.
     """
     weight = getattr(layer, "weight", None)  # a quantised layer's may be a method
-    floats = isinstance(weight, Tensor) and holds_floats(weight)
-    return weight.dtype if floats else None
+    if isinstance(weight, Tensor) and holds_floats(weight):
+        return weight.dtype
+    return None
 
 
 def holds_floats(x: Tensor) -> bool:
@@ -51,6 +54,6 @@ def matrix(layer: nn.Module, n_in: int, like: Tensor) -> Tensor:
     return applied(layer, torch.eye(n_in, dtype=like.dtype, device=like.device)).mT
 
 
-def _is_plain(layer: nn.Module) -> bool:
+def _is_plain(layer: nn.Module) -> TypeGuard[nn.Linear]:
     """Return whether the weight is all there is to a map, as it is not with an adapter."""
     return type(layer).forward is nn.Linear.forward and weight_type(layer) is not None

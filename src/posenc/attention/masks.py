@@ -192,11 +192,11 @@ def _by_order(
         return None
     step = torch.arange(n_keys, device=device)
     behind = step[n_keys - n_queries :, None] - step
-    seen = behind >= 0 if causal else None
-    if window is not None:
-        near = behind.abs() < window
-        seen = near if seen is None else seen & near
-    return seen[None, None]
+    earlier = behind >= 0
+    if window is None:
+        return earlier[None, None]
+    near = behind.abs() < window
+    return (near & earlier if causal else near)[None, None]
 
 
 def _check_type(name: str, mask: Tensor) -> None:

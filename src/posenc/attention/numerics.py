@@ -22,7 +22,7 @@ def autocasts(x: Tensor) -> bool:
     return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
-def without_autocast(x: Tensor) -> AbstractContextManager:
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
     """Return a context in which products on the device of `x` keep the type of their factors."""
     return torch.autocast(x.device.type, enabled=False) if autocasts(x) else nullcontext()
 

@@ -76,10 +76,10 @@ class Steps:
     def _end(self) -> Tensor:
         """Return where the last token of each row stands, (batch or 1, 1)."""
         if self.known is None:
-            return self.given[:, -1:]
+            return self.positions[:, -1:]
         step = torch.arange(self.length, device=self.device)
         last = step.where(self.known, -1).amax(1, keepdim=True)
-        position = self.given.gather(1, last.clamp(min=0)).where(last >= 0, -1)
+        position = self.positions.gather(1, last.clamp(min=0)).where(last >= 0, -1)
         return position + (self.length - 1 - last)
 
     def joined(self, new: "Steps") -> "Steps":
@@ -268,11 +268,12 @@ class Places:
         Without a cache, and where gradients may be wanted, it is made at every call. Nothing of it
         may depend on tokens or on where they stand.
         """
-        if not self.keeps:
+        memory = self.memory if self.keeps else None
+        if memory is None:
             return make()
-        if name not in self.memory:
-            self.memory[name] = make()
-        return self.memory[name]
+        if name not in memory:
+            memory[name] = make()
+        return memory[name]
 
     def with_memory(self, memory: dict[str, Tensor]) -> "Places":
         """Return the same places with the memory of a cache."""

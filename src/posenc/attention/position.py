@@ -14,7 +14,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import torch
@@ -36,6 +36,14 @@ Weights are (batch, heads, queries, keys), an output is (batch, heads, queries, 
 
 DOORS = ("embed", "rotate", "bias", "mix")
 """The four doors through which position may enter, in the order in which a layer calls them."""
+
+_Made = TypeVar("_Made")
+
+
+def _door(method: Callable[..., _Made]) -> Callable[..., _Made]:
+    """Leave a door as it is, and let a checker of types accept overrides with other arguments."""
+    return method
+
 
 _ALIKE = 0.7  # of 1: how much a name must share with a door's to be taken for a slip
 _NEARLY = 0.85  # the same where a method takes other arguments than the door
@@ -165,7 +173,7 @@ class Position(nn.Module):
         self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
         self.max_length = _checks.count("max_length", max_length, minimum=1)
         self.d_head = self.d_model // self.n_heads
-        self._exact: dict[str, tuple[NDArray[np.float64], bool]] = {}
+        self._exact: dict[str, tuple[NDArray[np.floating], bool]] = {}
         self.register_load_state_dict_post_hook(leave_meta)
 
     @classmethod
@@ -188,10 +196,12 @@ class Position(nn.Module):
         """Whether one module serves every layer of a model."""
         return set(self.doors()) <= {"embed"}
 
+    @_door
     def embed(self, x: Tensor) -> Tensor:
         """Return the tokens with position added: (batch, length, d_model) to the same shape."""
         return x
 
+    @_door
     def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         """Return queries and keys that know their position.
 
@@ -201,6 +211,7 @@ class Position(nn.Module):
         """
         return q, k
 
+    @_door
     def bias(self, x: Tensor, q: Tensor, k: Tensor) -> Tensor | None:
         """Return what is added to the scaled scores, or None.
 
@@ -210,6 +221,7 @@ class Position(nn.Module):
         """
         return None
 
+    @_door
     def mix(self, x: Tensor) -> Mix | None:
         """Return what is added after the softmax, or None.
 
@@ -232,7 +244,15 @@ class Position(nn.Module):
         """Return how a door was declared by a decorator, None for a plain method."""
         return getattr(getattr(self, door), "form", None)
 
-    def term(self, door: str, places: Places, *inputs: Tensor) -> Term | Mix | None:
+    @overload
+    def term(self, door: Literal["bias"], places: Places, *inputs: Tensor) -> Term | None: ...
+    @overload
+    def term(
+        self, door: Literal["mix"], places: Places, *inputs: Tensor
+    ) -> Term | Callable[[Tensor], Tensor] | None: ...
+    def term(
+        self, door: str, places: Places, *inputs: Tensor
+    ) -> Term | Callable[[Tensor], Tensor] | None:
         """Return what a door adds, None if nothing: a term, or a function from `mix`.
 
         A plain door is called at once, one that was declared when a kernel asks.
@@ -257,7 +277,7 @@ class Position(nn.Module):
         """Return whether nothing enters by a door: neither the class nor anybody else set it."""
         return door not in self.__dict__ and getattr(type(self), door) is getattr(Position, door)
 
-    def through(self, door: str, places: Places, *inputs: Tensor) -> Tensor | tuple | Mix | None:
+    def through(self, door: str, places: Places, *inputs: Tensor) -> Any:
         """Return what a door makes of its inputs, with `places` if it takes them.
 
         Raises
@@ -308,7 +328,9 @@ class Position(nn.Module):
                 f"{type(self).__name__}, got {length}; make the encoding with a larger max_length"
             )
 
-    def register_exact(self, name: str, values: NDArray[np.float64], *, wide: bool = False) -> None:
+    def register_exact(
+        self, name: str, values: NDArray[np.floating], *, wide: bool = False
+    ) -> None:
         """Store a constant that is rounded from float64 anew whenever the module changes dtype.
 
         It follows the module's device and dtype but is no part of its `state_dict`. A `wide` one,
@@ -362,12 +384,12 @@ class Position(nn.Module):
 
 def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: ARG001
     """Make the constants of an encoding, or of a layer's, real when parameters were loaded."""
-    alone = isinstance(module, Position)
-    position = module if alone else module.position
+    position = module if isinstance(module, Position) else module.position
+    assert isinstance(position, Position)
     like = next(filter(holds_floats, _stored(module)), None)
     if like is not None:
         position.leave_meta(like)
-    elif alone and position._assigned:
+    elif position is module and position._assigned:
         position._leave_meta_alone()
 
 
@@ -398,10 +420,10 @@ def _check_spelling(cls: type[Position]) -> None:
     unused = [name for name in DOORS if getattr(cls, name) is getattr(Position, name)]
     for name in _new_methods(cls):
         if name in _RETIRED:
-            door = name.removesuffix("_by_offset")
+            now = name.removesuffix("_by_offset")
             raise ValueError(
-                f"{cls.__name__}.{name} is not called any more; {door} alone is enough, and is as "
-                f"fast with posenc.attention.by_offset above it, as {door}(self, offset)"
+                f"{cls.__name__}.{name} is not called any more; {now} alone is enough, and is as "
+                f"fast with posenc.attention.by_offset above it, as {now}(self, offset)"
             )
         method = getattr(cls, name)
         compared = [door for door in DOORS if door not in own] if name in vars(cls) else unused
@@ -417,7 +439,7 @@ def _check_spelling(cls: type[Position]) -> None:
         _checks.warn(found)
 
 
-def _meant(name: str, method: Callable, doors: Sequence[str]) -> str | None:
+def _meant(name: str, method: Callable[..., Any], doors: Sequence[str]) -> str | None:
     """Return the door that a method's name is a slip of, None if it has a name of its own."""
     bare = name.lower().replace("_", "")
     n_arguments = len(_arguments(method))
@@ -451,7 +473,7 @@ def _names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*within)
 
 
-def _holds(name: str, method: Callable, doors: Sequence[str]) -> str | None:
+def _holds(name: str, method: Callable[..., Any], doors: Sequence[str]) -> str | None:
     """Return the door that is a part of a method's name, if it takes just the same arguments."""
     words = name.lower().split("_")
     for door in ("rotate", "bias"):  # any helper takes one `x`, as the others do
@@ -466,7 +488,7 @@ def _new_methods(cls: type[Position]) -> list[str]:
     return sorted(n for n in names if n[0] != "_" and inspect.isfunction(getattr(cls, n)))
 
 
-def _arguments(function: Callable) -> list[str]:
+def _arguments(function: Callable[..., Any]) -> list[str]:
     """Return the names of a method's arguments, `places` apart."""
     return [name for name in inspect.signature(function).parameters if name != "places"]
 

@@ -17,8 +17,7 @@ method is dense again, so nothing of what was declared before can serve it by mi
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import torch
 from torch import Tensor
@@ -61,8 +60,8 @@ class Term:
     ) -> None:
         self.kind = kind
         self.door = door
-        self._makes = {"dense": dense, "short": short}
-        self._made: dict[str, Any] = {}
+        self._makes = {"dense": dense} if short is None else {"dense": dense, "short": short}
+        self._made: dict[str, Short] = {}
 
     @classmethod
     def of(cls, added: Tensor, door: str) -> "Term":
@@ -83,6 +82,18 @@ class Term:
     def short(self) -> Short:
         """Return the short form."""
         return self._once("short")
+
+    def scores(self) -> Tensor:
+        """Return the short form of a term by offset, or by query and offset."""
+        scores = self.short()
+        assert isinstance(scores, Tensor)
+        return scores
+
+    def factors(self) -> tuple[Tensor, Tensor]:
+        """Return the short form of a product."""
+        factors = self.short()
+        assert isinstance(factors, tuple)
+        return factors
 
     def _once(self, form: str) -> Short:
         """Return what was made before, as several layers may share a term."""
@@ -120,7 +131,7 @@ class Form:
     anywhere = False
     """Whether the short form serves any places; else counted tokens only."""
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.takes_places = "places" in inspect.signature(function).parameters
 
@@ -151,7 +162,7 @@ class Form:
         """Raise the ValueError that says what the function must return."""
         raise ValueError(f"{self.name(position)} must return {wanted}, got {got}")
 
-    def door(self) -> Callable:
+    def door(self) -> Callable[..., Tensor]:
         """Return the method that takes what a layer hands to such a door."""
         form, name = self, self.function.__name__
         if name not in self.doors:
@@ -169,7 +180,7 @@ class Form:
         def mix(self: "Position", x: Tensor, places: Places | None = None) -> Tensor:
             return form.dense(self, places or Places.of(x), None)
 
-        made = bias if name == "bias" else mix
+        made: Any = bias if name == "bias" else mix
         made.__qualname__ = self.function.__qualname__
         made.__module__ = self.function.__module__
         made.__doc__ = self.function.__doc__
@@ -185,7 +196,7 @@ class _ByOffset(Form):
     doors = ("bias", "mix")
     position_only = True
 
-    def __init__(self, function: Callable, reach: str | None) -> None:
+    def __init__(self, function: Callable[..., Any], reach: str | None) -> None:
         super().__init__(function)
         self.reach = reach
 
@@ -219,11 +230,13 @@ class _ByOffset(Form):
         It is the end of a longer line, which a cache keeps, so that few tokens compute one.
         """
         n, name = places.of_keys.length, f"{self.function.__name__} by offset"
-        line = places.memory.get(name)
+        memory = places.memory
+        assert memory is not None
+        line = memory.get(name)
         if line is None or line.shape[-1] < n:
             longest = max(n, min(2 * n, position.max_length))
             offset = torch.arange(1 - longest, 1, device=places.of_keys.device)
-            line = places.memory[name] = self._line(position, offset, places)
+            line = memory[name] = self._line(position, offset, places)
         return line[:, line.shape[-1] - n :]
 
     def _line(self, position: "Position", offset: Tensor, places: Places) -> Tensor:
@@ -242,6 +255,7 @@ class _ByQueryAndOffset(Form):
     kind = "by_query_and_offset"
 
     def dense(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        assert q is not None  # a layer hands queries to every bias
         scores = self.short(position, places, q)
         if places.plain:
             return skew(spread(scores, q.shape[-2]))
@@ -254,6 +268,7 @@ class _ByQueryAndOffset(Form):
         return scores.gather(-1, rows.expand(*scores.shape[:3], -1))
 
     def short(self, position: "Position", places: Places, q: Tensor | None) -> Tensor:
+        assert q is not None
         scores = self.numbers(position, self.call(position, q, places=places))
         if torch.compiler.is_compiling():
             return scores
@@ -312,7 +327,15 @@ class _ByProduct(Form):
                 )
 
 
-def by_offset(function: Callable | None = None, *, reach: str | None = None) -> Callable:
+@overload
+def by_offset(function: Callable[..., Any]) -> Callable[..., Tensor]: ...
+@overload
+def by_offset(
+    *, reach: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Tensor]]: ...
+def by_offset(
+    function: Callable[..., Any] | None = None, *, reach: str | None = None
+) -> Callable[..., Any]:
     """Declare a door whose term depends on the offset alone: `bias(self, offset)`, or `mix`.
 
     Parameters
@@ -354,11 +377,11 @@ def by_offset(function: Callable | None = None, *, reach: str | None = None) -> 
     [[-0.0, -1.0, -2.0], [-1.0, -0.0, -1.0], [-2.0, -1.0, -0.0]]
     """
     if function is None:
-        return partial(by_offset, reach=reach)
+        return lambda function: _ByOffset(function, reach).door()
     return _ByOffset(function, reach).door()
 
 
-def by_query_and_offset(function: Callable) -> Callable:
+def by_query_and_offset(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Declare a door whose term depends on query and clipped offset: `bias(self, q)`.
 
     Positions must be whole numbers.
@@ -398,7 +421,7 @@ def by_query_and_offset(function: Callable) -> Callable:
     return _ByQueryAndOffset(function).door()
 
 
-def by_product(function: Callable) -> Callable:
+def by_product(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Declare a door whose term is a product of two positions' vectors: `bias(self, places)`.
 
     Parameters

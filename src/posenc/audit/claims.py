@@ -58,7 +58,7 @@ class Verdict:
         return {"text/plain": str(self), "text/html": self._html(), MIME: asdict(self)}
 
     def _html(self) -> str:
-        _, look = LOOK[self.verdict]
+        _, look = LOOK[Outcome(self.verdict)]
         opening = f'<div class="posenc-claim posenc-{look}" id="claim-{html.escape(self.id)}">'
         return opening + _badge_and_texts(self) + "</div>"
 
@@ -274,14 +274,14 @@ def _corrected(slip: "str | Slip") -> str:
 
 def _line(verdict: Verdict) -> str:
     """Return a verdict as one line of text."""
-    symbol, _ = LOOK[verdict.verdict]
+    symbol, _ = LOOK[Outcome(verdict.verdict)]
     parts = [f"{symbol} {verdict.id} {verdict.verdict}", verdict.measured, verdict.condition]
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
 def _badge_and_texts(verdict: Verdict) -> str:
     """Return the inner part of a box: the badge, what was measured, the condition."""
-    symbol, _ = LOOK[verdict.verdict]
+    symbol, _ = LOOK[Outcome(verdict.verdict)]
     badge = f'<span class="posenc-badge"><span aria-hidden="true">{symbol}</span> '
     badge += f"<strong>{html.escape(verdict.id)}</strong> {verdict.verdict}</span>"
     said = [text for text in (verdict.measured, verdict.condition) if text]

@@ -127,7 +127,7 @@ def without_magics(text: str) -> str:
 
 def named(folder: Path, keyword: str) -> dict[str, int]:
     """Return how often the calls of a folder's files give each text for a keyword argument."""
-    found: Counter[str] = Counter()
+    found: Counter[object] = Counter()
     for path in files(folder):
         for _, node in statements(path, path.name):
             calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node else ()

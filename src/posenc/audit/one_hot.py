@@ -19,6 +19,8 @@ class OneHot(Added):
     Parameters to learn: 0.
     """
 
+    fixed: Tensor
+
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, scale: str = "paper"
     ) -> None:

@@ -143,7 +143,9 @@ def facts(dataset: str) -> Printed:
     >>> facts("LSST").n_classes, facts("LSST").length
     (14, 36)
     """
-    return ENTRIES[_checks.choice("dataset", dataset, DATASETS)].printed
+    found = ENTRIES[_checks.choice("dataset", dataset, DATASETS)].printed
+    assert found is not None  # those of DATASETS are the printed ones
+    return found
 
 
 def column(fact: str) -> NDArray[np.int64]:

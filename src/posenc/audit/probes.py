@@ -41,13 +41,13 @@ RE_ENACTED: dict[str, type[Added]] = {
 }
 
 
-def made(cls: type, **sizes: object) -> nn.Module:
+def made(cls: type, **sizes: Any) -> nn.Module:
     """Return a module with those of the sizes that its constructor names, without dropout."""
     wanted = inspect.signature(cls).parameters
     return cls(**{name: value for name, value in sizes.items() if name in wanted}).eval()
 
 
-def small(cls: type) -> nn.Module:
+def small(cls: type) -> Any:
     return made(
         cls,
         d_model=D_MODEL,
@@ -104,7 +104,7 @@ def axis(module: nn.Module, x: Tensor, time: int) -> str:
         name: largest(given, given.narrow(dim, 0, 1)) > EXACT
         for name, dim in (("time", time), ("batch", 1 - time))
     }
-    return {0: "nothing", 2: "both"}.get(sum(varies.values()), max(varies, key=varies.get))
+    return {0: "nothing", 2: "both"}.get(sum(varies.values()), max(varies, key=varies.__getitem__))
 
 
 def compared(name: str, module: nn.Module, x: Tensor) -> dict[str, Any]:
@@ -203,7 +203,10 @@ def heads(cls: type) -> dict[str, Any]:
 def convolution(cls: type) -> dict[str, Any]:
     """Is it a convolution of tokens, and what does it do when it is called with a length?"""
     module, x = small(cls), tokens(BATCH, LENGTH, D_MODEL)
-    found = {"with_length": answered(module, LENGTH), "with_tokens": answered(module, x)}
+    found: dict[str, Any] = {
+        "with_length": answered(module, LENGTH),
+        "with_tokens": answered(module, x),
+    }
     if found["with_tokens"] == "runs" and isinstance(getattr(module, "conv", None), nn.Conv1d):
         again = published.TokenConvolution(D_MODEL, HEADS, LENGTH)
         again.convolution.load_state_dict(module.conv.state_dict())

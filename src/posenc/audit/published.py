@@ -22,6 +22,7 @@ from posenc import _checks, tables
 from posenc.attention import Position, SelfAttention
 from posenc.attention.kernels import softmax_weights
 from posenc.encodings import TAPE, TUPE, Sinusoidal
+from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 __all__ = [
     "AcrossBatch",
@@ -68,7 +69,7 @@ class BatchIndexed(Sinusoidal):
     True
     """
 
-    def embed(self, x: Tensor) -> Tensor:
+    def embed(self, x: Tensor) -> Tensor:  # type: ignore[override]  # as theirs, without places
         return x + self.rows(x.shape[0])[:, None].to(x.dtype)
 
 
@@ -198,6 +199,8 @@ class TiedTUPE(TUPE):
     True
     """
 
+    sinusoid: Tensor
+
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, cls_reset: bool = False
     ) -> None:
@@ -252,6 +255,8 @@ class DecayingDFT(Position):
     >>> round(float(second / first), 2)  # sqrt(2 / 16), again at every call
     0.35
     """
+
+    table: Tensor
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(_checks.even("d_model", d_model), n_heads, max_length)
@@ -379,12 +384,16 @@ class AcrossBatch(SelfAttention):
         if set(position.doors()) - {"embed"}:
             raise ValueError(f"position must use the door 'embed' only, got {position.doors()}")
 
-    def attend(self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
+    def attend(  # type: ignore[override]  # the whole batch is asked, nothing else can be
+        self, x: Tensor, mask: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
         if mask is not None or bias is not None:
             raise ValueError("mask and bias must be None for attention across the batch")
         return super().attend(x.transpose(0, 1)).transpose(0, 1)
 
-    def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def weights(  # type: ignore[override]
+        self, x: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
         """Return which series sees which at each time step: (length, heads, batch, batch)."""
         self.check_input(x, mask)
         x = self.position.embed(x).transpose(0, 1)
@@ -392,7 +401,7 @@ class AcrossBatch(SelfAttention):
         return softmax_weights(q, self._for_all_heads(k), None, None, self.scale)
 
 
-def attend_across_batch(model: nn.Module) -> None:
+def attend_across_batch(model: TimeSeriesTransformer | PatchTransformer) -> None:
     """Turn the attention of every layer of a model into `AcrossBatch`, weights and all.
 
     Parameters
@@ -489,6 +498,8 @@ def choose_on_half(correct: NDArray, seed: int) -> tuple[float, float]:
     return float(first[best]), float(second[best])
 
 
-def _scaled(mean: NDArray, deviation: NDArray, *parts: NDArray) -> tuple[NDArray, ...]:
+def _scaled(
+    mean: NDArray, deviation: NDArray, one: NDArray, other: NDArray
+) -> tuple[NDArray, NDArray]:
     deviation = np.where(deviation > 0, deviation, 1)
-    return tuple((part - mean) / deviation for part in parts)
+    return (one - mean) / deviation, (other - mean) / deviation

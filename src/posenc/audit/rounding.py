@@ -15,8 +15,11 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum
 from fractions import Fraction
 from numbers import Rational
+from typing import TYPE_CHECKING
 
 from posenc import _checks
+
+Number = Fraction | float
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,17 @@ class Bounds:
     low: Fraction
     high: Fraction
 
+    if TYPE_CHECKING:
+
+        def __init__(self, low: Number, high: Number) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", _fraction("low", self.low))
         object.__setattr__(self, "high", _fraction("high", self.high))
         if self.low > self.high:
             raise ValueError(f"low must not exceed high, got {self.low} and {self.high}")
 
-    def __add__(self, other: "Bounds | float") -> "Bounds":
+    def __add__(self, other: "Bounds | Number") -> "Bounds":
         other = as_bounds(other)
         return Bounds(self.low + other.low, self.high + other.high)
 
@@ -51,20 +58,20 @@ class Bounds:
     def __neg__(self) -> "Bounds":
         return Bounds(-self.high, -self.low)
 
-    def __sub__(self, other: "Bounds | float") -> "Bounds":
+    def __sub__(self, other: "Bounds | Number") -> "Bounds":
         return self + -as_bounds(other)
 
     def __rsub__(self, other: float) -> "Bounds":
         return as_bounds(other) - self
 
-    def __mul__(self, other: "Bounds | float") -> "Bounds":
+    def __mul__(self, other: "Bounds | Number") -> "Bounds":
         other = as_bounds(other)
         corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
         return Bounds(min(corners), max(corners))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: "Bounds | float") -> "Bounds":
+    def __truediv__(self, other: "Bounds | Number") -> "Bounds":
         other = as_bounds(other)
         if other.low <= 0 <= other.high:
             raise ValueError(f"divisor must keep away from 0, got {other}")
@@ -73,7 +80,7 @@ class Bounds:
     def __rtruediv__(self, other: float) -> "Bounds":
         return as_bounds(other) / self
 
-    def overlaps(self, other: "Bounds | float") -> bool:
+    def overlaps(self, other: "Bounds | Number") -> bool:
         """Return whether both may stand for one value."""
         other = as_bounds(other)
         return self.low <= other.high and other.low <= self.high
@@ -121,7 +128,9 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
     """
     _checks.choice("rounding", rounding, ROUNDINGS)
     number, percent = _decimal("text", text)
-    step = Decimal(1).scaleb(number.as_tuple().exponent)
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)  # `_decimal` lets finite numbers through only
+    step = Decimal(1).scaleb(exponent)
     if unit is not None:
         step, _ = _decimal("unit", unit)
         if step <= 0:
@@ -136,14 +145,14 @@ def printed(text: str, *, rounding: str = "nearest", unit: str | None = None) ->
     return Bounds(low * scale, high * scale)
 
 
-def as_bounds(value: Bounds | float) -> Bounds:
+def as_bounds(value: Bounds | Number) -> Bounds:
     """Return a number as an interval of one point; bounds stay as they are."""
     if isinstance(value, Bounds):
         return value
     return Bounds(_fraction("value", value), _fraction("value", value))
 
 
-def mean(values: Sequence[Bounds | float]) -> Bounds:
+def mean(values: Sequence[Bounds | Number]) -> Bounds:
     """Return the bounds of the mean of several figures.
 
     Parameters
@@ -169,7 +178,7 @@ def mean(values: Sequence[Bounds | float]) -> Bounds:
     return sum((as_bounds(v) for v in values), start=as_bounds(0)) * Fraction(1, len(values))
 
 
-def ranks(values: Sequence[Bounds | float]) -> list[Bounds]:
+def ranks(values: Sequence[Bounds | Number]) -> list[Bounds]:
     """Return the bounds of the rank of each figure among all; the largest has rank 1.
 
     Figures whose rounding overlaps may stand either way; exact figures that tie share their rank.
@@ -229,7 +238,7 @@ class Truth(Enum):
 RELATIONS = ("<", "<=", ">", ">=", "==")
 
 
-def compare(left: Bounds | float, relation: str, right: Bounds | float) -> Truth:
+def compare(left: Bounds | Number, relation: str, right: Bounds | Number) -> Truth:
     """Return whether `left relation right` holds for all, no or some values within the rounding.
 
     "More than 5 %" is `compare(share, ">", 0.05)`, or with `printed("5 %")` where the threshold is
@@ -274,7 +283,11 @@ def compare(left: Bounds | float, relation: str, right: Bounds | float) -> Truth
     return _truth(always, left.high > right.low)
 
 
-def within(value: Bounds | float, low: Bounds | float, high: Bounds | float) -> Truth:
+def within(
+    value: Bounds | Number,
+    low: Bounds | Number,
+    high: Bounds | Number,
+) -> Truth:
     """Return whether a figure lies between two others, ends included, as in "5 to 6 %".
 
     Parameters
@@ -349,7 +362,7 @@ def _truth(always: bool, possible: bool) -> Truth:
     return Truth.OPEN if possible else Truth.NEVER
 
 
-def _fraction(name: str, value: float) -> Fraction:
+def _fraction(name: str, value: Number) -> Fraction:
     """Return a number as the fraction that it prints as: 0.1 is a tenth, not 0.1's float."""
     if isinstance(value, Rational) and not isinstance(value, bool):
         return Fraction(value.numerator, value.denominator)

@@ -513,7 +513,8 @@ def _numbers(claim: Claim, evidence: Evidence) -> dict[str, float]:
     if evidence.equivalence is not None:
         numbers["p_equivalence"] = evidence.equivalence.value
     if claim.printed is not None:
-        numbers |= {"printed_low": claim.printed.low, "printed_high": claim.printed.high}
+        low, high = claim.printed.low, claim.printed.high
+        numbers |= {"printed_low": float(low), "printed_high": float(high)}
     return {name: float(value) for name, value in numbers.items()}
 
 

@@ -8,7 +8,7 @@ device rounds and in which order it sums, and how the optimiser carries that on.
 import datetime
 from argparse import Namespace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -23,7 +23,7 @@ ENCODINGS = {"none": "none", "embed": "sinusoidal", "rotate": "rotary", "bias": 
 STEPS = 5
 MASKS = "dropout's masks are drawn on the processor for both devices"
 _TASK = {"length": 24, "n": 96, "distance": 4}
-_SIZES = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64, "batch_size": 24}
+_SIZES: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64, "batch_size": 24}
 
 
 class Course(NamedTuple):

@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from posenc import _checks, encodings, models
 from posenc.attention import DOORS, Position, words
@@ -23,13 +23,16 @@ from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
 
+Model = models.TimeSeriesTransformer | models.PatchTransformer
 MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
 
 
-def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> nn.Module:
+def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> Model:
     """Return the model of a cell, with the initial weights of its seed."""
     cls = MODELS[_checks.choice("model", settings.model, MODELS)]
-    options = {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
+    options: dict[str, Any] = (
+        {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
+    )
     if settings.norm != "own":
         options["norm"] = settings.norm
     with torch.random.fork_rng(devices=[]):
@@ -107,8 +110,8 @@ def find_class(name: str) -> type[Position]:
     module = _imported(name, module_name.removesuffix(".py"))
     found = getattr(module, class_name, None)
     if found is None:
-        own = [k for k, v in vars(module).items() if _is_position(v) and v is not Position]
-        has = f"has {', '.join(own)}" if own else "has no encoding"
+        there = [k for k, v in vars(module).items() if _is_position(v) and v is not Position]
+        has = f"has {', '.join(there)}" if there else "has no encoding"
         raise ValueError(f"encoding {name!r}: {module.__name__} has no {class_name!r}, it {has}")
     if not _is_position(found):
         raise ValueError(
@@ -180,7 +183,7 @@ def _is_position(found: object) -> bool:
     return inspect.isclass(found) and issubclass(found, Position)
 
 
-def check_options(name: str, options: Mapping[str, object]) -> None:
+def check_options(name: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError unless the encoding exists and takes these options."""
     takes = list(inspect.signature(find_class(name)).parameters)[3:]
     if options and not takes:
@@ -208,7 +211,7 @@ def check_option_values(settings: Settings) -> None:
             raise ValueError(f"encoding {settings.encoding!r}: {error}") from error
 
 
-def _without_length(options: Mapping[str, object]) -> dict[str, object]:
+def _without_length(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of an encoding with the factor that a length would say, if none is given."""
     follows = options.get("scaling", "none") != "none" and options.get("factor") is None
     if follows and options.get("original_length") is not None:

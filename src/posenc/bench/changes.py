@@ -7,7 +7,7 @@ with another one is another cell. Here they are told apart, and said.
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SOURCES = {"encoding": "encoding_source", "dataset": "dataset_source"}
 # What tuning chooses anew for a cell that has changed.
@@ -72,7 +72,7 @@ class Stored:
         for record in records:
             self._known[_rest(record["settings"])].append(_sources(record["settings"]))
 
-    def change(self, settings: Mapping[str, object], encoding: str, dataset: str) -> Change:
+    def change(self, settings: Mapping[str, Any], encoding: str, dataset: str) -> Change:
         """Return what has changed between a cell and the last stored training that is alike."""
         now, known = _sources(settings), self._known.get(_rest(settings), [])
         if not known or now in known:
@@ -81,11 +81,11 @@ class Stored:
         return Change(*(name * (a != b) for name, a, b in pairs))
 
 
-def _sources(settings: Mapping[str, object]) -> tuple[object, ...]:
+def _sources(settings: Mapping[str, Any]) -> tuple[object, ...]:
     return tuple(settings.get(name, "") for name in SOURCES.values())
 
 
-def _rest(settings: Mapping[str, object]) -> str:
+def _rest(settings: Mapping[str, Any]) -> str:
     """Return all settings as a text, but for the fingerprints and what tuning has chosen."""
     left_out = {*SOURCES.values(), *(CHOSEN if settings.get("tuned") else ())}
     kept = {name: value for name, value in settings.items() if name not in left_out}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from posenc.bench.jobs import Job, died, run
 
@@ -57,7 +58,8 @@ class DaskEngine:
         """Yield each job with its records as it ends; few wait at the scheduler at any time."""
         from distributed import as_completed
 
-        waiting, futures = as_completed(loop=self._client.loop), {}
+        waiting = as_completed(loop=self._client.loop)
+        futures: dict[Any, Job] = {}
         try:
             self._fill(jobs, waiting, futures)
             while futures:
@@ -71,7 +73,7 @@ class DaskEngine:
             if not self._held:
                 self.close()
 
-    def _fill(self, jobs: Iterator[Job], waiting: object, futures: dict) -> None:
+    def _fill(self, jobs: Iterator[Job], waiting: Any, futures: dict) -> None:
         # twice the workers, so that none waits for this driver
         while len(futures) < 2 * self.n_workers:
             job = next(jobs, None)
@@ -83,7 +85,7 @@ class DaskEngine:
             self.running = sum(len(j.cells) for j in futures.values())
 
 
-def _records(future: object, job: Job) -> list[dict]:
+def _records(future: Any, job: Job) -> list[dict]:
     if future.status == "finished":
         return future.result()
     error = future.exception()

@@ -117,6 +117,7 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
             else _lacking(groups, options.out, again=again)
         )
         print_estimate(lacking, train)
+    cells: Cells
     if files is not None:
         train.plan.total += TRIALS * len(groups)
         summary = staged(groups, files, train)

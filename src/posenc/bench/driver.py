@@ -3,7 +3,7 @@
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -33,11 +33,33 @@ class Engine(Protocol):
         Cells that are being trained.
     """
 
-    n_workers: int
-    running: int
+    @property
+    def n_workers(self) -> int: ...
+    @property
+    def running(self) -> int: ...
 
     def map(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[dict]]]:
         """Yield each job with its records as it ends."""
+
+
+class Stores(Protocol):
+    """A store, or what stands in for one where results go to several files."""
+
+    @property
+    def path(self) -> Path:
+        """The file whose name the claims of several drivers share."""
+
+    def refresh(self) -> None:
+        """Read what others have added."""
+
+    def finished(self, key: str) -> bool:
+        """Return whether a cell has a result."""
+
+    def failed(self, key: str) -> bool:
+        """Return whether a cell has an error and no result."""
+
+    def append(self, record: dict, /) -> None:
+        """Write one record."""
 
 
 class Cells(Protocol):
@@ -45,7 +67,7 @@ class Cells(Protocol):
 
     def __len__(self) -> int: ...
 
-    def groups(self) -> Iterable[list[Settings]]:
+    def groups(self) -> Iterable[Sequence[Settings]]:
         """Return the groups."""
 
 
@@ -124,7 +146,7 @@ class Driver:
     """
 
     grid: Cells
-    store: Store
+    store: Stores
     engine: Engine
     stack: int = 1
     device: str = "auto"
@@ -175,7 +197,7 @@ class Driver:
                 self._begun[cells[0].key] = now
                 yield Job(tuple(cells), self.device, self.compile, self.probe, self.train)
 
-    def _free(self, group: list[Settings], claims: Claims) -> list[Settings]:
+    def _free(self, group: Sequence[Settings], claims: Claims) -> list[Settings]:
         """Return the cells that are left to do, claimed."""
         self.store.refresh()
         open_cells = [cell for cell in group if not self._skips(cell)]

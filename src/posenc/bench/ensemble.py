@@ -29,8 +29,10 @@ class Ensemble(Protocol):
         What an optimiser gets, each (n_seeds, ...) where there are several.
     """
 
-    n_seeds: int
-    parameters: list[Tensor]
+    @property
+    def n_seeds(self) -> int: ...
+    @property
+    def parameters(self) -> Sequence[Tensor]: ...
 
     def forward(self, x: Tensor, mask: Tensor | None, masks: list[Tensor]) -> Tensor:
         """Return training logits (n_seeds, batch, n_classes).

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -146,7 +147,7 @@ def _versions(path: Path) -> dict[str, list[dict]]:
     return _read(path) if path.is_file() else {}
 
 
-def _collect(item: object, found: dict[str, str]) -> None:
+def _collect(item: Any, found: dict[str, str]) -> None:
     """Add the code of a class or function and of what it reaches in `posenc`."""
     name = f"{item.__qualname__}"
     if name in found:
@@ -195,7 +196,7 @@ def _bare(source: str, tree: ast.AST) -> str:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                dropped.update(range(first.lineno, first.end_lineno + 1))
+                dropped.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return "".join(text for line, text in _pieces(source) if line not in dropped)
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 from posenc import _checks, data
 from posenc.bench import build
@@ -24,7 +25,7 @@ class Spec:
     """
 
     name: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def parse(text: str) -> Spec:
@@ -68,7 +69,7 @@ class Grid:
     encodings: Sequence[Spec]
     models: Sequence[str]
     seeds: Sequence[int]
-    common: Mapping[str, object]
+    common: Mapping[str, Any]
     resampled: bool = False
 
     def __len__(self) -> int:
@@ -117,7 +118,7 @@ def make(
     profile_name: str = "laptop",
     *,
     resampled: bool = False,
-    **changes: object,
+    **changes: Any,
 ) -> Grid:
     """Return a grid, after looking for what is wrong with it."""
     lists = {"datasets": datasets, "encodings": encodings, "models": models, "seeds": seeds}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from posenc.bench import records, stopwatch
 from posenc.bench.settings import Settings
@@ -106,7 +107,7 @@ def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
             return [r for cell in cells for r in _run_group([cell], job, device)]
         outcomes = [error]
     seconds = stopwatch.since(start) / len(cells)
-    where = {"device": device_name(device), "seconds": seconds}
+    where: dict[str, Any] = {"device": device_name(device), "seconds": seconds}
     return [
         _stored(cell, outcome, where)
         if isinstance(outcome, dict)
@@ -115,7 +116,7 @@ def _run_group(cells: Sequence[Settings], job: Job, device: str) -> list[dict]:
     ]
 
 
-def _stored(cell: Settings, metrics: dict, where: Mapping[str, object]) -> dict:
+def _stored(cell: Settings, metrics: dict, where: Mapping[str, Any]) -> dict:
     """Return the record of a training; of a failed one if a store would not take its metrics."""
     record = records.finished(cell, metrics, **where)
     try:

@@ -4,6 +4,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -102,16 +103,19 @@ def model(cell: LanguageSettings, n_tokens: int, max_length: int) -> LanguageMod
         )
 
 
+Cell = TypeVar("Cell", bound=LanguageSettings)
+
+
 def one_by_one(
-    train_one: Callable[[LanguageSettings, torch.device], dict[str, object]],
-    cells: Sequence[LanguageSettings],
+    train_one: Callable[[Cell, torch.device], dict[str, Any]],
+    cells: Sequence[Cell],
     device: str,
     *,
     compile: bool = False,  # noqa: ARG001 - the engine hands it on
     probe: object = None,  # noqa: ARG001
-) -> list[dict[str, object] | TrainingError]:
+) -> list[dict[str, Any] | TrainingError]:
     """Return what each cell's training gave, or the TrainingError that ended it."""
-    found: list[dict[str, object] | TrainingError] = []
+    found: list[dict[str, Any] | TrainingError] = []
     for cell in cells:
         try:
             found.append(train_one(cell, torch.device(device)))
@@ -122,10 +126,10 @@ def one_by_one(
 
 def fit(
     cell: LanguageSettings, net: nn.Module, draw: Callable[[], Batch], clock: Clock
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Train a model for `cell.steps` steps."""
     net.train()
-    rates = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
+    rates: dict[str, Any] = {"lr": cell.learning_rate, "weight_decay": cell.weight_decay}
     optimizer = torch.optim.AdamW(net.parameters(), fused=True, **rates)
     losses, start = [], stopwatch.now()
     for step in range(cell.steps):

@@ -101,23 +101,24 @@ class LocalEngine:
 
     def _collect(self, worker: _Worker) -> tuple[Job, list[dict]] | None:
         job = worker.job
+        assert job is not None  # it has answered
         try:
             records = worker.pipe.recv()
         except (EOFError, OSError):
-            return self._replace(worker)
+            return self._replace(worker, job)
         worker.job = None
         return job, records
 
-    def _replace(self, worker: _Worker) -> tuple[Job, list[dict]] | None:
+    def _replace(self, worker: _Worker, job: Job) -> tuple[Job, list[dict]] | None:
         worker.process.join()
         worker.pipe.close()
         fresh = self._start()
         self._workers[self._workers.index(worker)] = fresh
         if worker.attempt < ATTEMPTS:
-            self._send(fresh, worker.job, worker.attempt + 1)
+            self._send(fresh, job, worker.attempt + 1)
             return None
         why = f"the worker died {ATTEMPTS} times, at last with code {worker.process.exitcode}"
-        return worker.job, [died(cell, why, worker.job.device) for cell in worker.job.cells]
+        return job, [died(cell, why, job.device) for cell in job.cells]
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
@@ -191,7 +192,8 @@ def _serve(pipe: Connection) -> None:
 
 
 def _die_with_driver() -> None:
-    multiprocessing.parent_process().join()
+    if (driver := multiprocessing.parent_process()) is not None:
+        driver.join()
     os._exit(1)
 
 

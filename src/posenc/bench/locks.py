@@ -9,7 +9,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows: no advisory locks; appends are still single writes
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager

@@ -18,6 +18,8 @@ class PeakMemory:
     On a GPU that is allocated memory, on Linux the process's resident memory; elsewhere None.
     """
 
+    _start: int | None
+
     def __init__(self, device: torch.device) -> None:
         self._device = device
         if device.type == "cuda":
@@ -48,4 +50,7 @@ def _give_back_freed() -> None:
 
 
 def _resident(field: str) -> int:
-    return 1024 * int(re.search(rf"{field}:\s+(\d+) kB", _STATUS.read_text())[1])
+    found = re.search(rf"{field}:\s+(\d+) kB", _STATUS.read_text())
+    if found is None:
+        raise OSError(f"{_STATUS} has no line {field}")
+    return 1024 * int(found[1])

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from posenc import _files
 
 MAKER = "made_by"
 
 
-def read_own(path: Path, maker: str) -> dict[str, object]:
+def read_own(path: Path, maker: str) -> dict[str, Any]:
     """Return what a file of a command's own holds."""
     if not path.exists():
         return {}
@@ -24,7 +25,7 @@ def read_own(path: Path, maker: str) -> dict[str, object]:
     return stored
 
 
-def write_own(path: Path, maker: str, content: Mapping[str, object]) -> None:
+def write_own(path: Path, maker: str, content: Mapping[str, Any]) -> None:
     """Put a file in its place in one step; at any moment there is the old one or the new one."""
     read_own(path, maker)
     text = json.dumps({MAKER: maker, **content}, indent=1, allow_nan=False)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -76,7 +77,8 @@ class Parts:
     def only(self, cells: Sequence[int]) -> "Parts":
         """Return the parts that some of the cells see."""
         some = (part.only(cells) for part in (self.train, self.validation, self.test))
-        return Parts(*some, self.length, self.n_channels, self.n_classes)
+        train, validation, test = some
+        return Parts(train, validation, test, self.length, self.n_channels, self.n_classes)
 
 
 def load_parts(settings: Settings, device: torch.device) -> Parts:
@@ -100,8 +102,9 @@ def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
     if all((c.resample, c.split_seed) == (cells[0].resample, cells[0].split_seed) for c in cells):
         return first
     every = [load_parts(cell, device) for cell in cells]
-    joined = (_join([getattr(p, name) for p in every]) for name in ("train", "validation", "test"))
-    return Parts(*joined, first.length, first.n_channels, first.n_classes)
+    names = ("train", "validation", "test")
+    train, validation, test = (_join([getattr(p, name) for p in every]) for name in names)
+    return Parts(train, validation, test, first.length, first.n_channels, first.n_classes)
 
 
 def _join(parts: Sequence[Part]) -> Part:
@@ -135,20 +138,20 @@ def _load(
     tensors = [_to_device(part, device) for part in (train, held_out, test)]
     if statistics:
         tensors = [_with_statistics(part, statistics, name) for part in tensors]
-    n_channels = tensors[0].x.shape[-1]
-    return Parts(*tensors, train.length, n_channels, train.n_classes)
+    first, validated, tested = tensors
+    return Parts(first, validated, tested, train.length, first.x.shape[-1], train.n_classes)
 
 
-def _resampled(name: str, options: dict[str, object], resample: int) -> tuple[Dataset, Dataset]:
+def _resampled(name: str, options: dict[str, Any], resample: int) -> tuple[Dataset, Dataset]:
     """Return both parts of a resample; steps are lost behind it, as equal series stay together."""
     losses = options if resample and "lost" in options else {}
     kept = {} if losses else options
-    parts = tuple(data.load(name, split, **kept) for split in data.SPLITS)
+    train, test = (data.load(name, split, **kept) for split in data.SPLITS)
     if resample:
-        parts = data.resample(*parts, resample)
+        train, test = data.resample(train, test, resample)
     if losses:
-        parts = tuple(map(partial(lose_samples, **losses), parts, data.SPLITS))
-    return parts
+        train, test = map(partial(lose_samples, **losses), (train, test), data.SPLITS)
+    return train, test
 
 
 def some(part: Dataset, most: int, seed: int) -> Dataset:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
 
 from posenc import _checks
 
@@ -112,8 +113,8 @@ class Settings:
     dataset: str
     seed: int = 0
     profile: str = "laptop"
-    encoding_options: Mapping[str, object] = field(default_factory=dict)
-    dataset_options: Mapping[str, object] = field(default_factory=dict)
+    encoding_options: Mapping[str, Any] = field(default_factory=dict)
+    dataset_options: Mapping[str, Any] = field(default_factory=dict)
     encoding_source: str = ""
     scale: str = "paper"
     d_model: int = 64
@@ -204,7 +205,7 @@ class Settings:
 PROTOCOL, RESAMPLES = "protocol", 5
 
 # Only what differs from the defaults above, which are the laptop's.
-PROFILES: dict[str, dict[str, object]] = {
+PROFILES: dict[str, dict[str, Any]] = {
     "smoke": {
         "d_model": 16,
         "n_heads": 2,
@@ -265,17 +266,17 @@ HELP = {
 }
 
 
-def key(stored: Mapping[str, object]) -> str:
+def key(stored: Mapping[str, Any]) -> str:
     """Return the key of a record: the hash of its settings."""
     text = json.dumps(stored, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def complete(stored: Mapping[str, object]) -> dict[str, object]:
+def complete(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a record with those that its time did not know yet."""
     return {**_LATER, **stored}
 
 
-def profile(name: str) -> dict[str, object]:
+def profile(name: str) -> dict[str, Any]:
     """Return the settings of a profile: `Settings(encoding, model, dataset, **profile(name))`."""
     return {**PROFILES[_checks.choice("profile", name, PROFILES)], "profile": name}

@@ -189,8 +189,9 @@ def _later(record: object) -> str:
     there = record.get("versions") if isinstance(record, dict) else None
     made_by = there.get("posenc") if isinstance(there, dict) else None
     ours = records.versions().get("posenc")
-    is_later = isinstance(made_by, str) and ours and _numbers(made_by) > _numbers(ours)
-    return made_by[:40] if is_later else ""
+    if not isinstance(made_by, str) or not ours or _numbers(made_by) <= _numbers(ours):
+        return ""
+    return made_by[:40]
 
 
 def _numbers(version: str) -> list[int]:

@@ -7,6 +7,7 @@ end.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ from posenc.bench.parts import Part, Parts
 from posenc.bench.settings import Settings
 from posenc.bench.values import WARM_PEAK
 
-Probe = Callable[[Settings, nn.Module], dict[str, object]]
+Probe = Callable[[Settings, nn.Module], dict[str, Any]]
 """A further test of a fitted model: what it returns joins the scores of that cell."""
 
 
@@ -276,9 +277,9 @@ def _fitted(models: list[nn.Module], group: Ensemble) -> list[nn.Module]:
 
 
 def _optimizer(
-    tensors: list[Tensor], settings: Settings, device: torch.device
+    tensors: Sequence[Tensor], settings: Settings, device: torch.device
 ) -> torch.optim.Optimizer:
-    options = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
+    options: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
     if settings.optimizer == "radam":
         return torch.optim.RAdam(tensors, decoupled_weight_decay=True, **options)
     return torch.optim.AdamW(tensors, fused=device.type in ("cpu", "cuda"), **options)
@@ -293,8 +294,8 @@ def _losses(logits: Tensor, y: Tensor) -> Tensor:
     return each.view(y.shape).mean(1)
 
 
-def _course(best: Best) -> dict[str, float | list[float]]:
-    found = {
+def _course(best: Best) -> dict[str, Any]:
+    found: dict[str, Any] = {
         "validation_accuracy": best.score[0],
         "validation_loss": -best.score[1] if math.isfinite(best.score[1]) else None,
         "train_loss": [best.losses[0], best.losses[-1]],

@@ -9,6 +9,7 @@ chooses nothing.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from posenc.bench import build
 from posenc.bench.settings import Settings
@@ -73,16 +74,16 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
     return replace(cell, learning_rate=best.learning_rate, scale=best.scale, tuned=TUNED)
 
 
-def worth(record: Mapping[str, Mapping[str, float | None]]) -> tuple[float, float]:
+def worth(record: Mapping[str, Mapping[str, Any]]) -> tuple[float, float]:
     """Return what trials are compared by: validation accuracy, then the lower validation loss."""
     metrics = record["metrics"]
     loss = metrics["validation_loss"]
     return metrics["validation_accuracy"], -math.inf if loss is None else -loss
 
 
-def _trial(cell: Settings, **changes: object) -> Settings:
-    first = {"seed": 0, "split_seed": 0, "resample": 0, "profile": PROFILE}
-    short = {"steps": STEPS, "least_steps": STEPS, "patience_steps": STEPS}
+def _trial(cell: Settings, **changes: Any) -> Settings:
+    first: dict[str, Any] = {"seed": 0, "split_seed": 0, "resample": 0, "profile": PROFILE}
+    short: dict[str, Any] = {"steps": STEPS, "least_steps": STEPS, "patience_steps": STEPS}
     return replace(cell, **first, **short, **changes)
 
 

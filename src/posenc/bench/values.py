@@ -7,7 +7,7 @@ anything: what reads them knows them.
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from posenc._checks import MOST
 from posenc.bench.settings import Settings
@@ -25,21 +25,21 @@ class Rule(NamedTuple):
     """
 
     said: str
-    fits: Callable[[object], bool]
+    fits: Callable[[Any], bool]
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     """Return whether a value is a finite number that a float can hold, and no bool."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max  # False for NaN, too
 
 
-def _is_count(value: object, least: int = 0) -> bool:
+def _is_count(value: Any, least: int = 0) -> bool:
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     return is_integer and least <= value <= MOST
 
 
-def _is_share(value: object) -> bool:
+def _is_share(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
@@ -78,7 +78,7 @@ METRICS: dict[str, Rule] = {
     "validation_curve": Rule("a list of numbers from 0 to 1", _list_of(_is_share)),
 }
 
-_OF_TYPE = {str: TEXT, int: COUNT, float: NUMBER}
+_OF_TYPE: dict[object, Rule] = {str: TEXT, int: COUNT, float: NUMBER}
 SETTINGS: dict[str, Rule] = {
     **{item.name: _OF_TYPE.get(item.type, OBJECT) for item in fields(Settings)},
     **dict.fromkeys(("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs"), FROM_1),
@@ -89,7 +89,7 @@ SETTINGS: dict[str, Rule] = {
 }
 
 
-def check(place: str, values: Mapping[str, object], rules: Mapping[str, Rule]) -> None:
+def check(place: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Raise ValueError if one of several values is not what its rule asks for."""
     for name, value in values.items():
         rule = rules.get(name)

@@ -49,8 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "pack":
         return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
     known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
-    command = known[options.command]
-    return max([_run(command, name) for name in options.names or _present()], default=0)
+    return max(
+        [_run(known[options.command], name) for name in options.names or _present()], default=0
+    )
 
 
 def _list() -> int:
@@ -112,8 +113,10 @@ def _pack(folder: Path, name: str) -> int:
         return 0
     entry, path = find_entry(name), carried.location(folder, name)
     splits = {split: load(name, split) for split in SPLITS}
+    files = find(entry)
+    assert files is not None  # they were read just now
     try:
-        carried.write_carried(path, splits, find(entry).digests())
+        carried.write_carried(path, splits, files.digests())
     except OSError as error:
         print(f"error: cannot write {path} ({error})", file=sys.stderr)
         return 1

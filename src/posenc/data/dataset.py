@@ -151,7 +151,7 @@ def stack(
     x = np.full((len(series), length, series[0].shape[1]), np.nan, dtype=np.float32)
     for row, one in zip(x, series, strict=True):
         row[: len(one)] = one
-    mask = ~np.isnan(x).any(axis=2)
+    mask = np.asarray(~np.isnan(x).any(axis=2))
     if mask.all():
         return Dataset(x, y, classes, name, provenance)
     x[~mask] = 0

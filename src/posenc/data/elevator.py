@@ -110,10 +110,10 @@ def speed_profile(distance: float, rate: float) -> NDArray[np.float64]:
         MAX_ACCELERATION / MAX_JERK,
     )
     rectangle, *averages = (np.ones(max(1, round(rate * one))) for one in durations)
-    profile = rectangle * distance * rate / len(rectangle)
+    profile: NDArray[np.floating] = rectangle * distance * rate / len(rectangle)
     for box in averages:
         profile = np.convolve(profile, box / len(box))
-    return profile
+    return profile.astype(np.float64, copy=False)
 
 
 def _measure(rng: np.random.Generator, faulty: bool, noise: float) -> NDArray[np.float64]:

@@ -35,6 +35,6 @@ def search() -> list[tuple[str, Path]]:
     if os.environ.get("POSENC_DATA"):
         places.append(("$POSENC_DATA", Path(os.environ["POSENC_DATA"]).expanduser()))
     places.append(("cache", cache() / "sets"))
-    if bundled():
-        places.append(("aeon", bundled()))
+    if (own := bundled()) is not None:
+        places.append(("aeon", own))
     return places

@@ -153,9 +153,7 @@ def facts(name: str) -> Facts:
         n_classes=train.n_classes,
         n_channels=train.n_channels,
         class_counts=dict(zip(train.classes, zip(*counts, strict=True), strict=True)),
-        masked_steps=tuple(
-            0 if part.mask is None else int((~part.mask).sum()) for part in (train, test)
-        ),
+        masked_steps=(_n_masked(train), _n_masked(test)),
         repeats=repeats.count(train, test),
         printed=entry.printed if entry else None,
         provenance=train.provenance,
@@ -184,3 +182,7 @@ def _missing(part: Dataset) -> int:
 
 def _dash(value: int | None) -> str:
     return "-" if value is None else str(value)
+
+
+def _n_masked(part: Dataset) -> int:
+    return 0 if part.mask is None else int((~part.mask).sum())

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from posenc import _checks
 from posenc.data import carried, checksums, download, folders, lock, packed
@@ -140,7 +141,7 @@ def load(name: str, split: str, **options) -> Dataset:
     return lose_samples(data, split, **options) if options else data
 
 
-def _check_options(name: str, options: Mapping[str, object], known: Iterable[str]) -> None:
+def _check_options(name: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
     for option in options:
         _checks.choice(f"option of {name}", option, sorted(known))
 

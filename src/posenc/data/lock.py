@@ -4,6 +4,7 @@ Written here because neither pooch nor aeon brings a lock, and a dozen lines are
 """
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from posenc.data.errors import DataError
 
-if os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 
     def _try_lock(descriptor: int) -> None:

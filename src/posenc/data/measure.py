@@ -14,6 +14,7 @@ from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,9 @@ def count(name: str) -> dict:
         del counted[key]
     for key in ("lengths", "missing_steps"):  # younger than the record, which pages do not show
         del counted[key]
-    digests = find(find_entry(name)).digests()
+    files = find(find_entry(name))
+    assert files is not None  # they were read just now
+    digests = files.digests()
     listing = "".join(f"{path} {digest}\n" for path, digest in sorted(digests.items()))
     sha256 = hashlib.sha256(listing.encode()).hexdigest()
     counted |= {"fingerprint": fingerprint(name), "files": len(digests), "sha256": sha256}
@@ -200,7 +203,7 @@ def leakage(name: str, seed: int) -> dict[str, float]:
     return scores
 
 
-def twins(name: str, n_resamples: int = 5) -> dict[str, object]:
+def twins(name: str, n_resamples: int = 5) -> dict[str, Any]:
     """Return what the nearest training series scores where test series stand in training too.
 
     Euclidean distance of standardised series. "official" is the accuracy on the official test part,
@@ -208,7 +211,8 @@ def twins(name: str, n_resamples: int = 5) -> dict[str, object]:
     "resampled" on other splits of the same series, in which no series is on both sides.
     """
     official = load(name, "train"), load(name, "test")
-    is_twin = np.isin(*reversed(identities(official)))
+    of_train, of_test = identities(official)
+    is_twin = np.isin(of_test, of_train)
     hits = _nearest_hits(*official)
     shares = {"official": hits, "on_twins": hits[is_twin], "on_others": hits[~is_twin]}
     others = (_nearest_hits(*resample(*official, r)) for r in range(1, n_resamples + 1))
@@ -303,4 +307,6 @@ def _everything() -> dict:
 
 def _paths(name: str) -> list[Path]:
     load(name, "train")  # fetches the set, or says what to fetch
-    return list(find(find_entry(name)).paths)
+    files = find(find_entry(name))
+    assert files is not None
+    return list(files.paths)

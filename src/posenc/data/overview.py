@@ -1,5 +1,7 @@
 """One table of the real data sets: what a user needs to know before choosing one."""
 
+from typing import Any
+
 from posenc.data.download import Source, Zenodo
 from posenc.data.measure import recorded, recorded_facts
 from posenc.data.registry import ENTRIES, Entry
@@ -15,7 +17,7 @@ _SOURCES = {
 _ABOUT_THE_SURVEY = "survey"  # a word of notes that compare a set with the survey's table
 
 
-def overview() -> dict[str, dict[str, object]]:
+def overview() -> dict[str, dict[str, Any]]:
     """Return one row for each counted set, the archives' by length, then those cut into windows.
 
     Returns
@@ -31,7 +33,7 @@ def overview() -> dict[str, dict[str, object]]:
     return {entry.name: row for entry, row in rows}
 
 
-def _row(entry: Entry) -> dict[str, object]:
+def _row(entry: Entry) -> dict[str, Any]:
     facts = recorded_facts(entry.name)
     return {
         "steps": facts.length,

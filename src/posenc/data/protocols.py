@@ -94,8 +94,8 @@ def prepare(
     mean, deviation = np.zeros(train.n_channels), np.ones(train.n_channels)
     if normalise:
         mean, deviation = channel_statistics(train)
-    parts = (standardise(part, mean, deviation) for part in (train, held_out, test))
-    return Prepared(*parts, mean, deviation)
+    train, held_out, test = (standardise(part, mean, deviation) for part in (train, held_out, test))
+    return Prepared(train, held_out, test, mean, deviation)
 
 
 def split_validation(data: Dataset, share: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
@@ -166,6 +166,7 @@ def _choose_series(data: Dataset, share: float, rng: np.random.Generator) -> NDA
 
 
 def _choose_groups(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    assert data.groups is not None
     numbers = np.unique(data.groups)
     counts = np.stack(
         [np.bincount(data.y[data.groups == one], minlength=data.n_classes) for one in numbers]

@@ -201,7 +201,7 @@ _OTHER_PEOPLE = {
 _STAND_INS = tuple(
     from_archive(
         name,
-        record,
+        int(record),
         "stand-in",
         notes=(f"not in the survey; stands in for {what}", *more),
         official_only=_OTHER_PEOPLE.get(name),
@@ -235,7 +235,7 @@ _OUTLINE = "steps are places along the outline of {}, not times"
 _BONES = "the sets of bone outlines here hold the same series under other labels"
 _SIMULATED = "made by a generator, not recorded"
 _ARCHIVE = tuple(
-    from_archive(name, record, notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
+    from_archive(name, int(record), notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
     for name, (record, *notes) in {
         "PenDigits": (
             11206259,

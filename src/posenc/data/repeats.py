@@ -24,8 +24,8 @@ def count(train: Dataset, test: Dataset) -> tuple[int, int, int]:
     part, and of test series that also stand in the training part.
     """
     first, second = identities((train, test))
-    inside = (len(part) - len(np.unique(part)) for part in (first, second))
-    return *inside, int(np.isin(second, first).sum())
+    in_first, in_second = (len(part) - len(np.unique(part)) for part in (first, second))
+    return in_first, in_second, int(np.isin(second, first).sum())
 
 
 def _as_bytes(part: Dataset) -> list[bytes]:

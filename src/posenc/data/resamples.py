@@ -103,10 +103,11 @@ def resample(train: Dataset, test: Dataset, r: int, *, seed: int = 0) -> tuple[D
         how = "whole groups, as many as officially"
         chosen = _deal_groups(both, same, is_official_train, bits)
     said = f"resample {r} (seed {seed}) of both official parts: {how}"
-    return tuple(
+    new_train, new_test = (
         _without_idle_mask(replace(both.take(rows), provenance=f"{said}; {part.provenance}"))
         for rows, part in ((chosen, train), (~chosen, test))
     )
+    return new_train, new_test
 
 
 def _check_parts(train: Dataset, test: Dataset) -> None:
@@ -148,7 +149,7 @@ def _padded(part: Dataset, length: int) -> Dataset:
 
 def _without_idle_mask(part: Dataset) -> Dataset:
     """Return the part without a mask if every step is real, as a file without gaps is read."""
-    return replace(part, mask=None) if part.mask.all() else part
+    return part if part.mask is None or not part.mask.all() else replace(part, mask=None)
 
 
 def _deal_series(
@@ -184,6 +185,7 @@ def _deal_groups(
     bits: np.random.PCG64,
 ) -> NDArray[np.bool_]:
     """Return which series are for training: whole groups, every class on both sides."""
+    assert both.groups is not None
     shared = np.intersect1d(both.groups[is_official_train], both.groups[~is_official_train])
     if len(shared):
         raise ValueError(f"groups must not be divided, got {shared[:5].tolist()} in both parts")

@@ -1,9 +1,15 @@
 """The synthetic families, whose options `posenc.data.load` passes on."""
 
+from collections.abc import Callable
+
+from posenc.data.dataset import Dataset
 from posenc.data.elevator import elevator
 from posenc.data.range_probe import range_probe
 
 __all__ = ["FAMILIES", "elevator", "range_probe"]
 
-FAMILIES = {"elevator": elevator, "range_probe": range_probe}
+FAMILIES: dict[str, Callable[..., Dataset]] = {
+    "elevator": elevator,
+    "range_probe": range_probe,
+}
 """The families by name: what makes a split from "train" or "test" and options."""

@@ -86,7 +86,7 @@ class Added(Position, ABC):
         return table if self.gain is None else self.gain * table
 
     def embed(self, x: Tensor, places: Places | None = None) -> Tensor:
-        if is_plain(places):
+        if places is None or is_plain(places):
             return x + self.rows(x.shape[1]).to(x.dtype)
         return x + self._scaled(self._anywhere(places.of_queries)).to(x.dtype)
 

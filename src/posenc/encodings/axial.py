@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks, frequencies
@@ -60,6 +61,8 @@ class AxialRotary(Position):
     torch.Size([1, 6, 8])
     """
 
+    omega: nn.Parameter | NDArray[np.floating]
+
     def __init__(
         self,
         d_model: int,
@@ -90,7 +93,7 @@ class AxialRotary(Position):
     @torch.no_grad()
     def reset_parameters(self) -> None:
         """Draw all that is learned anew, as at the start; nothing is with "axial"."""
-        if self.axes == "mixed":
+        if isinstance(self.omega, Tensor):
             drawn = torch.empty_like(precise(self.omega)).normal_()
             size = torch.as_tensor(self._sizes).to(drawn)[:, None]
             self.omega.copy_(drawn / drawn.norm(dim=-1, keepdim=True) * size)
@@ -103,12 +106,12 @@ class AxialRotary(Position):
         return self._turned(q, places.of_queries), self._turned(k, places.of_keys)
 
     def _turned(self, x: Tensor, steps: Steps) -> Tensor:
-        angles = self._angles(steps.given)
+        angles = self._angles(steps.positions)
         return turn(x, angles.cos(), angles.sin(), "interleaved")
 
     def _angles(self, t: Tensor) -> Tensor:
         """Return the angle of each pair: (batch or 1, heads or 1, length, d_head / 2)."""
-        if self.axes == "mixed":
+        if isinstance(self.omega, Tensor):
             omega = self.omega.to(torch.promote_types(t.dtype, precise(self.omega).dtype))
             with without_autocast(t):  # in which a product would round positions
                 return t.to(omega.dtype)[:, None] @ omega.mT

@@ -149,6 +149,7 @@ class ALiBi(Position):
     """
 
     shared = True
+    slopes: Tensor
 
     def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
         super().__init__(d_model, n_heads, max_length)

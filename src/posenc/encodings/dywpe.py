@@ -55,6 +55,8 @@ class DyWPE(FromSignal):
     torch.Size([1, 20, 8])
     """
 
+    scaling: Tensor
+
     def __init__(
         self, d_model: int, n_heads: int, max_length: int, *, levels: int = 3, wavelet: str = "db4"
     ) -> None:

@@ -63,6 +63,9 @@ class FoPE(Position):
     [1.0, 0.1]
     """
 
+    of_cos: Tensor
+    of_sin: Tensor
+
     def __init__(
         self,
         d_model: int,

@@ -95,12 +95,12 @@ class Relative(Position):
         if self.values is None:
             return None
         rows = clipped_offsets(places or Places.of(x), self.max_distance, type(self).__name__)
-        return partial(self._selected_values, rows=rows)
+        return partial(self._selected_values, rows=rows, values=self.values)
 
-    def _selected_values(self, weights: Tensor, rows: Tensor) -> Tensor:
+    def _selected_values(self, weights: Tensor, rows: Tensor, values: Tensor) -> Tensor:
         """Return the sum over j of A_ij b_{clip(j - i)}: (batch, heads, queries, d_head)."""
         index = rows.expand(weights.shape)
         # in float32 at least, as hundreds of weights may share the outermost offset
         summed = precise(weights.new_zeros((*weights.shape[:-1], 2 * self.max_distance + 1)))
         summed = summed.scatter_add(-1, index, precise(weights)).to(weights.dtype)
-        return summed @ self.values.to(weights.dtype)
+        return summed @ values.to(weights.dtype)

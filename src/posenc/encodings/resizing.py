@@ -1,7 +1,7 @@
 """Learned tables for another length: what was learned stays at its position or offset."""
 
 from copy import deepcopy
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,14 @@ class Rows(NamedTuple):
     zero: int = 0
     reach: int = 0
     clipped: bool = False
+
+
+@runtime_checkable
+class _Resizable(Protocol):
+    """An encoding with a learned table."""
+
+    def _learned_rows(self) -> Rows: ...
+    def reset_parameters(self) -> None: ...
 
 
 @torch.no_grad()
@@ -78,7 +86,7 @@ def resize(position: Position, max_length: int, *, interpolate: bool = False) ->
     """
     length = _checks.count("max_length", max_length, minimum=1)
     _checks.flag("interpolate", interpolate)
-    if not isinstance(position, Position) or not hasattr(position, "_learned_rows"):
+    if not (isinstance(position, Position) and isinstance(position, _Resizable)):
         raise ValueError(
             f"position must be an encoding with a learned table, got {type(position).__name__}; "
             f"make it anew with max_length = {length}, and posenc.models.transfer hands over its "

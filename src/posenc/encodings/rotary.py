@@ -1,6 +1,7 @@
 """Rotary encoding: queries and keys turn with their position."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -11,6 +12,8 @@ from posenc.attention import Places, Position
 from posenc.attention.places import Steps, constants
 from posenc.attention.turning import check_pairing, turn, waves
 from posenc.encodings.stretching import Stretching
+
+_Turns = TypeVar("_Turns", Tensor, np.ndarray)
 
 
 class Rotary(Position):
@@ -82,6 +85,9 @@ class Rotary(Position):
     >>> bool(torch.allclose(turned.norm(dim=-1), q.norm(dim=-1)))
     True
     """
+
+    cos: Tensor
+    sin: Tensor
 
     def __init__(
         self,
@@ -169,7 +175,7 @@ class Rotary(Position):
         angles = np.outer(np.arange(first, end), self.omega if omega is None else omega)
         return self._loud(np.cos(angles)), self._loud(np.sin(angles))
 
-    def _loud(self, turns: Tensor | np.ndarray) -> Tensor | np.ndarray:
+    def _loud(self, turns: _Turns) -> _Turns:
         return turns if self.attention_factor == 1 else turns * self.attention_factor
 
 

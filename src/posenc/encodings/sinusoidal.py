@@ -13,7 +13,10 @@ from posenc.encodings.added import Added
 class _Fixed(Added):
     """A table from `posenc.tables`, held in the module's dtype and device."""
 
-    def _keep(self, table: NDArray[np.float64], omega: NDArray[np.float64] | None = None) -> None:
+    fixed: Tensor
+    omega: NDArray[np.float64] | None
+
+    def _keep(self, table: NDArray[np.floating], omega: NDArray[np.float64] | None = None) -> None:
         """Hold a table, and the frequencies of the waves that it consists of, if that is so."""
         self.register_exact("fixed", table)
         self.omega = omega
@@ -57,6 +60,8 @@ class Sinusoidal(_Fixed):
     >>> Sinusoidal(4, 2, 10).rows(2).tolist()[0]
     [0.0, 1.0, 0.0, 1.0]
     """
+
+    omega: NDArray[np.float64]
 
     def __init__(
         self,

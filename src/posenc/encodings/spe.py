@@ -134,7 +134,7 @@ class StochasticPosition(Position, ABC):
         return constant + keep * q, constant + keep * k
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if is_plain(places):
+        if places is None or is_plain(places):
             codes_q, codes_k = self.codes(q.shape[-2])
         else:
             codes_q, codes_k = self._codes_at(places)

@@ -1,7 +1,7 @@
 """The options of rotary encoding for longer inputs, checked, and the schedule that they name."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from posenc.attention import words
 from posenc.attention.places import Places, can_look, refuse
 
 SCALINGS = ("none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3", "longrope")
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[..., NDArray[np.float64]]] = {
     "linear": schedules.linear,
     "ntk": schedules.ntk,
     "dynamic_ntk": schedules.dynamic_ntk,
@@ -52,7 +52,7 @@ class Stretching:
         if self.scaling == "none":
             _refuse_unused(factor=factor, original_length=original_length)
         else:
-            self.original_length = self._length(original_length, factor)
+            self._trained_on = self._length(original_length, factor)
             self.factor = self._factor(factor, max_length, gained=gain is not None)
         self.gain = self._gain() if gain is None else _checks.positive("attention_factor", gain)
         self.at(max_length)  # says what is wrong now, not in a forward pass
@@ -64,12 +64,18 @@ class Stretching:
         known = {
             "factor": self.factor,
             "length": length,
-            "original_length": self.original_length,
+            "original_length": self._trained_on,
         }
         schedule = _FUNCTIONS[self.scaling]
         wanted = inspect.signature(schedule).parameters
         given = {name: value for name, value in known.items() if name in wanted}
         return schedule(self._omega, **given, **self._options)
+
+    @property
+    def original_length(self) -> int:
+        """Tokens of a training sequence, which all schedules want but those with their factor."""
+        assert self._trained_on is not None
+        return self._trained_on
 
     def check_cache(self, end: int) -> None:
         """Raise ValueError if keys in a cache may have been turned for a shorter input."""

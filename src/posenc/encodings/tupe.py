@@ -89,7 +89,7 @@ class TUPE(Position):
     def bias(self, places: Places) -> tuple[Tensor, Tensor]:
         pq = self._heads(self.query, places.of_queries) * (2 * self.d_head) ** -0.5
         pk = self._asked(places)
-        return (pq, pk) if self.theta is None else self._reset(pq, pk, places)
+        return (pq, pk) if self.theta is None else self._reset(self.theta, pq, pk, places)
 
     def _asked(self, places: Places) -> Tensor:
         """Return the projected positions of keys; in decoding from a table made once a cache."""
@@ -106,7 +106,9 @@ class TUPE(Position):
         projected = project(self.look_up(self.vectors, steps))
         return projected.unflatten(-1, (self.n_heads, self.d_head)).transpose(-3, -2)
 
-    def _reset(self, pq: Tensor, pk: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+    def _reset(
+        self, theta: Tensor, pq: Tensor, pk: Tensor, places: Places
+    ) -> tuple[Tensor, Tensor]:
         """Return vectors whose products are theta_1 in row 0 and theta_2 in the rest of column 0.
 
         Those of the class token are zeros, and two more dimensions hold what is put in their place.
@@ -117,6 +119,6 @@ class TUPE(Position):
         first[..., 0, :] = 1
         # with tokens in a cache, the first one asks no more
         asks = first if pq.shape[-2] == pk.shape[-2] else torch.zeros_like(pq[..., :1])
-        from_cls, to_cls = self.theta.to(pq.dtype).unbind(0)
+        from_cls, to_cls = theta.to(pq.dtype).unbind(0)
         of_queries = torch.cat((pq * (1 - asks), asks * from_cls, (1 - asks) * to_cls), -1)
         return of_queries, torch.cat((pk * (1 - first), torch.ones_like(first), first), -1)

@@ -105,8 +105,13 @@ class WindowStatistics(FromSignal):
         return self.past or self.statistics != "mean_std_slope"
 
     def vectors(self, x: Tensor) -> Tensor:
-        options = {"past": self.past, "statistics": self.statistics, "lags": self.lags or LAGS}
-        found = window_statistics(precise(x), self.window, **options)
+        found = window_statistics(
+            precise(x),
+            self.window,
+            past=self.past,
+            statistics=self.statistics,
+            lags=self.lags or LAGS,
+        )
         return self.project(found.to(weight_type(self.project) or x.dtype))
 
 
@@ -246,5 +251,5 @@ def with_window_statistics(
     >>> with_window_statistics(torch.randn(2, 20, 3)).shape
     torch.Size([2, 20, 12])
     """
-    options = {"past": past, "statistics": statistics, "lags": lags}
-    return torch.cat((x, window_statistics(x, window, **options)), -1)
+    found = window_statistics(x, window, past=past, statistics=statistics, lags=lags)
+    return torch.cat((x, found), -1)

@@ -18,7 +18,9 @@ def as_table(table: ArrayLike, n_rows: int = 0) -> NDArray[np.float64]:
     return rows
 
 
-def row_blocks(rows: NDArray, n_columns: int) -> Iterator[tuple[int, NDArray]]:
+def row_blocks(
+    rows: NDArray[np.float64], n_columns: int
+) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Yield (first row, block of rows) so that a block against `n_columns` others stays small."""
     step = max(1, _BLOCK_PAIRS // max(n_columns, 1))
     for start in range(0, len(rows), step):

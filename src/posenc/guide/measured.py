@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def measured() -> dict[str, Measured]:
     }
 
 
-def _cost(by_tokens: dict[int, float]) -> dict[str, object]:
+def _cost(by_tokens: dict[int, float]) -> dict[str, Any]:
     """Return the least, the median and the most of the times of a step."""
     if not by_tokens:
         return {}
@@ -60,7 +61,7 @@ def _cost(by_tokens: dict[int, float]) -> dict[str, object]:
     return {"low": ratios[0], "cost": middle, "high": ratios[-1], "tokens": tuple(by_tokens)}
 
 
-def _lengths(probes: lengths.Longer, name: str) -> dict[str, float]:
+def _lengths(probes: lengths.Longer, name: str) -> dict[str, Any]:
     """Return how often the probe was learned, and how well it was answered at other lengths."""
     if name not in probes.runs:
         return {}

@@ -11,7 +11,7 @@ from posenc import _checks
 from posenc.attention import Places, Position, Term, check_mask, embedded
 from posenc.attention.places import Steps, given_steps
 from posenc.models.inputs import check_finite, check_type
-from posenc.models.layer import EncoderLayer
+from posenc.models.layer import EncoderLayer, Layers
 from posenc.models.norms import NORMS, NoNorm
 from posenc.models.pooling import POOLINGS, pool
 from posenc.models.positions import PositionLike, for_layers
@@ -83,14 +83,14 @@ class Classifier(RandomPlaces):
             shared=share_position,
             options=position_options,
         )
-        self.layers = nn.ModuleList(
+        self.layers = Layers(
             EncoderLayer(each, d_ff, dropout, attention_dropout, norm, norm_first, causal=causal)
             for each in positions
         )
         self.final_norm = NORMS[norm](d_model) if norm_first else NoNorm()
         self.dropout = nn.Dropout(dropout)
         width = d_model * (self.n_tokens if pooling == "flatten" else 1)
-        self.head = nn.Linear(width, n_classes)
+        self.head: nn.Module = nn.Linear(width, n_classes)
         if head == "mlp":
             hidden = nn.Linear(width, d_ff)
             self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
@@ -100,6 +100,10 @@ class Classifier(RandomPlaces):
     @property
     def _first_map(self) -> nn.Module:
         """What meets the series first, and says of which type it must be."""
+        raise NotImplementedError
+
+    def _tokens(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Return the tokens of a series, (batch, n_tokens, d_model), and which are real."""
         raise NotImplementedError
 
     @property
@@ -156,7 +160,7 @@ class Classifier(RandomPlaces):
         times = self._drawn_times(x) if times is None else times
         places = None if times is None else self._places(times, mask)
         if self.class_token is not None:
-            x, mask = self._with_class_token(x, mask)
+            x, mask = _with_class_token(self.class_token, x, mask)
         x = self.dropout(embedded(self.position, x, places, mask))
         bias = self._common_bias(x, places)
         for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
@@ -194,12 +198,6 @@ class Classifier(RandomPlaces):
             return None
         return first.term("bias", places or Places.of(x, causal=self.causal), x, x, x)
 
-    def _with_class_token(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        token = self.class_token.to(x.dtype).expand(x.shape[0], 1, -1)
-        if mask is not None:
-            mask = nn.functional.pad(mask, (1, 0), value=True)
-        return torch.cat((token, x), 1), mask
-
     def _check(self, x: Tensor, mask: Tensor | None) -> None:
         check_type(x, self._first_map)
         if x.ndim != 3 or x.shape[-1] != self.n_channels:
@@ -210,6 +208,14 @@ class Classifier(RandomPlaces):
         if x.shape[1] < 1:
             raise ValueError(f"x must have at least one step, got shape {tuple(x.shape)}")
         check_mask(mask, x)
+
+
+def _with_class_token(
+    token: Tensor, x: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor | None]:
+    if mask is not None:
+        mask = nn.functional.pad(mask, (1, 0), value=True)
+    return torch.cat((token.to(x.dtype).expand(x.shape[0], 1, -1), x), 1), mask
 
 
 def _earliest(times: Tensor, mask: Tensor | None) -> Tensor:

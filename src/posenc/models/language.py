@@ -11,7 +11,7 @@ from posenc import _checks
 from posenc.attention import Cache, Places, Position, embedded
 from posenc.attention.cache import all_or_none, check_cache
 from posenc.attention.places import Steps, can_look, given_steps
-from posenc.models.layer import EncoderLayer
+from posenc.models.layer import EncoderLayer, Layers
 from posenc.models.norms import LayerNorm
 from posenc.models.positions import PositionLike, for_layers
 from posenc.models.random_places import RandomPlaces, check_random
@@ -121,7 +121,7 @@ class LanguageModel(RandomPlaces):
         )
         self.tokens = nn.Embedding(self.n_tokens, self.d_model)
         self.dropout = nn.Dropout(dropout)
-        self.layers = nn.ModuleList(
+        self.layers = Layers(
             EncoderLayer(each, d_ff, dropout, 0.0, "layer", True, causal=True) for each in positions
         )
         self.final_norm = LayerNorm(d_model)

@@ -1,10 +1,28 @@
 """One layer of a transformer, which looks both ways or back only."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, overload
+
 from torch import Tensor, nn
 
 from posenc.attention import Cache, Places, Position, SelfAttention, Term
 from posenc.attention.masks import Masks
 from posenc.models.norms import NORMS
+
+if TYPE_CHECKING:
+
+    class Layers(nn.ModuleList):
+        """Layers in their order; torch's list of modules does not say what it holds."""
+
+        def __iter__(self) -> Iterator["EncoderLayer"]: ...
+        @overload
+        def __getitem__(self, idx: slice) -> "Layers": ...
+        @overload
+        def __getitem__(self, idx: int) -> "EncoderLayer": ...
+        def __getitem__(self, idx: int | slice) -> "EncoderLayer | Layers": ...
+
+else:
+    Layers = nn.ModuleList
 
 
 class EncoderLayer(nn.Module):

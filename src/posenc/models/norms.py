@@ -19,6 +19,11 @@ class BatchNorm(nn.BatchNorm1d):
     True
     """
 
+    num_batches_tracked: Tensor
+    running_mean: Tensor
+    running_var: Tensor
+    momentum: float
+
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if mask is None or not self.training:
             return super().forward(x.flatten(0, 1)).view_as(x)

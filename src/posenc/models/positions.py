@@ -42,7 +42,7 @@ def for_layers(
     if shared is not None:
         _checks.flag("share_position", shared)
     sizes = d_model, n_heads, n_tokens
-    if isinstance(position, list | tuple):
+    if isinstance(position, Sequence) and not isinstance(position, str):
         _check_list(position, n_layers, options)
         return _listed(position, sizes, class_token, shared)
     positions = [_make(position, *sizes, class_token, options)]

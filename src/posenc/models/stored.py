@@ -1,16 +1,20 @@
 """A model's checkpoint: an encoding that several layers share is stored once."""
 
+from collections.abc import Callable
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
+
+from posenc.models.layer import Layers
 
 
 class StoredOnce(nn.Module):
     """A model with `layers` whose encodings may be one and the same."""
 
-    layers: nn.ModuleList
+    layers: Layers
+    __call__: Callable[..., Tensor]
 
-    def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
+    def state_dict(self, *args: Any, **options: Any) -> Any:
         """Return parameters and buffers, those of a shared encoding once, with the first layer.
 
         Some formats, such as safetensors, refuse to store a tensor under two names. Checkpoints

@@ -1,11 +1,15 @@
 """From one length to another: the weights of a module in one that is built for more tokens."""
 
+from typing import TypeVar
+
 import torch
 from torch import nn
 
+Model = TypeVar("Model", bound=nn.Module)
+
 
 @torch.no_grad()
-def transfer(source: nn.Module, target: nn.Module) -> nn.Module:
+def transfer(source: nn.Module, target: Model) -> Model:
     """Return `target` with the weights of `source`.
 
     Constants that follow from the length, such as a sinusoidal table, are no weights: `target`

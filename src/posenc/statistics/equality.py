@@ -471,7 +471,7 @@ def _share(test_share: ArrayLike, n_sets: int) -> NDArray[np.float64]:
     shares = _checks.finite_array("test_share", test_share, ndim=None).astype(float)
     if shares.shape not in ((), (n_sets,)) or ((shares < 0) | (shares >= 1)).any():
         raise ValueError(
-            f"test_share must be one share in [0, 1) or one per set ({n_sets}), got {test_share}"
+            f"test_share must be one share in [0, 1) or one per set ({n_sets}), got {test_share!r}"
         )
     return np.broadcast_to(shares, (n_sets,))
 

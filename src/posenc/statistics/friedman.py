@@ -493,7 +493,8 @@ def _count_rank_sums(doubled: NDArray) -> tuple[NDArray, NDArray] | None:
     places = float(2 * n_sets * n_methods + 1) ** np.arange(n_methods)
     if places[-1] * (2 * n_sets * n_methods + 1) > 2**53:
         return None  # the sums of a state no longer fit into one number
-    sums, chances = np.sort(doubled[:1], axis=1), np.ones(1)
+    sums = np.sort(doubled[:1], axis=1)
+    chances: NDArray = np.ones(1)
     for row in doubled[1:]:
         if math.factorial(n_methods) * len(sums) > MOST_STATES:
             return None
@@ -501,7 +502,7 @@ def _count_rank_sums(doubled: NDArray) -> tuple[NDArray, NDArray] | None:
         reached = np.sort((sums[:, None] + orders).reshape(-1, n_methods), axis=1)
         _, first, state = np.unique(reached @ places, return_index=True, return_inverse=True)
         sums, chances = reached[first], np.bincount(state, np.repeat(chances, len(orders)))
-        chances /= len(orders)
+        chances = chances / len(orders)
     return sums, chances
 
 

@@ -106,7 +106,8 @@ def estimated_design(differences: ArrayLike) -> Design:
         )
     within = cells.var(axis=1, ddof=1).mean()
     between = cells.mean(axis=1).var(ddof=1) - within / cells.shape[1]
-    return Design(*cells.shape, float(np.sqrt(max(0.0, between))), float(np.sqrt(within)))
+    n_sets, n_resamples = cells.shape
+    return Design(n_sets, n_resamples, float(np.sqrt(max(0.0, between))), float(np.sqrt(within)))
 
 
 @dataclass(frozen=True)

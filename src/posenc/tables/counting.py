@@ -6,7 +6,9 @@ from numpy.typing import DTypeLike, NDArray
 from posenc import _checks
 
 
-def index(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64) -> NDArray:
+def index(
+    n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64
+) -> NDArray[np.floating]:
     """Return the position itself, 0, 1, 2, ..., repeated in every dimension.
 
     Parameters
@@ -44,7 +46,7 @@ def digits(
     *,
     base: int = 10,
     dtype: DTypeLike = np.float64,
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return the digits of every position, most significant digit first.
 
     Parameters
@@ -92,7 +94,7 @@ def digits(
 
 def binary(
     n_positions: int, n_bits: int | None = None, *, dtype: DTypeLike = np.float64
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return the bits of every position, most significant bit first.
 
     Parameters
@@ -127,7 +129,9 @@ def binary(
     return digits(n_positions, n_bits, base=2, dtype=dtype)
 
 
-def normalized(n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64) -> NDArray:
+def normalized(
+    n_positions: int, d_model: int = 1, *, dtype: DTypeLike = np.float64
+) -> NDArray[np.floating]:
     """Return `position / n_positions`, repeated in every dimension.
 
     Parameters

@@ -13,7 +13,7 @@ def dft(
     *,
     overflow: str = "error",
     dtype: DTypeLike = np.float64,
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return the DFT encoding: the real Fourier coefficients of the one-hot position vectors.
 
     Columns follow the basis of `fourier.basis`: cos 0, cos 1..K, sin 1..K, cos pi, with

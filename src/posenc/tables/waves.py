@@ -9,7 +9,7 @@ from posenc.tables.blocks import BLOCK_BYTES, blocks
 
 def encode(
     positions: ArrayLike, frequencies: ArrayLike, *, dtype: DTypeLike = np.float64
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return sines and cosines of `positions * frequencies`, interleaved.
 
     Column `2i` holds `sin(t * omega_i)`, column `2i + 1` holds `cos(t * omega_i)`.
@@ -57,7 +57,7 @@ def sinusoidal(
     base: float = 10_000.0,
     *,
     dtype: DTypeLike = np.float64,
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return the sinusoidal table of the Transformer for positions 0 to `n_positions - 1`.
 
     Parameters
@@ -96,7 +96,7 @@ def tape(
     base: float = 10_000.0,
     *,
     dtype: DTypeLike = np.float64,
-) -> NDArray:
+) -> NDArray[np.floating]:
     """Return the tAPE table: sinusoids whose frequencies are scaled by `d_model / n_positions`.
 
     Parameters
@@ -130,7 +130,9 @@ def tape(
     return _regular(n_positions, frequencies.length_scaled(d_model, n_positions, base), dtype)
 
 
-def _regular(n_positions: int, omega: NDArray[np.float64], dtype: DTypeLike) -> NDArray:
+def _regular(
+    n_positions: int, omega: NDArray[np.float64], dtype: DTypeLike
+) -> NDArray[np.floating]:
     """Return `encode(arange(n_positions), omega)`, fast: a few sines, then rotations of them.
 
     With z(t) = sin + i cos = i exp(-i omega t), the code of s + t is -i z(s) z(t). So a block of

@@ -1,6 +1,7 @@
 """A task in which the latest of some tokens counts: which of two marked letters came last?"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,10 +34,10 @@ class OneLayer(one_layer.OneLayer):
         Of the encoding.
     """
 
-    def __init__(self, name: str, window: int | None = None, **options: object) -> None:
+    def __init__(self, name: str, window: int | None = None, **options: Any) -> None:
         super().__init__(name, N_MARKED, n_heads=4, max_length=80, window=window, **options)
 
-    def rebuilt(self, name: str, **options: object) -> "OneLayer":
+    def rebuilt(self, name: str, **options: Any) -> "OneLayer":
         """Return a model with these weights and other options of the layer or its encoding."""
         other = OneLayer(name, **options)
         other.load_state_dict(self.state_dict())

@@ -1,6 +1,7 @@
 """A task in which nothing but an offset counts: which letter stood some places back?"""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +24,7 @@ class OneLayer(one_layer.OneLayer):
         Handed to `posenc.encodings.make`.
     """
 
-    def __init__(self, name: str, n_heads: int = 1, **options: object) -> None:
+    def __init__(self, name: str, n_heads: int = 1, **options: Any) -> None:
         super().__init__(name, N_LETTERS, n_heads=n_heads, max_length=128, **options)
 
 
@@ -111,9 +112,9 @@ def by_counting(*, back: Back = 3, length: int = 32, last: int | None = None) ->
     return f"{_share_right(seen.argmax(-1), x, back):.0%}"
 
 
-def right(models: Sequence[nn.Module], **where: Back) -> str:
+def right(models: Sequence[nn.Module], **where: Any) -> str:
     """Return the mean `accuracy` of several models as a percentage."""
-    return f"{sum(accuracy(model, **where) for model in models) / len(models):.0%}"
+    return f"{sum((accuracy(model, **where) for model in models), 0.0) / len(models):.0%}"
 
 
 def right_if_served(models: Sequence[nn.Module], **where: Back) -> str:

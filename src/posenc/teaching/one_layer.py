@@ -1,6 +1,7 @@
 """One layer of causal attention between letters and answers, and how it learns a small task."""
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,8 @@ from posenc.attention import SelfAttention
 
 N_LETTERS = 16
 D_MODEL = 32
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 class OneLayer(nn.Module):
@@ -38,7 +41,7 @@ class OneLayer(nn.Module):
         n_heads: int,
         max_length: int,
         window: int | None = None,
-        **options: object,
+        **options: Any,
     ) -> None:
         super().__init__()
         position = encodings.make(name, D_MODEL, n_heads, max_length, **options)
@@ -51,7 +54,7 @@ class OneLayer(nn.Module):
         return self.answer(self.attention(self.letters(x), positions=positions))
 
 
-def learned(model: nn.Module, loss: Callable[[nn.Module], Tensor], n_steps: int) -> nn.Module:
+def learned(model: Model, loss: Callable[[Model], Tensor], n_steps: int) -> Model:
     """Return the model after `n_steps` steps of Adam on a loss that draws its own sequences."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(n_steps):

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import Any, overload
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +20,7 @@ COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
 COLORMAP = "cividis"
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.labelsize": 10,
@@ -44,14 +45,20 @@ STYLE = {
 }
 
 
+@overload
+def new(*, height: float = ..., width: float = ..., **options: Any) -> tuple[Figure, Axes]: ...
+@overload
+def new(
+    n_rows: int, n_columns: int, *, height: float = ..., width: float = ..., **options: Any
+) -> tuple[Figure, np.ndarray]: ...
 def new(
     n_rows: int = 1,
     n_columns: int = 1,
     *,
     height: float = 3.0,
     width: float = WIDTH,
-    **options: object,
-) -> tuple[Figure, Axes | np.ndarray]:
+    **options: Any,
+) -> tuple[Figure, Any]:
     """Return a new figure in the book's style, and its axes.
 
     Parameters
@@ -88,7 +95,13 @@ def new(
 
 
 def heatmap(
-    ax: Axes, values: ArrayLike, *, label: str, x: str = "dimension", y: str = "position", **options
+    ax: Axes,
+    values: ArrayLike,
+    *,
+    label: str,
+    x: str = "dimension",
+    y: str = "position",
+    **options: Any,
 ) -> None:
     """Draw a matrix as an image with labelled axes and a labelled colour bar."""
     image = ax.imshow(values, **{"aspect": "auto", **options})

@@ -8,6 +8,7 @@ Where a position is several numbers, token t stands at (0, ..., 0, t), as steps 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,7 +35,7 @@ def measure(
     n_heads: int = 4,
     n_positions: int = 50,
     n_draws: int = 20,
-    **options: object,
+    **options: Any,
 ) -> Scorecard:
     """Return the scorecard of an encoding at its start, in double precision.
 
@@ -128,7 +129,9 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
     """Return what position adds to the scores, or behind `mix` to the weights, of equal tokens."""
     x = contents[:, None].expand(-1, length, -1)
     if _acts_on_weights(position):
-        return position.mix(x)[None]
+        weights = position.mix(x)
+        assert isinstance(weights, Tensor)
+        return weights[None]
     q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
     line = _line(position, length)
     places = [] if line is None else [Places.at(line, x, position.n_axes)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +12,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from posenc import encodings
 from posenc.attention import Position, SelfAttention
-from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc.models import PatchTransformer, PositionLike, TimeSeriesTransformer
 
 Part = tuple[Tensor, Tensor]  # series (n, length, n_channels) and classes (n,)
-SIZE = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64}
+SIZE: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64}
 LEARNING_RATE = 3e-3
 
 # names of weights in a model written in the chapter, and in the library's
@@ -51,7 +52,7 @@ def accuracy(model: nn.Module, part: Part) -> float:
 
 
 def compare_encodings(
-    positions: Mapping[str, object],
+    positions: Mapping[str, Any],
     parts: Mapping[str, Part],
     *,
     seeds: Iterable[int],
@@ -101,7 +102,7 @@ def added_parameters(n_channels: int, n_classes: int, length: int) -> tuple[int,
 
 
 @torch.no_grad()
-def sees_reversal(position: object, x: Tensor) -> bool:
+def sees_reversal(position: PositionLike, x: Tensor) -> bool:
     """Say whether an untrained model with this encoding tells series from their reversals.
 
     Parameters

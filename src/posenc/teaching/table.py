@@ -3,6 +3,7 @@
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Table:
     slow  0.652
     """
 
-    rows: Mapping[object, Mapping[str, object]]
+    rows: Mapping[Any, Mapping[str, Any]]
     head: str = ""
     caption: str = ""
     wide: bool = False
@@ -91,7 +92,7 @@ class Table:
         )
 
 
-def _text(entry: object) -> str:
+def _text(entry: Any) -> str:
     """Return an entry in few characters."""
     if isinstance(entry, str):
         return entry

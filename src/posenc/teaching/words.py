@@ -3,6 +3,7 @@
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class WordTable:
         If there is no row, or two rows differ in their headings.
     """
 
-    rows: Mapping[str, Mapping[str, object]]
+    rows: Mapping[str, Mapping[str, Any]]
     head: str = ""
     stacked: bool = False
 
@@ -61,7 +62,7 @@ class WordTable:
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
-    def _row(self, name: str, row: Mapping[str, object]) -> str:
+    def _row(self, name: str, row: Mapping[str, Any]) -> str:
         cells = "".join(
             f"<td{self._label(heading)}>{_escaped(entry)}</td>" for heading, entry in row.items()
         )

@@ -47,9 +47,15 @@ def cost(
     """
     torch.manual_seed(0)
     position = encodings.make(name, width, heads, length, **(options or {}))
-    given, kept = _inputs(length, width, heads), []
+    given = _inputs(length, width, heads)
+    kept: list[Tensor] = []
+
+    def keep(t: Tensor) -> Tensor:
+        kept.append(t)
+        return t
+
     with (
-        saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t),
+        saved_tensors_hooks(keep, lambda t: t),
         FlopCounterMode(display=False) as products,
         Written() as written,
     ):
@@ -77,7 +83,9 @@ def _through_doors(
         q, k = position.rotate(q, k)
         out += [q, k]
     if "bias" in doors:
-        out.append(position.bias(x, q, k))
+        added = position.bias(x, q, k)
+        assert added is not None
+        out.append(added)
     mixed = position.mix(x)
     if mixed is not None:
         out.append(mixed(weights) if callable(mixed) else mixed @ v)

@@ -103,7 +103,8 @@ def in_classes(values: Sequence[Bounds]) -> list[Bounds]:
 
 def rising(values: Sequence[Bounds], along: ArrayLike) -> list[Truth]:
     """Return, for each pair of sets that differ in `along`, whether the value grows with it."""
-    order = np.argsort(np.asarray(along), kind="stable")
+    along = np.asarray(along)
+    order = np.argsort(along, kind="stable")
     pairs = combinations(order.tolist(), 2)
     return [compare(values[j], ">", values[i]) for i, j in pairs if along[i] != along[j]]
 

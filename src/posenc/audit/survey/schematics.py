@@ -49,9 +49,12 @@ def run(layer: SelfAttention, x: Tensor) -> tuple[list[Step], Tensor]:
         note("change queries and keys", q, "rotate")
     scores = note("scores over the root of the width", q @ k.mT * layer.scale)
     if "bias" in used:
-        scores = note("add to the scores", scores + position.bias(x, q, k), "bias")
+        added = position.bias(x, q, k)
+        assert added is not None
+        scores = note("add to the scores", scores + added, "bias")
     weights = note("softmax over the keys", scores.softmax(-1))
     if (extra := position.mix(x)) is not None:
+        assert isinstance(extra, Tensor)
         weights = note("add to the weights", weights + extra, "mix")
     heads = note("weighted sums of the values", weights @ v)
     joined = note("heads side by side", heads.transpose(1, 2).flatten(2))

@@ -53,5 +53,9 @@ def _in_matrix(position: Position, x: Tensor) -> Tensor:
         return position.kernel(x.shape[1]).mean(1)
     ones = torch.ones(1, position.n_heads, x.shape[1], position.d_head)
     q, k = position.rotate(ones, ones)
-    parts = [q @ k.transpose(-2, -1), position.bias(x, q, k), position.mix(x)]
-    return sum(part for part in parts if part is not None)
+    found = q @ k.transpose(-2, -1)
+    for part in (position.bias(x, q, k), position.mix(x)):
+        if part is not None:
+            assert isinstance(part, Tensor)
+            found = found + part
+    return found

@@ -67,7 +67,8 @@ def _plain(label: str) -> str:
 
 
 def _read_header(path: Path, rows) -> tuple[int, tuple[str, ...]]:
-    length, classes, line = 0, (), 0
+    length, line = 0, 0
+    classes: tuple[str, ...] = ()
     for line, row in rows:
         row = row.strip()
         tag = row[:20].lower()

@@ -192,7 +192,7 @@ def _check_tag(path: Path, line: int, tag: str, value: str) -> str:
         )
     if tag == "timestamps" and value.lower() == "true":
         raise FileFormatError(path, line, "files with time stamps are not supported")
-    word = re.match(r"\w{0,40}", tag)[0]  # of `equallength=false`, too
+    word = re.findall(r"\w{0,40}", tag)[0]  # of `equallength=false`, too
     near = difflib.get_close_matches(word, _TAGS, n=1, cutoff=0.8)
     if near and tag not in _TAGS:
         raise FileFormatError(path, line, f"there is no tag @{tag[:40]}; did you mean @{near[0]}?")

@@ -44,15 +44,16 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
     """Return the windows of the training subjects and of the test subjects."""
     parts = [_read_windows(path) for path in paths]
     note = f"{PROTOCOL}; {len(paths)} of {ALL_RECORDINGS} recordings present"
+    groups = np.concatenate([np.full(len(y), subject) for _, y, subject in parts])
     data = Dataset(
         x=np.concatenate([x for x, _, _ in parts]).astype(np.float32),
         y=np.concatenate([y for _, y, _ in parts]),
         classes=CLASSES,
         name=name,
         provenance=note,
-        groups=np.concatenate([np.full(len(y), subject) for _, y, subject in parts]),
+        groups=groups,
     )
-    is_test = data.groups % 5 == 0
+    is_test = groups % 5 == 0
     return {"train": data.take(~is_test), "test": data.take(is_test)}
 
 

@@ -49,5 +49,5 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
         provenance=PROTOCOL,
         groups=labels[:, 1],
     )
-    is_test = data.groups % 5 == 0
+    is_test = labels[:, 1] % 5 == 0
     return {"train": data.take(~is_test), "test": data.take(is_test)}

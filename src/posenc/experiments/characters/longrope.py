@@ -8,6 +8,7 @@ frequencies, is left out here, as it is in the configurations that use their lis
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Search:
     loss: Callable[[Divisors], float]
     factor: float
     rng: np.random.Generator
-    plan: Mapping[str, float] = field(default_factory=lambda: PLAN)
+    plan: Mapping[str, Any] = field(default_factory=lambda: PLAN)
 
     def __post_init__(self) -> None:
         self.losses: dict[tuple[float, ...], float] = {}
@@ -63,7 +64,7 @@ class Search:
         for _ in range(self.plan["tries"] * self.plan["population"]):  # a coarse grid holds few
             if len(self.losses) >= self.plan["population"]:
                 break
-            self._read(self._changed(starts[self.rng.integers(len(starts))]))
+            self._read(self._changed(starts[int(self.rng.integers(len(starts)))]))
         for _ in range(self.plan["rounds"]):
             parents = self._best(self.plan["parents"])
             for _ in range(self.plan["mutations"]):
@@ -87,7 +88,7 @@ class Search:
             self.losses[key] = self.loss(one)
 
     def _best(self, n: int) -> list[Divisors]:
-        return [np.array(one) for one in sorted(self.losses, key=self.losses.get)[:n]]
+        return [np.array(one) for one in sorted(self.losses, key=self.losses.__getitem__)[:n]]
 
     def _changed(self, one: Divisors) -> Divisors:
         """Return a list in which some divisors moved, each between its neighbours."""

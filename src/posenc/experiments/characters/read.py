@@ -112,7 +112,7 @@ def load_losses(records: Iterable[dict] | None = None) -> Losses:
     known = (bench.HASH, *_CAME_LATER)
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") in known]
     texts = Counter(r["settings"]["dataset_source"] for r in kept)
-    kept = [r for r in kept if r["settings"]["dataset_source"] == max(texts, key=texts.get)]
+    kept = [r for r in kept if r["settings"]["dataset_source"] == max(texts, key=texts.__getitem__)]
     tables.check_one_version([r for r in kept if "error" not in r])
     runs, failed, later, python = {}, {}, {}, ""
     for record in kept:

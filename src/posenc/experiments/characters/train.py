@@ -12,6 +12,7 @@ A schedule that came later is read from trainings of its own, by the same protoc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from posenc.bench.language import Clock, LanguageSettings
 from posenc.bench.seeded import SeedBySeed
 from posenc.bench.train import TrainingError
 from posenc.data.streams import generator
+from posenc.encodings import Rotary
 from posenc.experiments.characters import longrope, topics
 from posenc.models import LanguageModel
 
@@ -31,7 +33,7 @@ PROFILE = "text"
 AS_TRAINED = "as trained"
 CHUNK = 16  # windows that are read at once
 
-PROTOCOL: dict[str, object] = {
+PROTOCOL: dict[str, Any] = {
     "edition": 1,
     "encodings": ("rotary", "none", "alibi"),
     "seeds": 3,
@@ -65,7 +67,7 @@ HASH = hashed(PROTOCOL)
 # encoding are trained once more for each. LongRoPE's divisors are searched on the training text:
 # what is to be small is the loss at the longest context, at as many places as in the test text.
 _LATER = {"protocol": HASH, "encoding": "rotary"}
-LATER: dict[str, dict[str, object]] = {
+LATER: dict[str, dict[str, Any]] = {
     "llama3": {**_LATER, "schedules": ("llama3",)},
     "longrope": {
         **_LATER,
@@ -125,7 +127,7 @@ class TextSettings(LanguageSettings):
         return max(self.contexts)
 
 
-def cell(encoding: str, seed: int, **changes: object) -> TextSettings:
+def cell(encoding: str, seed: int, **changes: Any) -> TextSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     tuning, text = PROTOCOL["tuning"], topics.read_topics()
     common = {
@@ -167,7 +169,9 @@ def later_cells(schedule: str, seeds: int | None = None) -> SeedBySeed:
     return SeedBySeed(make, [(plan["encoding"],)], seeded.first(seeds, PROTOCOL["seeds"]))
 
 
-def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -> dict[str, object]:
+def options(
+    cell: TextSettings, schedule: str, divisors: Sequence[float] | np.ndarray = ()
+) -> dict[str, Any]:
     """Return the options of rotary encoding for a schedule that reaches the longest context."""
     if schedule == AS_TRAINED:
         return {}
@@ -184,22 +188,22 @@ def options(cell: TextSettings, schedule: str, divisors: Sequence[float] = ()) -
 
 
 def train(
-    cells: Sequence[TextSettings], device: str = "cpu", **of_engine: object
-) -> list[dict[str, object] | TrainingError]:
+    cells: Sequence[TextSettings], device: str = "cpu", **of_engine: Any
+) -> list[dict[str, Any] | TrainingError]:
     """Train and read cells one after the other."""
     return language.one_by_one(_one, cells, device, **of_engine)
 
 
-def _one(cell: TextSettings, device: torch.device) -> dict[str, object]:
+def _one(cell: TextSettings, device: torch.device) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(cell.seed)  # for dropout, and encodings that draw noise in training
         return _read_twice(cell, device)
 
 
-def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
+def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, Any]:
     """Return the losses as trained and after the short fine-tuning, and the course."""
     clock, text, net = Clock(cell.most_seconds), topics.read_topics(), model(cell).to(device)
-    found: dict[str, dict] = {"loss": {}, "tuned_loss": {}}
+    found: dict[str, Any] = {"loss": {}, "tuned_loss": {}}
     course = language.fit(cell, net, _batches(cell, text.train, device), clock)
     short = _tuning(cell)
     for schedule in (AS_TRAINED, *cell.schedules):
@@ -215,7 +219,7 @@ def _read_twice(cell: TextSettings, device: torch.device) -> dict[str, object]:
 
 
 def model(
-    cell: TextSettings, schedule: str = AS_TRAINED, divisors: Sequence[float] = ()
+    cell: TextSettings, schedule: str = AS_TRAINED, divisors: Sequence[float] | np.ndarray = ()
 ) -> LanguageModel:
     """Return the model of a cell with a schedule, for the longest context."""
     asked = {**cell.encoding_options, **options(cell, schedule, divisors)}
@@ -236,8 +240,8 @@ def search(cell: TextSettings, net: LanguageModel, text: np.ndarray, clock: Cloc
 
     factor = cell.longest / cell.trained
     rng, plan = np.random.default_rng(cell.seed), LATER["longrope"]["search"]
-    omegas = [model(longest, name).position.omega for name in ("linear", "ntk", "yarn")]
-    starts = [np.round(net.position.omega / omega, 6) for omega in omegas]
+    omegas = [_omega(model(longest, name)) for name in ("linear", "ntk", "yarn")]
+    starts = [np.round(_omega(net) / omega, 6) for omega in omegas]
     return longrope.Search(loss, factor, rng, plan).run(starts).tolist()
 
 
@@ -293,3 +297,8 @@ def read_losses(
             losses.append(torch.nn.functional.cross_entropy(logits, right, reduction="none"))
         found[str(context)] = torch.cat(losses).mean().item()
     return found
+
+
+def _omega(net: LanguageModel) -> np.ndarray:
+    assert isinstance(net.position, Rotary)
+    return net.position.omega

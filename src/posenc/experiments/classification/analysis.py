@@ -10,6 +10,7 @@ which tests; `second` does what it says. The trainings have a hash of their own,
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from posenc.bench.hashes import hashed
 from posenc.experiments import results
@@ -17,7 +18,7 @@ from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.protocol import TRAINING
 from posenc.statistics.friedman import ZEROS
 
-ANALYSIS: dict[str, object] = {
+ANALYSIS: dict[str, Any] = {
     "edition": 2,
     "outcome": "accuracy",
     "secondary": ["balanced_accuracy"],
@@ -283,7 +284,7 @@ def _tiers() -> str:
     heads = ("tier", "a token is", "model", "encodings", "data sets", "training runs")
     lines = ["| " + " | ".join(heads) + " |", "|---|---|---|---|---|--:|"]
     for number, blocks in protocols.TIERS.items():
-        kinds: dict[tuple, list[str]] = {}
+        kinds: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
         for block in blocks:
             kind = block.model, block.variant, block.encodings
             kinds.setdefault(kind, []).append(block.dataset)
@@ -304,7 +305,7 @@ def _row(number: int, model: str, variant: str, names: tuple[str, ...], sets: li
     return "| " + " | ".join(cells) + " |"
 
 
-def _said(changes: Mapping[str, object]) -> str:
+def _said(changes: Mapping[str, Any]) -> str:
     """Return what makes a model another one than the plain one, in words."""
     if not changes:
         return "plain"

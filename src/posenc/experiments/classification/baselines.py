@@ -134,8 +134,9 @@ def run(
     max_cases = _checks.count("max_cases", max_cases)
     stored = read_baselines(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
-    for sentence in _renewed(stored, contents, only, resamples) if tell else ():
-        tell(sentence)
+    if tell is not None:
+        for sentence in _renewed(stored, contents, only, resamples):
+            tell(sentence)
     new = 0
     for name, content in contents.items():
         for resample in range(_splits(name, resamples, max_cases)):

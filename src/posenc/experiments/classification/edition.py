@@ -327,7 +327,8 @@ def _reached(modules: Iterable[str]) -> set[str]:
 
 @cache
 def _needed(module: str) -> frozenset[str]:
-    return frozenset(_imported(_files.text(_source(module))))
+    path = _source(module)
+    return frozenset() if path is None else frozenset(_imported(_files.text(path)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

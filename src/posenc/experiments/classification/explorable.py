@@ -60,7 +60,7 @@ class Benchmark(Explorable):
         self._given = grids
 
     @property
-    def alt(self) -> str:
+    def alt(self) -> str:  # type: ignore[override]  # it follows from the results
         """What the first frame shows, of as many sets as there are."""
         n = len(self._rows)
         return (
@@ -146,14 +146,15 @@ class Benchmark(Explorable):
     @cached_property
     def _rows(self) -> list[str]:
         """The names of the largest choice's rows, for the size of the drawing."""
-        units = [grid.units().datasets for grid in self._grids.values()]
-        return list(max(units, key=len, default=()))
+        units = [list(grid.units().datasets) for grid in self._grids.values()]
+        return max(units, key=len, default=[])
 
     def svg(self, state: State) -> str:
         """Return the ranks above, the gains below."""
         rows = len(self._rows)
         top = _top()
-        choice = tuple(str(state[key]) for key in ("model", "sets", "encodings"))
+        model, sets, some = (str(state[key]) for key in ("model", "sets", "encodings"))
+        choice = model, sets, some
         grid = self.chosen(*choice)
         frame = drawing.element(
             "line", x1=20, x2=340, y1=_AXIS, y2=_AXIS, class_="axis", data_part="axis"
@@ -175,7 +176,11 @@ class Benchmark(Explorable):
         )
         names = ""
         for i in range(N_ENCODINGS):
-            said = label(i, ranks, order, grid.encodings[1:]) if i < len(order) else ""
+            said = (
+                label(i, ranks, order, grid.encodings[1:])
+                if grid is not None and i < len(order)
+                else ""
+            )
             x, y, kind = name_place(i, len(order) or N_ENCODINGS)
             names += drawing.text(x, y, said, class_=kind, data_part=f"name-{i}")
         ticks = "".join(
@@ -214,7 +219,7 @@ class Benchmark(Explorable):
         columns = ""
         for i in range(N_ENCODINGS):
             x = _LEFT + _WIDTH * (i + 0.5) / (len(order) or N_ENCODINGS)
-            said = grid.encodings[1:][order[i]] if i < len(order) else ""
+            said = grid.encodings[1:][order[i]] if grid is not None and i < len(order) else ""
             columns += drawing.text(
                 0, 0, said, class_="small", data_part=f"column-{i}",
                 transform=f"translate({x + 3:.1f} {top - 6:g}) rotate(-90)",

@@ -7,6 +7,7 @@ are accuracies in per cent, from trainings of the second edition's protocol.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -159,7 +160,9 @@ def mean_column(
     digits : int
         After the point.
     """
-    return {name: {heading: f"{np.mean(runs):.{digits}f}"} for name, runs in scores.items()}
+    return {
+        name: {heading: f"{np.mean(np.asarray(runs)):.{digits}f}"} for name, runs in scores.items()
+    }
 
 
 def scatter(scores: Mapping[str, NDArray[np.float64]]) -> float:
@@ -310,7 +313,7 @@ def _records(name: str, model: str) -> list[dict]:
     return edition.plain(results.load_records(name), model)
 
 
-def _is_default(settings: Mapping[str, object]) -> bool:
+def _is_default(settings: Mapping[str, Any]) -> bool:
     return settings["learning_rate"] == DEFAULT_RATE and settings["scale"] == "paper"
 
 

@@ -8,6 +8,7 @@ these in `found_tables`.
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from statistics import geometric_mean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,17 @@ def grids() -> dict[str, Accuracies]:
     return {tokens: second.load_grid(model) for model, tokens in TOKENS.items()}
 
 
-def progress() -> dict[str, dict[str, object]]:
-    """Return how far the edition has come: a row a model."""
+def _edition() -> edition.Edition:
+    """Return the edition, or raise ValueError where the folder of results has none."""
     now = edition.read_edition()
+    if now is None:
+        raise ValueError("results must hold edition.json, which says what pages read, got none")
+    return now
+
+
+def progress() -> dict[str, dict[str, Any]]:
+    """Return how far the edition has come: a row a model."""
+    now = _edition()
     rows = {}
     for model, tokens in TOKENS.items():
         names = now.sets[model]
@@ -225,7 +234,7 @@ def n_tokens(dataset: str, tokens: str) -> int:
     return length if tokens == "steps" else -(-length // protocols.TRAINING["settings"]["patch"])
 
 
-def levels() -> dict[tuple[str, str], dict[str, object]]:
+def levels() -> dict[tuple[str, str], dict[str, Any]]:
     """Return accuracies by (data set, tokens): baselines, none, and those of all encodings.
 
     "encodings" is an array of shape (n_encodings,), "best" names its highest, as in
@@ -266,7 +275,7 @@ def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArra
 
 def best_steps() -> dict[str, NDArray[np.int64]]:
     """Return the step of the best validation of every training of the edition, by tokens."""
-    now = edition.read_edition()
+    now = _edition()
     return {
         tokens: np.array(
             [
@@ -286,7 +295,7 @@ def costs() -> dict[str, dict[str, float]]:
     both with steps as tokens.
     """
     times, added = step_costs(), defaultdict(list)
-    for name in edition.read_edition().sets["time_series"]:
+    for name in _edition().sets["time_series"]:
         size = {
             r["encoding"]: r["metrics"]["parameters"]
             for r in tables.finished(results.load_records(f"second-{name}"))

@@ -6,6 +6,7 @@ Each function returns a mapping of rows to entries, for `posenc.teaching.table.T
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from posenc.experiments.classification.second import Accuracies, Gain
 from posenc.statistics import counts, friedman, mixed, power
 from posenc.statistics import summary as statistics
 
-Rows = dict[str, dict[str, object]]
+Rows = dict[str, dict[str, Any]]
 RIVALS = ("1-NN", "MiniRocket")
 SPREADS = {  # of the mixed model without fixed effects
     "set": "from set to set",
@@ -62,7 +63,7 @@ def left_out(gains: Mapping[tuple[str, str], Mapping[str, statistics.Interval]])
     return rows
 
 
-def ahead(levels: Mapping[tuple[str, str], Mapping[str, object]]) -> Rows:
+def ahead(levels: Mapping[tuple[str, str], Mapping[str, Any]]) -> Rows:
     """Return on how many sets of `found.levels` a rival beats encodings.
 
     The best of ten is chosen by the test part, so it flatters; the sinusoid is fixed beforehand.
@@ -142,8 +143,8 @@ def by_patches(cuts: Sequence[int]) -> Rows:
     rows: Rows = {}
     for low, high in pairwise((0, *cuts, math.inf)):
         some = [(n, mean) for n, mean in of_units if low <= n < high]
-        (counts, means) = zip(*some, strict=True)
-        rows[f"{min(counts)} to {max(counts)} patches"] = {
+        (sizes, means) = zip(*some, strict=True)
+        rows[f"{min(sizes)} to {max(sizes)} patches"] = {
             "independent sets": len(some),
             "mean gain": f"{np.mean(means):+z.1f}",
             "median": f"{np.median(means):+z.1f}",

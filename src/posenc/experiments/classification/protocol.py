@@ -9,6 +9,7 @@ How the results are analysed is a second part with a hash of its own: `analysis`
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from posenc import _checks, data
 from posenc.bench import build, tuning
@@ -41,7 +42,7 @@ ENCODINGS = (
     "rotary", "dft",
 )  # fmt: skip
 
-TRAINING: dict[str, object] = {
+TRAINING: dict[str, Any] = {
     "edition": 2,
     "datasets": DATASETS,
     "encodings": ENCODINGS,
@@ -97,14 +98,14 @@ _EACH_KIND = ("none", "sinusoidal", "relative", "rotary")
 COMPARED = {"other-norm": (*_EACH_KIND, "tupe"), "large": _EACH_KIND}
 """Variant -> the encodings that are trained in it."""
 _LARGE = {"d_model": 128, "n_heads": 8, "n_layers": 4, "d_ff": 256}
-VARIANTS: dict[str, dict[str, dict[str, object]]] = {
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "other-norm": {"patch": {"norm": "batch"}, "time_series": {"norm": "layer"}},
     "large": {"patch": _LARGE, "time_series": _LARGE},
 }
 """Variant -> model -> what differs from `TRAINING`."""
 
 _RICHER = {"input_statistics": "mean_std_slope"}
-CONTROLS: dict[str, dict[str, dict[str, object]]] = {
+CONTROLS: dict[str, dict[str, dict[str, Any]]] = {
     "window-statistics": {"patch": _RICHER, "time_series": _RICHER},
 }
 """Variants for "none" alone: is what an encoding gains owed to position, or to richer tokens?"""
@@ -132,12 +133,12 @@ class Block:
     variant: str = ""
 
     @property
-    def changes(self) -> dict[str, object]:
+    def changes(self) -> dict[str, Any]:
         """What differs from `TRAINING`."""
         return {**VARIANTS, **CONTROLS}[self.variant][self.model] if self.variant else {}
 
 
-def _blocks(model: str, datasets: Sequence[str], *more: object) -> tuple[Block, ...]:
+def _blocks(model: str, datasets: Sequence[str], *more: Any) -> tuple[Block, ...]:
     return tuple(Block(model, dataset, *more) for dataset in datasets)
 
 
@@ -167,7 +168,7 @@ TIERS: dict[int, tuple[Block, ...]] = {
 
 
 def cells(
-    dataset: str, model: str, encoding: str, *, resamples: int | None = None, **changes: object
+    dataset: str, model: str, encoding: str, *, resamples: int | None = None, **changes: Any
 ) -> list[Settings]:
     """Return the cells of one encoding in one model on one data set, a cell a resample.
 

@@ -3,7 +3,7 @@
 import csv
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def design(done: list[dict]) -> str:
     for name in sorted(by_set):
         kinds.setdefault(_splits(by_set[name]), []).append(name)
     told = [f"{', '.join(names)}: {splits}" for splits, names in kinds.items()]
-    told = told if len(kinds) > 1 else kinds
+    told = told if len(kinds) > 1 else list(kinds)
     tuned = sorted({complete(r["settings"])["tuned"] for r in done})
     how = " or ".join(f"tuned by {trials}" if trials else "not tuned" for trials in tuned)
     return f"{'; '.join(told)}, {how}."
@@ -207,8 +207,8 @@ def write_csv(records: Iterable[dict], path: Path) -> None:
         writer.writerow([*heads, *names])
         for r in records:
             named = {**r, **{k: tables.label(r, k) for k in ("encoding", "dataset")}}
-            metrics = [r["metrics"].get(name, "") for name in names]
-            writer.writerow([*(named[head] for head in heads), *metrics])
+            measured = [r["metrics"].get(name, "") for name in names]
+            writer.writerow([*(named[head] for head in heads), *measured])
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -231,12 +231,15 @@ def _model(scores: Scores, records: list[dict], folder: Path) -> list[str]:
 def _figures(scores: Scores, folder: Path) -> list[str]:
     """Save the figures that the scores allow, and return their Markdown with alt text."""
     import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     from posenc.experiments.classification import figures
     from posenc.teaching import plots
 
     complete = scores.complete()
-    drawn = {"heatmap": (figures.heatmap, _heatmap_alt(scores))}
+    drawn: dict[str, tuple[Callable[[Scores], Figure], str]] = {
+        "heatmap": (figures.heatmap, _heatmap_alt(scores))
+    }
     if len(complete.datasets) > 1 and len(complete.encodings) > 1:
         drawn["ranks"] = (figures.rank_bars, _ranks_alt(complete))
     if len(complete.datasets) > 1 and len(complete.encodings) > 2:

@@ -237,7 +237,7 @@ def decides(grid: Accuracies) -> list[Decides]:
     for name, scores, floor in zip(grid.datasets, grid.scores, grid.largest_class, strict=True):
         above_floor = (scores - floor).mean(0, keepdims=True)
         above_none = scores[1:] - scores[:1]
-        found.append(Decides(name, sign_flips(above_floor), sign_flips(above_none)))
+        found.append(Decides(name, float(sign_flips(above_floor)), float(sign_flips(above_none))))
     return found
 
 
@@ -302,9 +302,10 @@ def sign_flips(differences: NDArray[np.float64]) -> float | NDArray[np.float64]:
 class Judged(Protocol):
     """What has an answer and the two p-values behind it."""
 
-    p_value: float
-    p_equal: float
-
+    @property
+    def p_value(self) -> float: ...
+    @property
+    def p_equal(self) -> float: ...
     @property
     def answer(self) -> str:
         """The verdict."""

@@ -8,6 +8,7 @@ does an encoding help there, and does the mean gain of three encodings change?
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,9 +143,14 @@ def changes(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Chan
     p_equal = _over_questions({q: equality.tost(c, MARGIN).p_value for q, c in moved.items()})
     return {
         question: Change(
-            *question, units[question][0].datasets, *both, p_values[question], p_equal[question]
+            *question,
+            units[question][0].datasets,
+            plain,
+            varied,
+            p_values[question],
+            p_equal[question],
         )
-        for question, both in cells.items()
+        for question, (plain, varied) in cells.items()
     }
 
 
@@ -202,7 +208,7 @@ def title(variant: str, model: str) -> str:
     return f"{SAID[variant]}, {TOKENS[model]}"
 
 
-def change_rows(found: Iterable[Change]) -> dict[str, dict[str, object]]:
+def change_rows(found: Iterable[Change]) -> dict[str, dict[str, Any]]:
     """Return a row a question: mean gains in points, their change with its interval, the verdict.
 
     Parameters

@@ -5,6 +5,7 @@ python -m posenc.experiments.forecasting.planned
 
 import json
 from pathlib import Path
+from typing import Any
 
 from posenc import _files
 from posenc.experiments.forecasting import protocol
@@ -17,15 +18,15 @@ TESTS = {"first of eight": 8, "alone": 1}  # Holm's first step asks most, its la
 N_RUNS = 2000
 
 
-def planned() -> list[dict[str, object]]:
+def planned() -> list[dict[str, Any]]:
     """Return the least margin and effect that are shown 4 times of 5, by the spread of units."""
     n_units, n_seeds = len(protocol.ANALYSIS["counted"]), protocol.TRAINING["seeds"]
     rows = []
     for between in BETWEEN:
         design = Design(n_units, n_seeds, between, WITHIN)
-        row: dict[str, object] = {"between": between, "within": WITHIN}
+        row: dict[str, Any] = {"between": between, "within": WITHIN}
         for name, n_tests in TESTS.items():
-            options = {"n_tests": n_tests, "n_runs": N_RUNS}
+            options: dict[str, Any] = {"n_tests": n_tests, "n_runs": N_RUNS}
             row[f"margin, {name}"] = round(provable_margin(design, **options), 4)
             row[f"effect, {name}"] = round(detectable_effect(design, **options), 4)
         rows.append(row)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from posenc import _checks
 from posenc.bench import seeded
@@ -34,7 +35,7 @@ TRIAL_SEED = 1000  # of the trials, which share no weights or batches with what 
 TRIAL_STEPS = 750
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)
 
-TRAINING: dict[str, object] = {
+TRAINING: dict[str, Any] = {
     "edition": 1,
     "units": {name: list(vars(shape).values()) for name, (shape, _) in UNITS.items()},
     "kept_apart": KEPT_APART,
@@ -72,7 +73,7 @@ QUESTIONS = {
     "calendar": "Do calendar features do what positions do, and do both help together?",
     "longer": "Which mean-pooled readers and decoders stand a context four times as long?",
 }
-ANALYSIS: dict[str, object] = {
+ANALYSIS: dict[str, Any] = {
     "training": HASH,
     "outcome": "log(MASE of an encoding / MASE of none), same reader, unit, seed; mean over seeds",
     "counted": [name for name in UNITS if name not in KEPT_APART],
@@ -143,7 +144,7 @@ def is_control(one: ForecastSettings) -> bool:
 
 def trials(one: ForecastSettings) -> list[ForecastSettings]:
     """Return the trials of a cell: one for each learning rate, with a seed of their own."""
-    short = {"steps": TRIAL_STEPS, "seed": TRIAL_SEED, "split_seed": TRIAL_SEED}
+    short: dict[str, Any] = {"steps": TRIAL_STEPS, "seed": TRIAL_SEED, "split_seed": TRIAL_SEED}
     return [replace(one, learning_rate=r, profile="forecasting-trial", **short) for r in RATES]
 
 

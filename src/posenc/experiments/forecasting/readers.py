@@ -4,6 +4,7 @@ Beside them stand two linear maps of the same windows, which are baselines.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -84,11 +85,10 @@ def make_model(cell: Settings, context: int, horizon: int, *, calendar: bool) ->
     """
     n_channels = 1 + N_CALENDAR * calendar
     if cell.model in LINEAR:
-        model = LinearReader(context // LINEAR[cell.model], n_channels, horizon)
-        return _starting_level(model)
+        return _starting_level(LinearReader(context // LINEAR[cell.model], n_channels, horizon))
     reader = READERS[_checks.choice("model", cell.model, (*READERS, *LINEAR))]
     make = TimeSeriesTransformer if reader.tokens == "steps" else PatchTransformer
-    options = {} if reader.tokens == "steps" else {"patch": cell.patch}
+    options: dict[str, Any] = {} if reader.tokens == "steps" else {"patch": cell.patch}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(cell.seed)
         model = make(
@@ -114,6 +114,7 @@ def make_model(cell: Settings, context: int, horizon: int, *, calendar: bool) ->
 
 def _starting_level(model: nn.Module) -> nn.Module:
     """Let the first forecast of a model be the last known value."""
+    assert isinstance(model.head, nn.Linear)
     nn.init.zeros_(model.head.weight)
     nn.init.zeros_(model.head.bias)
     return model

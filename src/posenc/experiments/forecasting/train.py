@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -57,7 +58,7 @@ def train(
     *,
     compile: bool = False,
     probe: Callable | None = None,  # noqa: ARG001 - as `posenc.bench.jobs` calls it
-) -> list[dict[str, object] | TrainingError]:
+) -> list[dict[str, Any] | TrainingError]:
     """Train cells that differ in seed and learning rate only, and score them on the test part."""
     where, first = torch.device(device), cells[0]
     unit = load_unit(first.dataset)
@@ -157,7 +158,8 @@ class Fit:
     def _validation(self) -> list[Tensor]:
         """Return the mean error of each model, in naive errors, over all its windows."""
         n_each = [len(p.validation) for p in self.parts]
-        sums, counts = [0.0] * len(n_each), [0] * len(n_each)
+        zero = torch.zeros((), device=self.device)
+        sums, counts = [zero] * len(n_each), [zero] * len(n_each)
         size = max(64, _CHUNK // len(n_each))
         for start in range(0, max(n_each), size):
             all_rows = [
@@ -212,10 +214,10 @@ class AdamW:
         """Take one step; `rates` is (n_models,)."""
         self.n_steps += 1
         pairs = zip(gradients, self.parameters, strict=True)
-        gradients = [torch.zeros_like(p) if g is None else g for g, p in pairs]
-        torch._foreach_lerp_(self.first, gradients, 1 - 0.9)
+        all_gradients = [torch.zeros_like(p) if g is None else g for g, p in pairs]
+        torch._foreach_lerp_(self.first, all_gradients, 1 - 0.9)
         torch._foreach_mul_(self.second, 0.999)
-        torch._foreach_addcmul_(self.second, gradients, gradients, 1 - 0.999)
+        torch._foreach_addcmul_(self.second, all_gradients, all_gradients, 1 - 0.999)
         root = torch._foreach_sqrt(self.second)
         torch._foreach_div_(root, math.sqrt(1 - 0.999**self.n_steps))
         torch._foreach_add_(root, 1e-8)
@@ -270,7 +272,7 @@ def by_series(errors: Tensor, series: Tensor) -> float:
 
 def _longer(
     cell: ForecastSettings, model: nn.Module, test: Windows, context: int, sizes: dict
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the error at a context four times as long, where a pooled model can read it."""
     if context < LEAST_LONG or cell.shuffled or cell.model in LINEAR:
         return {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -95,7 +96,9 @@ class Windows:
 
     def to(self, device: torch.device) -> "Windows":
         """Return the same windows on another device."""
-        moved = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
+        moved: dict[str, Any] = {
+            k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)
+        }
         return replace(self, **moved)
 
     def only(self, rows: Tensor) -> "Windows":
@@ -162,7 +165,9 @@ def _base(unit: Unit, calendar: bool) -> Windows:
     values = np.concatenate([one.values for one in unit.series])
     if calendar and unit.calendar is None:
         raise ValueError(f"calendar must be False for {unit.name}, whose files have no times")
-    features = np.tile(unit.calendar, (len(unit.series), 1)) if calendar else None
+    features = None
+    if calendar and unit.calendar is not None:
+        features = np.tile(unit.calendar, (len(unit.series), 1))
     none = torch.empty(0, dtype=torch.long)
     return Windows(
         torch.from_numpy(values).float(),

@@ -8,6 +8,7 @@ decides a result, and its hash stands in every record.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from posenc import data
 from posenc.bench import seeded
@@ -30,7 +31,7 @@ GROUPS = {"place": ("sinusoidal", "learnable"), "offset": ("rotary", "relative")
 CONTROL = "none"
 SHARED = ("MelbournePedestrian", "Chinatown")  # the second's series stand in the first
 
-PROTOCOL: dict[str, object] = {
+PROTOCOL: dict[str, Any] = {
     "edition": 2,
     "model": "time_series",
     "datasets": DATASETS,
@@ -49,7 +50,7 @@ PROTOCOL: dict[str, object] = {
 HASH = hashed(PROTOCOL)
 
 
-def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: object) -> Settings:
+def cell(dataset: str, encoding: str, clock: str, seed: int, **changes: Any) -> Settings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     options = {"lost": PROTOCOL["lost"], "clock": clock, "seed": seed}
     planned = {

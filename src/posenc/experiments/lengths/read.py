@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -135,6 +136,7 @@ def _cells(tier: int) -> list[tuple[str, str, int]]:
         (cell.dataset, language.label(cell.encoding, cell.random_positions), cell.seed)
         for group in bench.tier_cells(tier).groups()
         for cell in group
+        if isinstance(cell, bench.LabSettings)
     ]
 
 
@@ -143,7 +145,7 @@ def planned(tier: int) -> int:
     return len(bench.tier_cells(tier))
 
 
-def tiers() -> dict[str, dict[str, object]]:
+def tiers() -> dict[str, dict[str, Any]]:
     """Return what each tier plans: its tasks, encodings, seeds, and how many trainings they are."""
     return {
         str(number): {

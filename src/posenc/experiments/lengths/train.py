@@ -11,6 +11,7 @@ record. It was frozen before any sequence of a test was looked at, but for the p
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,7 +81,7 @@ MORE = (
 TASKS = ("copy", "parity", "addition")
 OTHERS = ("reverse", "sort", "flip_flop", "indirect_indexing")
 
-PROTOCOL: dict[str, object] = {
+PROTOCOL: dict[str, Any] = {
     "edition": 1,
     "tasks": TASKS + OTHERS,
     "encodings": [[one.name, one.options, one.random] for one in FIRST + MORE],
@@ -173,7 +174,7 @@ class LabSettings(LanguageSettings):
             raise ValueError("tested must hold at least one length, got none")
 
 
-def cell(task: str, encoding: Encoding, seed: int, **changes: object) -> LabSettings:
+def cell(task: str, encoding: Encoding, seed: int, **changes: Any) -> LabSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     common = {
         **PROTOCOL["settings"],
@@ -207,13 +208,13 @@ def tier_cells(
     _checks.choice("tier", str(tier), map(str, TIERS))
     whole = TIERS[tier]
     labels = {one.label: one for one in whole.encodings}
-    tasks = seeded.chosen("task", tasks, whole.tasks)
-    encodings = seeded.chosen("encoding", encodings, labels)
+    of_tasks = seeded.chosen("task", tasks, whole.tasks)
+    of_encodings = seeded.chosen("encoding", encodings, labels)
     places = [
         (task, one)
         for task in whole.tasks
         for label, one in labels.items()
-        if task in tasks and label in encodings
+        if task in of_tasks and label in of_encodings
     ]
     return SeedBySeed(cell, places, seeded.first(seeds, whole.seeds, f" in tier {tier}"))
 
@@ -224,13 +225,13 @@ def _task_source(name: str) -> str:
 
 
 def train(
-    cells: Sequence[LabSettings], device: str = "cpu", **of_engine: object
-) -> list[dict[str, object] | TrainingError]:
+    cells: Sequence[LabSettings], device: str = "cpu", **of_engine: Any
+) -> list[dict[str, Any] | TrainingError]:
     """Train and test cells one after the other."""
     return language.one_by_one(_one, cells, device, **of_engine)
 
 
-def _one(cell: LabSettings, device: torch.device) -> dict[str, object]:
+def _one(cell: LabSettings, device: torch.device) -> dict[str, Any]:
     clock = Clock(cell.most_seconds)
     task, net = length_tasks.task(cell.dataset), model(cell).to(device)
     rng = generator("train", cell.seed)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
 from posenc.bench.settings import PROFILES, PROTOCOL, Settings
+from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc.models.transfer import transfer
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
@@ -82,14 +84,14 @@ class LengthGrid(Grid):
     test_lengths: tuple[int, ...] = LENGTHS
     n_test: int = 1000
 
-    def groups(self) -> Iterator[list[LengthSettings]]:
+    def groups(self) -> Iterator[list[Settings]]:
         """Yield the cells that differ in their seed only."""
-        added = {"test_lengths": self.test_lengths, "n_test": self.n_test}
+        added: dict[str, Any] = {"test_lengths": self.test_lengths, "n_test": self.n_test}
         for group in super().groups():
             yield [LengthSettings(**vars(cell), **added) for cell in group]
 
 
-def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
+def probe(cell: LengthSettings, model: TimeSeriesTransformer | PatchTransformer) -> dict[str, Any]:
     """Return the scores of a fitted model at every test length."""
     scores, refusals = {}, {}
     device = next(model.parameters()).device
@@ -104,7 +106,9 @@ def probe(cell: LengthSettings, model: nn.Module) -> dict[str, object]:
     return {**scores, "refusals": refusals}
 
 
-def grow(cell: Settings, model: nn.Module, length: int) -> nn.Module:
+def grow(
+    cell: Settings, model: TimeSeriesTransformer | PatchTransformer, length: int
+) -> TimeSeriesTransformer | PatchTransformer:
     """Return the cell's model, built for another length, with the weights of a fitted one."""
     grown = build.model(cell, model.n_channels, model.n_classes, length)
     return transfer(model, grown).eval()
@@ -162,7 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             **changes,
             patience=options.epochs,  # a long plateau comes before the task is found
         )
-        _checks.count("length in the task's options", task.options.get("length"), minimum=3)
+        length: Any = task.options.get("length")
+        _checks.count("length in the task's options", length, minimum=3)
         added = {"test_lengths": tuple(options.lengths), "n_test": options.n_test}
         grid = LengthGrid(**vars(grid), **added)
         next(grid.groups())  # checks the lengths

@@ -11,9 +11,10 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from posenc import data
 from posenc.attention import Places, SelfAttention
@@ -25,6 +26,7 @@ from posenc.bench.local import LocalEngine
 from posenc.bench.progress import Progress
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
+from posenc.models.classifier import Classifier
 
 ENCODINGS = (
     "sinusoidal", "dft", "tape", "learnable", "rotary", "relative", "t5", "alibi", "tupe", "erpe",
@@ -51,13 +53,13 @@ class KernelGrid:
         """Yield the cells one by one."""
         tasks = [TASK.format(length=length) for length in self.lengths]
         for width in self.widths:
-            changes = {"d_model": width, "d_ff": 2 * width, **CHANGES}
+            changes: dict[str, Any] = {"d_model": width, "d_ff": 2 * width, **CHANGES}
             yield from grids.make(
                 tasks, self.encodings, ["time_series"], [0], "laptop", **changes
             ).groups()
 
 
-def probe(cell: Settings, model: nn.Module) -> dict[str, list[list[float]]]:
+def probe(cell: Settings, model: Classifier) -> dict[str, list[list[float]]]:
     """Return the mean scores by offset of a fitted model and of the same one at its start."""
     x = _test_series(cell)
     start = build.model(cell, model.n_channels, model.n_classes, x.shape[1]).eval()
@@ -66,7 +68,7 @@ def probe(cell: Settings, model: nn.Module) -> dict[str, list[list[float]]]:
 
 
 @torch.no_grad()
-def by_offset(model: nn.Module, x: Tensor) -> Tensor:
+def by_offset(model: Classifier, x: Tensor) -> Tensor:
     """Return what the first layer makes of offsets j - i, (n_heads, 2 * length - 1).
 
     Scores before the softmax, with the bias, are averaged over series and over all pairs of one

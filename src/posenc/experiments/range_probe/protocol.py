@@ -10,6 +10,7 @@ a result, and its hash stands in every record.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from posenc import _checks
 from posenc.bench import seeded
@@ -72,7 +73,7 @@ OTHERS = (
 DISTANCES = (1, 2, 4, 8, 15)
 TESTED_AT = 4
 
-PROTOCOL: dict[str, object] = {
+PROTOCOL: dict[str, Any] = {
     "edition": 2,
     "task": {"length": 32, "n": 4000, "noise": 0.02},
     "distances": DISTANCES,
@@ -107,7 +108,7 @@ PROTOCOL: dict[str, object] = {
 HASH = hashed(PROTOCOL)
 
 
-def cell(variant: Variant, distance: int, seed: int, **changes: object) -> LengthSettings:
+def cell(variant: Variant, distance: int, seed: int, **changes: Any) -> LengthSettings:
     """Return one cell of the protocol, or one that differs from it and so belongs to none."""
     task = {**PROTOCOL["task"], "distance": distance, "seed": seed}
     common = {**PROTOCOL["settings"], "protocol": "" if changes else HASH, **changes}

@@ -6,6 +6,7 @@ means norm 1. The original papers add large sinusoids and small DFT rows.
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class Runs:
         a, b = (self.scores(variant, place, metric, model) for variant in (first, second))
         return np.array([a[seed] - b[seed] for seed in sorted(a.keys() & b.keys())])
 
-    def paired(self, *arguments: object, **options: object) -> statistics.Interval:
+    def paired(self, *arguments: Any, **options: Any) -> statistics.Interval:
         """Return the mean difference over paired seeds with Student's interval."""
         return statistics.t_interval(self.differences(*arguments, **options))
 
@@ -83,7 +84,8 @@ class Runs:
         first, second = (self.steps_to_find(*place) for place in (slow, fast))
         both = np.isfinite(first) & np.isfinite(second)
         logs = statistics.t_interval(np.log2(first[both] / second[both]))
-        return statistics.Interval(*np.exp2([logs.mean, logs.low, logs.high]), logs.n)
+        mean, low, high = np.exp2([logs.mean, logs.low, logs.high])
+        return statistics.Interval(mean, low, high, logs.n)
 
 
 def load_runs(*patterns: str) -> Runs:

@@ -90,7 +90,7 @@ def _at(name: str, places: Tensor) -> dict[str, Tensor]:
     return {} if n_axes == 1 else {"positions": torch.stack(on_axes, -1)}
 
 
-def _refusal(question: Callable[[str], None], name: str) -> str:
+def _refusal(question: Callable[[str], object], name: str) -> str:
     """Return the library's reason to refuse, or "" if it serves."""
     try:
         question(name)

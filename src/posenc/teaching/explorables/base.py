@@ -3,11 +3,11 @@
 import json
 from abc import ABC, abstractmethod
 from html import escape
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from posenc.teaching.explorables.controls import Control, Preset
 
-State = dict[str, float | str]
+State = dict[str, Any]  # a number or a word, as the control says
 
 
 class Explorable(ABC):

@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from posenc.fourier import dft_density, frequency_density
 from posenc.frequencies import geometric
 from posenc.teaching.explorables import drawing
@@ -53,7 +56,7 @@ class Density(Explorable):
         )
         return drawing.svg(360, _BASE + 24, bars + line + rule + axis, label=self.alt)
 
-    def _density(self, state: State) -> list[float]:
+    def _density(self, state: State) -> NDArray[np.float64]:
         omega = geometric(D, float(state["base"]))
         return frequency_density(omega, D, float(state["sigma"]) * 2 * math.pi / D)
 

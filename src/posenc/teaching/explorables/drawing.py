@@ -1,9 +1,10 @@
 """Elements of a drawing as text. Colours are style classes, so that themes can change them."""
 
 from html import escape
+from typing import Any
 
 
-def element(tag: str, content: str = "", **attributes: object) -> str:
+def element(tag: str, content: str = "", /, **attributes: Any) -> str:
     """Return an SVG element; `_` in names becomes `-`, and a trailing one goes."""
     said = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(number(value))}"'
@@ -22,6 +23,6 @@ def svg(width: int, height: int, content: str, *, label: str) -> str:
     return element("svg", content, viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
 
 
-def text(x: float, y: float, words: str, **attributes: object) -> str:
+def text(x: float, y: float, words: str, **attributes: Any) -> str:
     """Return words at a place."""
     return element("text", escape(words), x=x, y=y, **attributes)

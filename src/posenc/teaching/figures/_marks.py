@@ -1,16 +1,18 @@
 """Single runs and their mean, a row for each thing that is compared."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
 
-def mean_and_runs(ax: plots.Axes, runs: ArrayLike, at: float, k: int, label: str | None) -> None:
+def mean_and_runs(
+    ax: plots.Axes, runs: Sequence[float] | np.ndarray, at: float, k: int, label: str | None
+) -> None:
     """Mark single runs small and their mean large, in the k-th colour."""
-    style = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
+    style: dict[str, Any] = {"color": plots.COLORS[k], "marker": "osD"[k], "linestyle": "none"}
     ax.plot(runs, np.full(len(runs), at), **style, markersize=3.5, alpha=0.45)
     ax.plot(np.mean(runs), at, **style, markersize=8, label=label)
 

@@ -31,7 +31,7 @@ def of_lines(lines: Array) -> Look:
         return Look(shape, f"The two lines coincide: {shape}.")
     pair = f"The two lines differ by up to {apart:.2f}; the first"
     shape = f"{_sides(line)}, {_course(line)}"
-    pair = "The two lines coincide" if np.allclose(*lines, atol=1e-9) else pair
+    pair = "The two lines coincide" if np.allclose(lines[0], lines[1], atol=1e-9) else pair
     return Look(shape, f"{pair}: {shape}; {_extremes(line)}.")
 
 

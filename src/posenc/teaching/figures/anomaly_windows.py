@@ -1,7 +1,7 @@
 """Figures of the chapter on anomaly windows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,8 +119,8 @@ def steps_to_find(distances: Sequence[int], found: Mapping[str, Sequence[ArrayLi
     figure, ax = plots.new(height=4.2, width=NARROW)
     for k, (variant, by_distance) in enumerate(found.items()):
         x = np.arange(len(distances)) + 0.13 * (k - (len(found) - 1) / 2)
-        steps = np.minimum(by_distance, NOT_FOUND)
-        marks = {"color": plots.COLORS[k], "marker": "os^Dv"[k]}
+        steps = np.minimum(np.asarray(by_distance), NOT_FOUND)
+        marks: dict[str, Any] = {"color": plots.COLORS[k], "marker": "os^Dv"[k]}
         ax.plot(x, steps, linestyle="none", markersize=4, alpha=0.35, **marks)
         middle = np.minimum(np.median(np.array(by_distance, dtype=float), axis=1), NOT_FOUND)
         ax.plot(x, middle, markersize=8, linestyle=plots.DASHES[k], label=variant, **marks)
@@ -128,7 +128,7 @@ def steps_to_find(distances: Sequence[int], found: Mapping[str, Sequence[ArrayLi
     ax.set_yscale("log")
     ax.set_yticks([*ticks, NOT_FOUND], [*(f"{n:,}" for n in ticks), "not found"])
     ax.minorticks_off()
-    ax.set_xticks(range(len(distances)), distances)
+    ax.set_xticks(range(len(distances)), [str(one) for one in distances])
     ax.set(xlabel="distance of the pulses (steps)", ylabel="steps until it was found")
     figure.legend(loc="outside lower center", ncols=2)
     middles = {v: np.median(np.array(rows, dtype=float), axis=1) for v, rows in found.items()}

@@ -1,7 +1,7 @@
 """Figures of the chapter on the benchmark."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,7 +87,7 @@ def _told_answers(units: NDArray[np.float64], gains: Sequence[Gain]) -> str:
     """Return from where to where means, intervals and dots lie."""
     means = [100 * gain.effect.mean for gain in gains]
     above = sum(gain.effect.low > 0 for gain in gains)
-    highest, lowest = (gains[pick(means)].encoding for pick in (np.argmax, np.argmin))
+    highest, lowest = (gains[int(pick(means))].encoding for pick in (np.argmax, np.argmin))
     return (
         f"{len(gains)} means from {min(means):+.1f} ({lowest}) to {max(means):+.1f} ({highest}), "
         f"{above} intervals above zero, and {(units > 0).mean():.0%} of the dots, which lie from "
@@ -106,12 +106,12 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
         What a token is in the rows that are shown, such as "steps".
     """
     largest = max(abs(one.mean) for row in gains.values() for one in row.values())
-    gains = {name: by_name for (name, kind), by_name in gains.items() if kind == tokens}
-    names = list(next(iter(gains.values())))
-    figure, ax = plots.new(height=0.9 + 0.175 * len(gains), width=NARROW + 0.5)
-    _draw_map(ax, [[by_name[name] for name in names] for by_name in gains.values()], largest)
+    rows = {name: by_name for (name, kind), by_name in gains.items() if kind == tokens}
+    names = list(next(iter(rows.values())))
+    figure, ax = plots.new(height=0.9 + 0.175 * len(rows), width=NARROW + 0.5)
+    _draw_map(ax, [[by_name[name] for name in names] for by_name in rows.values()], largest)
     ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
-    ax.set_yticks(range(len(gains)), list(gains))
+    ax.set_yticks(range(len(rows)), list(rows))
     plots.show(
         figure,
         name=f"fig-gains-with-{tokens}",
@@ -119,8 +119,8 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
         "of five training runs, on each data set. The deeper the orange, the larger the gain; the "
         "deeper the violet, the larger the loss. A dot means doubt: the 95 % interval contains "
         "zero. Numbers without one are bold. Sets stand in the order of their length.",
-        alt=f"A table of {len(gains)} data sets by {len(names)} encodings, {tokens} as tokens. "
-        f"{_told(gains)} {NUMBERS}",
+        alt=f"A table of {len(rows)} data sets by {len(names)} encodings, {tokens} as tokens. "
+        f"{_told(rows)} {NUMBERS}",
     )
 
 
@@ -130,7 +130,7 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]], largest: float) -> No
     open_ = np.array([[one.low <= 0 <= one.high for one in row] for row in found])
     # half of each side of the map, so that black numbers stay readable
     ax.imshow(depth(means), "PuOr_r", aspect="auto",
-              vmin=-2 * depth(largest), vmax=2 * depth(largest))  # fmt: skip
+              vmin=-2 * float(depth(largest)), vmax=2 * float(depth(largest)))  # fmt: skip
     for (row, column), mean in np.ndenumerate(means):
         weight = "normal" if open_[row, column] else "bold"
         digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
@@ -170,7 +170,7 @@ def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
     )
 
 
-def levels(rows: Mapping[tuple[str, str], Mapping[str, object]], tokens: str) -> None:
+def levels(rows: Mapping[tuple[str, str], Mapping[str, Any]], tokens: str) -> None:
     """Show accuracies in per cent, a row a data set: encodings, none, and two baselines.
 
     Parameters
@@ -180,31 +180,31 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, object]], tokens: str) ->
     tokens : str
         What a token is in the rows that are shown, such as "steps".
     """
-    rows = {name: one for (name, kind), one in rows.items() if kind == tokens}
-    figure, ax = plots.new(height=1.2 + 0.2 * len(rows), width=NARROW)
+    shown = {name: one for (name, kind), one in rows.items() if kind == tokens}
+    figure, ax = plots.new(height=1.2 + 0.2 * len(shown), width=NARROW)
     style = {"MiniRocket": ("s", 3, 9), "1-NN": ("^", 2, 7), "none": ("X", 1, 6)}
-    for y, one in enumerate(rows.values()):
+    for y, one in enumerate(shown.values()):
         several = one["encodings"]
         ax.plot(several, np.full(len(several), y), "|", color=plots.COLORS[0], markersize=11)
         for name, (mark, color, size) in style.items():  # the largest first: none is covered
-            options = {"color": plots.COLORS[color], "markeredgecolor": "black"}
+            options: dict[str, Any] = {"color": plots.COLORS[color], "markeredgecolor": "black"}
             ax.plot(one[name], y, mark, markersize=size, markeredgewidth=0.6, **options)
     labels = ["ten encodings", *list(style)[:-1], "no encoding"]
     figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
-    ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="test accuracy (%)")
-    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="test accuracy (%)")
+    ax.set_yticks(range(len(shown)), list(shown))
     plots.show(
         figure,
         name=f"fig-levels-with-{tokens}",
         caption=f"Test accuracy of ten encodings with {tokens} as tokens (strokes), of the same "
         "model without any, and of two classifiers that are no transformers. A mark to the right "
         "of all strokes beats every encoding.",
-        alt=f"One row for each of {len(rows)} data sets. {_told_levels(rows)} The table below has "
-        "the numbers.",
+        alt=f"One row for each of {len(shown)} data sets. {_told_levels(shown)} The table below "
+        "has the numbers.",
     )
 
 
-def _told_levels(rows: Mapping[str, Mapping[str, object]]) -> str:
+def _told_levels(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Return on how many sets each mark stands beyond all strokes, and where strokes lie widest."""
     right = {
         words: sum(one[name] > np.max(one["encodings"]) for one in rows.values())
@@ -235,11 +235,16 @@ def by_tokens(rows: Sequence[tuple[str, str, int, float, float, float]]) -> None
     for kind, mark, color in zip(kinds, "so", (1, 0), strict=False):
         some = [row for row in rows if row[1] == kind]
         n, mean, low, high = (np.array([row[i] for row in some]) for i in (2, 3, 4, 5))
-        bars = {"fmt": mark, "color": plots.COLORS[color], "elinewidth": 1, "capsize": 2}
+        bars: dict[str, Any] = {
+            "fmt": mark,
+            "color": plots.COLORS[color],
+            "elinewidth": 1,
+            "capsize": 2,
+        }
         ax.errorbar(n, mean, [mean - low, high - mean], label=kind, **bars)
     counts = [1, 2, 3, 5, 10, 20, 50, 100]
     ax.semilogx()
-    ax.set_xticks(counts, counts)
+    ax.set_xticks(counts, [str(one) for one in counts])
     ax.minorticks_off()
     ax.set(xlabel="tokens of a series", ylabel="gain over no encoding (points)")
     ax.legend(title="a token is one of the")
@@ -263,8 +268,8 @@ def _told_tokens(kind: str, rows: Sequence[tuple[str, str, int, float, float, fl
             middle, low, high = np.median(some), min(some), max(some)
             n = f"{len(some)} set{'s' * (len(some) > 1)} of {part}"
             words.append(f"{n}, median {middle:+z.1f}, from {low:+z.1f} to {high:+z.1f}")
-    name, _, n, mean, *_ = max(rows, key=lambda row: row[3])
-    most = f"most gains {name}, {mean:+.1f} with {n} token{'s' * (n > 1)}"
+    name, _, n_tokens, mean, *_ = max(rows, key=lambda row: row[3])
+    most = f"most gains {name}, {mean:+.1f} with {n_tokens} token{'s' * (n_tokens > 1)}"
     return f"{kind.capitalize()}: {'; '.join(words)}; {most}."
 
 

@@ -1,6 +1,7 @@
 """Figures of the chapter on inputs longer than in training."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +20,10 @@ PENALTIES: dict[str, Callable[[Array], Array]] = {  # by distance
     "ALiBi, steepest of 8 heads": lambda d: -0.5 * d,
 }
 
-PHI = {"trained": 4096, "factor": 32.0}  # what the list of LongRoPE was searched for
+PHI: dict[str, Any] = {
+    "trained": 4096,
+    "factor": 32.0,
+}  # what the list of LongRoPE was searched for
 MARKERS = "osv^DxP*h"  # beside the dashes, where there are more lines than colours
 
 
@@ -167,10 +171,16 @@ def schedule_family(omega: Array, trained: int, factor: float) -> None:
     right.set_title(f"Phi-3.5-mini, {PHI['factor']:g} times")
     left.set_ylabel("divisor")
     right.plot([], alpha=0, label=" ")  # a third row, so that both legends begin at one height
-    style = {"handlelength": 2.3, "handletextpad": 0.5, "labelspacing": 0.3, "borderpad": 0}
+    style: dict[str, Any] = {
+        "handlelength": 2.3,
+        "handletextpad": 0.5,
+        "labelspacing": 0.3,
+        "borderpad": 0,
+    }
     for ax, side, n in ((left, "left", 2), (right, "right", 1)):
-        entries = ax.get_legend_handles_labels()
-        figure.legend(*entries, loc=f"outside lower {side}", ncols=n, columnspacing=0.8, **style)
+        handles, labels = ax.get_legend_handles_labels()
+        style["loc"] = f"outside lower {side}"
+        figure.legend(handles, labels, ncols=n, columnspacing=0.8, **style)
     plots.show(
         figure,
         name="fig-schedule-family",
@@ -205,7 +215,7 @@ def _divisors(
     divisor = omega / new
     ramp = np.flatnonzero((divisor > 1 + 1e-9) & (divisor < factor - 1e-9))
     ax.axvspan(ramp[0] - 1, ramp[-1] + 1, color="#e4e8ee", linewidth=0)
-    top = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "top"}
+    top: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "top"}
     ax.text(ramp.mean(), 0.97, "YaRN’s ramp", fontsize=9, **top)
     ax.set_yscale("log", base=2)
     most = max((omega / one).max() for one, _ in slowed.values())
@@ -355,7 +365,7 @@ def _farthest(task: str, found: Mapping[str, Sequence[float]]) -> str:
     """Return which encoding is best beyond the trained length, how good, and how many come near."""
     beyond = {name: 100 * np.mean(row[1:]) for name, row in found.items()}
     run = {name: share for name, share in beyond.items() if not np.isnan(share)}
-    best = max(run, key=run.get)
+    best = max(run, key=run.__getitem__)
     near = sum(share > run[best] - 10 for share in run.values()) - 1
     return (
         f"{task}: {run[best]:.0f} % with {best}, {near or 'no'} more within 10 points, the lowest "

@@ -1,6 +1,7 @@
 """The figure of the guide."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from posenc.teaching import plots
 
@@ -27,7 +28,7 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
         color = plots.COLORS[1 if far_enough else 0]
         ax.plot(cost, 100 * right, "D" if far_enough else "o", color=color, markersize=6)
         crowded = any(0 < x - cost < WIDE and abs(y - right) < NEAR for x, y in points.values())
-        beside = {"xytext": (7, 0), "va": "center", "ha": "left"}
+        beside: dict[str, Any] = {"xytext": (7, 0), "va": "center", "ha": "left"}
         if cost > 2:
             beside = {"xytext": (-7, 0), "va": "center", "ha": "right"}
         elif crowded:

@@ -23,7 +23,7 @@ def points_from_nothing(gains: Mapping[str, float], claimed: float = 2.0) -> Non
     figure, ax = plots.new(height=3.1)
     figure.set_figwidth(NARROW)
     rows = np.arange(len(gains))[::-1]
-    bars = ax.barh(rows, gains.values(), height=0.38, color=plots.COLORS[2])
+    bars = ax.barh(rows, list(gains.values()), height=0.38, color=plots.COLORS[2])
     ax.bar_label(bars, fmt="%.1f", padding=4)
     for row, name in zip(rows, gains, strict=True):
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
@@ -11,7 +10,7 @@ WIDTH = 4.8  # inches: letters stay readable on a phone
 SHOWN = 100  # lattice points of a figure
 
 
-def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> None:
+def algorithm_one(blurred: np.ndarray, sharp: np.ndarray, places: np.ndarray) -> None:
     """Show spikes rebuilt by Algorithm 1 with the weights of two encodings.
 
     Parameters
@@ -39,7 +38,7 @@ def algorithm_one(blurred: ArrayLike, sharp: ArrayLike, places: ArrayLike) -> No
     )
 
 
-def widths(steps: ArrayLike, curves: Mapping[str, ArrayLike]) -> None:
+def widths(steps: np.ndarray, curves: Mapping[str, np.ndarray]) -> None:
     """Show how wide the rebuilt spike is for bells of different widths.
 
     Parameters

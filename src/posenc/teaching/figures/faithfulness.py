@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from posenc import tables
 from posenc.teaching import plots
@@ -56,7 +56,7 @@ def kinds_of_mistakes(answers: Mapping[str, tuple[NDArray, NDArray]]) -> None:
     )
 
 
-def separation_by_length(lengths: ArrayLike, apart: Sequence[Mapping[str, float]]) -> None:
+def separation_by_length(lengths: np.ndarray, apart: Sequence[Mapping[str, float]]) -> None:
     """Show the relative separation of several encodings against the number of positions.
 
     Parameters
@@ -87,7 +87,7 @@ def separation_by_length(lengths: ArrayLike, apart: Sequence[Mapping[str, float]
     )
 
 
-def share_of_mistakes(levels: ArrayLike, curves: Mapping[str, ArrayLike]) -> None:
+def share_of_mistakes(levels: np.ndarray, curves: Mapping[str, np.ndarray]) -> None:
     """Show how many positions are lost as the noise grows.
 
     Parameters

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from posenc import fourier, frequencies
 from posenc.teaching import plots
@@ -48,7 +47,7 @@ def two_selections(d: int = 256) -> None:
     )
 
 
-def _ticks(ax: Axes, grids: Mapping[str, ArrayLike]) -> None:
+def _ticks(ax: Axes, grids: Mapping[str, np.ndarray]) -> None:
     """Draw a row of ticks for each grid of frequencies, the first one on top."""
     for row, (grid, color) in enumerate(zip(grids.values(), (SINUSOID, DFT), strict=True)):
         ax.vlines(grid, -row - 0.35, -row + 0.35, color=color, linewidth=0.7)
@@ -58,7 +57,7 @@ def _ticks(ax: Axes, grids: Mapping[str, ArrayLike]) -> None:
     ax.tick_params(length=0)
 
 
-def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
+def partial_sums(sums: Mapping[str, np.ndarray], s: int) -> None:
     """Show a spike rebuilt from more and more of its waves.
 
     Parameters
@@ -85,7 +84,7 @@ def partial_sums(sums: Mapping[str, ArrayLike], s: int) -> None:
     )
 
 
-def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
+def two_kernels(lags: np.ndarray, sinusoidal: np.ndarray, dft: np.ndarray) -> None:
     """Show what a position looks like after analysis and synthesis with two sets of waves.
 
     Parameters
@@ -110,7 +109,7 @@ def two_kernels(lags: ArrayLike, sinusoidal: ArrayLike, dft: ArrayLike) -> None:
     )
 
 
-def shares_read(omega: ArrayLike, shares: Mapping[str, ArrayLike], waves: ArrayLike) -> None:
+def shares_read(omega: np.ndarray, shares: Mapping[str, np.ndarray], waves: np.ndarray) -> None:
     """Show how much of a wave a linear layer reads from an encoding, for waves of each frequency.
 
     Parameters

@@ -1,7 +1,7 @@
 """Figures of the page on other norms, sizes and encodings."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def _draw_change(ax: plots.Axes, one: Change) -> None:
     rows = np.arange(len(plain))
     ax.axvline(0, color="#555555", linewidth=1)
     ax.hlines(rows, plain, varied, color="#9aa5b5", linewidth=2)
-    edge = {"markeredgecolor": "black", "linestyle": "none"}
+    edge: dict[str, Any] = {"markeredgecolor": "black", "linestyle": "none"}
     ax.plot(plain, rows, "o", color="white", markersize=6, **edge)
     ax.plot(varied, rows, "D", color=plots.COLORS[1], markersize=6, **edge)
     ax.set_yticks(rows, one.datasets)

@@ -25,14 +25,17 @@ def two_sentences() -> None:
     x = rng.normal(size=(3, D_MODEL))
     maps = rng.normal(size=(3, D_MODEL, D_MODEL)) / np.sqrt(D_MODEL)
     maps[0] *= SHARPNESS
-    signals = {"without positions": 0.0, "with positions": tables.sinusoidal(3, D_MODEL)}
+    signals: dict[str, float | NDArray[np.floating]] = {
+        "without positions": 0.0,
+        "with positions": tables.sinusoidal(3, D_MODEL),
+    }
     found = {
         title: (attention(x + signal, *maps), attention(x[::-1] + signal, *maps))
         for title, signal in signals.items()
     }
     limit = max(np.abs(rows[:, :N_SHOWN]).max() for both in found.values() for rows in both)
     figure, axes = plots.new(2, 2, height=4.2, width=5.6)
-    figure.get_layout_engine().set(wspace=0.22)
+    figure.set_layout_engine("constrained", wspace=0.22)
     for (left, right), (title, rows) in zip(axes, found.items(), strict=True):
         same = np.allclose(rows[0], rows[1][::-1], atol=1e-12)
         _strips(left, rows[0], WORDS, limit)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from posenc.teaching import plots
 
@@ -11,7 +10,7 @@ RESOLUTION = 2.0**-25  # of a 32-bit sum: it registers no smaller term
 WIDTH = 5.6  # inches: letters stay readable on a phone
 
 
-def decay(shares: Mapping[int, ArrayLike]) -> None:
+def decay(shares: Mapping[int, np.ndarray]) -> None:
     """Draw what a table that scales itself adds to a token, by forward pass.
 
     Parameters
@@ -43,7 +42,7 @@ def decay(shares: Mapping[int, ArrayLike]) -> None:
     )
 
 
-def batch_sizes(found: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]) -> None:
+def batch_sizes(found: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray]]]) -> None:
     """Draw the accuracy of trained models by the size of the batch in which they are asked.
 
     Parameters
@@ -70,7 +69,7 @@ def batch_sizes(found: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike]]]) 
     )
 
 
-def _told(models: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
+def _told(models: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
     """Return from where to where the line of each model goes."""
     words = []
     for name, (sizes, accuracy) in models.items():
@@ -83,7 +82,10 @@ def _told(models: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
 
 
 def best_of(
-    sizes: ArrayLike, luck: Mapping[int, ArrayLike], gaps: Mapping[str, ArrayLike], half: ArrayLike
+    sizes: np.ndarray,
+    luck: Mapping[int, np.ndarray],
+    gaps: Mapping[str, np.ndarray],
+    half: np.ndarray,
 ) -> None:
     """Draw the luck of the best of m models beside the printed gaps between neighbours.
 

@@ -13,9 +13,12 @@ from posenc.teaching.figures.benchmark import NARROW
 class Ranking(Protocol):
     """Encodings with their average ranks, best first, and the groups that are not told apart."""
 
-    encodings: Sequence[str]
-    ranks: Sequence[float]
-    groups: Sequence[Sequence[str]]
+    @property
+    def encodings(self) -> Sequence[str]: ...
+    @property
+    def ranks(self) -> Sequence[float]: ...
+    @property
+    def groups(self) -> Sequence[Sequence[str]]: ...
 
 
 def draw(ax: plots.Axes, ranking: Ranking) -> None:

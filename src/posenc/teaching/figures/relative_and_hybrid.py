@@ -33,7 +33,10 @@ SHOWN = {
     "tupe": "TUPE",
     "tpe": "T-PE",
 }
-RECIPES = {"SineSPE": encodings.SineSPE, "ConvSPE": encodings.ConvSPE}
+RECIPES: dict[str, type[encodings.SineSPE | encodings.ConvSPE]] = {
+    "SineSPE": encodings.SineSPE,
+    "ConvSPE": encodings.ConvSPE,
+}
 DRAWS = tuple(4**n for n in range(2, 7))
 
 
@@ -77,7 +80,9 @@ def added(name: str) -> Array:
     """
     same = torch.ones(1, LENGTH, D_MODEL, dtype=torch.float64)
     if name == "erpe":
-        return make(name).mix(same)[0].numpy()
+        weights = make(name).mix(same)
+        assert isinstance(weights, Tensor)
+        return weights[0].numpy()
     return (scores(make(name), same) - scores(make("none"), same))[0, 0].numpy()
 
 
@@ -94,7 +99,7 @@ def kernels(reach: int = 23) -> None:
             ax.plot(offset, values, label=f"query at {query}")
         ax.set_title(title)
         ax.locator_params(axis="y", nbins=3)
-        if not np.allclose(*seen, atol=1e-9):
+        if not np.allclose(seen[0], seen[1], atol=1e-9):
             apart.append(title)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
@@ -231,7 +236,7 @@ def entrance(name: str) -> str:
     return "; ".join(words) or "none"
 
 
-def side_by_side(names: Iterable[str] = SHOWN) -> dict[str, dict[str, object]]:
+def side_by_side(names: Iterable[str] = SHOWN) -> dict[str, dict[str, Any]]:
     """Return how position enters, whether scores move along, and what there is to learn.
 
     Parameters
@@ -260,6 +265,7 @@ def moves_along(position: Position, shift: int = 5) -> bool:
     x = _tokens(LENGTH)
     before, after = scores(position, x), scores(position, x.roll(shift, 1))
     extra = position.mix(x)
+    assert not callable(extra)
     still = extra is None or torch.allclose(extra[:, :-shift, :-shift], extra[:, shift:, shift:])
     return still and torch.allclose(before[..., :-shift, :-shift], after[..., shift:, shift:])
 
@@ -295,6 +301,7 @@ def learned(models: Mapping[str, OneLayer], back: Sequence[int], reach: int = 8)
     asks = sorted(set(back))
     by_letter = _shaw_by_letter(models["relative"], offset)
     buckets = models["t5"].attention.position
+    assert isinstance(buckets, encodings.T5Bias)
     lines = {
         "T5, by offset": {"all letters": buckets.values[0, buckets.bucket(offset, causal=True)]},
         "Shaw, by query and offset": {
@@ -323,6 +330,7 @@ def learned(models: Mapping[str, OneLayer], back: Sequence[int], reach: int = 8)
 def _shaw_by_letter(model: OneLayer, offset: Tensor) -> Tensor:
     """Return what the query of each letter adds at each offset: (letters, offsets)."""
     position = model.attention.position
+    assert isinstance(position, encodings.Relative)
     q = model.attention.qkv(model.letters.weight)[:, : position.d_model]
     by_offset = q @ position.keys[0].T / position.d_head**0.5
     return by_offset[:, offset + position.max_distance]

@@ -173,7 +173,7 @@ def layout_rows(cases: Mapping[str, Array], expected: Array) -> dict[str, dict]:
         Scores of one query and one key at all pairs of positions.
     expected : array of shape (n, n)
     """
-    rows = {}
+    rows: dict[str, dict[str, object]] = {}
     for name, scores in cases.items():
         spreads = [np.ptp(np.diagonal(scores, lag)) for lag in range(-len(scores) + 1, len(scores))]
         rows[name] = {"offset alone counts": max(spreads) < 1e-9}
@@ -192,7 +192,7 @@ def precision_rows(turns: Mapping[str, tuple[Array, Array]], omega: Array) -> di
     omega : array of shape (m,)
         The exact frequencies in radians per position.
     """
-    rows = {}
+    rows: dict[str, dict[str, object]] = {}
     for name, (cos, sin) in turns.items():
         both = np.concatenate((cos, sin), axis=1)
         rows[name] = {f"different rows of {len(both):,}": len(np.unique(both, axis=0))}

@@ -112,8 +112,8 @@ def close_returns(
         closest = np.minimum.accumulate(distance)[samples - 1]
         ax.plot(samples, closest, drawstyle="steps-post", label=f"$d$ = {d_model}")
     for t in marked:
-        at, style = (t, distances[2][t - 1]), {"ha": "right", "fontsize": 9}
-        ax.annotate(f"{t:,}", at, (-3, -9), textcoords="offset points", **style)
+        at = (t, distances[2][t - 1])
+        ax.annotate(f"{t:,}", at, (-3, -9), textcoords="offset points", ha="right", fontsize=9)
     ax.set(xscale="log", yscale="log", xlabel="positions searched")
     ax.set_ylabel("closest return (distance)")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))

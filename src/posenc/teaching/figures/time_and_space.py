@@ -181,8 +181,8 @@ def worth_of_times(found: Mapping[str, Worth]) -> None:
         dataset: sum(by[dataset] for what, by in means.items() if what != "no encoding")
         for dataset in next(iter(means.values()))
     }
-    order = sorted(total, key=total.get, reverse=True)
-    figure, ax = plots.new(1, 1, height=1.3 + 0.4 * len(order), width=5.4)
+    order = sorted(total, key=total.__getitem__, reverse=True)
+    figure, ax = plots.new(height=1.3 + 0.4 * len(order), width=5.4)
     for k, (what, one) in enumerate(found.items()):
         for y, dataset in enumerate(order):
             at = y + 0.25 * (k - (len(found) - 1) / 2)
@@ -212,7 +212,7 @@ def beside_control(found: Mapping[str, Sequence[Beside]]) -> None:
     found : mapping of what a token is to a sequence of `Beside`
     """
     rows = [(f"{one.dataset}, {tokens}", one) for tokens, sets in found.items() for one in sets]
-    figure, ax = plots.new(1, 1, height=1.3 + 0.45 * len(rows), width=5.4)
+    figure, ax = plots.new(height=1.3 + 0.45 * len(rows), width=5.4)
     said = []
     for y, (name, one) in enumerate(rows):
         gains = {"added to the tokens": one.encoded, "channels of the input": one.richer}

@@ -34,6 +34,7 @@ WORDS = {
 
 def trace(model: nn.Module, x: Tensor) -> list[Step]:
     """Run a model once and return the steps that it took, by forward hooks."""
+    assert isinstance(model.position, TakesNotes)
     model.position.notes = steps = []
     for name, module in model.named_modules():
         if not list(module.children()) and not isinstance(module, (nn.Dropout, nn.Identity)):
@@ -52,7 +53,7 @@ class TakesNotes(encodings.Sinusoidal):
 
     notes: list[Step]
 
-    def embed(self, x: Tensor) -> Tensor:
+    def embed(self, x: Tensor) -> Tensor:  # type: ignore[override]  # tokens count in the figure
         """Return the tokens with the table added."""
         self.notes.append(("embed", "position", tuple(x.shape)))
         return super().embed(x)
@@ -108,7 +109,7 @@ def work(lengths: Sequence[int], operations: Mapping[str, Sequence[float]]) -> N
     figure.set_figwidth(5.6)
     for (name, values), marker in zip(operations.items(), "os^D", strict=False):
         ax.loglog(lengths, values, marker=marker, markersize=4, label=name)
-    ax.set_xticks(lengths, lengths)
+    ax.set_xticks(lengths, [str(one) for one in lengths])
     ax.minorticks_off()
     ax.set(xlabel="length of the series (steps)", ylabel="operations")
     ax.legend()
@@ -210,14 +211,14 @@ def mean_rows(means: Mapping[str, tuple[float, float]]) -> dict[str, dict[str, s
 
 def _layer(steps: Sequence[Step], number: str) -> list[Step]:
     start = f"layers.{number}."
-    return [(n.removeprefix(start), *rest) for n, *rest in steps if n.startswith(start)]
+    return [(n.removeprefix(start), kind, shape) for n, kind, shape in steps if n.startswith(start)]
 
 
 def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
     """Draw the steps as boxes with the shapes beside them; the mean stands before the head."""
-    steps = [(name, shape[:0:-1] if kind == "Conv1d" else shape[1:]) for name, kind, shape in steps]
-    head = next(i for i, (name, _) in enumerate(steps) if name.startswith("head"))
-    rows = [*steps[:head], ("mean", steps[head - 1][1][1:]), *steps[head:]]
+    shown = [(name, shape[:0:-1] if kind == "Conv1d" else shape[1:]) for name, kind, shape in steps]
+    head = next(i for i, (name, _) in enumerate(shown) if name.startswith("head"))
+    rows = [*shown[:head], ("mean", shown[head - 1][1][1:]), *shown[head:]]
     inner = [i for i, (name, _) in enumerate(rows) if name.startswith("layers")]
     for i, (name, shape) in enumerate(rows):
         color = plots.COLORS[3] if name == "embed" else "white"
@@ -230,6 +231,6 @@ def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
             ax.annotate("", (0.34, -i + 0.27), (0.34, -i + 0.73), arrowprops=arrow)
     ax.plot([-0.02, -0.04, -0.04, -0.02], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
-    ax.text(-0.06, -np.mean(inner), "4 layers", rotation=90, ha="right", va="center")
+    ax.text(-0.06, -float(np.mean(inner)), "4 layers", rotation=90, ha="right", va="center")
     ax.set(title=title, xlim=(-0.14, 1.05), ylim=(-11.5, 0.6))
     ax.axis("off")
