@@ -1,6 +1,7 @@
 """What both transformers share: everything between the tokens and the logits."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,82 +19,88 @@ from posenc.models.positions import PositionLike, for_layers
 from posenc.models.random_places import RandomPlaces, check_random
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClassifierSettings:
+    """What a transformer that classifies is made of; `TimeSeriesTransformer` says what each is."""
+
+    n_channels: int
+    n_classes: int
+    length: int
+    position: PositionLike
+    d_model: int
+    n_heads: int
+    n_layers: int
+    d_ff: int
+    dropout: float
+    norm: str
+    norm_first: bool
+    pooling: str
+    head: str
+    attention_dropout: float
+    position_options: Mapping[str, Any] | None
+    share_position: bool | None
+    random_positions: int | None
+    check_input: bool
+    causal: bool
+
+    def __post_init__(self) -> None:
+        for name in ("n_channels", "n_classes", "d_model", "n_layers", "d_ff"):
+            object.__setattr__(self, name, _checks.count(name, getattr(self, name), minimum=1))
+        for name in ("check_input", "causal", "norm_first"):
+            object.__setattr__(self, name, _checks.flag(name, getattr(self, name)))
+        _checks.choice("pooling", self.pooling, POOLINGS)
+        if self.causal and self.pooling == "cls":
+            raise ValueError(
+                "pooling must not be 'cls' in a causal model, whose first token sees no other; "
+                "'last' reads the one that sees all"
+            )
+        _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
+        _checks.probability("dropout", self.dropout)
+        _checks.probability("attention_dropout", self.attention_dropout)
+        _checks.choice("norm", self.norm, NORMS)
+        _checks.choice("head", self.head, ("linear", "mlp"))
+
+
 class Classifier(RandomPlaces):
     """Tokens, position, layers, pooling, head; derived classes say how a series becomes tokens."""
 
     _counted = "length"  # what a message calls the number of tokens, a class token apart
     _placed = "times"  # and what it calls their places
 
-    def __init__(
-        self,
-        n_channels: int,
-        n_classes: int,
-        length: int,
-        n_steps: int,
-        position: PositionLike,
-        d_model: int,
-        n_heads: int,
-        n_layers: int,
-        d_ff: int,
-        dropout: float,
-        *,
-        norm: str,
-        norm_first: bool,
-        pooling: str,
-        head: str,
-        attention_dropout: float,
-        position_options: Mapping[str, Any] | None,
-        share_position: bool | None,
-        random_positions: int | None,
-        check_input: bool,
-        causal: bool,
-    ) -> None:
+    def __init__(self, settings: ClassifierSettings, n_steps: int) -> None:
         super().__init__()
-        self.n_channels = _checks.count("n_channels", n_channels, minimum=1)
-        self.n_classes = _checks.count("n_classes", n_classes, minimum=1)
-        self.length = length
-        self.d_model = _checks.count("d_model", d_model, minimum=1)
-        self.pooling = _checks.choice("pooling", pooling, POOLINGS)
-        self.check_input = _checks.flag("check_input", check_input)
-        self.causal = _checks.flag("causal", causal)
-        if causal and pooling == "cls":
-            raise ValueError(
-                "pooling must not be 'cls' in a causal model, whose first token sees no other; "
-                "'last' reads the one that sees all"
-            )
-        norm_first = _checks.flag("norm_first", norm_first)
-        _checks.count("n_layers", n_layers, minimum=1)
-        _checks.count("d_ff", d_ff, minimum=1)
-        _checks.divisor("n_heads", n_heads, "d_model", d_model)
-        _checks.probability("dropout", dropout)
-        _checks.probability("attention_dropout", attention_dropout)
-        _checks.choice("norm", norm, NORMS)
-        _checks.choice("head", head, ("linear", "mlp"))
-        self.random_positions = check_random(random_positions, self._counted, n_steps)
-        self.n_tokens = n_steps + (pooling == "cls")
-        n_places = (self.random_positions or n_steps) + (pooling == "cls")
-        self.class_token = nn.Parameter(torch.randn(d_model) * 0.02) if pooling == "cls" else None
+        s = settings
+        self.n_channels, self.n_classes, self.length = s.n_channels, s.n_classes, s.length
+        self.d_model, self.pooling = s.d_model, s.pooling
+        self.check_input, self.causal = s.check_input, s.causal
+        self.random_positions = check_random(s.random_positions, self._counted, n_steps)
+        with_class_token = s.pooling == "cls"
+        self.n_tokens = n_steps + with_class_token
+        n_places = (self.random_positions or n_steps) + with_class_token
+        self.class_token = nn.Parameter(torch.randn(s.d_model) * 0.02) if with_class_token else None
         positions, self.embeds = for_layers(
-            position,
-            d_model,
-            n_heads,
+            s.position,
+            s.d_model,
+            s.n_heads,
             n_places,
-            n_layers,
-            class_token=pooling == "cls",
-            shared=share_position,
-            options=position_options,
+            s.n_layers,
+            class_token=with_class_token,
+            shared=s.share_position,
+            options=s.position_options,
         )
         self.layers = Layers(
-            EncoderLayer(each, d_ff, dropout, attention_dropout, norm, norm_first, causal=causal)
+            EncoderLayer(
+                each, s.d_ff, s.dropout, s.attention_dropout, s.norm, s.norm_first, causal=s.causal
+            )
             for each in positions
         )
-        self.final_norm = NORMS[norm](d_model) if norm_first else NoNorm()
-        self.dropout = nn.Dropout(dropout)
-        width = d_model * (self.n_tokens if pooling == "flatten" else 1)
-        self.head: nn.Module = nn.Linear(width, n_classes)
-        if head == "mlp":
-            hidden = nn.Linear(width, d_ff)
-            self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(d_ff, n_classes))
+        self.final_norm = NORMS[s.norm](s.d_model) if s.norm_first else NoNorm()
+        self.dropout = nn.Dropout(s.dropout)
+        width = s.d_model * (self.n_tokens if s.pooling == "flatten" else 1)
+        self.head: nn.Module = nn.Linear(width, s.n_classes)
+        if s.head == "mlp":
+            hidden = nn.Linear(width, s.d_ff)
+            self.head = nn.Sequential(hidden, nn.GELU(), nn.Linear(s.d_ff, s.n_classes))
         if self.random_positions is not None:
             self._check_served(n_places - 1)
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.places import can_look, finest
-from posenc.models.classifier import Classifier
+from posenc.models.classifier import Classifier, ClassifierSettings
 from posenc.models.positions import PositionLike
 
 
@@ -103,17 +103,16 @@ class PatchTransformer(Classifier):
             raise ValueError(
                 f"stride must be at most patch = {patch}, or steps are skipped, got {stride}"
             )
-        super().__init__(
-            n_channels,
-            n_classes,
-            length,
-            1 + _missing_patches(length, steps, shift),
-            position,
-            d_model,
-            n_heads,
-            n_layers,
-            d_ff,
-            dropout,
+        settings = ClassifierSettings(
+            n_channels=n_channels,
+            n_classes=n_classes,
+            length=length,
+            position=position,
+            d_model=d_model,
+            n_heads=n_heads,
+            n_layers=n_layers,
+            d_ff=d_ff,
+            dropout=dropout,
             norm=norm,
             norm_first=norm_first,
             pooling=pooling,
@@ -125,6 +124,7 @@ class PatchTransformer(Classifier):
             check_input=check_input,
             causal=causal,
         )
+        super().__init__(settings, 1 + _missing_patches(length, steps, shift))
         self.patch, self.stride = steps, shift
         self.patches = nn.Conv1d(n_channels, d_model, steps, shift)
 

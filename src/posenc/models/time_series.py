@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc.models.classifier import Classifier
+from posenc.models.classifier import Classifier, ClassifierSettings
 from posenc.models.norms import NORMS
 from posenc.models.positions import PositionLike
 
@@ -110,17 +110,16 @@ class TimeSeriesTransformer(Classifier):
         causal: bool = False,
     ) -> None:
         length = _checks.count("length", length, minimum=1)
-        super().__init__(
-            n_channels,
-            n_classes,
-            length,
-            length,
-            position,
-            d_model,
-            n_heads,
-            n_layers,
-            d_ff,
-            dropout,
+        settings = ClassifierSettings(
+            n_channels=n_channels,
+            n_classes=n_classes,
+            length=length,
+            position=position,
+            d_model=d_model,
+            n_heads=n_heads,
+            n_layers=n_layers,
+            d_ff=d_ff,
+            dropout=dropout,
             norm=norm,
             norm_first=norm_first,
             pooling=pooling,
@@ -132,6 +131,7 @@ class TimeSeriesTransformer(Classifier):
             check_input=check_input,
             causal=causal,
         )
+        super().__init__(settings, length)
         self.project = nn.Linear(n_channels, d_model)
         self.input_norm = NORMS[norm](d_model)
 
