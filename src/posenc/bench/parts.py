@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import data
@@ -92,6 +93,7 @@ def load_parts(settings: Settings, device: torch.device) -> Parts:
         settings.validation,
         settings.max_cases,
         settings.input_statistics,
+        settings.input_scaling,
         str(device),
     )
 
@@ -126,20 +128,46 @@ def _load(
     validation: float,
     max_cases: int,
     statistics: str,
+    scaling: str,
     device: str,
 ) -> Parts:
     whole, test = _resampled(name, dict(options), resample)
     train, held_out = data.split_validation(some(whole, max_cases, seed), validation, seed)
     test = some(test, max_cases, seed)
-    mean, deviation = data.channel_statistics(train)
-    train, held_out, test = (
-        data.standardise(part, mean, deviation) for part in (train, held_out, test)
-    )
+    train, held_out, test = scaled((train, held_out, test), scaling)
     tensors = [_to_device(part, device) for part in (train, held_out, test)]
     if statistics:
         tensors = [_with_statistics(part, statistics, name) for part in tensors]
     first, validated, tested = tensors
     return Parts(first, validated, tested, train.length, first.x.shape[-1], train.n_classes)
+
+
+def scaled(parts: tuple[Dataset, ...], how: str = "") -> tuple[Dataset, ...]:
+    """Return the parts with values scaled as `Settings.input_scaling` says, by the first of them.
+
+    What stands at masked steps stays 0.
+    """
+    if how == "series":
+        return tuple(data.standardise(part, *_by_series(part)) for part in parts)
+    if how == "asinh":
+        whole = tuple(data.standardise(part, *_quartiles(parts[0])) for part in parts)
+        return tuple(replace(part, x=np.arcsinh(part.x)) for part in whole)
+    return tuple(data.standardise(part, *data.channel_statistics(parts[0])) for part in parts)
+
+
+def _by_series(part: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of the real steps, (n, 1, n_channels) each."""
+    real = np.ones(part.x.shape[:2], bool) if part.mask is None else part.mask
+    x = np.ma.masked_array(part.x.astype(np.float64), ~real[..., None].repeat(part.x.shape[2], 2))
+    mean, deviation = x.mean(1, keepdims=True).filled(0.0), x.std(1, keepdims=True).filled(1.0)
+    return mean, np.where(deviation > 0, deviation, 1.0)
+
+
+def _quartiles(part: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return median and distance of the quartiles of the real steps, by channel."""
+    x = part.x.reshape(-1, part.x.shape[2]) if part.mask is None else part.x[part.mask]
+    low, middle, high = np.quantile(x.astype(np.float64), (0.25, 0.5, 0.75), axis=0)
+    return middle, np.where(high > low, high - low, 1.0)
 
 
 def _resampled(name: str, options: dict[str, Any], resample: int) -> tuple[Dataset, Dataset]:

@@ -14,6 +14,7 @@ PRECISIONS = ("float32", "bfloat16")
 NORMS = ("own", "batch", "layer", "none")
 SCHEDULES = ("cosine", "constant")
 INPUT_STATISTICS = ("", "mean_std_slope", "winstat", "winstat_lag")
+INPUT_SCALINGS = ("", "asinh", "series")
 
 # Settings that came after the first stored results. At these values they are left out of keys and
 # records, so that what was trained before keeps its key.
@@ -29,6 +30,7 @@ _LATER = {
     "protocol": "",
     "dataset_source": "",
     "input_statistics": "",
+    "input_scaling": "",
 }
 
 # What names on a command line or the engine set; all others have an option of their own.
@@ -106,6 +108,10 @@ class Settings:
         Statistics of windows that stand beside the series as further channels, a name of
         `posenc.encodings.with_window_statistics`; empty for the series alone. With the encoding
         "none" it is the control of encodings that are made from the signal.
+    input_scaling : str
+        How values are scaled: by mean and standard deviation of the training part, if empty;
+        "asinh" takes its medians and quartiles and then asinh, which tames heavy tails; "series"
+        takes mean and standard deviation of each series by itself.
     """
 
     encoding: str
@@ -145,6 +151,7 @@ class Settings:
     protocol: str = ""
     dataset_source: str = ""
     input_statistics: str = ""
+    input_scaling: str = ""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -171,6 +178,7 @@ class Settings:
         if self.input_statistics:
             known = [name for name in INPUT_STATISTICS if name]
             _checks.choice("input_statistics", self.input_statistics, known)
+        _checks.choice("input_scaling", self.input_scaling, INPUT_SCALINGS)
         _checks.divisor("n_heads", self.n_heads, "d_model", self.d_model)
         for item in fields(self):  # 1 and 1.0 must give one key
             if item.type is float:
@@ -261,6 +269,7 @@ HELP = {
     "patience_steps": "with --steps: steps without progress before a training run stops",
     "check_every": "with --steps: steps between two looks at the validation part",
     "schedule": "of the learning rate after its rise: cosine falls to 0, constant stays",
+    "input_scaling": "how values are scaled: asinh for heavy tails, series for each by itself",
     "input_statistics": "statistics of windows as further channels: "
     + ", ".join(filter(None, INPUT_STATISTICS)),
 }

@@ -1,0 +1,33 @@
+"""What the changes do to the accuracy, read whole or not at all."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.bench import tables
+from posenc.experiments import results
+from posenc.experiments.levels import protocol
+
+FILE = "levels"
+
+
+def load_levels() -> dict[tuple[str, str, str], NDArray[np.float64]]:
+    """Return the accuracies by (set, change, encoding), one a resample.
+
+    Raises
+    ------
+    ValueError
+        If trainings of the protocol are lacking.
+    """
+    stored = {
+        r["key"]: r["metrics"]["accuracy"] for r in tables.finished(results.load_records(FILE))
+    }
+    found = {}
+    for place in protocol.places():
+        keys = [protocol.cell(*place, seed).key for seed in range(protocol.PROTOCOL["seeds"])]
+        if not all(key in stored for key in keys):
+            raise ValueError(
+                f"results/{FILE}.jsonl must hold all trainings of its protocol, some of "
+                f"{', '.join(place)} are lacking: run python -m posenc.bench levels"
+            )
+        found[place] = np.array([stored[key] for key in keys])
+    return found
