@@ -180,7 +180,7 @@ def cells() -> list:
         new_markdown_cell(f"{INDEX.format(in_lab=late_in_the_lab())}\n{index()}"),
         new_markdown_cell(READING.format(**SIZE, lengths=lengths, **of_the_lab())),
         new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
-        new_code_cell("measured.table()"),
+        new_code_cell("measured.measured_table()"),
         new_markdown_cell(PICTURE),
         new_code_cell("atlas.maps()"),
         new_markdown_cell(FAMILIES),
@@ -191,7 +191,7 @@ def cells() -> list:
         new_code_cell(
             "wishes = {name: scorecard_torch.measure(name) for name in "
             'encodings.names("series")}\n'
-            "scorecard.table(wishes)"
+            "scorecard.scorecard_table(wishes)"
         ),
         new_markdown_cell(CARDS),
         new_code_cell(SETTING),

@@ -95,8 +95,8 @@ MISTAKES = [
     Mistake(
         "a causal mask lets the next token be seen",
         "src/posenc/attention/masks.py",
-        "seen = behind >= 0 if causal",
-        "seen = behind >= -1 if causal",
+        "earlier = behind >= 0",
+        "earlier = behind >= -1",
         "tests/torch/test_torch_causal.py::test_a_causal_layer_equals_the_loops",
     ),
     Mistake(
@@ -182,8 +182,8 @@ MISTAKES = [
     Mistake(
         "the test part decides how series are scaled",
         "src/posenc/bench/parts.py",
-        "data.channel_statistics(train)",
-        "data.channel_statistics(test)",
+        "*data.channel_statistics(parts[0])",
+        "*data.channel_statistics(parts[-1])",
         "tests/bench/test_bench_train.py::"
         "test_parts_are_normalised_on_training_only_and_capped_by_class",
     ),

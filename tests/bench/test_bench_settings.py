@@ -46,6 +46,7 @@ def test_every_setting_changes_the_key():
         "protocol": "x",
         "dataset_source": "x",
         "input_statistics": "winstat",
+        "input_scaling": "asinh",
     }
     changed = {n: replace(base, **{n: other.get(n, getattr(base, n))}) for n in asdict(base)}
     for name, value in asdict(base).items():

@@ -7,6 +7,7 @@ without a second number was not measured here.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from posenc.experiments.classification import families, second
 from posenc.experiments.classification.baselines import load_baselines
 from posenc.experiments.windows import read as windows
 from posenc.models import TimeSeriesTransformer
+from posenc.statistics.summary import average_ranks
 from posenc.teaching.table import Table
 
 CROSS = " ✗"
@@ -32,7 +34,7 @@ NAMES = {
     "tpe": "T-PE",
 }
 SIZES = {"length": 100, "width": 128, "heads": 8, "layers": 4, "taps": 32}
-OPTIONS = {  # as Table 2 counts them
+OPTIONS: dict[str, dict[str, Any]] = {  # as Table 2 counts them
     "conv_spe": {"kernel_size": SIZES["taps"]},
     "relative": {"max_distance": None, "values": True, "per_head": True},
 }
@@ -95,7 +97,7 @@ def _parameters() -> dict[str, int]:
     """Return what each method adds to a model without one, at `SIZES`."""
     length, width, heads, layers, _ = SIZES.values()
 
-    def learned(name: str, share: bool | None = None, **options: object) -> int:
+    def learned(name: str, share: bool | None = None, **options: Any) -> int:
         model = TimeSeriesTransformer(
             6, 4, length, name, width, heads, layers, 256, position_options=options,
             share_position=share,
@@ -147,8 +149,19 @@ def accuracies(model: str) -> Table:
             scores = ours.get((name, method)) if method == "none" else beside.get((name, method))
             row[label] = "" if scores is None else f"{np.mean(scores):.3f}"
         rows[name] = row
+    rows["average rank"] = _average_ranks(model, ours)
     head = f"Table {printed.TABLES[model]}: set"
     return Table(rows, head=head, caption="accuracy, printed | mean of five resamples", wide=True)
+
+
+def _average_ranks(model: str, ours: Mapping[tuple[str, str], NDArray]) -> dict[str, str]:
+    """Return the last row: ranks as printed, and ours over the sets that were measured."""
+    names = [one for one in printed.DATASETS if (one, "none") in ours]
+    means = [[ours[n, printed.OURS[c][0]].mean() for c in printed.COLUMNS] for n in names]
+    said = printed.average_ranks(model)
+    pairs = zip(printed.COLUMNS, said, average_ranks(means), strict=True)
+    row = {column: cell(f"{a:.2f}", f"{b:.2f}", agree=True) for column, a, b in pairs}
+    return row | dict.fromkeys(OURS.values(), "")
 
 
 def _beside_scores(said: str, scores: NDArray[np.float64] | None) -> str:
