@@ -37,6 +37,14 @@ def test_a_stale_number_is_filled_in_and_named():
     assert fill.filled(f"{now} few.", known) == (f"{now} few.", [])
 
 
+def test_a_table_is_filled_in_between_its_comments():
+    rows = "| steps |\n|--:|\n| 8 |\n"
+    page = "Text\n\n<!-- data a.table -->\n{}<!-- /data -->\n\n<!-- else -->\n| 7 |\n"
+    new, messages = fill.filled(page.format("| 9 |\n"), lambda *_, **__: rows)
+    assert (new, len(messages)) == (page.format(rows), 1)
+    assert fill.filled(new, lambda *_, **__: rows) == (new, [])
+
+
 def test_words_that_hold_no_longer_are_named_and_kept():
     text = (
         'So <data value="if:a.true">A is **ahead**</data>, <data value="if:a.false">B</data> too.'

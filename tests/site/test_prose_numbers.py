@@ -74,10 +74,6 @@ GIVEN = {
     "book/running-benchmarks": {
         "3.11": "a version of Python",
         "500": "a setting of the trials, of which a test of tuning knows",
-        **dict.fromkeys(
-            ("53", "103", "180", "195", "14", "16", "25 %", "9 %", "2 %", "251", "8.1", "876"),
-            "test_running_benchmarks compares it with what was measured",
-        ),
     },
     "book/anomaly-windows": {"0.010": "the paper that is discussed prints it"},
     "book/audit/first-principles": {"0.5": "what guessing is worth with two classes"},
