@@ -73,7 +73,6 @@ GIVEN = {
     "book/found-details": {"2000": "a setting of the protocol"},
     "book/running-benchmarks": {
         "3.11": "a version of Python",
-        "500": "a setting of the trials, of which a test of tuning knows",
     },
     "book/anomaly-windows": {"0.010": "the paper that is discussed prints it"},
     "book/audit/first-principles": {"0.5": "what guessing is worth with two classes"},

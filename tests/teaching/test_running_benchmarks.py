@@ -88,14 +88,11 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
 
 
 def test_the_walk_tunes_and_resamples():
-    assert f"four trials of {tuning.STEPS} steps" in PAGE
     [first, _, fair, _] = walk()
     assert "--tune" not in first
     assert fair[fair.index("--profile") + 1] == "protocol"
     [own] = [command for command in COMMANDS if "gestures.jsonl" in command and "--out" in command]
     assert "--profile protocol" in own
-    settings = protocols.TRAINING["settings"]
-    assert f"has not improved for {settings['patience_steps']} of them" in PAGE
     assert protocols.TRAINING["resamples"] == 5
 
 

@@ -1,0 +1,24 @@
+"""Constants of our code that prose tells."""
+
+import shape
+from posenc.bench import tuning
+from posenc.experiments.classification import protocol as protocols
+from quantities import _read
+
+
+def reading():
+    """Words a second, lines of code a minute, minutes a figure: the rule for stated times."""
+    words, left = divmod(shape.WORDS, 60)
+    if left:
+        raise ValueError(f"shape.WORDS must be a multiple of 60, got {shape.WORDS}")
+    counts = {"words": words, "lines": shape.LINES, "figure": shape.FIGURE}
+    return {what: _read.word(count) for what, count in counts.items()}
+
+
+def steps_of_a_trial():
+    return str(tuning.STEPS)
+
+
+def patience():
+    """Steps without a better validation after which a training ends."""
+    return str(protocols.TRAINING["settings"]["patience_steps"])
