@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from quoting import quoted, uncounted
 from sitefiles import ROOT
-from test_prose_numbers import fake
 
 import fill
 
@@ -84,9 +82,3 @@ def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
     assert fill.renew(page) == stale
     assert page.read_text(encoding="utf-8") == text.replace(">0.4<", ">0.50<")
     assert fill.renew(page) == []
-
-
-def test_a_number_with_a_name_needs_no_cell_and_one_under_a_condition_does():
-    said = 'Of <data value="a.gain">7.1</data>, 2.5 and <data value="if:a.true">3 of 14</data>.'
-    assert quoted(said) == {"2.5", "14"}
-    assert uncounted(fake(said)) == {"3 of 14"}

@@ -2,7 +2,10 @@
 
 import shape
 from posenc.bench import tuning
+from posenc.bench.settings import Settings
+from posenc.data.elevator import elevator
 from posenc.experiments.classification import protocol as protocols
+from posenc.teaching import roles
 from quantities import _read
 
 
@@ -22,3 +25,22 @@ def steps_of_a_trial():
 def patience():
     """Steps without a better validation after which a training ends."""
     return str(protocols.TRAINING["settings"]["patience_steps"])
+
+
+def most_series():
+    """For training and for testing; of a larger part a training sees that many."""
+    return f"{protocols.TRAINING['settings']['max_cases']:,}"
+
+
+def usual_learning_rate():
+    """With which an encoding is trained that nobody tunes."""
+    return str(Settings("none", "patch", "PenDigits").learning_rate)
+
+
+def people():
+    """Whose names the sentences of the read-out hold."""
+    return str(roles.N_PEOPLE)
+
+
+def channels_of_the_elevator():
+    return str(elevator("train", n=2).n_channels)
