@@ -11,7 +11,7 @@ from posenc import encodings
 from posenc.experiments.lengths import read as lab
 from posenc.experiments.range_probe import longer as lengths
 from posenc.guide import recommendations as guide
-from posenc.guide.chooser import Chooser, moved_image, reach, stretch
+from posenc.guide.chooser import Chooser, moved_image, stretch
 from posenc.teaching.figures import choosing as figures
 
 lines = functools.cache(guide.lines)  # reads all results, which takes seconds
@@ -110,14 +110,6 @@ def test_that_rotary_leads_on_no_task_is_counted():
     assert len(set(first)) > 1
     why = chooser().advice("yes", "no", "anew", "no").why
     assert "The lead changes with the task; RoPE has it on none" in why
-
-
-def test_what_is_recommended_for_a_new_model_is_farthest_beside_shaws_encoding():
-    shares = reach().shares
-    four = ("fire", "relative", "kerple", "rotary, random places")
-    assert {*sorted(shares, key=shares.get)[-4:]} == {*four}
-    assert max(shares, key=shares.get) == "fire"
-    assert min(shares, key=shares.get) == "rotary"
 
 
 def test_the_schedule_is_what_keeps_the_model_of_characters_working():

@@ -21,6 +21,13 @@ def test_every_quantity_stands_somewhere():
     assert known == {".".join(name.split(".")[:2]) for name in used}
 
 
+def test_what_a_release_was_is_not_filled_in_anew():
+    sections = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    released = [one for one in sections if not one.startswith("Unreleased")]
+    assert released
+    assert [one.split(":")[0] for one in released if fill.NAMED.search(one)] == []
+
+
 def known(name, *, condition=False):
     return name == "a.true" if condition else {"a.gain": "7.3", "a.few": "$+1.7$"}[name]
 

@@ -9,6 +9,7 @@ from posenc.experiments import results
 from posenc.experiments.characters import read as text
 from posenc.experiments.characters import train
 from posenc.experiments.lengths import read as lab
+from posenc.guide import chooser
 from quantities import _read
 
 
@@ -20,6 +21,14 @@ def records_beyond_the_limit():
     told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
     beyond = [one for one in results.load_records("lab") if one["seconds"] > limit]
     return _read.word(sum((r["dataset"], language.label_of(r), r["seed"]) in told for r in beyond))
+
+
+def rope_is_last_of_sixteen():
+    """On the learned tasks, in the mean; the first four are those that the first page names."""
+    shares = chooser.reach().shares
+    *_, last = order = sorted(shares, key=shares.get, reverse=True)
+    four = {"fire", "relative", "kerple", "rotary, random places"}
+    return (len(order), order[0], last) == (16, "fire", "rotary") and {*order[:4]} == four
 
 
 @cache
