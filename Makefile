@@ -9,7 +9,7 @@ JOBS ?= 2
 NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
 CHOSEN = $(if $(SLOW),,-m "not slow")
 QUICK := tests/core tests/torch tests/site tests/teaching/test_atlas.py
-BRIEFLY := -m "not slow and not browser" -k "not found_words and not torch_transforms"
+BRIEFLY := -m "not slow and not browser" -k "not torch_transforms"
 ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py explorables_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.

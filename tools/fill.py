@@ -12,7 +12,8 @@ A number in prose wears the name of what it is, and reads well wherever a notebo
 `tools/quantities/benchmark.py` returns, and `costs.times.rotary` one of several that `times` does.
 Whoever writes one leaves the middle empty. Words that data may prove wrong wear a condition,
 `<data value="if:benchmark.dft_is_behind">...</data>`: its function says whether they still hold.
-Nothing rewrites these words; where they hold no longer, they are named.
+Nothing rewrites these words; where they hold no longer, they are named. A whole table stands
+between the lines `<!-- data speed.one_token -->` and `<!-- /data -->`.
 """
 
 import argparse
@@ -26,7 +27,11 @@ from pathlib import Path
 
 from repository import ROOT, notebooks, texts
 
-NAMED = re.compile(r'<data value="(?P<if>if:)?(?P<name>[^"]*)">(?P<said>.*?)</data>', re.DOTALL)
+NAMED = re.compile(
+    r'(?:<data value="(?P<if>if:)?|<!-- data )(?P<name>[^" ]*)(?:">| -->\n)'
+    r"(?P<said>.*?)(?P<close></data>|<!-- /data -->)",
+    re.DOTALL,
+)
 QUANTITIES = Path(__file__).parent / "quantities"
 
 
@@ -106,7 +111,8 @@ def filled(text: str, known=value) -> tuple[str, list[str]]:
             messages.append(f"{name} holds no longer, rewrite {said!r}")
         elif now is not True and now != said:
             messages.append(f"{name} is {now!r}, not {said!r}")
-        return found[0] if isinstance(now, bool) else f'<data value="{name}">{now}</data>'
+        opened = found[0].removesuffix(said + found["close"])
+        return found[0] if isinstance(now, bool) else f"{opened}{now}{found['close']}"
 
     return NAMED.sub(fresh, text), messages
 

@@ -6,9 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from posenc.audit import findings, ledger
+from posenc.audit import findings
 from posenc.audit.outcomes import Outcome
-from posenc.experiments import peers
 from posenc.experiments.classification import edition, second
 
 ALL = findings.findings()
@@ -20,26 +19,6 @@ def test_a_finding_is_a_sentence_with_a_number_and_a_page(finding):
     assert finding.text.endswith(".")
     assert finding.title.endswith(".")
     assert finding.page.endswith((".ipynb", ".md"))
-
-
-def test_the_counts_are_those_of_the_stored_tables():
-    said = {one.page: one.text for one in ALL}
-    of_four = [row for row in ledger.rows() if row["source"] in ledger.FOUR]
-    assert f"Of {len(of_four)} checkable statements in and about four sources" in said["claims.md"]
-    later = sum(row["source"] == "N" and not row.get("ours") for row in ledger.rows())
-    assert f"Of {later} statements of the papers" in said["claims.md"]
-    n_pairs = len(peers.load_comparisons()["comparisons"])
-    assert any(f"in {n_pairs} comparisons" in text for text in said.values())
-
-
-def test_the_first_finding_tells_the_median_beside_the_mean():
-    text = next(one.text for one in ALL if one.page == "benchmark.ipynb")
-    grid = second.learned(second.load_grid("time_series"))
-    gains = [100 * grid.gains(name).mean(1) for name in grid.encodings[1:]]
-    by_set = np.mean(gains, axis=0)
-    assert (
-        f"{by_set.mean():.1f} points for having one ({np.median(by_set):.1f} in the median)" in text
-    )
 
 
 def test_every_statement_is_accounted_for():
@@ -83,8 +62,3 @@ def test_few_sets_are_named_with_their_steps_and_many_counted():
         "PenDigits (8 steps) and SmoothSubspace (15 steps)"
     )
     assert findings._listed(("a", "b", "c")) == "3 independent sets"
-
-
-def test_the_table_that_shrinks_is_the_stored_one():
-    text = next(one.text for one in ALL if "wore off" in one.title)
-    assert "1, 0.091, 0.0083, 0.00076" in text

@@ -3,19 +3,15 @@
 import functools
 import json
 import re
-import statistics
 from pathlib import Path
 
 import pytest
 
 from posenc import encodings
-from posenc.experiments.characters import read as text
-from posenc.experiments.classification import edition, second
-from posenc.experiments.classification.found import TOKENS
 from posenc.experiments.lengths import read as lab
 from posenc.experiments.range_probe import longer as lengths
 from posenc.guide import recommendations as guide
-from posenc.guide.chooser import Chooser, moved_image, reach, stretch
+from posenc.guide.chooser import Chooser, moved_image, stretch
 from posenc.teaching.figures import choosing as figures
 
 lines = functools.cache(guide.lines)  # reads all results, which takes seconds
@@ -107,44 +103,6 @@ def test_long_documents_lead_to_a_schedule():
     assert figure.advice(**{**figure.first(), **state}).use.startswith("YaRN")
 
 
-def shown_nats(name, schedule, context, kind="as trained"):
-    """Return the mean loss of the stored trainings as pages write it."""
-    return f"{statistics.fmean(text.load_losses().loss(name, schedule, context, kind)):.2f}"
-
-
-def test_the_advice_for_longer_texts_quotes_the_stored_model_of_characters():
-    row, why = lines()["Longer texts, RoPE trained"], chooser().advice("yes", "no", "trained", "no")
-    numbers = [
-        shown_nats("rotary", "as trained", 128),
-        shown_nats("rotary", "as trained", 512),
-        shown_nats("none", "as trained", 512),
-        *(
-            shown_nats("rotary", schedule, 512, kind)
-            for schedule in ("yarn", "llama3", "longrope")
-            for kind in ("as trained", "fine-tuned")
-        ),
-    ]
-    for said in (row.number, why.why):
-        assert [n for n in numbers if n not in said] == []
-    assert "3 seeds, one text" in row.sure
-    assert "3 seeds, one text" in why.why
-
-
-def test_the_advice_for_a_new_model_quotes_the_lab_and_the_model_of_characters():
-    found = lab.load_lab()
-    learned = [task for task in found.tasks if found.learned(task)]
-    row, why = lines()["Longer texts, a new model"], chooser().advice("yes", "no", "anew", "no").why
-    for name in ("fire", "kerple", "rotary, random places", "alibi", "rotary", "none"):
-        share = statistics.fmean(found.beyond(task, name) for task in learned)
-        assert f" {100 * share:.0f} %" in row.number
-        assert f" {100 * share:.0f} %" in why
-    assert shown_nats("alibi", "as trained", 512) in row.number
-    assert shown_nats("alibi", "as trained", 512) in why
-    assert shown_nats("rotary", "yarn", 512, "fine-tuned") in why
-    assert "small causal models" in row.sure
-    assert "small causal models (10 seeds)" in why
-
-
 def test_that_rotary_leads_on_no_task_is_counted():
     found = lab.load_lab()
     first = [found.order(task)[0] for task in found.tasks if found.learned(task)]
@@ -152,14 +110,6 @@ def test_that_rotary_leads_on_no_task_is_counted():
     assert len(set(first)) > 1
     why = chooser().advice("yes", "no", "anew", "no").why
     assert "The lead changes with the task; RoPE has it on none" in why
-
-
-def test_what_is_recommended_for_a_new_model_is_farthest_beside_shaws_encoding():
-    shares = reach().shares
-    four = ("fire", "relative", "kerple", "rotary, random places")
-    assert {*sorted(shares, key=shares.get)[-4:]} == {*four}
-    assert max(shares, key=shares.get) == "fire"
-    assert min(shares, key=shares.get) == "rotary"
 
 
 def test_the_schedule_is_what_keeps_the_model_of_characters_working():
@@ -191,34 +141,12 @@ def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
         assert any(letter.isdigit() for letter in line.number)
 
 
-def test_the_evidence_names_the_edition():
-    assert edition.read_edition().name in guide.evidence().caption
-
-
 def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
     runs = lengths.load_longer()
     for label in guide.cost_and_reach():
         name, *said = label.split(" (") if " of " in label else [label]
         learned, every = len(runs.good(name)), len(runs.runs[name])
         assert said == ([] if learned == every else [f"{learned} of {every})"])
-
-
-def test_the_evidence_is_that_of_the_second_edition():
-    for (said, row), model in zip(guide.evidence().rows.items(), TOKENS, strict=True):
-        grid = second.load_grid(model)
-        assert said == f"{TOKENS[model]}, {len(grid.datasets)} sets"
-        means = [100 * grid.scores[:, i].mean() for i in range(len(grid.encodings))]
-        assert row["none"] == f"{means[0]:.1f}"
-        assert row["all 10"] == f"{min(means[1:]):.1f} to {max(means[1:]):.1f}"
-
-
-def test_the_row_on_patches_says_what_the_frozen_analysis_says():
-    gains = {g.encoding: g for g in second.gains(second.learned(second.load_grid("patch")))}
-    line = lines()["Patches as tokens"]
-    assert f"sinusoid {100 * gains['sinusoidal'].effect.mean:+.1f}" in line.number
-    assert f"RoPE {100 * gains['rotary'].effect.mean:+.1f}" in line.number
-    assert second.said_shown(list(gains.values())) in line.sure
-    assert line.sure.startswith("fair") == (gains["sinusoidal"].answer == "helps")
 
 
 def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work():

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 # Not quotations of a number: one with a name, which test_fill compares with the results, places in
-# a source, addresses, years, the time, claims of others.
+# a source, addresses, years, the time, versions, and headings.
 NO_NUMBERS = re.compile(
     r'<data value="(?!if:)[^"]*">[^<]*</data>|</?data\b[^>]*>'
     r"|(?:Theorem|Proposition)\s+\d+\.\d+"
@@ -13,11 +13,10 @@ NO_NUMBERS = re.compile(
     r"|https?://\S+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
     r"|\b(?:of|in|since|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"
-    r"|\*\*Time:\*\* about \d+ minutes|^### [A-Z]\d+:.*$",
+    r"|\*\*Time:\*\* about \d+ minutes|\b(?:Python|Llama) \d[\d.]*\d|^#{2,3} .*$",
     re.MULTILINE,
 )
 NUMBER = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.]*\d)(?:\s?%)?|(?<![\d.])\d+\s?%")
-COUNT = re.compile(r"\b\d+ of \d+\b")
 # Whole numbers are looked for in words only: not in formulas, in code, in names and in math blocks.
 NO_WORDS = re.compile(
     r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|^:[^\n]*$|^```.*?^```", re.MULTILINE | re.DOTALL
@@ -142,18 +141,18 @@ def names(section: Section) -> set[str]:
 def unfounded(notebook, known=frozenset(), also=lambda _: set(), other=lambda _: []):
     """Return number -> the sentence that quotes it though its part of the page does not show it.
 
-    A number is shown by an output or the code of its own section, by a whole number in code above
-    it that readers see, or by a section to which the sentence links. Opening, exercises and
-    take-away speak of the whole page, and an exercise may make up whole numbers. `known` are
-    numbers that need no showing, `also(text)` gives those that a piece of prose need not show, and
-    `other(page)` the sections of another page.
+    A number is shown by an output or the code of its own section, by an output of the opening, by a
+    whole number in code above it that readers see, or by a section to which the sentence links.
+    Opening, exercises and take-away speak of the whole page, and an exercise may make up whole
+    numbers. `known` are numbers that need no showing, `also(text)` gives those that a piece of
+    prose need not show, and `other(page)` the sections of another page.
     """
     here = sections(notebook)
     page = set().union(*(one.shown | one.code for one in here))
     found, above = {}, set()
     for section in here:
         above |= section.defined
-        shown = section.shown | section.code | above
+        shown = here[0].shown | section.shown | section.code | above
         shown = page if section.title in ON_THE_PAGE else shown
         for text in section.prose:
             tasks = " ".join(TASK.findall(text))
@@ -164,11 +163,3 @@ def unfounded(notebook, known=frozenset(), also=lambda _: set(), other=lambda _:
                     left = left and left - linked(sentence, here, other)
                     found |= dict.fromkeys(left, sentence)
     return found
-
-
-def uncounted(notebook) -> set[str]:
-    """Return the counts in the prose, such as "2 of 19", that no output shows."""
-    outputs = (o for c in notebook.cells if c.cell_type == "code" for o in c.outputs)
-    shown = {n for o in outputs for text in readable(o) for n in COUNT.findall(text)}
-    prose = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return {n for text in prose for n in COUNT.findall(NO_NUMBERS.sub(" ", text))} - shown

@@ -74,7 +74,7 @@ def test_a_card_says_what_was_not_measured():
     assert said("deberta") == "Not measured."
     for name in ("fire", "transformer_xl"):
         assert said(name).startswith("Not measured in our probe. In [the lab](length-lab), trained")
-    assert "trained to 20 symbols, with `threshold` = 16: 90 % right on copying" in said("fire")
+    assert "trained to 20 symbols, with `threshold` = 16: " in said("fire")
     assert "Not measured" not in said("rotary")
     assert "no longer input was taken." in said("learnable")
     learnable = said("learnable").split("no longer input was taken. ")[1]

@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from quoting import quoted, uncounted
 from sitefiles import ROOT
-from test_prose_numbers import fake
 
 import fill
 
@@ -23,6 +21,13 @@ def test_every_quantity_stands_somewhere():
     assert known == {".".join(name.split(".")[:2]) for name in used}
 
 
+def test_what_a_release_was_is_not_filled_in_anew():
+    sections = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    released = [one for one in sections if not one.startswith("Unreleased")]
+    assert released
+    assert [one.split(":")[0] for one in released if fill.NAMED.search(one)] == []
+
+
 def known(name, *, condition=False):
     return name == "a.true" if condition else {"a.gain": "7.3", "a.few": "$+1.7$"}[name]
 
@@ -35,6 +40,14 @@ def test_a_stale_number_is_filled_in_and_named():
         ["a.gain is '7.3', not '7.1'", "a.few is '$+1.7$', not ''"],
     )
     assert fill.filled(f"{now} few.", known) == (f"{now} few.", [])
+
+
+def test_a_table_is_filled_in_between_its_comments():
+    rows = "| steps |\n|--:|\n| 8 |\n"
+    page = "Text\n\n<!-- data a.table -->\n{}<!-- /data -->\n\n<!-- else -->\n| 7 |\n"
+    new, messages = fill.filled(page.format("| 9 |\n"), lambda *_, **__: rows)
+    assert (new, len(messages)) == (page.format(rows), 1)
+    assert fill.filled(new, lambda *_, **__: rows) == (new, [])
 
 
 def test_words_that_hold_no_longer_are_named_and_kept():
@@ -76,9 +89,3 @@ def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
     assert fill.renew(page) == stale
     assert page.read_text(encoding="utf-8") == text.replace(">0.4<", ">0.50<")
     assert fill.renew(page) == []
-
-
-def test_a_number_with_a_name_needs_no_cell_and_one_under_a_condition_does():
-    said = 'Of <data value="a.gain">7.1</data>, 2.5 and <data value="if:a.true">3 of 14</data>.'
-    assert quoted(said) == {"2.5", "14"}
-    assert uncounted(fake(said)) == {"3 of 14"}

@@ -36,16 +36,6 @@ def test_every_page_that_states_a_time_is_measured():
     assert "running-benchmarks" in stating
 
 
-def test_the_first_page_tells_readers_the_rule():
-    spelt = {2: "two", 9: "nine"}
-    said = (
-        f"{spelt[shape.WORDS // 60]} words a second, {spelt[shape.LINES]} lines of code a minute, "
-        f"{spelt[shape.FIGURE]} minutes a figure. Exercises come on top."
-    )
-    assert shape.WORDS % 60 == 0
-    assert said in (ROOT / "book" / "intro.ipynb").read_text(encoding="utf-8")
-
-
 def test_of_plain_markdown_what_stands_between_fences_is_code(tmp_path):
     path = tmp_path / "page.md"
     fences = "```python\na = 1\n\nb = 2\n```\n\nand\n\n```console\n$ run\n```\n\n```{aims}\n```\n"

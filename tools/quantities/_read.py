@@ -115,3 +115,10 @@ def pairs(tokens, *, every=False):
     """Return the pairs that differ over the sets that decide, or over all."""
     grid = grids()[tokens]
     return differing(grid.units() if every else second.deciding(grid))
+
+
+def table(head, rows, *, numbers_from):
+    """Return a Markdown table whose columns from one on stand at the right."""
+    shown = [f"| {' | '.join(map(str, line))} |\n" for line in (head, *rows)]
+    rule = "|" + "--|" * numbers_from + "--:|" * (len(head) - numbers_from) + "\n"
+    return "".join([shown[0], rule, *shown[1:]])

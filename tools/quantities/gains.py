@@ -6,6 +6,7 @@ import numpy as np
 
 from posenc.experiments.classification import found, found_tables, second
 from posenc.experiments.classification import protocol as protocols
+from posenc.guide import chooser
 from quantities import _read
 
 MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
@@ -74,6 +75,11 @@ def of_the_sinusoid():
     return _read.points(100 * one.effect.mean)
 
 
+def independent_sets():
+    """On which something is learned."""
+    return {tokens: str(_read.gains(tokens)[0].n_units) for tokens in MODELS}
+
+
 def set_matters_far_more():
     """Than which encoding it is."""
     steps, patches = _read.spreads("steps"), _read.spreads("patches")
@@ -122,6 +128,18 @@ def italy_is_better_in_patches():
     """Patches without an encoding, than steps with one."""
     row = found_tables.steps_and_patches()["ItalyPowerDemand"]
     return float(row["patches, none"]) > float(row["steps, mean of ten"])
+
+
+def racket_sports_loses_in_patches():
+    """Without an encoding, to steps with one."""
+    row = found_tables.steps_and_patches()["RacketSports"]
+    return f"{float(row['steps, mean of ten']) - float(row['patches, none']):.0f}"
+
+
+def sinusoid_over_rope_on_small_sets():
+    """On how many it is ahead."""
+    ahead = {tokens: chooser.small_sets(model) > 0 for tokens, model in MODELS.items()}
+    return {tokens: f"{one.sum()} of {one.size}" for tokens, one in ahead.items()}
 
 
 @cache

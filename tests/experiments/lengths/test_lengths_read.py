@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from posenc.bench import language, records, tables
+from posenc.bench import records, tables
 from posenc.experiments import results
 from posenc.experiments.characters import read as text
 from posenc.experiments.characters import train as bench_text
@@ -254,55 +254,6 @@ def test_curves_have_a_seed_a_row_and_a_context_a_column():
     assert text.curves(losses)["as trained"]["alibi"].shape == (1, 6)  # all of the protocol
     with pytest.raises(KeyError, match="100"):
         text.curves(losses, [100])
-
-
-def test_the_page_says_where_each_curve_leaves_the_floor():
-    losses = text.load_losses()
-    assert losses.python == "3.11.7"  # the page names it
-    found = text.curves(losses, (128, 192, 256, 384))
-    means = {name: seeds.mean(0) for name, seeds in found["as trained"].items()}
-    assert {len(seeds) for lines in found.values() for seeds in lines.values()} == {3}
-    rises = {name: np.diff(means[name]) > 0.1 for name in means}
-    assert rises["rotary"].tolist() == [True, True, True]
-    assert rises["rotary, dynamic_ntk"].tolist() == [False, True, True]
-    assert rises["rotary, ntk"].tolist() == [False, False, True]
-    assert not rises["rotary, yarn"].any()
-    assert not rises["rotary, llama3"].any()
-    assert not rises["rotary, longrope"][1:].any()  # after the step from one list to the other
-    assert means["rotary"][2] > means["none"][2]
-
-
-def test_longrope_loses_least_of_the_schedules_in_each_seed():
-    """Two pages say so: of all without further training, and at four times the trained length."""
-    found = text.load_losses()
-    longrope = found.loss("rotary", "longrope", 512, "as trained")
-    for schedule in (*bench_text.PROTOCOL["schedules"], "llama3"):
-        others = found.loss("rotary", schedule, 512, "as trained")
-        assert all(one < other for one, other in zip(longrope, others, strict=True)), schedule
-
-
-def test_the_models_that_were_trained_once_more_lose_the_same_to_four_digits():
-    found = text.load_losses()
-    assert {*found.later} == {(name, seed) for name in bench_text.LATER for seed in range(3)}
-    for (_, seed), again in found.later.items():
-        first = found.runs["rotary", seed]
-        for name in ("loss", "tuned_loss"):
-            as_trained = again[name]["as trained"]
-            assert as_trained == pytest.approx(first[name]["as trained"], abs=5e-4)
-
-
-def test_seconds_beyond_the_limit_are_those_of_the_clock():
-    """The page says that no training reached the limit, and that six records show more."""
-    limit = lab.PROTOCOL["settings"]["most_seconds"]
-    found = lab.load_lab()
-    told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
-    beyond = [
-        one
-        for one in results.load_records("lab")
-        if one["seconds"] > limit and (one["dataset"], language.label_of(one), one["seed"]) in told
-    ]
-    assert found.failed == {}
-    assert len(beyond) == 6
 
 
 def test_missing_and_unfinished_readings_are_named():

@@ -1,0 +1,88 @@
+"""Models trained to one length and read at longer ones: the tasks of the lab, and characters."""
+
+from functools import cache
+
+import numpy as np
+
+from posenc.bench import language
+from posenc.experiments import results
+from posenc.experiments.characters import read as text
+from posenc.experiments.characters import train
+from posenc.experiments.lengths import read as lab
+from posenc.guide import chooser
+from quantities import _read
+
+
+def records_beyond_the_limit():
+    """Of seconds, in which pauses of the machine count; no training failed for it."""
+    limit, found = lab.PROTOCOL["settings"]["most_seconds"], lab.load_lab()
+    if found.failed:
+        raise ValueError(f"trainings of the lab failed: {', '.join(map(str, found.failed))}")
+    told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
+    beyond = [one for one in results.load_records("lab") if one["seconds"] > limit]
+    return _read.word(sum((r["dataset"], language.label_of(r), r["seed"]) in told for r in beyond))
+
+
+def rope_is_last_of_sixteen():
+    """On the learned tasks, in the mean; the first four are those that the first page names."""
+    shares = chooser.reach().shares
+    *_, last = order = sorted(shares, key=shares.get, reverse=True)
+    four = {"fire", "relative", "kerple", "rotary, random places"}
+    return (len(order), order[0], last) == (16, "fire", "rotary") and {*order[:4]} == four
+
+
+@cache
+def _losses():
+    return text.load_losses()
+
+
+def python():
+    """Whose help topics are the text."""
+    return _losses().python
+
+
+@cache
+def _rises():
+    """Return schedule -> whether the loss rises to 192, to 256 and to 384 characters."""
+    curves = text.curves(_losses(), (128, 192, 256, 384))["as trained"]
+    return {name: (np.diff(seeds.mean(0)) > 0.1).tolist() for name, seeds in curves.items()}
+
+
+def rope_rises_at_once():
+    """And at twice the length it is no better than no encoding."""
+    means = {
+        n: np.mean(_losses().loss(n, "as trained", 256, "as trained")) for n in ("rotary", "none")
+    }
+    return bool(all(_rises()["rotary"]) and means["rotary"] > means["none"])
+
+
+def repaired_curves_rise_where_told():
+    """Dynamic NTK behind 192 characters, NTK behind 256, the other schedules nowhere."""
+    rises = {name.removeprefix("rotary, "): where for name, where in _rises().items()}
+    flat = not any(
+        rises["yarn"] + rises["llama3"] + rises["longrope"][1:]
+    )  # its list changes there
+    later = (rises["dynamic_ntk"], rises["ntk"]) == ([False, True, True], [False, False, True])
+    return flat and later
+
+
+def longrope_loses_least():
+    """In each seed, of all schedules without further training, at four times the length."""
+    longrope, *others = (
+        _losses().loss("rotary", schedule, 512, "as trained")
+        for schedule in ("longrope", *train.PROTOCOL["schedules"], "llama3")
+    )
+    return all(one < two for other in others for one, two in zip(longrope, other, strict=True))
+
+
+def trained_again_they_lose_the_same():
+    """Each of the later trainings, to four digits."""
+    found = _losses()
+    planned = {(name, seed) for name in train.LATER for seed in range(3)}
+    apart = [
+        abs(value - found.runs["rotary", seed][name]["as trained"][context])
+        for (_, seed), again in found.later.items()
+        for name in ("loss", "tuned_loss")
+        for context, value in again[name]["as trained"].items()
+    ]
+    return {*found.later} == planned and max(apart) < 5e-4

@@ -1,0 +1,46 @@
+"""Constants of our code that prose tells."""
+
+import shape
+from posenc.bench import tuning
+from posenc.bench.settings import Settings
+from posenc.data.elevator import elevator
+from posenc.experiments.classification import protocol as protocols
+from posenc.teaching import roles
+from quantities import _read
+
+
+def reading():
+    """Words a second, lines of code a minute, minutes a figure: the rule for stated times."""
+    words, left = divmod(shape.WORDS, 60)
+    if left:
+        raise ValueError(f"shape.WORDS must be a multiple of 60, got {shape.WORDS}")
+    counts = {"words": words, "lines": shape.LINES, "figure": shape.FIGURE}
+    return {what: _read.word(count) for what, count in counts.items()}
+
+
+def steps_of_a_trial():
+    return str(tuning.STEPS)
+
+
+def patience():
+    """Steps without a better validation after which a training ends."""
+    return str(protocols.TRAINING["settings"]["patience_steps"])
+
+
+def most_series():
+    """For training and for testing; of a larger part a training sees that many."""
+    return f"{protocols.TRAINING['settings']['max_cases']:,}"
+
+
+def usual_learning_rate():
+    """With which an encoding is trained that nobody tunes."""
+    return str(Settings("none", "patch", "PenDigits").learning_rate)
+
+
+def people():
+    """Whose names the sentences of the read-out hold."""
+    return str(roles.N_PEOPLE)
+
+
+def channels_of_the_elevator():
+    return str(elevator("train", n=2).n_channels)
