@@ -113,8 +113,8 @@ ledger: $(VENV)/.book-installed  ## gather the verdicts in book/claims.yml and r
 	$(BIN)/python tools/ledger.py
 
 .PHONY: numbers
-numbers: $(VENV)/.notebooks-installed  ## fill the named numbers into prose, and say what holds no longer
-	$(BIN)/python tools/fill.py
+numbers: $(VENV)/.notebooks-installed  ## fill the named numbers into prose, and say what holds no longer (CHECK=1: only say)
+	$(BIN)/python tools/fill.py $(if $(CHECK),--check)
 
 .PHONY: atlas
 atlas: $(VENV)/.notebooks-installed  ## make the page of the atlas from its cards, and run it

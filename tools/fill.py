@@ -18,6 +18,7 @@ between the lines `<!-- data speed.one_token -->` and `<!-- /data -->`.
 
 import argparse
 import json
+import os
 import re
 import sys
 from functools import cache
@@ -39,6 +40,10 @@ class FillError(ValueError):
     """A name that no function computes."""
 
 
+class UnsaidError(ValueError):
+    """What a name stands for cannot be computed from these results."""
+
+
 def modules() -> list[str]:
     """Return the modules that compute quantities."""
     return sorted(path.stem for path in QUANTITIES.glob("[a-z]*.py"))
@@ -57,7 +62,10 @@ def functions(module: str) -> dict[str, object]:
 @cache
 def computed(module: str, function: str) -> object:
     """Return what a function of a module returns."""
-    return functions(module)[function]()
+    try:
+        return functions(module)[function]()
+    except Exception as error:
+        raise UnsaidError(f"{error or type(error).__name__}") from error
 
 
 def value(name: str, *, condition: bool = False) -> str | bool:
@@ -106,7 +114,11 @@ def filled(text: str, known=value) -> tuple[str, list[str]]:
         name, said = found["name"], found["said"]
         if "<data" in said:
             raise FillError(f"{name} must not hold another name, got {said!r}")
-        now = known(name, condition=bool(found["if"]))
+        try:
+            now = known(name, condition=bool(found["if"]))
+        except UnsaidError as error:
+            messages.append(f"{name} holds no longer, rewrite {said!r}: {error}")
+            return found[0]
         if now is False:
             messages.append(f"{name} holds no longer, rewrite {said!r}")
         elif now is not True and now != said:
@@ -142,12 +154,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("files", nargs="*", type=Path, help="by default all that name something")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)
-    try:
-        messages = [m for p in options.files or holders() for m in renew(p, check=options.check)]
-    except FillError as error:
-        sys.exit(str(error))
-    print(*messages, sep="\n")
-    sys.exit(any(options.check or "holds no longer" in message for message in messages))
+    if os.environ.get("POSENC_RESULTS") and not options.check:
+        sys.exit("POSENC_RESULTS names other results than the book's: add --check, or unset it")
+    left = False
+    for path in options.files or holders():
+        try:
+            messages = renew(path, check=options.check)
+        except FillError as error:
+            sys.exit(str(error))
+        print(*messages, sep="\n", end="\n" * bool(messages), flush=True)
+        left |= any(options.check or "holds no longer" in message for message in messages)
+    sys.exit(left)
 
 
 if __name__ == "__main__":

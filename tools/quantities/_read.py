@@ -65,7 +65,7 @@ def word(number):
 
 def listed(encodings):
     """Return a list of encodings in words."""
-    *most, last = [CALLED[name] for name in encodings]
+    *most, last = [CALLED[name] for name in encodings] or ["none"]
     return f"{', '.join(most)} and {last}" if most else last
 
 

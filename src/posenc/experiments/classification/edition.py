@@ -346,6 +346,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     book = results.folder().parent / "book"
     if book.is_dir():
         print("run again, with python tools/notebooks.py --only:", ",".join(readers(book)))
+    else:
+        print(f"no notebooks stand beside these results, at {book}: none has to be run again")
     return 0
 
 

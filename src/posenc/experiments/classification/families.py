@@ -36,7 +36,7 @@ def load_family(family: str, model: str, *, every: bool = False) -> Accuracies |
 
     Returns
     -------
-    Grid or None
+    Accuracies or None
 
     Raises
     ------
@@ -107,7 +107,7 @@ def of_ten(grid: Accuracies, family: str) -> list[Gain]:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of data sets, as `load_family` returns it.
     family : str
 
@@ -135,7 +135,7 @@ def over(grid: Accuracies, family: str, encoding: str, other: str) -> Gain:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of data sets, as `load_family` returns it.
     family : str
         The comparison is over the same units as `over_none`.

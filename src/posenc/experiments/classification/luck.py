@@ -34,7 +34,7 @@ def expected(grid: Accuracies) -> float:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of data sets. On one with a single split its seeds count as independent.
 
     Returns

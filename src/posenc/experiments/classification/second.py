@@ -124,7 +124,7 @@ def load_grid(
 
     Returns
     -------
-    Grid
+    Accuracies
 
     Raises
     ------
@@ -217,7 +217,7 @@ def decides(grid: Accuracies) -> list[Decides]:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
 
     Returns
     -------
@@ -246,12 +246,12 @@ def learned(grid: Accuracies) -> Accuracies:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of data sets.
 
     Returns
     -------
-    Grid of units
+    Accuracies of units
 
     Examples
     --------
@@ -271,12 +271,12 @@ def deciding(grid: Accuracies) -> Accuracies:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of data sets.
 
     Returns
     -------
-    Grid of units
+    Accuracies of units
 
     Examples
     --------
@@ -494,7 +494,7 @@ def ranking(grid: Accuracies) -> Ranking:
 
     Parameters
     ----------
-    grid : Grid
+    grid : Accuracies
         Of units, such as `deciding` gives.
 
     Returns

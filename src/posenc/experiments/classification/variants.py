@@ -41,7 +41,7 @@ def whole(*, every: bool = False) -> dict[tuple[str, str], Pair]:
 
     Returns
     -------
-    dict of (variant, model) to (Grid, Grid)
+    dict of (variant, model) to (Accuracies, Accuracies)
         What has no whole set is left out.
 
     Raises
@@ -118,7 +118,7 @@ def changes(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Chan
 
     Parameters
     ----------
-    pairs : mapping of (variant, model) to (Grid, Grid)
+    pairs : mapping of (variant, model) to (Accuracies, Accuracies)
         As `whole` returns them. Holm counts four questions; what is lacking counts with p = 1.
 
     Returns
@@ -171,7 +171,7 @@ def variant_gains(
 
     Parameters
     ----------
-    pairs : mapping of (variant, model) to (Grid, Grid)
+    pairs : mapping of (variant, model) to (Accuracies, Accuracies)
 
     Returns
     -------
@@ -268,7 +268,7 @@ def level_rows(pairs: Mapping[tuple[str, str], Pair]) -> dict[str, dict[str, str
 
     Parameters
     ----------
-    pairs : mapping of (variant, model) to (Grid, Grid)
+    pairs : mapping of (variant, model) to (Accuracies, Accuracies)
 
     Examples
     --------

@@ -1,1 +1,10 @@
-"""What are true times worth where steps were lost?"""
+"""What are true times worth where steps were lost?
+
+Steps are lost in `posenc.data.lost_samples`.
+
+trained by   python -m posenc.bench gaps, by `posenc.bench.train`
+rules        results/small-protocols.md, from `protocol` and `told`
+stored in    results/gaps.jsonl
+read by      `read`
+shown in     book/time-and-space.ipynb
+"""
