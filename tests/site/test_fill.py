@@ -92,11 +92,11 @@ def test_a_file_is_filled_and_nothing_else_of_it_changes(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_computed_is_named_and_left_as_it_stands():
-    def known(name, *, condition):
+    def unsaid(*_, **__):
         raise fill.UnsaidError("no encoding is left")
 
     text = '<data value="ranks.rivals">RoPE</data>'
-    assert fill.filled(text, known) == (
+    assert fill.filled(text, unsaid) == (
         text,
         ["ranks.rivals holds no longer, rewrite 'RoPE': no encoding is left"],
     )
