@@ -6,7 +6,7 @@ import ast
 import pytest
 from sitefiles import ROOT
 
-from posenc.bench.__main__ import parser
+from posenc.experiments.command_line import parser
 from posenc.experiments.range_probe import extrapolation
 
 FOLDERS = ("src", "course", "peers", "tools", "benchmarks")

@@ -12,9 +12,9 @@ import torch
 
 from posenc import encodings
 from posenc.bench import tuning
-from posenc.bench.__main__ import main, parser
 from posenc.bench.settings import PROFILES
 from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.command_line import main, parser
 from posenc.experiments.range_probe import extrapolation
 from posenc.models import TimeSeriesTransformer
 
@@ -103,7 +103,7 @@ def test_the_walk_tunes_and_resamples():
 
 
 def test_the_books_results_are_read_as_the_page_says():
-    names = run_block("second.load")
+    names = run_block("second.load_grid")
     assert {len(set(names["grid"].datasets)), len(names["gains"])} == {len(names["grid"].datasets)}
 
 
@@ -123,7 +123,7 @@ def test_the_commands_of_the_page_are_understood(command):
 
 
 def test_the_command_on_longer_series_is_understood():
-    [command] = re.findall(r"python -m posenc\.bench\.extrapolation (.*)", PAGE)
+    [command] = re.findall(r"python -m posenc\.experiments\.range_probe\.extrapolation (.*)", PAGE)
     assert extrapolation._parser().parse_args(shlex.split(command)).seeds == 3
 
 
