@@ -14,7 +14,7 @@ from test_wrong_arguments import CALLS, CASES, FUNCTIONS, RIGHT, SHAPED, right
 
 from posenc import frequencies, rotation, tables
 
-STATISTICS = "statistics", "friedman", "equality"
+STATISTICS = "summary", "friedman", "equality"
 TAKES = [
     (name, argument)
     for name in FUNCTIONS

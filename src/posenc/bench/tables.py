@@ -96,7 +96,7 @@ def scores(records: Iterable[dict], model: str, metric: str = "accuracy") -> Sco
     Examples
     --------
     >>> from posenc.experiments import results
-    >>> found = scores(results.load("published-control"), "patch")
+    >>> found = scores(results.load_records("published-control"), "patch")
     >>> found.encodings[:3], len(found.cells["RacketSports", "rotary"])
     (('none', 'alibi', 'conv_spe'), 5)
     """

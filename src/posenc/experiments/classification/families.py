@@ -121,7 +121,8 @@ def of_ten(grid: Accuracies, family: str) -> list[Gain]:
     >>> names = ("none", *TEN, *protocols.OTHERS)
     >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
     >>> scores[:, 0] -= 0.1
-    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> sets, chance = ("Libras", "NATOPS", "Plane"), np.full((3, 5), 0.4)
+    >>> grid = Accuracies("patch", sets, names, scores, chance)
     >>> len(of_ten(grid, "others")), round(of_ten(grid, "others")[0].effect.mean, 2)
     (10, 0.1)
     """
@@ -155,7 +156,8 @@ def over(grid: Accuracies, family: str, encoding: str, other: str) -> Gain:
     >>> names = ("none", *TEN, *protocols.OTHERS)
     >>> scores = np.full((3, len(names), 5), 0.7) + 0.01 * np.arange(3)[:, None, None]
     >>> scores[:, names.index("t5")] -= 0.1
-    >>> grid = Grid("patch", ("Libras", "NATOPS", "Plane"), names, scores, np.full((3, 5), 0.4))
+    >>> sets, chance = ("Libras", "NATOPS", "Plane"), np.full((3, 5), 0.4)
+    >>> grid = Accuracies("patch", sets, names, scores, chance)
     >>> round(over(grid, "others", "alibi", "t5").effect.mean, 2)
     0.1
     """

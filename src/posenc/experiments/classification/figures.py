@@ -46,7 +46,7 @@ def draw_heatmap(ax: Axes, scores: Scores, *, centred: bool = False, values: boo
     >>> from posenc.audit import printed
     >>> figure, (left, right) = plt.subplots(1, 2)
     >>> for ax, model in ((left, "time_series"), (right, "patch")):
-    ...     draw_heatmap(ax, printed.scores(model), values=False)
+    ...     draw_heatmap(ax, printed.printed_scores(model), values=False)
     >>> [tick.get_text() for tick in left.get_yticklabels()[:2]]
     ['Sleep', 'ElectricDevices']
     >>> plt.close(figure)
@@ -140,7 +140,7 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
     >>> import matplotlib.pyplot as plt
     >>> from posenc.audit import printed
     >>> figure, ax = plt.subplots()
-    >>> draw_critical_differences(ax, printed.scores("patch"), alpha=0.1)
+    >>> draw_critical_differences(ax, printed.printed_scores("patch"), alpha=0.1)
     >>> ax.get_xlabel()
     'average rank over 11 data sets, bars: 2.90 wide'
     >>> plt.close(figure)

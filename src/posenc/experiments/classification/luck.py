@@ -45,7 +45,7 @@ def expected(grid: Accuracies) -> float:
     --------
     >>> scores = np.full((2, 3, 5), 0.7)
     >>> sets, names = ("PenDigits", "Libras"), ("none", "rotary", "dft")
-    >>> found = expected(Grid("patch", sets, names, scores, np.full((2, 5), 0.4)))
+    >>> found = expected(Accuracies("patch", sets, names, scores, np.full((2, 5), 0.4)))
     >>> bool(0.1 < found < 0.6)
     True
     """
