@@ -95,8 +95,8 @@ MISTAKES = [
     Mistake(
         "a causal mask lets the next token be seen",
         "src/posenc/attention/masks.py",
-        "seen = behind >= 0 if causal",
-        "seen = behind >= -1 if causal",
+        "earlier = behind >= 0",
+        "earlier = behind >= -1",
         "tests/torch/test_torch_causal.py::test_a_causal_layer_equals_the_loops",
     ),
     Mistake(
