@@ -80,7 +80,7 @@ def float64(monkeypatch):
         three = {n: getattr(found, n) for n in ("train", "validation", "test")}
         return replace(found, **{n: replace(p, x=p.x.double()) for n, p in three.items()})
 
-    monkeypatch.setattr("posenc.bench.train.parts.load", wide)
+    monkeypatch.setattr("posenc.bench.train.parts.load_parts", wide)
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
@@ -135,7 +135,7 @@ def test_the_test_part_decides_nothing(cell, monkeypatch):
         found = load(*arguments)
         return replace(found, test=replace(found.test, x=-found.test.x, y=1 - found.test.y))
 
-    monkeypatch.setattr("posenc.bench.train.parts.load", shuffled)
+    monkeypatch.setattr("posenc.bench.train.parts.load_parts", shuffled)
     other = train([chosen])[0]
     for name in ("best_epoch", "validation_accuracy", "train_loss", "epochs"):
         assert other[name] == honest[name]
@@ -150,7 +150,7 @@ def test_the_best_validation_epoch_is_what_is_scored(cell, monkeypatch):
         found = load(*arguments)
         return replace(found, test=found.validation)
 
-    monkeypatch.setattr("posenc.bench.train.parts.load", same)
+    monkeypatch.setattr("posenc.bench.train.parts.load_parts", same)
     for outcome in train([cell(seed=s, epochs=12, learning_rate=0.03) for s in range(4)]):
         assert outcome["accuracy"] == pytest.approx(outcome["validation_accuracy"])
 
