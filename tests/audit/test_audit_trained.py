@@ -185,7 +185,7 @@ def test_what_the_edition_lacks_of_the_first_tier_is_counted(monkeypatch):
     def whole(model):
         return replace(grid(model, nothing), datasets=protocols.DATASETS)
 
-    monkeypatch.setattr(trained.second, "load", lambda model: grid(model, nothing))
+    monkeypatch.setattr(trained.second, "load_grid", lambda model: grid(model, nothing))
     assert "16 of 19 with steps as tokens and 16 of 38 with patches" in trained.missing()
-    monkeypatch.setattr(trained.second, "load", whole)
+    monkeypatch.setattr(trained.second, "load_grid", whole)
     assert trained.missing() == ""

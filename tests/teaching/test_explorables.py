@@ -97,10 +97,9 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.teaching.explorables import doors, shuffle
 
     figure = explorables.make(name)
-    modules = [fourier, frequencies, tables, benchmark, chooser, kernels, doors, rope_schedules,
-               shuffle]  # fmt: skip
+    modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
     known = {module.__name__.split(".")[-1]: module for module in modules}
-    known["np"] = np
+    known |= {"np": np, "benchmark": benchmark, "kernels": kernels}
     for preset in ({}, *(one.state for one in figure.presets)):
         call = figure.python
         for key, value in {**figure.first(), **preset}.items():
