@@ -111,7 +111,7 @@ MISTAKES = [
         "src/posenc/attention/cache.py",
         "if self._kept is None else self._kept.steps\n        return steps",
         "if self._kept is None else Steps(0, x.device)\n        return steps",
-        "tests/torch/test_torch_cache.py::test_exactly_so_in_double_precision",
+        "tests/torch/test_torch_cache.py::test_parts_give_what_the_whole_gives",
     ),
     Mistake(
         "the mean over tokens counts padding",

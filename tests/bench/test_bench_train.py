@@ -3,7 +3,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -87,8 +87,7 @@ def float64(monkeypatch):
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("model", ["time_series", "patch"])
-@pytest.mark.parametrize("encoding", STEADY)
+@pytest.mark.parametrize(("encoding", "model"), [*zip(STEADY, cycle(build.MODELS), strict=False)])
 def test_seeds_trained_together_are_what_they_are_alone(cell, encoding, model):
     cells = [cell(encoding, model, seed=seed, dropout=0.3, patch=3, epochs=3) for seed in (0, 7)]
     together = train(cells)

@@ -1,6 +1,7 @@
 """Frequency grids against high-precision arithmetic."""
 
 import math
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -80,23 +81,25 @@ def test_length_scaled_equals_geometric_where_length_is_width():
     np.testing.assert_array_equal(frequencies.length_scaled(64, 64), frequencies.geometric(64))
 
 
-BAD_WIDTHS = [0, -2, 3, 2.0, True, "8", None]
-BAD_BASES = [0.0, -1.0, math.nan, math.inf, "10", None, True, 10**400]
+GRIDS = [
+    (frequencies.geometric, {"d_model": 8}),
+    (frequencies.length_scaled, {"d_model": 8, "length": 10}),
+    (frequencies.harmonic, {"d_model": 8}),
+]
+BAD = [
+    (GRIDS, "d_model", "a positive even integer", [0, -2, 3, 2.0, True, "8", None]),
+    (GRIDS[:2], "base", "a finite number above 0",
+     [0.0, -1.0, math.nan, math.inf, "10", None, True, 10**400]),
+    (GRIDS[1:2], "length", "an integer of at least 1", [0, -5, 2.5, True]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("bad", BAD_WIDTHS)
-@pytest.mark.parametrize(
-    "grid",
-    [
-        frequencies.geometric,
-        frequencies.harmonic,
-        lambda d_model: frequencies.length_scaled(d_model, 10),
-    ],
-)
-def test_bad_width_is_named(grid, bad):
-    with pytest.raises(ValueError, match="d_model must be a positive even integer") as error:
-        grid(bad)
-    assert repr(bad) in str(error.value)
+@pytest.mark.parametrize(("grids", "argument", "wanted", "wrong"), BAD)
+def test_bad_arguments_are_named_with_their_value(grids, argument, wanted, wrong):
+    for (grid, right), bad in product(grids, wrong):
+        with pytest.raises(ValueError, match=f"{argument} must be {wanted}") as error:
+            grid(**{**right, argument: bad})
+        assert repr(bad) in str(error.value)
 
 
 def test_odd_width_is_told_its_even_neighbours():
@@ -104,27 +107,6 @@ def test_odd_width_is_told_its_even_neighbours():
         frequencies.geometric(7)
     with pytest.raises(ValueError, match="got 1; 2 would do"):
         frequencies.geometric(1)
-
-
-@pytest.mark.parametrize("bad", BAD_BASES)
-@pytest.mark.parametrize(
-    "grid",
-    [
-        lambda base: frequencies.geometric(8, base),
-        lambda base: frequencies.length_scaled(8, 10, base),
-    ],
-)
-def test_bad_base_is_named(grid, bad):
-    with pytest.raises(ValueError, match="base must be a finite number above 0") as error:
-        grid(bad)
-    assert repr(bad) in str(error.value)
-
-
-@pytest.mark.parametrize("bad", [0, -5, 2.5, True])
-def test_bad_length_is_named(bad):
-    with pytest.raises(ValueError, match="length must be an integer of at least 1") as error:
-        frequencies.length_scaled(8, bad)
-    assert repr(bad) in str(error.value)
 
 
 def test_numpy_integers_are_integers():

@@ -29,6 +29,11 @@ def walk_the_ladder(source):
     )
 
 
+@pytest.fixture(scope="module")
+def rooms():
+    return architecture.rooms(allowed=architecture.exceptions())
+
+
 def test_each_room_imports_only_what_stands_above_it():
     run = walk_the_ladder(ROOT / "src")
     assert run.returncode == 0, run.stdout + run.stderr
@@ -39,9 +44,7 @@ def test_each_room_imports_only_what_stands_above_it():
     [
         ("tables/waves.py", "import posenc.attention"),
         ("attention/layer.py", "def f():\n    from posenc.encodings import names"),
-        ("data/load.py", "from posenc.models import layer"),
         ("bench/train.py", "from posenc.experiments import results"),
-        ("bench/tables.py", "from posenc.audit import printed"),
         ("cellar.py", "import posenc.audit"),
         ("models/layer.py", "def f():\n    from posenc import data"),
         ("frequencies.py", "from posenc import _files"),
@@ -68,9 +71,8 @@ def test_the_picture_is_of_this_package():
     )
 
 
-def test_the_picture_shows_every_room_with_a_title_and_in_words():
+def test_the_picture_shows_every_room_with_a_title_and_in_words(rooms):
     picture = ElementTree.fromstring(architecture.PICTURE.read_text())
-    rooms = architecture.rooms(allowed=architecture.exceptions())
     shown = {text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "name"}
     folders = {path.parent.name for path in (ROOT / "src/posenc").glob("*/__init__.py")}
     assert shown == {room.name for room in rooms}
@@ -79,14 +81,14 @@ def test_the_picture_shows_every_room_with_a_title_and_in_words():
     assert all(f"{name} (" in picture.find(f"{SVG}desc").text for name in shown)
 
 
-def test_readme_shows_the_picture_and_names_every_room_to_those_who_cannot_see_it():
+def test_readme_shows_the_picture_and_names_every_room_to_those_who_cannot_see_it(rooms):
     alt = re.search(r"!\[(.+)\]\(\S+/architecture\.svg\)", (ROOT / "README.md").read_text())
-    for room in architecture.rooms(allowed=architecture.exceptions()):
+    for room in rooms:
         assert re.search(rf"\b{room.name}\b", alt[1]), room.name
 
 
-def test_what_is_said_fits_into_its_box():
-    for room in architecture.rooms(allowed=architecture.exceptions()):
+def test_what_is_said_fits_into_its_box(rooms):
+    for room in rooms:
         assert room.says
         assert len(architecture.textwrap.wrap(room.says, architecture.LINE)) <= 3, room.says
 

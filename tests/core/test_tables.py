@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -319,50 +320,25 @@ def test_large_float32_tables_hold_little_in_float64(name):
 
 # -- errors --
 
-COUNT_TABLES = ["index", "digits", "binary", "normalized", "sinusoidal", "tape", "dft"]
+ALL = ["index", "normalized", "digits", "binary", "sinusoidal", "tape", "dft"]
+BAD = [
+    (ALL, "n_positions", "an integer of at least", [-1, 2.5, True, "3", None]),
+    (ALL[:2], "d_model", "an integer of at least 1", [0, -4, 1.0]),
+    (["digits"], "n_digits", "an integer of at least 1", [0, -4, 1.0]),
+    (["binary"], "n_bits", "an integer of at least 1", [0, -4, 1.0]),
+    (ALL[4:], "d_model", "a positive even integer", [0, -4, 5, 8.0]),
+    (ALL[4:6], "base", "a finite number above 0", [0.0, -2.0, math.nan, math.inf]),
+    (ALL, "dtype", "a NumPy float type", [np.int32, "complex128", bool, "nonsense", object]),
+]
 
 
-@pytest.mark.parametrize("bad", [-1, 2.5, True, "3", None])
-@pytest.mark.parametrize("name", COUNT_TABLES)
-def test_bad_number_of_positions_is_named(name, bad):
-    with pytest.raises(ValueError, match="n_positions must be an integer of at least") as error:
-        TABLES[name](bad, 8)
-    assert repr(bad) in str(error.value)
-
-
-@pytest.mark.parametrize("bad", [0, -4, 5, 8.0])
-@pytest.mark.parametrize("name", ["sinusoidal", "tape", "dft"])
-def test_bad_even_width_is_named(name, bad):
-    with pytest.raises(ValueError, match="d_model must be a positive even integer") as error:
-        TABLES[name](3, bad)
-    assert repr(bad) in str(error.value)
-
-
-@pytest.mark.parametrize("bad", [0, -4, 1.0])
-@pytest.mark.parametrize(
-    ("name", "argument"),
-    [("index", "d_model"), ("normalized", "d_model"), ("digits", "n_digits"), ("binary", "n_bits")],
-)
-def test_bad_width_is_named(name, argument, bad):
-    with pytest.raises(ValueError, match=f"{argument} must be an integer of at least 1") as error:
-        TABLES[name](3, bad)
-    assert repr(bad) in str(error.value)
-
-
-@pytest.mark.parametrize("bad", [np.int32, "complex128", bool, "nonsense", object])
-@pytest.mark.parametrize("name", TABLES)
-def test_bad_dtype_is_named(name, bad):
-    with pytest.raises(ValueError, match="dtype must be a NumPy float type") as error:
-        TABLES[name](4, 8, dtype=bad)
-    assert repr(bad) in str(error.value)
-
-
-@pytest.mark.parametrize("bad", [0.0, -2.0, math.nan, math.inf])
-@pytest.mark.parametrize("table", [tables.sinusoidal, tables.tape])
-def test_bad_base_is_named(table, bad):
-    with pytest.raises(ValueError, match="base must be a finite number above 0") as error:
-        table(4, 8, bad)
-    assert repr(bad) in str(error.value)
+@pytest.mark.parametrize(("names", "argument", "wanted", "wrong"), BAD)
+def test_bad_arguments_are_named_with_their_value(names, argument, wanted, wrong):
+    for name, bad in product(names, wrong):
+        sizes = {"n_positions": 3} | ({} if name in ("digits", "binary") else {"d_model": 8})
+        with pytest.raises(ValueError, match=f"{argument} must be {wanted}") as error:
+            getattr(tables, name)(**{**sizes, argument: bad})
+        assert repr(bad) in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -382,6 +358,7 @@ def test_bad_base_is_named(table, bad):
             lambda: tables.encode([0, math.nan], [1.0]),
             r"positions must be finite, got nan .*\(1,\)",
         ),
+        (lambda: tables.encode([0], [1.0], dtype=int), "dtype must be a NumPy float type"),
         (lambda: tables.encode([0], [math.inf]), "frequencies must be finite, got inf"),
         (lambda: tables.encode([[0]], [1.0]), r"positions must have 1 axes, got 2 .*\(1, 1\)"),
         (lambda: tables.encode([0], 1.0), "frequencies must have 1 axes, got 0"),

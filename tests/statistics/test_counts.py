@@ -1,5 +1,6 @@
 """Accuracies are counts: equal ones tie, whatever binary fractions make of their means."""
 
+import functools
 from fractions import Fraction
 from itertools import combinations
 
@@ -36,10 +37,15 @@ def test_means_of_equal_counts_are_equal():
     assert ((right / 139).mean(1) != (moved / 139).mean(1)).any()
 
 
+@functools.cache
+def cells_of(model):
+    return edition.by_cell(edition.load_edition(), model)
+
+
 def counted(tokens, rival):
     """Return on how many sets a baseline has more right answers than the sinusoid, in integers."""
     model = {"steps": "time_series", "patches": "patch"}[tokens]
-    cells = edition.by_cell(edition.load_edition(), model)
+    cells = cells_of(model)
     found = {}
     for one in baselines.load_baselines():
         if one["baseline"] == rival:
@@ -55,7 +61,8 @@ def counted(tokens, rival):
 
 
 def test_a_rival_wins_by_right_answers_not_by_the_last_digit():
-    rows, levels = found_tables.ahead(found.levels()), found.levels()
+    levels = found.levels()
+    rows = found_tables.ahead(levels)
     for tokens in ("steps", "patches"):
         for rival, shown in (("nearest", "1-NN"), ("minirocket", "MiniRocket")):
             said = rows[f"{shown} beats the sinusoid"][tokens]

@@ -179,7 +179,7 @@ def test_hierarchical_is_calibrated():
         centre = rng.uniform(-0.05, 0.05)
         own = centre + rng.normal(0, 0.02, (12, 1))
         found = equality.hierarchical(
-            own + rng.normal(0, 0.03, (12, 5)), rope, test_share=0, fineness=4
+            own + rng.normal(0, 0.03, (12, 5)), rope, test_share=0, fineness=3
         )
         further = centre + rng.normal(0, 0.02)
         inside += found.low <= centre <= found.high

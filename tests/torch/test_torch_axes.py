@@ -64,34 +64,22 @@ def wrong_ones(door, deaf):
 
 DEAF = ["alibi", "t5", "kerple", "fire", "tupe", "tpe"]
 OPEN = [(name, door) for name in NAMES for door in encodings.get(name).doors()]
-CASES = [
-    (name, door, *wrong)
-    for name, door in OPEN
-    for wrong in wrong_ones(door, name in DEAF and door == "bias")
-]
 
 
 @pytest.mark.parametrize(("name", "door"), OPEN)
-def test_a_door_takes_the_axes_it_is_made_for(name, door):
-    position = make(name)
-    getattr(position, door)(**inputs(door), **places(position))
-
-
-@pytest.mark.parametrize(
-    ("name", "door", "argument", "what", "value"),
-    CASES,
-    ids=[f"{name}.{door}-{argument}-{what}" for name, door, argument, what, _ in CASES],
-)
-def test_a_door_refuses_other_axes(name, door, argument, what, value):  # noqa: ARG001
-    position = make(name)
-    got = str(tuple(value.shape)) if isinstance(value, torch.Tensor) else "ndarray"
-    due = f"d_model = {D_MODEL}" if argument == "x" else f"d_head = {WIDTH}"
-    said = rf"^{argument} must have shape \(batch, .*{due}\) in .*\.{door}, got {re.escape(got)}"
-    by_name = inputs(door) | {argument: value}
-    with pytest.raises(ValueError, match=said):
-        getattr(position, door)(**by_name, **places(position))
-    with pytest.raises(ValueError, match=said):
-        getattr(position, door)(*by_name.values(), *places(position).values())
+def test_a_door_takes_the_axes_it_is_made_for_and_refuses_others(name, door):
+    position, right = make(name), inputs(door)
+    where = places(position)
+    getattr(position, door)(**right, **where)
+    for argument, _, value in wrong_ones(door, name in DEAF and door == "bias"):
+        got = str(tuple(value.shape)) if isinstance(value, torch.Tensor) else "ndarray"
+        due = f"d_model = {D_MODEL}" if argument == "x" else f"d_head = {WIDTH}"
+        said = rf"^{argument} must have shape \(batch, .*{due}\) in .*\.{door}, got "
+        by_name = right | {argument: value}
+        with pytest.raises(ValueError, match=said + re.escape(got)):
+            getattr(position, door)(**by_name, **where)
+        with pytest.raises(ValueError, match=said + re.escape(got)):
+            getattr(position, door)(*by_name.values(), *where.values())
 
 
 @pytest.mark.parametrize("name", [name for name, door in OPEN if door == "rotate"])

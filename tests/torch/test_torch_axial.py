@@ -1,6 +1,5 @@
 """Rotary encoding of several axes: against loops, and what it must not see."""
 
-import doctest
 import math
 from functools import partial
 
@@ -12,7 +11,6 @@ from torch.autograd import gradcheck
 
 from posenc import encodings
 from posenc.attention import CrossAttention, Places, SelfAttention
-from posenc.encodings import axial
 from posenc.models import LanguageModel, TimeSeriesTransformer
 
 D_MODEL, N_HEADS, D_HEAD, LENGTH = 24, 2, 12, 6
@@ -165,14 +163,3 @@ def test_models_have_one_number_a_token(model):
     message = "position must take one number a token in a model, got AxialRotary with n_axes = 2"
     with pytest.raises(ValueError, match=message):
         model(position="axial_rotary", d_model=24, n_heads=2)
-
-
-def test_it_has_a_group_of_its_own():
-    assert encodings.names("axes") == ["axial_rotary"]
-    assert encodings.names("all") == encodings.names("series") + encodings.names("axes")
-
-
-def test_the_examples_run():
-    failed, tried = doctest.testmod(axial)
-    assert tried
-    assert not failed

@@ -1,14 +1,12 @@
 """The causal language model: what it computes, who sees whom, its cache, and random positions."""
 
-import doctest
-
 import pytest
 import torch
 from torch import nn
 
-from posenc import encodings, models
+from posenc import encodings
 from posenc.attention import Cache, Places, SelfAttention
-from posenc.models import LanguageModel, language
+from posenc.models import LanguageModel
 
 N_TOKENS, LENGTH = 11, 14
 NAMES = [*encodings.names(), *encodings.names("modern")]
@@ -333,8 +331,3 @@ def test_bad_positions_and_draws_are_named():
         build()(text(), positions=[0, 1, 2])
     with pytest.raises(ValueError, match="random_positions must be given to the model"):
         build().draw_positions(3)
-
-
-def test_examples_run():
-    assert doctest.testmod(language).failed == 0
-    assert models.LanguageModel is LanguageModel

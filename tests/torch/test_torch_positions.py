@@ -250,7 +250,7 @@ def test_permuted_tokens_with_permuted_positions_give_permuted_outputs(name):
 
 
 @pytest.mark.parametrize("name", ["none", "rotary", "t5", "alibi"])
-@pytest.mark.parametrize("shift", [1, -40, 0.375, 1000.125, -7.7, 1.6e9])
+@pytest.mark.parametrize("shift", [-40, 1000.125, 1.6e9])
 def test_relative_encodings_do_not_see_a_shift_of_real_times(name, shift):
     attention, x = layer(name), tokens()
     expected = attention(x, positions=double(TIMES))
@@ -261,7 +261,7 @@ def test_relative_encodings_do_not_see_a_shift_of_real_times(name, shift):
 
 
 @pytest.mark.parametrize("name", ["relative", "erpe"])
-@pytest.mark.parametrize("shift", [1, 1000, -40])
+@pytest.mark.parametrize("shift", [1000, -40])
 def test_nor_a_shift_of_whole_positions(name, shift):
     attention, x = layer(name), tokens()
     positions = torch.tensor(WHOLE)
@@ -351,7 +351,7 @@ def test_cross_attention_over_real_times(name):
 
 
 @pytest.mark.parametrize("name", PLACED)
-@pytest.mark.parametrize("lengths", [(LENGTH, 4), (3, 11), (300, 7), (2, 300), (300, 300)])
+@pytest.mark.parametrize("lengths", [(LENGTH, 4), (300, 7), (2, 300)])
 def test_cross_attention_of_any_lengths(name, lengths):
     attention = layer(name, CrossAttention, max(*lengths, MAX))
     x, context = (tokens(n) for n in lengths)

@@ -1,7 +1,5 @@
 """Encodings made from the signal: against loops, and what they refuse to serve."""
 
-import doctest
-import importlib
 import math
 
 import numpy as np
@@ -346,19 +344,3 @@ def test_bad_options_are_named():
     ]:
         with pytest.raises(ValueError, match=message):
             make(name, **options)
-
-
-@pytest.mark.parametrize("sizes", [(16, 4, 10), (24, 2, 41)])
-def test_parameter_counts_follow_the_formula(sizes):
-    d = sizes[0]
-    for name, count in (("dywpe", 2 * d * d + 7 * d + 1), ("window_statistics", 3 * d * d)):
-        position = encodings.make(name, *sizes)
-        assert sum(p.numel() for p in position.parameters()) == count
-
-
-@pytest.mark.parametrize("name", ["wavelets", "dywpe", "window_statistics", "signal"])
-def test_the_examples_run(name):
-    module = importlib.import_module(f"posenc.encodings.{name}")
-    failed, tried = doctest.testmod(module)
-    assert not failed
-    assert tried or name == "signal"

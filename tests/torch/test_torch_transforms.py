@@ -52,7 +52,7 @@ def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
     for cls in MODELS:
         net = build(cls, name).to(dtype)
@@ -68,7 +68,7 @@ def test_everything_follows_the_module_dtype(name, dtype):
     # a lower precision changes the numbers, not the function
     exact = build(TimeSeriesTransformer, name).double().eval()(series().double())
     close = build(TimeSeriesTransformer, name).to(dtype).eval()(series().to(dtype))
-    tolerance = {torch.float64: 1e-12, torch.float32: 1e-4, torch.bfloat16: 0.15}[dtype]
+    tolerance = {torch.float64: 1e-12, torch.bfloat16: 0.15}[dtype]
     torch.testing.assert_close(close.double(), exact, rtol=0, atol=tolerance)
 
 
@@ -105,9 +105,9 @@ def test_half_types_know_every_position(name, dtype, scale):
 def test_stochastic_codes_in_half_types(name, dtype, autocast):
     position = encodings.make(name, 16, 2, 1000, gated=True).to(dtype).eval()
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-        ours, kernel = position.codes(1000), position.kernel(600)
+        ours, kernel = position.codes(600), position.kernel(300)
     full = in_full(position)
-    for a, b in zip((*ours, kernel), (*full.codes(1000), full.kernel(600)), strict=True):
+    for a, b in zip((*ours, kernel), (*full.codes(600), full.kernel(300)), strict=True):
         torch.testing.assert_close(a.double(), b, rtol=1e-3, atol=2e-3)
 
 
@@ -202,22 +202,11 @@ def test_autocast(name):
 
 @pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("cls", MODELS)
-def test_state_dicts_go_round(name, cls, tmp_path):
-    for pooling in ("mean", "cls"):
-        net, other = (build(cls, name, seed, pooling=pooling) for seed in (0, 1))
-        net(series())  # moves the running statistics
-        torch.save(net.state_dict(), tmp_path / "state.pt")
-        other.load_state_dict(torch.load(tmp_path / "state.pt"))
-        assert torch.equal(net.eval()(series()), other.eval()(series()))
-
-
-@pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("cls", MODELS)
 def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
     for shared in (None, True, False):
         options = {"n_layers": 3, "pooling": "cls", "share_position": shared}
         net, other, third = (build(cls, name, seed, **options) for seed in range(3))
-        net(series())
+        net(series())  # moves the running statistics
         state = net.state_dict()
         buffers = {key for key, _ in net.named_buffers()}
         assert {k for k in state if k not in buffers} == {k for k, _ in net.named_parameters()}
@@ -254,8 +243,9 @@ def test_checkpoints_that_repeat_a_shared_encoding_are_loaded():
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("cls", MODELS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize(
+    ("cls", "dtype"), [(TimeSeriesTransformer, torch.bfloat16), (PatchTransformer, torch.float64)]
+)
 def test_models_on_meta_are_filled_by_assignment(name, cls, dtype):
     net = build(cls, name).to(dtype)
     with torch.device("meta"):
@@ -288,15 +278,14 @@ class Own(torch.nn.Module):
         return q @ k.mT if bias is None else q @ k.mT + bias
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", encodings.names("series"))
-def test_an_encoding_alone_is_filled_by_assignment(name, dtype):
-    module = Own(name).to(dtype).eval()
+def test_an_encoding_alone_is_filled_by_assignment(name):
+    module = Own(name).double().eval()
     with torch.device("meta"):
-        empty = Own(name).to(dtype).eval()
+        empty = Own(name).double().eval()
     assert all(one.is_meta for one in (*empty.parameters(), *empty.buffers()))
     empty.load_state_dict(module.state_dict(), assign=True)
-    x = torch.randn(2, 9, 16, dtype=dtype)
+    x = torch.randn(2, 9, 16, dtype=torch.float64)
     torch.testing.assert_close(empty(x), module(x), rtol=0, atol=0)
     for one, other in zip(empty.buffers(), module.buffers(), strict=True):
         assert torch.equal(one, other)
@@ -360,17 +349,18 @@ def compiled(net, backend="aot_eager", **options):
     return torch.compile(net, backend=backend, **options)
 
 
-@pytest.mark.parametrize("name", DETERMINISTIC)
+# One of each kind of term, with and without parameters of its own, with its gradients.
+COMPILED = ["none", "learnable", "rotary", "alibi", "t5", "relative", "tupe", "erpe", "cope"]
+
+
+@pytest.mark.parametrize("name", [name for name in DETERMINISTIC if name not in COMPILED])
 def test_models_are_traced_without_a_graph_break(name):
-    net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
+    net = build(TimeSeriesTransformer, name, n_layers=1)
     traced = compiled(net.double(), backend="eager", fullgraph=True)
     torch.testing.assert_close(traced(series().double()), net(series().double()))
 
 
-# One of each kind of term, with and without parameters of its own.
-@pytest.mark.parametrize(
-    "name", ["none", "learnable", "rotary", "alibi", "t5", "relative", "tupe", "erpe", "cope"]
-)
+@pytest.mark.parametrize("name", COMPILED)
 def test_compiled_training_gives_the_same_without_a_graph_break(name):
     net = build(PatchTransformer if name == "none" else TimeSeriesTransformer, name, n_layers=1)
     twin = copy.deepcopy(net.double())
@@ -475,17 +465,14 @@ def stacked(nets):
     return lambda parameters, buffers, x: functional_call(base, (parameters, buffers), (x,))
 
 
-@pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("length", [24, 300])
+@pytest.mark.parametrize(("cls", "length"), [(PatchTransformer, 24), (TimeSeriesTransformer, 300)])
 def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
     if length == 300 and name in STOCHASTIC:
         length = 60
-    options = {"patch": 1} if cls is PatchTransformer else {}
     training = name not in STOCHASTIC
     nets = [
-        build(cls, name, seed, length, n_layers=1, **options).double().train(training)
-        for seed in range(2)
+        build(cls, name, seed, length, n_layers=1).double().train(training) for seed in range(2)
     ]
     x = series(length).double()
     parameters, buffers = stack_module_state(nets)

@@ -45,12 +45,10 @@ def test_a_wrong_input_is_named(what):
         layer(INPUTS[what])
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+@pytest.mark.parametrize("name", encodings.names("series"))
 def test_what_is_not_finite_stays_in_its_own_sequence_and_is_seen_there(name, value):
     """A layer does not look at values. A weight of 0 does not hide them: 0 times NaN is NaN."""
-    if name in encodings.names("axes"):
-        pytest.skip("wants positions")
     layer = SelfAttention(16, 2, encodings.make(name, **SIZES)).eval()
     x = torch.zeros(2, 8, 16)
     x[0, 5] = value

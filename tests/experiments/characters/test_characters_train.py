@@ -1,6 +1,5 @@
 """The model of characters: its text, its protocol, what a context is worth, and the command."""
 
-import doctest
 import json
 import math
 from dataclasses import replace
@@ -51,10 +50,6 @@ def test_every_fifth_topic_is_held_out_and_the_fingerprint_sees_a_change():
     other = topics.of({**ten, "a": "aab"}, "3.0")
     assert made.fingerprint != other.fingerprint
     assert made.fingerprint == topics.of(ten, "4.0").fingerprint
-
-
-def test_examples_run():
-    assert doctest.testmod(topics).failed == 0
 
 
 # -- the protocol ----------------------------------------------------------------------------------

@@ -1,11 +1,8 @@
 """The search for LongRoPE's divisors keeps its constraints and finds what there is to be found."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-from posenc.experiments.characters import longrope
 from posenc.experiments.characters.longrope import PLAN, Search
 
 WANTED = np.array([1.0, 1.3, 2.0, 3.5, 4.5])
@@ -14,10 +11,6 @@ STARTS = [np.full(5, 4.0), np.linspace(1, 4, 5)]
 
 def search(loss=lambda one: float(np.abs(one - WANTED).sum()), seed=0, **plan):
     return Search(loss, 4.0, np.random.default_rng(seed), {**PLAN, **plan})
-
-
-def test_examples_run():
-    assert doctest.testmod(longrope).failed == 0
 
 
 def test_the_best_list_is_found_and_found_again():

@@ -11,6 +11,7 @@ from posenc.experiments.classification.second import Accuracies
 from posenc.statistics.summary import Interval
 from posenc.teaching.table import Table
 
+pytestmark = pytest.mark.usefixtures("read_once")
 CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}
 
 

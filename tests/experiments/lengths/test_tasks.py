@@ -1,7 +1,5 @@
 """Tasks for length generalisation, against the plainest reading of their rules."""
 
-import doctest
-
 import numpy as np
 import pytest
 
@@ -142,7 +140,3 @@ def test_bad_arguments_are_named(name, options, message):
 
 def test_every_task_names_its_source():
     assert all("et al. (20" in one.source for one in TASKS.values())
-
-
-def test_examples_run():
-    assert doctest.testmod(length_tasks).failed == 0

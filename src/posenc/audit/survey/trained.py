@@ -74,7 +74,7 @@ def norms_missing(pairs: Mapping[str, variants.Pair]) -> str:
 
     Parameters
     ----------
-    pairs : mapping of model to (Grid, Grid)
+    pairs : mapping of model to (Accuracies, Accuracies)
         As `normed` returns them.
     """
     there = {m: len(pairs[m][0].datasets) if m in pairs else 0 for m in TOKENS}
@@ -97,7 +97,7 @@ def order(grids: Mapping[str, Accuracies]) -> Decision:
 
     Parameters
     ----------
-    grids : mapping of model to Grid
+    grids : mapping of model to Accuracies
         "time_series" for Table 4 and "patch" for Table 5, encodings of tier 1.
     """
     cells = {model: _taus(second.deciding(_first_tier(g))) for model, g in grids.items()}
@@ -112,7 +112,7 @@ def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
 
     Parameters
     ----------
-    grids : mapping of model to Grid
+    grids : mapping of model to Accuracies
     """
     cells = {
         model: _mean(unit, ("tupe", "sine_spe")) - _mean(unit, ("sinusoidal", "learnable"))
@@ -128,7 +128,7 @@ def fourier(grids: Mapping[str, Accuracies]) -> Decision:
 
     Parameters
     ----------
-    grids : mapping of model to Grid
+    grids : mapping of model to Accuracies
     """
     cells = {
         model: _mean(unit, ("dft",)) - _mean(unit, ("sinusoidal",))
@@ -145,7 +145,7 @@ def trends(grids: Mapping[str, Accuracies]) -> Decision:
 
     Parameters
     ----------
-    grids : mapping of model to Grid
+    grids : mapping of model to Accuracies
     """
     slopes = {
         f"{TOKENS[model]}, {name}": _slope(*values)
@@ -183,7 +183,7 @@ def norms(pairs: Mapping[str, variants.Pair]) -> Decision:
 
     Parameters
     ----------
-    pairs : mapping of model to (Grid, Grid)
+    pairs : mapping of model to (Accuracies, Accuracies)
         The plain model and that with the other norm.
     """
     cells = {}

@@ -1,0 +1,17 @@
+"""What tests of one file read from the stored results, they read once."""
+
+import functools
+
+import pytest
+
+from posenc.experiments.classification import found, second
+
+
+@pytest.fixture(scope="module")
+def read_once():
+    """Keep grids, answers and models while the tests of a file run, none of which changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(second, "load_grid", functools.cache(second.load_grid))
+        for name in ("answers", "depends", "levels"):
+            patch.setattr(found, name, functools.cache(getattr(found, name)))
+        yield
