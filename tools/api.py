@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "book" / "api"
+README = ROOT / "src" / "posenc" / "README.md"  # of the library
 
 
 class Room(NamedTuple):
@@ -158,7 +159,34 @@ def pages() -> dict[str, str]:
     for name, room in ROOMS.items():
         made[f"{name}.md"] = page(room)
         index.append(f"- [{room.title}](api/{name}.md): {_prose(room.says)}")
-    return {"../api.md": "\n".join(index) + "\n", **made}
+    return {"../api.md": "\n".join(index) + "\n", "../../src/posenc/README.md": readme(), **made}
+
+
+def readme() -> str:
+    """Return the library's README with its table of encodings by door."""
+    from posenc import encodings
+    from posenc.attention import DOORS
+
+    says = dict(
+        zip(
+            DOORS,
+            (
+                "added to the tokens",
+                "in queries and keys",
+                "added to the scores",
+                "added to the weights",
+            ),
+            strict=True,
+        )
+    )
+    uses = {name: encodings.get(name).doors() for name in encodings.names("all")}
+    rows = [
+        f"| `{door}` | {said} | {' '.join(f'`{n}`' for n, doors in uses.items() if door in doors)} |"
+        for door, said in says.items()
+    ]
+    table = "\n".join(["| door | position is | encodings |", "|---|---|---|", *rows])
+    text = README.read_text(encoding="utf-8")
+    return re.sub(r"(?<=<!-- doors -->\n).*?(?=\n<!-- /doors -->)", table, text, flags=re.DOTALL)
 
 
 def page(room: Room) -> str:

@@ -37,6 +37,7 @@ LABELS = {
 # What commands of the steps write: generated files, which belong to the change.
 WRITTEN = {
     "Add an encoding": {
+        "src/posenc/README.md",
         "src/posenc/bench/fingerprints.json",
         "book/api/encodings.md",
         "book/atlas.ipynb",
