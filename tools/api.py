@@ -165,25 +165,18 @@ def pages() -> dict[str, str]:
 def readme() -> str:
     """Return the library's README with its table of encodings by door."""
     from posenc import encodings
-    from posenc.attention import DOORS
 
-    says = dict(
-        zip(
-            DOORS,
-            (
-                "added to the tokens",
-                "in queries and keys",
-                "added to the scores",
-                "added to the weights",
-            ),
-            strict=True,
-        )
-    )
+    says = {
+        "embed": "added to the tokens",
+        "rotate": "in queries and keys",
+        "bias": "added to the scores",
+        "mix": "added to the weights",
+    }
     uses = {name: encodings.get(name).doors() for name in encodings.names("all")}
-    rows = [
-        f"| `{door}` | {said} | {' '.join(f'`{n}`' for n, doors in uses.items() if door in doors)} |"
-        for door, said in says.items()
-    ]
+    rows = []
+    for door, said in says.items():
+        found = " ".join(f"`{name}`" for name, doors in uses.items() if door in doors)
+        rows.append(f"| `{door}` | {said} | {found} |")
     table = "\n".join(["| door | position is | encodings |", "|---|---|---|", *rows])
     text = README.read_text(encoding="utf-8")
     return re.sub(r"(?<=<!-- doors -->\n).*?(?=\n<!-- /doors -->)", table, text, flags=re.DOTALL)
