@@ -62,7 +62,6 @@ def wrong_ones(door, deaf):
                 yield name, what, value
 
 
-DEAF = ["alibi", "t5", "kerple", "fire", "tupe", "tpe"]
 OPEN = [(name, door) for name in NAMES for door in encodings.get(name).doors()]
 
 
@@ -71,7 +70,8 @@ def test_a_door_takes_the_axes_it_is_made_for_and_refuses_others(name, door):
     position, right = make(name), inputs(door)
     where = places(position)
     getattr(position, door)(**right, **where)
-    for argument, _, value in wrong_ones(door, name in DEAF and door == "bias"):
+    deaf = door == "bias" and torch.equal(position.bias(X, Q, Q), position.bias(X, -Q, -Q))
+    for argument, _, value in wrong_ones(door, deaf):
         got = str(tuple(value.shape)) if isinstance(value, torch.Tensor) else "ndarray"
         due = f"d_model = {D_MODEL}" if argument == "x" else f"d_head = {WIDTH}"
         said = rf"^{argument} must have shape \(batch, .*{due}\) in .*\.{door}, got "
@@ -182,7 +182,7 @@ def test_queries_may_reach_a_bias_wider_than_they_were():
 
 
 def test_tokens_may_stand_for_queries_where_nobody_asks():
-    for name in DEAF:
+    for name in ("alibi", "t5", "kerple", "fire", "tupe", "tpe"):
         position, x = make(name), X.clone()
         assert torch.equal(position.bias(X, X, X), position.bias(X, Q, Q))
         assert torch.equal(position.bias(X, x, None), position.bias(X, Q, Q))

