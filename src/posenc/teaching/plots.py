@@ -9,6 +9,7 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike
 from PIL import Image
 
@@ -92,6 +93,13 @@ def new(
     plt.rcParams.update(STYLE)
     size = (width, height)
     return plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", **options)
+
+
+def set_apart(figure: Figure, share: float) -> None:
+    """Leave room between the columns of a figure, as a share of a column's width."""
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(wspace=share)
 
 
 def heatmap(

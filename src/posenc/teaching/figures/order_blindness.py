@@ -35,7 +35,7 @@ def two_sentences() -> None:
     }
     limit = max(np.abs(rows[:, :N_SHOWN]).max() for both in found.values() for rows in both)
     figure, axes = plots.new(2, 2, height=4.2, width=5.6)
-    figure.set_layout_engine("constrained", wspace=0.22)
+    plots.set_apart(figure, 0.22)
     for (left, right), (title, rows) in zip(axes, found.items(), strict=True):
         same = np.allclose(rows[0], rows[1][::-1], atol=1e-12)
         _strips(left, rows[0], WORDS, limit)

@@ -54,7 +54,7 @@ def sinusoidal_table(table: NDArray, pairs: Sequence[int] = (4, 8, 16)) -> None:
         Numbers of the pairs whose sines are drawn.
     """
     figure, axes = plots.new(1, 2, height=3.4, width=6.4, width_ratios=[5, 4])
-    figure.set_layout_engine("constrained", wspace=0.1)  # two labels meet in the middle
+    plots.set_apart(figure, 0.1)  # two labels meet in the middle
     plots.heatmap(axes[0], table, label="value", vmin=-1, vmax=1)
     for pair in pairs:
         axes[1].plot(table[:, 2 * pair], label=str(2 * pair))
