@@ -32,6 +32,7 @@ def wheel():
 @pytest.fixture
 def cells(monkeypatch):
     """Return a function that runs a cell: what it told, and its outputs."""
+    plt.close("all")  # what another test left open would be shown
     for name in ("IPython", "IPython.display"):
         monkeypatch.setitem(sys.modules, name, None)
     sent = []
