@@ -403,7 +403,7 @@ def test_functions_that_end_the_program_cost_their_own_points_only(marked, end):
 @needs_sandbox
 def test_many_cells_that_hang_or_end_the_program_cost_nothing_more(marked):
     cells = ["while True: pass", f"if True:{DEAF}", *["import os\nos._exit(1)"] * 4]
-    found = marked(submission("solutions", FIRST, *cells), step_seconds=2)
+    found = marked(submission("solutions", FIRST, *cells), step_seconds=5)
     assert total(found) == FULL
     assert len(found.remarks) == 6, found.remarks
 

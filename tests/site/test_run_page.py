@@ -11,6 +11,7 @@ import sys
 import zipfile
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 import yaml
