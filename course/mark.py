@@ -197,7 +197,9 @@ def answers_of(cells: list[dict], source: build.Source, calls: list[dict]) -> tu
         if "cell" in heard.begun:
             culprit = heard.begun["cell"]
             code = [pair for pair in code if pair[0] != culprit]
-            remarks.append(f"Cell {clean(culprit)} {_why(outcome, most)}; marked without it.")
+            name = f"Cell {clean(culprit)}"
+            if not any(line.startswith(f"{name}:") for line in remarks):  # it may be told already
+                remarks.append(f"{name} {_why(outcome, most)}; marked without it.")
         else:
             culprit, hung = str(heard.begun["call"]), outcome.ended == "step"
             tried = {call for call, _ in answers} | {culprit}
