@@ -182,8 +182,8 @@ MISTAKES = [
     Mistake(
         "the test part decides how series are scaled",
         "src/posenc/bench/parts.py",
-        "*data.channel_statistics(parts[0])",
-        "*data.channel_statistics(parts[-1])",
+        "data.channel_statistics(parts[0])",
+        "data.channel_statistics(parts[-1])",
         "tests/bench/test_bench_train.py::"
         "test_parts_are_normalised_on_training_only_and_capped_by_class",
     ),

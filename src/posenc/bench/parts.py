@@ -150,9 +150,11 @@ def scaled(parts: tuple[Dataset, ...], how: str = "") -> tuple[Dataset, ...]:
     if how == "series":
         return tuple(data.standardise(part, *_by_series(part)) for part in parts)
     if how == "asinh":
-        whole = tuple(data.standardise(part, *_quartiles(parts[0])) for part in parts)
+        middle, spread = _quartiles(parts[0])
+        whole = (data.standardise(part, middle, spread) for part in parts)
         return tuple(replace(part, x=np.arcsinh(part.x)) for part in whole)
-    return tuple(data.standardise(part, *data.channel_statistics(parts[0])) for part in parts)
+    mean, deviation = data.channel_statistics(parts[0])
+    return tuple(data.standardise(part, mean, deviation) for part in parts)
 
 
 def _by_series(part: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,7 +16,7 @@ from posenc.bench.settings import Settings
 from posenc.experiments.classification import protocol as benchmark
 
 PROFILE = "levels"
-LARGE = {"d_model": 128, "n_heads": 8, "n_layers": 4, "d_ff": 256}
+LARGE = benchmark.VARIANTS["large"]["time_series"]
 LONG = {"steps": 12_000, "patience_steps": 2_000}
 BY_BATCH_ROW = "posenc.audit.published:BatchIndexed"  # what the survey's published code does
 
