@@ -41,13 +41,18 @@ PAUSE = 3.0  # seconds between two requests, as arXiv asks
 LEAST = 5000  # letters of a whole paper; fewer are an abstract or a page of errors
 MOST = 1 << 26  # bytes of an answer
 SECONDS = 60.0
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of the ledger: its rows are those of a source whose place begins with a word."""
+    """A paper of the ledger: its rows are those of a source whose place begins with a word.
+
+    `known` is the newest version of which the book has heard; "" where a version is not known.
+    """
 
     number: str
+    known: str = ""
     judged: str = ""
     begins: str = ""
     source: str = "N"
@@ -62,23 +67,23 @@ class Paper:
 
 
 PAPERS = {
-    "survey": Paper("2502.12370", "v1", source="S"),
+    "survey": Paper("2502.12370", "v3", "v1", source="S"),
     "DFT": Paper("2405.09061", source="F"),
-    "RoFormer": Paper("2104.09864", "v5", "RoFormer"),
-    "ALiBi": Paper("2108.12409", "v2", "ALiBi"),
-    "T5": Paper("1910.10683", "", "T5"),
-    "Transformer-XL": Paper("1901.02860", "", "Transformer-XL"),
-    "DeBERTa": Paper("2006.03654", "", "DeBERTa"),
-    "xPos": Paper("2212.10554", "", "xPos"),
-    "KERPLE": Paper("2205.09921", "", "KERPLE"),
-    "FIRE": Paper("2310.04418", "v2", "FIRE"),
-    "PI": Paper("2306.15595", "v2", "Position interpolation"),
-    "YaRN": Paper("2309.00071", "v2", "YaRN"),
-    "NoPE": Paper("2305.19466", "v2", "NoPE"),
-    "CoPE": Paper("2405.18719", "v2", "CoPE"),
-    "p-RoPE": Paper("2410.06205", "v3", "p-RoPE"),
-    "Random": Paper("2305.16843", "v1", "Random places"),
-    "DyWPE": Paper("2509.14640", "", "DyWPE"),
+    "RoFormer": Paper("2104.09864", "v5", "v5", "RoFormer"),
+    "ALiBi": Paper("2108.12409", "v2", "v2", "ALiBi"),
+    "T5": Paper("1910.10683", "v4", "", "T5"),
+    "Transformer-XL": Paper("1901.02860", "v3", "", "Transformer-XL"),
+    "DeBERTa": Paper("2006.03654", "v6", "", "DeBERTa"),
+    "xPos": Paper("2212.10554", "v1", "", "xPos"),
+    "KERPLE": Paper("2205.09921", "v2", "", "KERPLE"),
+    "FIRE": Paper("2310.04418", "v2", "v2", "FIRE"),
+    "PI": Paper("2306.15595", "v2", "v2", "Position interpolation"),
+    "YaRN": Paper("2309.00071", "v3", "v2", "YaRN"),
+    "NoPE": Paper("2305.19466", "v2", "v2", "NoPE"),
+    "CoPE": Paper("2405.18719", "v2", "v2", "CoPE"),
+    "p-RoPE": Paper("2410.06205", "v3", "v3", "p-RoPE"),
+    "Random": Paper("2305.16843", "v1", "v1", "Random places"),
+    "DyWPE": Paper("2509.14640", "v1", "", "DyWPE"),
 }
 
 
@@ -299,8 +304,8 @@ def _versions() -> Iterable[str]:
     """Yield a line for each paper: its newest version beside the one that was judged."""
     for name, paper in PAPERS.items():
         version, date = newest(paper)
-        judged = paper.judged or "a version that is not known"
-        yield f"{name:<16}{version} of {date}; judged: {judged}"
+        judged, known = paper.judged or UNKNOWN, paper.known or UNKNOWN
+        yield f"{name:<16}{version} of {date}; judged: {judged}, the book has heard of: {known}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
