@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.experiments.classification import edition, second
+from posenc.experiments.classification import edition, found, second
 from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import equality, friedman
 
@@ -72,11 +72,11 @@ def picked(model: str) -> Accuracies:
     with the lowest loss, as somebody would who trains all of them on their own data.
     """
     grid = second.load_grid(model)
-    found = edition.by_cell(edition.load_edition(), model)
+    trained = edition.by_cell(edition.load_edition(), model)
     scores = np.empty((len(grid.datasets), 2, grid.scores.shape[2]))
     for row, dataset in enumerate(grid.datasets):
         for r in range(scores.shape[2]):
-            runs = {name: found[dataset, name, r] for name in grid.encodings}
+            runs = {name: trained[dataset, name, r] for name in grid.encodings}
             none = runs.pop(second.BASELINE)
             best = max(runs.values(), key=_validated)
             scores[row, :, r] = none["accuracy"], best["accuracy"]
@@ -102,3 +102,11 @@ def least_p_of_equality(units: Accuracies) -> float:
     centred = [one - one.mean() for one in cells]
     p_values = [equality.tost(one, second.MARGIN).p_value for one in centred]
     return float(friedman.holm(p_values).min())
+
+
+def rival_over_the_sinusoid(rival: str = "MiniRocket") -> dict[str, float]:
+    """Return by how many points one of `found.levels` is ahead, by tokens, in the mean of sets."""
+    differences: dict[str, list[float]] = {tokens: [] for tokens in second.TOKENS.values()}
+    for (_, tokens), level in found.levels().items():
+        differences[tokens].append(level[rival] - level["the sinusoid"])
+    return {tokens: float(np.mean(some)) for tokens, some in differences.items()}
