@@ -8,7 +8,7 @@ import pytest
 
 from posenc.audit import findings
 from posenc.audit.outcomes import Outcome
-from posenc.experiments.classification import edition, second
+from posenc.experiments.classification import afterwards, edition, second
 
 ALL = findings.findings()
 
@@ -53,6 +53,8 @@ def test_the_first_finding_names_its_edition_and_what_the_frozen_test_leaves_ope
     grid = second.learned(second.load_grid("time_series"))
     scores = grid.scores.mean((0, 2))
     assert scores[1:].mean() - scores[0] > np.ptp(scores[1:])  # what its title says
+    assert "on average over sets" in one.title
+    assert f"single set the best lies {afterwards.on_one_set(grid).apart.mean():.1f} " in one.text
     assert edition.read_edition().name in one.text
     assert f"beforehand, {second.said_shown(second.gains(grid))}." in one.text
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
+from posenc.audit import versions
 from posenc.bench.store import Store
 from posenc.data import archives, packed
 from posenc.data.dataset import Dataset
@@ -114,6 +115,7 @@ READERS = {
     "zip": Reader(unpack, make_zip({"a/b.ts": TINY_TRAIN}), ".zip", ArchiveError),
     "results": Reader(store, 2 * RECORD.encode(), ".jsonl", ValueError),
     "baselines": Reader(baselines.read_baselines, 2 * BASELINE.encode(), ".jsonl", ValueError),
+    "a paper": Reader(versions.read, b"<html><p>A paper<td>1</html>", ".html", ValueError),
 }
 
 

@@ -75,6 +75,14 @@ def longrope_loses_least():
     return all(one < two for other in others for one, two in zip(longrope, other, strict=True))
 
 
+def truncation_loses_least():
+    """In the mean: RoPE at its trained length, and all else at four times that."""
+    found, (short, far) = _losses(), (train.PROTOCOL["trained"], max(train.PROTOCOL["contexts"]))
+    cut = np.mean(found.loss("rotary", train.AS_TRAINED, short, "as trained"))
+    others = [np.mean(found.loss(*name, far, kind)) for name in text.NAMES for kind in text.KINDS]
+    return bool(cut < min(others))
+
+
 def trained_again_they_lose_the_same():
     """Each of the later trainings, to four digits."""
     found = _losses()

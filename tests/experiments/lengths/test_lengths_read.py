@@ -232,6 +232,15 @@ def test_losses_by_schedule_and_context():
     assert text.load_losses([]).python == ""
 
 
+def test_a_longer_input_may_be_cut_to_the_trained_length():
+    found = text.load_losses()  # of the book's results
+    rows, [(name, cut)] = text.loss_rows(found), text.truncated_rows(found).items()
+    assert name == f"rotary, last {bench_text.PROTOCOL['trained']}"
+    assert list(cut) == list(rows["rotary"])
+    for kind in text.KINDS:
+        assert cut[f"128, {kind}"] == cut[f"512, {kind}"] == rows["rotary"][f"128, {kind}"]
+
+
 def test_a_later_schedule_is_read_from_trainings_of_its_own():
     later = {"schedules": ("llama3",), "protocol": bench_text.LATER_HASHES["llama3"]}
     found = text.load_losses([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])

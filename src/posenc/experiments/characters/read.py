@@ -169,6 +169,49 @@ def loss_rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str,
     }
 
 
+def truncated_rows(
+    losses: Losses, contexts: Sequence[int] = (128, 512)
+) -> dict[str, dict[str, str]]:
+    """Return a row of `loss_rows`: RoPE, of a longer input only the last characters, as trained.
+
+    The same characters are predicted at every context, from inputs that end with them, so to cut
+    an input is to read a shorter one.
+
+    Parameters
+    ----------
+    losses : Losses
+    contexts : sequence of int
+        Of those of the protocol.
+
+    Returns
+    -------
+    dict of dict of str
+        One row, with the columns of `loss_rows`.
+
+    Raises
+    ------
+    KeyError
+        If a context is none of those that were read.
+
+    Examples
+    --------
+    >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
+    >>> losses = Losses("3.13", {("rotary", 0): {"loss": read, "tuned_loss": read}}, failed={})
+    >>> truncated_rows(losses, [512])
+    {'rotary, last 128': {'512, as trained': '1.25', '512, fine-tuned': '1.25'}}
+    """
+    longest = bench.PROTOCOL["trained"]
+    return {
+        f"rotary, last {longest}": {
+            f"{context}, {kind}": _shown(
+                losses.loss("rotary", bench.AS_TRAINED, min(context, longest), kind)
+            )
+            for kind in KINDS
+            for context in contexts
+        }
+    }
+
+
 def curves(
     losses: Losses, contexts: Sequence[int] = bench.PROTOCOL["contexts"]
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
