@@ -11,6 +11,7 @@ from posenc.audit.outcomes import Outcome
 from posenc.audit.rules import Decision
 from posenc.audit.survey import trained
 from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification import second
 from posenc.experiments.classification.second import Accuracies
 
 ENCODINGS = protocols.ENCODINGS
@@ -45,6 +46,15 @@ def nothing(_, name):
 
 def test_the_printed_order_is_found_where_it_is():
     assert trained.order(grids(by_rank(1))).outcome is Outcome.CONDITION
+
+
+@pytest.mark.parametrize("model", printed.TABLES)
+def test_the_order_is_judged_on_the_methods_of_the_survey_in_its_columns_order(model):
+    judged = trained.ranked(grid(model, by_rank(1)))
+    ranks = np.mean([printed.average_ranks(one) for one in printed.TABLES], axis=0)
+    assert judged.encodings == tuple(trained.METHODS)
+    assert np.array_equal(np.argsort(-judged.scores.mean((0, 2))), np.argsort(ranks))
+    assert judged.datasets == second.deciding(judged).datasets
 
 
 def test_the_opposite_order_is_not_reproduced_and_never_refuted():

@@ -100,8 +100,24 @@ def order(grids: Mapping[str, Accuracies]) -> Decision:
     grids : mapping of model to Accuracies
         "time_series" for Table 4 and "patch" for Table 5, encodings of tier 1.
     """
-    cells = {model: _taus(second.deciding(_first_tier(g))) for model, g in grids.items()}
+    cells = {model: _taus(ranked(g)) for model, g in grids.items()}
     return both(_judged(cells, TAU_MARGIN, "agreement with the printed order"))
+
+
+def ranked(grid: Accuracies) -> Accuracies:
+    """Return what S19 is judged by: the deciding units, and the eight methods as printed.
+
+    Parameters
+    ----------
+    grid : Accuracies
+        Of one model, encodings of tier 1.
+
+    Returns
+    -------
+    Accuracies
+        Encodings in the order of the survey's columns; scores (n_units, 8, n_resamples).
+    """
+    return second.deciding(_first_tier(grid)).compare(METHODS)
 
 
 def accuracy(grids: Mapping[str, Accuracies]) -> Decision:
@@ -260,8 +276,7 @@ def _first_tier(grid: Accuracies) -> Accuracies:
 def _taus(grid: Accuracies) -> NDArray[np.float64]:
     """Return Kendall's tau with the printed ranks, (n_units, n_resamples)."""
     ranks = -printed.average_ranks(grid.model)
-    rows = [grid.encodings.index(name) for name in METHODS]
-    scores = np.moveaxis(grid.scores[:, rows], 1, 2).round(friedman.DECIMALS)
+    scores = np.moveaxis(grid.scores, 1, 2).round(friedman.DECIMALS)
     tau = np.apply_along_axis(lambda one: stats.kendalltau(ranks, one).statistic, 2, scores)
     return np.nan_to_num(tau)  # all scores equal: no order, no agreement
 

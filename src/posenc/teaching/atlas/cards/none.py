@@ -30,6 +30,6 @@ reordered = (q[:, :, order] @ k[:, :, order].mT / d_head**0.5).softmax(-1)
 assert torch.allclose(reordered, weights[:, :, order][..., order])
 assert torch.equal(make("none").embed(x), x)""",
     papers=("vaswani2017attention",),
-    verdicts=("B1", "S46"),
+    verdicts=("B42", "S46"),
     chapter="order-blindness",
 )
