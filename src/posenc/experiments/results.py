@@ -7,6 +7,7 @@ wherever the package does. Set POSENC_RESULTS to a folder to read yours in their
 import json
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import posenc
@@ -42,6 +43,8 @@ def names() -> list[str]:
 def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
     """Return the records of every file whose name fits, one per cell; finished ones win.
 
+    Who asks again while the files are as they were gets the same objects: do not change them.
+
     Parameters
     ----------
     pattern : str
@@ -70,7 +73,22 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
         raise ValueError(
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
-    return unique(record for path in paths for record in read_records(path, locked=locked))
+    seen = tuple(map(_seen, (*paths, folder() / digests.FILE)))
+    return list(_load_once(tuple(paths), seen, locked))
+
+
+@lru_cache(maxsize=8)
+def _load_once(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:  # noqa: ARG001
+    """Return the records of files as `seen`; pages ask for the same ones many times over."""
+    return tuple(unique(record for path in paths for record in read_records(path, locked=locked)))
+
+
+def _seen(path: Path) -> tuple[int, int] | None:
+    """Return what tells that a file has changed: its size and time, None where it is not there."""
+    if not path.is_file():
+        return None
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def read_records(path: Path, *, locked: bool = True) -> Iterator[dict]:
