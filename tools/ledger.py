@@ -42,9 +42,9 @@ PARTLY_READ = "N"  # the source whose rows say what was read
 KINDS_OF_READING = (FROM_TEXT := "from the text", "from code", "from a summary")
 FORM = re.compile(f"[{''.join(SOURCES)}][1-9][0-9]{{0,8}}")
 HEAD = """\
-# Every checkable claim of the four sources, some of later papers (N), and the verdict of the cell
-# that tests it. Write id, source, place, find (or found, or ours) and claim by hand, for N what was
-# read as well; `make ledger` fills in the rest from the notebooks.
+# What four sources claim and something can decide, some claims of later papers (N), and for each
+# the verdict of the cell that tests it. Write id, source, place, find (or found, or ours) and claim
+# by hand, for N what was read as well; `make ledger` fills in the rest from the notebooks.
 """
 
 

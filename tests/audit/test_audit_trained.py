@@ -86,6 +86,19 @@ def test_more_accurate_is_judged_against_fixed_and_learned(gain, noise, outcome)
 
 
 @judged
+def test_each_method_is_judged_by_itself_against_the_sinusoid(gain, noise, outcome):
+    def effect(i, name):
+        return nothing(i, name) + gain * (name == "tape")
+
+    names = ("erpe", "tape")
+    found = trained.over_sinusoid(grids(effect, noise=noise), names)
+    equal = Outcome.UNTESTABLE if noise > 0.1 else Outcome.NOT_REPRODUCED
+    assert [found[name].outcome for name in names] == [equal, outcome]
+    assert "Holm's correction for 4 tests" in found["tape"].reason
+    assert all(tokens in found["tape"].reason for tokens in trained.TOKENS.values())
+
+
+@judged
 def test_the_fourier_encoding_is_judged_against_the_original_one(gain, noise, outcome):
     def effect(i, name):
         return nothing(i, name) + gain * (name == "dft")

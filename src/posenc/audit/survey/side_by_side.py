@@ -77,10 +77,10 @@ def kinds() -> Table:
 
 def costs() -> Table:
     """Return Table 2 at one size: numbers to learn, and the power of the length in the work."""
-    said, found = summaries.parameters(**SIZES), _parameters()
+    said, found = summaries.parameters(**SIZES), parameters()
     rows = {}
     for name in summaries.TABLE_1:
-        power, grown = summaries.POWER_OF_LENGTH[name], _power(name)
+        power, grown = summaries.POWER_OF_LENGTH[name], powers(name)[0]
         rows[NAMES[name]] = {
             "parameters": cell(
                 f"{said[name]:,}", f"{found[name]:,}", agree=said[name] == found[name]
@@ -93,29 +93,38 @@ def costs() -> Table:
     return Table(rows, head="Table 2: method", caption=f"printed | counted, at {sizes}")
 
 
-def _parameters() -> dict[str, int]:
+def parameters() -> dict[str, int]:
     """Return what each method adds to a model without one, at `SIZES`."""
-    length, width, heads, layers, _ = SIZES.values()
-
-    def learned(name: str, share: bool | None = None, **options: Any) -> int:
-        model = TimeSeriesTransformer(
-            6, 4, length, name, width, heads, layers, 256, position_options=options,
-            share_position=share,
-        )  # fmt: skip
-        return sum(one.numel() for one in model.parameters())
-
-    nothing = learned("none")
-    found = {n: learned(n, **OPTIONS.get(n, {})) - nothing for n in summaries.TABLE_1}
-    filters = learned("conv_spe", share=True, **OPTIONS["conv_spe"]) - nothing
-    plain = learned("conv_spe", **OPTIONS["conv_spe"])
-    gates = learned("conv_spe", gated=True, **OPTIONS["conv_spe"]) - plain
+    nothing = n_learned("none")
+    found = {n: n_learned(n, **OPTIONS.get(n, {})) - nothing for n in summaries.TABLE_1}
+    filters = n_learned("conv_spe", share=True, **OPTIONS["conv_spe"]) - nothing
+    plain = n_learned("conv_spe", **OPTIONS["conv_spe"])
+    gates = n_learned("conv_spe", gated=True, **OPTIONS["conv_spe"]) - plain
     return {**found, "conv_spe": filters + gates}  # as its authors publish it
 
 
-def _power(name: str) -> float:
-    """Return the power of the length by which the work of a method grows."""
-    short, long = (growth.cost(name, n, options=OPTIONS.get(name))[0] for n in (512, 1024))
-    return float(np.log2(long / short))
+def n_learned(name: str, share: bool | None = None, **options: Any) -> int:
+    """Return the number of parameters of a whole model with a method, at `SIZES`."""
+    length, width, heads, layers, _ = SIZES.values()
+    model = TimeSeriesTransformer(
+        6,
+        4,
+        length,
+        name,
+        width,
+        heads,
+        layers,
+        256,
+        position_options=options,
+        share_position=share,
+    )
+    return sum(one.numel() for one in model.parameters())
+
+
+def powers(name: str) -> NDArray[np.float64]:
+    """Return the powers of the length by which work and memory of a method grow."""
+    short, long = (growth.cost(name, n, options=OPTIONS.get(name)) for n in (512, 1024))
+    return np.log2(np.divide(long, short))
 
 
 def sizes() -> Table:
