@@ -164,6 +164,7 @@ def test_notebook_commands_do_no_harm_and_no_good(marked):
     assert found.remarks == []
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("last", "remark"),
@@ -302,6 +303,7 @@ def test_an_answer_in_two_cells_is_kept_whole(marked):
 # --- what is foreign is parsed in the sandbox
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "text", ["x = [" + "1, " * 1_300_000 + "]", "(" * 2_000_000, "x = " + "-" * 2_000_000 + "1",
@@ -315,6 +317,7 @@ def test_a_cell_of_four_megabytes_costs_itself(marked, text):
     assert grown < 300 << 10, f"the marker itself grew by {grown} kB"
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "text", ["[" + "{}," * 8_000_000 + "{}]", '{"cells": [' + "[[]," * 7_000_000, '"' * (31 << 20)]
@@ -363,6 +366,7 @@ DEAF = """
         except BaseException: pass"""
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(("loop", "hangs"), [(LOOP, "14567"), (DEAF, "16")])
 def test_endless_loops_cost_their_own_points_only(marked, loop, hangs):
@@ -388,6 +392,7 @@ def test_a_function_that_is_late_once_keeps_what_it_had_earned(marked):
     assert (found.got["2"], found.got["3"]) == (2, 3)
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize("end", ["os._exit(0)", "ctypes.string_at(0)"])
 def test_functions_that_end_the_program_cost_their_own_points_only(marked, end):
@@ -400,6 +405,7 @@ def test_functions_that_end_the_program_cost_their_own_points_only(marked, end):
     assert sum("ended the program; marked without it" in line for line in found.remarks) == 8
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_many_cells_that_hang_or_end_the_program_cost_nothing_more(marked):
     cells = ["while True: pass", f"if True:{DEAF}", *["import os\nos._exit(1)"] * 4]
@@ -432,6 +438,7 @@ os._exit(0)"""
     assert total(marked(submission("solutions", FIRST, forged))) == 0
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_an_endless_loop_that_catches_all_costs_its_question(marked):
     found = marked(submission("solutions", FIRST, f"def clock(longest):{DEAF}"), step_seconds=10)
@@ -439,6 +446,7 @@ def test_an_endless_loop_that_catches_all_costs_its_question(marked):
     assert any("check clocks_of_many_sizes ran longer" in line for line in found.remarks)
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     "bomb",

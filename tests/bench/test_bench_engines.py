@@ -254,6 +254,7 @@ def test_metrics_that_cannot_be_stored_fail_their_cell_alone(drive, out, metrics
     assert drive(["none"], SerialEngine(), train=fail_one).skipped == 2
 
 
+@pytest.mark.slow
 def test_a_command_has_one_engine_and_leaves_it(monkeypatch, call, out):
     class Remote(SerialEngine):
         asked = stages = left = 0
@@ -277,6 +278,7 @@ def test_a_command_has_one_engine_and_leaves_it(monkeypatch, call, out):
     assert (remote.asked, remote.stages, remote.left) == (1, 3, 1)
 
 
+@pytest.mark.slow
 def test_idle_workers_wait_for_the_next_stage(drive, mine):
     with LocalEngine(1) as engine:
         drive(["none"], engine, seeds=1, train=mine.train)
@@ -287,6 +289,7 @@ def test_idle_workers_wait_for_the_next_stage(drive, mine):
     assert not first[0].is_alive()
 
 
+@pytest.mark.slow
 def test_a_driver_that_ends_early_leaves_no_worker_at_its_job(drive, mine, monkeypatch):
     def full(*_):
         raise StoreError(28, "No space left on device")
@@ -298,6 +301,7 @@ def test_a_driver_that_ends_early_leaves_no_worker_at_its_job(drive, mine, monke
         assert engine.running == 0
 
 
+@pytest.mark.slow
 def test_without_a_with_block_workers_end_with_the_last_job(drive, mine):
     engine = LocalEngine(1)
     drive(["none"], engine, seeds=1, train=mine.train)
@@ -311,6 +315,7 @@ def test_seeds_that_cannot_share_a_stack_are_trained_alone(cell):
     assert [r["metrics"]["seeds_together"] for r in records] == [2, 2]
 
 
+@pytest.mark.slow
 def test_a_job_whose_worker_dies_once_is_done_by_the_next(drive, out, mine):
     summary = drive(["mine:DeadlyOnce", "none"], LocalEngine(2), seeds=1, train=mine.train)
     assert (summary.trained, summary.failed) == (2, 0)
@@ -432,6 +437,7 @@ def test_interrupting_a_run_stops_its_workers(command, out):
     wait_for(lambda: not any(alive(pid) for pid in workers))
 
 
+@pytest.mark.slow
 def test_workers_have_one_thread_that_does_not_spin(tmp_path):
     seen = tmp_path / "seen.json"
     (tmp_path / "spy.py").write_text(

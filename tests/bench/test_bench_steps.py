@@ -32,6 +32,7 @@ def test_all_else_is_divided_and_python_stands_beside_it():
     assert "| 8 | 50.0% |" in steps.table_of_rest([row])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("benchmarks")
 def test_the_engines_benchmark_prints_the_share_of_the_machines_rate(monkeypatch):
     import engine

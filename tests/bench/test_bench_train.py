@@ -28,6 +28,7 @@ def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypa
     assert found["warm_peak_memory"] is None
 
 
+@pytest.mark.slow
 def test_the_first_training_of_a_process_pays_no_start(tmp_path):
     script = tmp_path / "three.py"
     script.write_text(

@@ -314,6 +314,7 @@ def test_bad_arguments_are_named():
             make(**options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["none", "rotary", "t5", "relative", "erpe"])
 def test_causal_layers_compile_and_stack(name):
     torch.compiler.reset()

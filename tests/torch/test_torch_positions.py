@@ -685,6 +685,7 @@ def test_places_by_hand():
 # -- transforms ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["none", "rotary", "alibi", "t5", "relative", "sinusoidal"])
 def test_given_positions_compile_and_stack(name):
     torch.compiler.reset()

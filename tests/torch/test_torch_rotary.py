@@ -181,6 +181,7 @@ def test_lengths_that_a_transform_keeps_from_view_are_refused(scaling, how):
         TRANSFORMED[how](lambda rows: attention(rows, positions=t), x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
 def test_a_compiled_program_never_takes_another_length(scaling):
     """Some versions of torch leave what raises to Python, where numbers are at hand."""
@@ -195,6 +196,7 @@ def test_a_compiled_program_never_takes_another_length(scaling):
     torch.testing.assert_close(got, attention(x, positions=t), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", TRANSFORMED)
 @pytest.mark.parametrize("scaling", ["dynamic_ntk", "longrope"])
 def test_counted_lengths_are_known_in_a_transform(scaling, how):

@@ -353,6 +353,7 @@ def compiled(net, backend="aot_eager", **options):
 COMPILED = ["none", "learnable", "rotary", "alibi", "t5", "relative", "tupe", "erpe", "cope"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in DETERMINISTIC if name not in COMPILED])
 def test_models_are_traced_without_a_graph_break(name):
     net = build(TimeSeriesTransformer, name, n_layers=1)
@@ -373,6 +374,7 @@ def test_compiled_training_gives_the_same_without_a_graph_break(name):
         torch.testing.assert_close(a.grad, b.grad, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STOCHASTIC)
 def test_compiled_stochastic_encodings(name):
     net = build(TimeSeriesTransformer, name, n_layers=1)
@@ -383,6 +385,7 @@ def test_compiled_stochastic_encodings(name):
 
 
 # the code generator's own imports use what they deprecate
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 def test_one_model_through_the_code_generator():
     torch.compiler.reset()
