@@ -12,13 +12,13 @@ from posenc.data.registry import ENTRIES
 from posenc.experiments.command_line import parser
 
 both = pytest.mark.parametrize("model", printed.TABLES)
-CROSS = side_by_side.CROSS
+BAR, CROSS = side_by_side.BAR, side_by_side.CROSS
 accuracies = cache(side_by_side.accuracies)
 
 
 def said(entry: str) -> str:
     """Return what stands before the bar."""
-    return entry.split(" | ")[0]
+    return entry.split(BAR)[0]
 
 
 @both
@@ -36,7 +36,7 @@ def test_six_rows_are_measured_and_five_name_their_command(model):
     rows.pop("average rank")
     measured = {name for name, row in rows.items() if all(row.values())}
     assert len(measured) == 6
-    assert all(" | " in rows[name][c] for name in measured for c in printed.COLUMNS)
+    assert all(BAR in rows[name][c] for name in measured for c in printed.COLUMNS)
     named = [line.split() for line in side_by_side.commands().splitlines()]
     assert {line[-1] for line in named} == set(rows) - measured
     assert len(set(rows) - measured) == 5
@@ -55,7 +55,7 @@ def test_a_score_is_crossed_only_outside_of_the_range_of_ours(printed_score, cro
     scores = np.array([0.6, 0.7]) if printed_score != "0.500" else np.array([0.4, 0.6])
     shown = side_by_side._beside_scores(printed_score, scores)
     assert shown.endswith(CROSS) == crossed
-    assert shown.startswith(f"{printed_score} | {scores.mean():.3f}")
+    assert shown.startswith(f"{printed_score}{BAR}{scores.mean():.3f}")
     assert side_by_side._beside_scores(printed_score, None) == printed_score
 
 
@@ -68,15 +68,18 @@ def test_table_1_crosses_where_the_words_differ():
     for name, row in zip(summaries.TABLE_1, side_by_side.kinds().rows.values(), strict=True):
         assert [*map(said, row.values())] == [*summaries.TABLE_1[name]]
         for entry in row.values():
-            theirs, ours = entry.removesuffix(CROSS).split(" | ")
+            theirs, ours = entry.removesuffix(CROSS).split(BAR)
             assert entry.endswith(CROSS) == (theirs != ours)
 
 
 def test_table_2_counts_what_the_ledger_counts():
     rows = side_by_side.costs().rows
     parameters, times = ([row[key] for row in rows.values()] for key in list(rows["RPE"]))
-    assert parameters[0] == "0 | 0"
-    assert rows["eRPE"]["number of parameters"] == "(L² + L)l = 40,400 | 6,368 ✗"
+    assert parameters[0] == f"0{BAR}0"
+    assert (
+        rows["eRPE"]["number of parameters"].replace("\u00a0", " ")
+        == "(L² + L)l = 40,400 | 6,368 ✗"
+    )
     assert [n for n, e in zip(rows, parameters, strict=True) if e.endswith(CROSS)] == [
         "tAPE", "eRPE", "TUPE", "ConvSPE", "T-PE",
     ]  # fmt: skip
@@ -99,8 +102,8 @@ def test_table_2_prints_formulas_that_give_the_counted_values():
 def test_table_3_is_crossed_where_counts_differ():
     rows = side_by_side.sizes().rows
     assert [*rows] == [*printed.DATASETS]
-    assert rows["LSST"]["test size"] == "2,466 | 2,466"
-    assert rows["SharePriceIncrease"]["test size"] == "965 | 966" + CROSS
+    assert rows["LSST"]["test size"] == f"2,466{BAR}2,466"
+    assert rows["SharePriceIncrease"]["test size"] == f"965{BAR}966{CROSS}"
     assert rows["Sleep"] == {
         "train size": "478,785", "test size": "90,315", "length": "178", "classes": "5",
         "channels": "1", "type": "EEG",

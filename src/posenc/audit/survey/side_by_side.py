@@ -22,7 +22,8 @@ from posenc.models import TimeSeriesTransformer
 from posenc.statistics.summary import average_ranks
 from posenc.teaching.table import Table
 
-CROSS = " ✗"
+CROSS = "\u00a0✗"
+BAR = "\u00a0| "  # a narrow cell breaks behind it, and nowhere else
 NAMES = {  # as Table 2 calls them
     "sinusoidal": "Sinusoidal PE",
     "learnable": "Learnable PE",
@@ -61,7 +62,8 @@ ANOMALIES = {
 
 def cell(said: object, found: object, *, agree: bool) -> str:
     """Return "printed | measured", with a cross where they disagree."""
-    return f"{said} | {found}{'' if agree else CROSS}"
+    theirs, ours = (str(one).replace(" ", "\u00a0") for one in (said, found))
+    return f"{theirs}{BAR}{ours}{'' if agree else CROSS}"
 
 
 def kinds() -> Table:
