@@ -131,7 +131,7 @@ def test_every_rule_is_met_by_some_stored_record_and_by_all():
     assert n_read > 6000
     younger = {values.WARM_PEAK, "n_train"}  # than what is stored
     assert values.METRICS.keys() - met["metrics"] <= younger
-    unmet = {"norm", "patience_steps", "check_every", "input_scaling"}  # at what they always were
+    unmet = {"norm", "patience_steps", "check_every"}  # at what they always were
     assert values.SETTINGS.keys() - met["settings"] <= unmet
 
 

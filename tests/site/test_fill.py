@@ -6,6 +6,8 @@ import pytest
 from sitefiles import ROOT
 
 import fill
+from posenc.audit import versions
+from quantities import paper_versions
 
 HOLDERS = [path.relative_to(ROOT).as_posix() for path in fill.holders()]
 
@@ -19,6 +21,15 @@ def test_every_quantity_stands_somewhere():
     used = {name for page in HOLDERS for name in fill.names(ROOT / page)}
     known = {f"{module}.{one}" for module in fill.modules() for one in fill.functions(module)}
     assert known == {".".join(name.split(".")[:2]) for name in used}
+
+
+def test_every_row_of_the_survey_bears_one_mark():
+    rows = [row["id"] for row in versions.PAPERS["survey"].rows()]
+    marked = [one for names in paper_versions.SURVEY.values() for one in names]
+    assert len(set(marked)) == len(marked)
+    assert {*marked} <= {*rows}
+    table = paper_versions.marks_of_the_survey().splitlines()[2:]
+    assert sum(int(line.split(" | ")[1]) for line in table) == len(rows)
 
 
 def test_what_a_release_was_is_not_filled_in_anew():

@@ -32,6 +32,20 @@ DATASETS = tuple(name for name, entry in ENTRIES.items() if entry.printed is not
 
 TABLES = {"time_series": 4, "patch": 5}
 
+TYPES = {  # the last column of Table 3
+    "Sleep": "EEG",
+    "ElectricDevices": "Device",
+    "FaceDetection": "EEG",
+    "MelbournePedestrian": "Traffic",
+    "SharePriceIncrease": "Financial",
+    "LSST": "Other",
+    "RacketSports": "HAR",
+    "SelfRegulationSCP1": "EEG",
+    "UniMiB-SHAR": "HAR",
+    "RoomOccupancy": "Sensor",
+    "EMGGestures": "EMG",
+}
+
 EEG = ("Sleep", "FaceDetection", "SelfRegulationSCP1")  # as section 5.3.1 lists them
 SENSORS = ("ElectricDevices", "RoomOccupancy")  # as section 5.3.2 lists them
 

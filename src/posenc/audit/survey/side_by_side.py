@@ -22,11 +22,12 @@ from posenc.models import TimeSeriesTransformer
 from posenc.statistics.summary import average_ranks
 from posenc.teaching.table import Table
 
-CROSS = " ✗"
-NAMES = {
-    "sinusoidal": "Fixed (sinusoidal)",
-    "learnable": "Learnable",
-    "relative": "Relative",
+CROSS = "\u00a0✗"
+BAR = "\u00a0| "  # a narrow cell breaks behind it, and nowhere else
+NAMES = {  # as Table 2 calls them
+    "sinusoidal": "Sinusoidal PE",
+    "learnable": "Learnable PE",
+    "relative": "RPE",
     "tape": "tAPE",
     "erpe": "eRPE",
     "tupe": "TUPE",
@@ -39,8 +40,8 @@ OPTIONS: dict[str, dict[str, Any]] = {  # as Table 2 counts them
     "relative": {"max_distance": None, "values": True, "per_head": True},
 }
 QUANTITIES = {
-    "train": "training series",
-    "test": "test series",
+    "train": "train size",
+    "test": "test size",
     "length": "length",
     "n_classes": "classes",
     "n_channels": "channels",
@@ -61,12 +62,13 @@ ANOMALIES = {
 
 def cell(said: object, found: object, *, agree: bool) -> str:
     """Return "printed | measured", with a cross where they disagree."""
-    return f"{said} | {found}{'' if agree else CROSS}"
+    theirs, ours = (str(one).replace(" ", "\u00a0") for one in (said, found))
+    return f"{theirs}{BAR}{ours}{'' if agree else CROSS}"
 
 
 def kinds() -> Table:
     """Return Table 1: what kind each method is, where it enters, whether it learns."""
-    columns = ("technique", "injection", "learnable or fixed")
+    columns = ("technique type", "injection technique", "learnable/fixed")
     rows = {}
     for name, said in summaries.TABLE_1.items():
         found = techniques.row(name)
@@ -76,21 +78,22 @@ def kinds() -> Table:
 
 
 def costs() -> Table:
-    """Return Table 2 at one size: numbers to learn, and the power of the length in the work."""
+    """Return Table 2: numbers to learn, counted at one size, and how work grows with length."""
     said, found = summaries.parameters(**SIZES), parameters()
     rows = {}
     for name in summaries.TABLE_1:
         power, grown = summaries.POWER_OF_LENGTH[name], powers(name)[0]
+        formula, time = summaries.TABLE_2[name]
+        equal = "" if formula == "0" else f" = {said[name]:,}"
         rows[NAMES[name]] = {
-            "parameters": cell(
-                f"{said[name]:,}", f"{found[name]:,}", agree=said[name] == found[name]
+            "number of parameters": cell(
+                f"{formula}{equal}", f"{found[name]:,}", agree=said[name] == found[name]
             ),
-            "work grows as L to the power": cell(
-                power, f"{grown:.1f}", agree=round(grown) == power
-            ),
+            "time complexity": cell(time, f"L^{grown:.1f}", agree=round(grown) == power),
         }
     sizes = ", ".join(f"{letter} = {n}" for letter, n in zip("LdhlK", SIZES.values(), strict=True))
-    return Table(rows, head="Table 2: method", caption=f"printed | counted, at {sizes}")
+    caption = f"printed | counted at {sizes}, and the power of L by which work grows"
+    return Table(rows, head="Table 2: method", caption=caption, wide=True)
 
 
 def parameters() -> dict[str, int]:
@@ -128,7 +131,7 @@ def powers(name: str) -> NDArray[np.float64]:
 
 
 def sizes() -> Table:
-    """Return Table 3: series, length, classes and channels of the eleven sets."""
+    """Return Table 3: series, length, classes, channels and type of the eleven sets."""
     counted = data.recorded()["sets"]
     rows = {}
     for name in printed.DATASETS:
@@ -141,6 +144,7 @@ def sizes() -> Table:
             }
         else:
             rows[name] = {shown: f"{getattr(said, q):,}" for q, shown in QUANTITIES.items()}
+        rows[name]["type"] = printed.TYPES[name]
     return Table(rows, head="Table 3: set", caption="printed | counted here")
 
 
@@ -169,7 +173,7 @@ def _average_ranks(model: str, ours: Mapping[tuple[str, str], NDArray]) -> dict[
     means = [[ours[n, printed.OURS[c][0]].mean() for c in printed.COLUMNS] for n in names]
     said = printed.average_ranks(model)
     pairs = zip(printed.COLUMNS, said, average_ranks(means), strict=True)
-    row = {column: cell(f"{a:.2f}", f"{b:.2f}", agree=True) for column, a, b in pairs}
+    row = {column: cell(f"{a:.3f}", f"{b:.3f}", agree=True) for column, a, b in pairs}
     return row | dict.fromkeys(OURS.values(), "")
 
 
@@ -222,16 +226,16 @@ def commands(names: Sequence[str] | None = None) -> str:
 
 def anomalies() -> Table:
     """Return the DFT paper's Table 1, with our means over seeds and their intervals."""
-    runs = windows.anomalies()
+    runs, halves = windows.anomalies(), ("original PE", "DFT PE")
     rows: dict[str, dict[str, str]] = {}
     for name, pair in ANOMALIES.items():
-        for variant, said in zip((windows.SINES, windows.DFT), pair, strict=True):
-            rows[f"{name}, {variant}"] = {
-                metric: _beside_interval(score, runs, variant, name, metric)
-                for metric, score in zip(("precision", "recall", "f1"), said, strict=True)
-            }
+        rows[name] = {
+            f"{half}: {metric}": _beside_interval(score, runs, variant, name, metric.lower())
+            for half, variant, said in zip(halves, (windows.SINES, windows.DFT), pair, strict=True)
+            for metric, score in zip(("precision", "recall", "F1"), said, strict=True)
+        }
     caption = "printed | mean over seeds with its 95 % interval"
-    return Table(rows, head="Table 1: set, rows", caption=caption, wide=True)
+    return Table(rows, head="Table 1: set", caption=caption, wide=True)
 
 
 def _beside_interval(said: float, runs: windows.Runs, variant: str, name: str, metric: str) -> str:

@@ -20,6 +20,17 @@ TABLE_1 = {
 
 TABLE_2_COLUMNS = ("parameters", "time")
 
+TABLE_2 = {
+    "sinusoidal": ("0", "O(Ld)"),
+    "learnable": ("Ld", "O(Ld)"),
+    "relative": ("2(2L − 1)dl", "O(L²d)"),
+    "tape": ("Ld", "O(Ld)"),
+    "erpe": ("(L² + L)l", "O(L²d)"),
+    "tupe": ("2dl", "O(Ld + d²)"),
+    "conv_spe": ("3Kdh + dl", "O(LKR)"),
+    "tpe": ("2d²l/h + (2L + 2l)d", "O(L²d)"),
+}
+
 # The power of the length L in the printed time complexity.
 POWER_OF_LENGTH = {
     "sinusoidal": 1,

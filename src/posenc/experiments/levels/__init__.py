@@ -4,4 +4,5 @@ trained by   python -m posenc.bench levels, by `posenc.bench.train`
 rules        `protocol`
 stored in    results/levels.jsonl
 read by      `read`
+shown in     book/survey-tables.ipynb
 """

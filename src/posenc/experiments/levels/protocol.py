@@ -18,7 +18,7 @@ from posenc.experiments.classification import protocol as benchmark
 PROFILE = "levels"
 LARGE = benchmark.VARIANTS["large"]["time_series"]
 LONG = {"steps": 12_000, "patience_steps": 2_000}
-BY_BATCH_ROW = "posenc.audit.published:BatchIndexed"  # what the survey's published code does
+BY_BATCH_ROW = "posenc.audit.published:BatchIndexed"  # as one class of the survey's code does
 
 # What is asked of each set: name of a change -> what differs from the benchmark's settings.
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
