@@ -42,3 +42,28 @@ def test_work_is_told_in_words_with_the_length_at_which_attention_takes_half(dra
     alt = drawn["fig-work"][1]["alt"]
     assert "At 2048 steps: all 11 billion; attention 8.6 billion; small 400 million." in alt
     assert alt.endswith("The second line is 25% of the first at 64 steps, half at 512.")
+
+
+@pytest.mark.parametrize("build", [TimeSeriesTransformer, PatchTransformer])
+def test_around_each_half_of_a_layer_leads_a_residual_path(build):
+    layer = build(2, 3, 16, "none", 16, 2, 1, 24).eval().layers[0]
+    halves = (
+        (layer.attention.out, layer.attention_norm),
+        (layer.contract, layer.feed_forward_norm),
+    )
+    entered, left = [], []
+    layer.register_forward_pre_hook(lambda _, args: entered.append(args[0]))
+    layer.attention_norm.register_forward_hook(lambda _, args, out: entered.append(out))
+    for last, norm in halves:
+        last.register_forward_hook(lambda _, args, out: left.append(out))
+        norm.register_forward_pre_hook(lambda _, args: left.append(args[0]))
+    layer(torch.randn(1, 5, 16), None, None)
+    for i, before in enumerate(entered):
+        out, summed = left[2 * i : 2 * i + 2]
+        assert torch.allclose(before + out, summed, atol=1e-6)
+
+
+def test_the_picture_of_the_models_shows_their_residual_paths(drawn):
+    figures.two_flows(n_steps=16)
+    for ax in drawn["fig-two-flows"][0].axes:
+        assert [text.get_text() for text in ax.texts].count("+") == 2

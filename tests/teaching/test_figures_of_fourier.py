@@ -103,3 +103,14 @@ def test_the_audit_draws_spikes_and_widths(shown):
     assert np.allclose(curves(lower), spikes)
     faithful_encoding.widths([1, 2], {"a": [4, 2], "b": [1, 1]})
     assert np.allclose(curves(shown["fig-width-sigma"].axes[0]), [[4, 2], [1, 1]])
+    assert upper.get_xlim() == lower.get_xlim() == (0, 7)  # the whole lattice
+
+
+def test_densities_stand_above_the_spikes_that_they_make(shown):
+    densities = {"sinusoidal": np.array([0.6, 0.3, 0.1]), "DFT": fourier.dft_density(4)}
+    rebuilt = {name: fourier.reconstruct(np.eye(4)[[0, 2]], g) for name, g in densities.items()}
+    faithfulness.density_and_spikes(densities, rebuilt)
+    above, below = shown["fig-density-and-spikes"].axes
+    assert np.allclose(curves(above), [*densities.values()])
+    assert np.allclose(curves(below), np.concatenate([*rebuilt.values()]))
+    assert below.get_xlim() == (0, 3)

@@ -72,7 +72,7 @@ def test_a_centred_heatmap_has_colours_around_zero_and_the_scores_as_numbers(sco
     widest = np.quantile(np.abs(away), 0.9)
     np.testing.assert_allclose(ax.images[0].get_array(), np.clip(away, -widest, widest))
     assert widest > 25  # of "good" and "bad", 30 points from the mean of a row
-    assert [text.get_text() for text in ax.texts] == [f"{mean:.0f}" for mean in means.ravel()]
+    assert [text.get_text() for text in ax.texts] == [f"{mean:.1f}" for mean in means.ravel()]
     assert not figures.heatmap(scores, centred=True, values=False).axes[0].texts
 
 

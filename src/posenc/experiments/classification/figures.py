@@ -168,6 +168,6 @@ def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> 
 def _write_values(ax: Axes, values: np.ndarray, colours: np.ndarray) -> None:
     middle = np.nanmean([np.nanmin(colours), np.nanmax(colours)])
     for (row, column), value in np.ndenumerate(values):
-        text = "–" if np.isnan(value) else f"{value:.0f}"
+        text = "–" if np.isnan(value) else f"{value:.1f}"
         color = "black" if np.isnan(value) or colours[row, column] > middle else "white"
         ax.text(column, row, text, ha="center", va="center", fontsize=9, color=color)

@@ -68,7 +68,7 @@ def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> No
         "one token a patch": PatchTransformer(n_channels, n_classes, n_steps, TakesNotes, patch=8),
     }
     figure, axes = plots.new(1, 2, height=5.8)
-    figure.set_figwidth(5.4)  # narrow, so that a phone shows its words large enough
+    figure.set_figwidth(6.0)  # narrow, so that a phone shows its words large enough
     for ax, (title, model) in zip(axes, models.items(), strict=True):
         _flow(ax, folded(trace(model, x)), title)
     plots.show(
@@ -76,13 +76,14 @@ def two_flows(n_steps: int = 100, n_channels: int = 6, n_classes: int = 4) -> No
         name="fig-two-flows",
         caption=f"Both models as they ran on {n_steps} steps of {n_channels} channels, top to "
         "bottom: what each step does, and the shape of what it hands on (tokens × numbers). "
-        "The bracket repeats four times. Not drawn: the residual paths around attention and "
-        "feed-forward network.",
+        "The bracket repeats four times. Red are the residual paths: what enters attention, or the "
+        "feed-forward network, is added to what comes out.",
         alt="Two columns of boxes joined by arrows. Left: linear map 100 by 128, batch norm, "
         "position, then four layers of queries keys values, attention output, norm, feed-forward, "
-        "norm, then the mean over tokens and a linear map to 4 classes. Right: convolution 13 by "
-        "128, position, the same four layers, the mean, a linear map to 256, GELU, linear map to "
-        "4 classes.",
+        "norm, then the mean over tokens and a linear map to 4 classes. In each layer one line "
+        "leads around attention and one around the feed-forward network, to a plus before the "
+        "norm. Right: convolution 13 by 128, position, the same four layers, the mean, a linear "
+        "map to 256, GELU, linear map to 4 classes.",
     )
 
 
@@ -230,7 +231,20 @@ def _flow(ax: Axes, steps: Sequence[Step], title: str) -> None:
         if i:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
             ax.annotate("", (0.34, -i + 0.27), (0.34, -i + 0.73), arrowprops=arrow)
-    ax.plot([-0.02, -0.04, -0.04, -0.02], -np.array([inner[0]] * 2 + [inner[-1]] * 2), "-")
-    ax.text(-0.06, -float(np.mean(inner)), "4 layers", rotation=90, ha="right", va="center")
-    ax.set(title=title, xlim=(-0.14, 1.05), ylim=(-11.5, 0.6))
+    start = inner[0]
+    for norm in (i for i in inner if rows[i][0].endswith("norm")):
+        _residual_path(ax, start - 0.5, norm - 0.58)
+        start = norm + 1
+    ends = -np.array([inner[0]] * 2 + [inner[-1]] * 2)
+    ax.plot([-0.12, -0.14, -0.14, -0.12], ends, "-", color=plots.COLORS[0])
+    ax.text(-0.16, -float(np.mean(inner)), "4 layers", rotation=90, ha="right", va="center")
+    ax.set(title=title, xlim=(-0.24, 1.05), ylim=(-11.5, 0.6))
     ax.axis("off")
+
+
+def _residual_path(ax: Axes, start: float, end: float) -> None:
+    """Draw the way around half a layer, from one arrow to a plus on a later one."""
+    around = [(0.34, -start), (-0.06, -start), (-0.06, -end), (0.31, -end)]
+    ax.plot(*zip(*around, strict=True), "-", color=plots.COLORS[1], linewidth=1.2, zorder=0)
+    ring = {"boxstyle": "circle,pad=0.02", "fc": "white", "ec": plots.COLORS[1]}
+    ax.text(0.34, -end, "+", ha="center", va="center", bbox=ring, fontsize=8)
