@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import escape
 
 import source_rows
+import source_text
 from posenc.audit.ledger import SOURCES
 
 Link = Callable[[str], str]  # from the id of a row to a link with its verdict's mark
@@ -64,7 +65,7 @@ def listed(entries: list[dict], claims: list[dict], link: Link) -> str:
     folded = "".join(_section(name, ones, link) for name, ones in sections.items())
     named = {claim_id for one in entries for claim_id in one.get("rows", [])}
     other = [link(claim["id"]) for claim in claims if claim["id"] not in named]
-    beside = f"<p>Rows about a formula, a table, an algorithm or code: {', '.join(other)}.</p>"
+    beside = f"<p>Rows beside no sentence, about formulas, tables or code: {', '.join(other)}.</p>"
     return f"<p>{told(entries)}</p>{folded}{beside if other else ''}"
 
 
@@ -88,6 +89,7 @@ def _row(entry: dict, link: Link) -> str:
     """Return a sentence as a row: its place, its first words, and its rows or its kind."""
     place = entry["at"].rsplit(", ", 1)[1]
     said = " ".join(map(link, entry["rows"])) if "rows" in entry else entry["kind"]
-    return (
-        f'<tr><th scope="row">{place}</th><td>{escape(entry["words"])} …</td><td>{said}</td></tr>'
-    )
+    words = entry["words"]
+    whole = words.endswith((".", "?", "!")) and not source_text.SHORT.search(words)
+    begins = escape(words) + ("" if whole else " …")
+    return f'<tr><th scope="row">{place}</th><td>{begins}</td><td>{said}</td></tr>'
