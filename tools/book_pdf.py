@@ -46,6 +46,7 @@ LEFT_OUT = {
     "book/found-further": "results that chapters point to",
     "book/length-lab": "results that a chapter tells",
     "book/api": "a reference beside the package",
+    "book/sentences": "a list in which to look a sentence up",
 }
 WIDTH = 628  # pixels of the text on A4: 166 mm
 GONE = (

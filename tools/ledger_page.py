@@ -5,6 +5,8 @@
 filter, and the role {claim}`B6` a link to the cell that gives the verdict on B6. Every verdict in
 the Audit gets the words of its claim above it, a verdict that a chapter shows again gets a link to
 its cell, and a mark in prose gets a card. All are made from the file when the site is built.
+`{sentence-numbers}`, `{sentence-kinds}` and `{sentences} B` show book/sentences.yml, every sentence
+of the sources beside its rows.
 
 Verdicts have moved: old anchors are led on to where they stand now.
 """
@@ -23,6 +25,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
+import source_html
+import source_rows
 from posenc.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
@@ -102,6 +106,51 @@ class Table(LedgerDirective):
     def html(self, claims: list[dict]) -> str:
         addresses = [address(self.env, claim, self.env.docname) for claim in claims]
         return ledger_html.form(claims) + ledger_html.table(claims, addresses)
+
+
+class SentenceDirective(SphinxDirective):
+    """What is shown of the sources' sentences follows their file and the ledger's."""
+
+    def run(self) -> list[nodes.Node]:
+        for path in (ledger.LEDGER, source_rows.FILE):
+            self.env.note_dependency(str(path))
+        return [nodes.raw("", self.html(source_rows.read()), format="html")]
+
+    def html(self, entries: dict[str, list[dict]]) -> str:
+        raise NotImplementedError
+
+
+class SentenceNumbers(SentenceDirective):
+    """Show how many sentences have a row."""
+
+    def html(self, entries: dict[str, list[dict]]) -> str:
+        return source_html.numbers(entries)
+
+
+class SentenceKinds(SentenceDirective):
+    """Show the kinds of sentences that need no row."""
+
+    def html(self, entries: dict[str, list[dict]]) -> str:
+        return source_html.kinds(entries)
+
+
+class Sentences(SentenceDirective):
+    """Show the sentences of the source that is named."""
+
+    required_arguments = 1
+
+    def html(self, entries: dict[str, list[dict]]) -> str:
+        source = self.arguments[0]
+        claims = [claim for claim in decided() if claim["source"] == source]
+        by_id = {claim["id"]: claim for claim in claims}
+
+        def to(claim_id: str) -> str:
+            """Return a link to a row's cell; a row without a verdict is named only."""
+            claim = by_id.get(claim_id)
+            here = self.env.docname
+            return link(claim, address(self.env, claim, here)) if claim else claim_id
+
+        return source_html.listed(entries[source], claims, to)
 
 
 class ClaimRole(SphinxRole):
@@ -187,5 +236,8 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("ledger-definitions", Definitions)
     app.add_directive("ledger-picture", Picture)
     app.add_directive("ledger-table", Table)
+    app.add_directive("sentence-numbers", SentenceNumbers)
+    app.add_directive("sentence-kinds", SentenceKinds)
+    app.add_directive("sentences", Sentences)
     app.add_role("claim", ClaimRole())
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
