@@ -8,8 +8,12 @@ CALLED = {
     "DFT": "The faithful encoding",
     "PI": "Position interpolation",
     "Random": "Random places",
+    "base": "RoPE's base",
+    "partial": "Partial RoPE",
+    "lengths": "Length generalisation",
+    "limits": "RoPE's limits",
 }
-JUDGED_ABSTRACT = ("FIRE", "CoPE")  # of which no more was at hand
+JUDGED_ABSTRACT = ("FIRE", "CoPE", "partial", "limits")  # of which no more was at hand
 STANDS, CHANGED = "still stands", "changed"
 SURVEY = {STANDS: ("S21", "S37"), CHANGED: ("S1", "S2", "S11", "S12"), "withdrawn": ()}
 NEWEST = "stand: the newest is what was judged"

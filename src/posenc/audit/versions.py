@@ -84,6 +84,10 @@ PAPERS = {
     "p-RoPE": Paper("2410.06205", "v3", "v3", "p-RoPE"),
     "Random": Paper("2305.16843", "v1", "v1", "Random places"),
     "DyWPE": Paper("2509.14640", "v1", "", "DyWPE"),
+    "base": Paper("2405.14591", begins="RoPE's base"),
+    "partial": Paper("2603.11611", "v1", "v1", "Partial RoPE, abstract"),
+    "lengths": Paper("2410.02140", begins="Length generalisation"),
+    "limits": Paper("2605.15514", "v1", "v1", "RoPE's limits"),
 }
 
 
