@@ -1,12 +1,16 @@
 """What the first page tells of the whole book, and README after it."""
 
+import re
 from functools import cache
 
+import repository
+import shape
 from posenc.audit import ledger
 from posenc.audit.outcomes import Outcome
 from posenc.encodings import names
 from posenc.experiments.range_probe import longer
 from quantities import _read, afterwards
+from repository import ROOT
 
 CORRECTED = (Outcome.SLIP, Outcome.REFUTED)
 HOLD = (Outcome.CONFIRMED, Outcome.CONDITION)
@@ -61,3 +65,17 @@ def statements_of_all_papers():
     """The later ones among them."""
     found = _verdicts(ledger.SOURCES)
     return {"all": str(len(found)), "corrected": str(sum(one in CORRECTED for one in found))}
+
+
+def chapters():
+    """With the time that each states."""
+    site = repository.pages(repository.address())
+    listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
+    rows = ["| chapter | minutes |", "|---|--:|"]
+    for page in listed:
+        path = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.is_file())
+        text = "\n".join(cell.source for cell in shape.read(path).cells)
+        if stated := shape.STATED.search(text):
+            title = text.splitlines()[0].removeprefix("# ")
+            rows.append(f"| [{title}]({site}{page}.html) | {stated[1]} |")
+    return "\n".join(rows) + "\n"
