@@ -40,6 +40,10 @@ SET_UP = """() => {
   const any = (n) => Math.floor(Math.random() * n);
   const drawn = (input) => {
     if (input.tagName === "SELECT") return input.options[any(input.options.length)].value;
+    if (input.parentElement.dataset.words) {
+      return [...input.value].sort(() => Math.random() - 0.5).join("");
+    }
+    if (input.type === "hidden") return any(2) ? "on" : "off";
     const [low, high, step] = [input.min, input.max, input.step].map(Number);
     return low + step * any(Math.floor((high - low) / step) + 1);
   };

@@ -50,9 +50,9 @@ LEFT_OUT = {
 }
 WIDTH = 628  # pixels of the text on A4: 166 mm
 GONE = (
-    "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, button, nav, "
-    ".visually-hidden, .sd-d-none, details.hide > summary, .posenc-quiz input, .tag_remove-pdf, "
-    ".posenc-run"
+    "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, nav, "
+    "button:not(.explorable-word), .visually-hidden, .sd-d-none, details.hide > summary, "
+    ".posenc-quiz input, .tag_remove-pdf, .posenc-run"
 )
 EVERYWHERE = {"exercises", "take-away", "check-yourself", "put-to-the-test"}  # of each chapter
 CITATION = built_site.ROOT / "CITATION.cff"
@@ -108,7 +108,8 @@ def _relink(found: Tag, page: str, printed: set[str]) -> None:
     """Let links lead within the document or, where their page is not part of it, to the site."""
     site = repository.pages(repository.address())
     for link in found.find_all("a", href=True):
-        path, _, anchor = link["href"].partition("#")
+        address, _, anchor = link["href"].partition("#")
+        path, asks, query = address.partition("?")
         if re.match(r"[a-z]+:", path):
             continue
         target = (Path("/") / page).parent / path if path else Path("/") / f"{page}.html"
@@ -117,7 +118,7 @@ def _relink(found: Tag, page: str, printed: set[str]) -> None:
             known = anchor if anchor in built_site.identifiers(name) else ""
             link["href"] = f"#{slug(name)}--{known}"
         else:
-            link["href"] = f"{site}{name}.html{'#' if anchor else ''}{anchor}"
+            link["href"] = f"{site}{name}.html{asks}{query}{'#' if anchor else ''}{anchor}"
 
 
 def _normal(path: Path) -> Path:

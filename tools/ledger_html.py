@@ -170,7 +170,7 @@ def choice(name: str, words: str, options: dict[str, str]) -> str:
     return labelled(name, words, f'<select id="filter-{name}" name="{name}">{inner}</select>')
 
 
-def form(claims: list[dict]) -> str:
+def form(claims: list[dict], told: dict[str, set[str]]) -> str:
     """Return the controls of the filter, hidden until a script is there to serve them."""
     search = '<input type="search" id="filter-words" name="words" autocomplete="off">'
     names = {chapter(claim) for claim in claims}
@@ -183,19 +183,21 @@ def form(claims: list[dict]) -> str:
         + choice("source", "Source", GROUPS)
         + choice("verdict", "Verdict", {verdict: verdict for verdict in LOOK})
         + choice("chapter", "Chapter", {name: words for words, name in titles})
+        + choice("told", "Told in", {name: title(name) for name in sorted(told, key=title)})
         + '<button type="reset">Show all</button>'
         '<p role="status"></p></form>'
     )
 
 
-def row(claim: dict, address: str) -> str:
+def row(claim: dict, address: str, told: dict[str, set[str]]) -> str:
     """Return a claim as a row of the table, with a link to the cell that tests it."""
+    pages = " ".join(page for page, ids in told.items() if claim["id"] in ids)
     claim_id, name = claim["id"], title(chapter(claim))
     found = [words for words in (claim["measured"], claim["condition"]) if words]
     link = f'<a href="{address}" aria-label="{claim_id} in {escape(name)}">{escape(name)}</a>'
     return (
         f'<tr role="row" id="ledger-{claim_id}" data-source="{group(claim)}" '
-        f'data-verdict="{claim["verdict"]}" data-chapter="{chapter(claim)}">'
+        f'data-verdict="{claim["verdict"]}" data-chapter="{chapter(claim)}" data-told="{pages}">'
         f'<th role="rowheader" scope="row">{claim_id}</th>'
         f'<td role="cell">{mathematics(escape(claim["claim"]))} '
         f"<small>{escape(place(claim))}. {escape(finding(claim))}.</small></td>"
@@ -205,13 +207,13 @@ def row(claim: dict, address: str) -> str:
     )
 
 
-def table(claims: list[dict], addresses: list[str]) -> str:
+def table(claims: list[dict], addresses: list[str], told: dict[str, set[str]]) -> str:
     """Return all claims as a table; the roles keep it one where a small screen stacks its cells."""
     heads = "".join(
         f'<th role="columnheader" scope="col">{words}</th>'
         for words in ("No.", "Claim", "Verdict, and what was measured")
     )
-    rows = "".join(row(c, address) for c, address in zip(claims, addresses, strict=True))
+    rows = "".join(row(c, address, told) for c, address in zip(claims, addresses, strict=True))
     return (
         '<table role="table" class="posenc-ledger" aria-label="The claims">'
         f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>'

@@ -25,6 +25,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import ledger
 import ledger_html
+import marks
 import source_html
 import source_rows
 from posenc.audit.claims import LOOK, Shown
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 BOX = re.compile(r'<div class="posenc-claim[^>]* id="claim-(\w+)">')
 SHOWN = re.compile(r'<div class="posenc-claim posenc-shown[^>]* data-claim="(\w+)">')
+CHECKED = re.compile(r'<data value="checked\.told\.([\w-]+)">')  # the last line of a chapter
 ANCHOR = re.compile(r"(?:.*[/#])?claim-([A-Z]\d+)")
 
 
@@ -105,7 +107,10 @@ class Table(LedgerDirective):
 
     def html(self, claims: list[dict]) -> str:
         addresses = [address(self.env, claim, self.env.docname) for claim in claims]
-        return ledger_html.form(claims) + ledger_html.table(claims, addresses)
+        for path in ledger.BOOK.glob("*.ipynb"):
+            self.env.note_dependency(str(path))
+        told = marks.told_by_page(ledger.BOOK)
+        return ledger_html.form(claims, told) + ledger_html.table(claims, addresses, told)
 
 
 class SentenceDirective(SphinxDirective):
@@ -186,8 +191,9 @@ def find_marks(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Show each mark as a link with a card."""
+    """Show each mark as a link with a card; quietly in a chapter that ends by counting them."""
     by_id = {claim["id"]: claim for claim in decided()}
+    look = "posenc-mark posenc-quiet" if lead_to_what_was_checked(doctree) else "posenc-mark"
     for number, node in enumerate(list(doctree.findall(claim_mark)), 1):
         claim = by_id.get(node["claim"])
         if claim is None:
@@ -196,7 +202,20 @@ def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         name = f"card-{claim['id']}-{number}"
         target = address(app.env, claim, docname)
         shown = link(claim, target, f' aria-describedby="{name}"') + ledger_html.card(claim, name)
-        node.replace_self(nodes.raw("", f'<span class="posenc-mark">{shown}</span>', format="html"))
+        node.replace_self(nodes.raw("", f'<span class="{look}">{shown}</span>', format="html"))
+
+
+def lead_to_what_was_checked(doctree: nodes.document) -> bool:
+    """Let the last line of a chapter lead to its own rows of the ledger; say if there is one."""
+    found = False
+    for node in doctree.findall(nodes.raw):
+        if line := CHECKED.match(node.astext()):
+            found, link = True, node.parent
+            while link is not None and not isinstance(link, nodes.reference):
+                link = link.parent
+            if link is not None:
+                link["refuri"] += f"?told={line[1]}"
+    return found
 
 
 def show_claims(app: Sphinx, doctree: nodes.document, docname: str) -> None:

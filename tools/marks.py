@@ -6,6 +6,10 @@ A mark is plain Markdown, so it reads well wherever a notebook is opened:
 
 Who writes one needs the id only, `<sup>[B12]()</sup>`; `make ledger` fills in symbol, address and
 title, and keeps them true. The same run renews the outputs of `posenc.audit.claims.show`.
+
+While it teaches, a chapter keeps its marks out of the way: where its end says how many statements
+were checked, with a number that `tools/quantities/checked.py` fills in, the site shows marks only
+to readers who ask for them.
 """
 
 import json
@@ -51,6 +55,23 @@ def with_marks(text: str, rows: dict[str, dict], folder: str, page: str) -> str:
         return mark(row, folder)
 
     return MARK.sub(fresh, text)
+
+
+def told(notebook: dict) -> set[str]:
+    """Return the ids of the claims that a notebook marks, or whose verdicts it shows again."""
+    cells = notebook["cells"]
+    outputs = (output for cell in cells for output in cell.get("outputs", []))
+    shown = (output.get("data", {}).get(SHOWN_MIME) for output in outputs)
+    prose = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    marked = (found["id"] for text in prose for found in MARK.finditer(text))
+    return {*marked, *(one["id"] for one in shown if one)}
+
+
+def told_by_page(book: Path) -> dict[str, set[str]]:
+    """Return what `told` finds for each notebook beside the Audit that has any, by its name."""
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted(book.glob("*.ipynb"))}
+    found = {name: told(json.loads(text)) for name, text in pages.items()}
+    return {name: ids for name, ids in found.items() if ids}
 
 
 def lines(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 A chapter is as long as its story needs: the sizes are a report. The rule: a minute for 120 words
 and for 9 lines of visible code, two for a figure, rounded to five minutes. Exercises come on top. A
 test fails where a stated time is off by more than a third, or where a chapter states none; pages of
-another kind need none, and `UNTIMED` says why. Readers find the rule on the first page; what a page
+another kind need none, and `UNTIMED` says why. Teachers find the rule on their page; what a page
 of plain Markdown shows between fences counts as code.
 """
 

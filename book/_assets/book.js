@@ -41,6 +41,34 @@ window.addEventListener("load", () => {
   window.addEventListener("resize", boxWideEquations);
 });
 
+// Marks of verdicts in chapters are hidden until a switch in the header shows them. It stands on
+// pages that have such marks, and what is chosen holds for all.
+(() => {
+  const page = document.documentElement;
+  page.dataset.marks = localStorage.getItem("posenc-marks") ?? "hidden";
+  document.addEventListener("DOMContentLoaded", () => {
+    const header = document.querySelector(".article-header-buttons");
+    if (!header || !document.querySelector(".posenc-quiet")) return;
+    const button = document.createElement("button");
+    const tell = () => button.setAttribute("aria-checked", page.dataset.marks === "shown");
+    for (const words of ["✓", "Audit marks"]) {
+      button.append(Object.assign(document.createElement("span"), { textContent: words }));
+    }
+    button.type = "button";
+    button.className = "posenc-marks";
+    button.title = "Show in the text which statements were checked";
+    button.setAttribute("role", "switch");
+    button.setAttribute("aria-label", "Audit marks");
+    button.addEventListener("click", () => {
+      page.dataset.marks = page.dataset.marks === "shown" ? "hidden" : "shown";
+      localStorage.setItem("posenc-marks", page.dataset.marks);
+      tell();
+    });
+    tell();
+    header.prepend(button);
+  });
+})();
+
 // The card of a verdict's mark opens by style alone, on hover and on focus. Here: Escape closes it,
 // and it moves to the left where it would leave the screen.
 document.addEventListener("DOMContentLoaded", () => {

@@ -10,9 +10,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const fields = [...form.querySelectorAll("input, select")];
 
   function fits(row, text) {
-    return fields.every(({ name, value }) => name === "words"
-      ? value.toLowerCase().split(/\s+/).every((word) => text.includes(word))
-      : !value || row.dataset[name] === value);
+    return fields.every(({ name, value }) => {
+      if (name === "words") {
+        return value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+      }
+      const own = name === "told" ? row.dataset.told.split(" ") : [row.dataset[name]];
+      return !value || own.includes(value);
+    });
   }
 
   function filter() {

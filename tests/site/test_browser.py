@@ -440,8 +440,55 @@ def test_ledger_reads_without_scripts(browser, site):
 MARKED = "book/raw-indices"
 
 
-def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
+def marked(opened):
+    """Open a chapter and show its marks by the switch in the header."""
     page = opened.goto(MARKED)
+    page.get_by_role("switch", name="Audit marks").click()
+    page.locator(".posenc-mark").first.wait_for(state="visible")
+    return page
+
+
+@both_themes
+def test_marks_of_a_chapter_are_hidden_until_a_key_shows_them(opened, theme):  # noqa: ARG001
+    page = opened.goto(MARKED)
+    switch = page.get_by_role("switch", name="Audit marks")
+    marks = page.locator(".posenc-mark")
+    assert marks.count() > 5
+    assert marks.locator("visible=true").count() == 0
+    assert switch.get_attribute("aria-checked") == "false"
+    switch.press("Space")
+    assert switch.get_attribute("aria-checked") == "true"
+    assert marks.locator("visible=true").count() == marks.count()
+    opened.goto("book/rotations")  # what was chosen holds for every page
+    assert marks.locator("visible=true").count() == marks.count() > 5
+    switch.press("Enter")
+    assert marks.locator("visible=true").count() == 0
+    opened.goto(MARKED)
+    assert marks.locator("visible=true").count() == 0
+    assert opened.messages == []
+    switch.press("Space")
+    axe_finds_nothing(page)
+
+
+@pytest.mark.parametrize("name", ["book/claims", "book/audit/survey", "book/atlas"])
+def test_where_readers_look_something_up_marks_need_no_switch(opened, name):
+    page = opened.goto(name)
+    assert page.get_by_role("switch", name="Audit marks").count() == 0
+    marks = page.locator("article p .posenc-mark, article li .posenc-mark")
+    assert all(mark.evaluate("e => getComputedStyle(e).display !== 'none'") for mark in marks.all())
+
+
+def test_the_last_line_of_a_chapter_leads_to_its_own_statements(opened):
+    page = opened.goto("book/rotary")
+    line = page.locator("article a", has_text="statements,")
+    n = int(line.inner_text().split()[0])
+    line.click()
+    page.wait_for_url("**/claims.html?told=rotary")
+    assert len(shown(page)) == n
+
+
+def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
+    page = marked(opened)
     mark = page.locator(".posenc-mark").first
     card = mark.locator("[role=tooltip]")
     assert not card.is_visible()
@@ -461,7 +508,7 @@ def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
 
 
 def test_a_card_stays_on_the_screen_of_a_phone(opened):
-    page = opened.goto(MARKED)
+    page = marked(opened)
     width = page.evaluate("document.documentElement.clientWidth")
     for mark in page.locator(".posenc-mark").all():
         mark.locator("a").focus()
@@ -472,7 +519,7 @@ def test_a_card_stays_on_the_screen_of_a_phone(opened):
 
 
 def test_a_mark_opens_its_cell(opened):
-    page = opened.goto(MARKED)
+    page = marked(opened)
     page.locator('.posenc-mark a[href$="#claim-B6"]').click()
     page.wait_for_url("**/audit/first-principles.html#claim-B6")
 

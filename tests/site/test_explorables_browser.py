@@ -14,6 +14,7 @@ from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
 from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
+from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
@@ -177,7 +178,15 @@ def all_advice(rng):  # noqa: ARG001
         yield [figure.data(), *answers], figure.advice(*answers).use
 
 
+def all_sentences(rng):  # noqa: ARG001
+    """Yield the data of the two sentences, an order and a switch, and the numbers of Python."""
+    figure = explorables.make("two-sentences")
+    for order, positions in itertools.product(figure.controls[0].options, Switch.options):
+        yield [figure.data(), order, positions], figure.pooled(order, positions)
+
+
 REFERENCES = {
+    ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
     ("shuffle", "attention"): some_sentences,
@@ -263,6 +272,10 @@ def test_it_says_what_python_says(gallery, name):
 
 def a_key_that_changes(control) -> str:
     """Return the key that leads from a control's first value to another one."""
+    if isinstance(control, Order):
+        return "ArrowRight"
+    if isinstance(control, Switch):
+        return "Space"
     if hasattr(control, "options"):
         return "ArrowUp" if control.value == list(control.options)[-1] else "ArrowDown"
     return "ArrowLeft" if control.value == control.maximum else "ArrowRight"
@@ -272,11 +285,12 @@ def a_key_that_changes(control) -> str:
 def test_every_control_works_by_keyboard_and_reset_undoes_it(gallery, name):
     page, figure = gallery, explorables.make(name)
     root = page.locator(f'.explorable[data-name="{name}"]')
-    drawing = root.locator("svg")
+    drawing = root.locator(".explorable-drawing")
     enter(page, name, figure.first())
     first = drawing.inner_html()
     for control in figure.controls:
-        root.get_by_label(control.label, exact=True).focus()
+        labelled = root.get_by_label(control.label, exact=True)
+        (labelled.locator("button").first if isinstance(control, Order) else labelled).focus()
         page.keyboard.press(a_key_that_changes(control))
         settled(page, lambda: drawing.inner_html() != first)
         assert drawing.inner_html() != first, control.key
@@ -375,6 +389,7 @@ MISPLACED = """([name, states]) => {
   for (const state of states) {
     for (const input of root.querySelectorAll("[data-key]")) input.value = state[input.dataset.key];
     posencExplorables.known[name].redraw(view, state, data);
+    svg.getAnimations({ subtree: true }).forEach((one) => one.finish());
     const note = (what, ...ones) => (found[`${what}: ${ones.map(called).join(", ")}`] ??= state);
     const frame = svg.getBoundingClientRect();
     const boxes = drawn
@@ -418,3 +433,101 @@ def test_a_stronger_weight_is_drawn_darker(gallery):
         )
         weights = figure.weights(**state).ravel()
         np.testing.assert_allclose(drawn, [doors.shade(one) for one in weights], atol=1.1e-3)
+
+
+# --- the words of the first page, which can be dragged
+
+
+@pytest.fixture
+def words(opened):
+    """The figure of the first page, as a reader finds it."""
+    page = opened.goto("book/intro")
+    figure = Words(page, page.locator('.explorable[data-name="two-sentences"]'))
+    settled(page, lambda: figure.sentence("First") == "Alice helped Bob")
+    yield figure
+    assert opened.messages == []
+
+
+class Words:
+    """What a reader sees of the figure with the two sentences."""
+
+    def __init__(self, page, root):
+        self.page, self.root = page, root
+
+    def word(self, row, word):
+        """Return the button with a word of a sentence."""
+        return self.root.get_by_label(f"{row} sentence").get_by_role("button", name=word)
+
+    def sentence(self, row):
+        """Return a sentence as it stands."""
+        return " ".join(
+            self.root.get_by_label(f"{row} sentence").get_by_role("button").all_inner_texts()
+        )
+
+    def bars(self):
+        """Return the heights of all bars, once they have come to rest."""
+        for _ in range(2):  # what is asked is drawn with the next picture
+            self.page.evaluate("new Promise((done) => requestAnimationFrame(done))")
+        return self.root.locator("rect").evaluate_all(
+            "all => all.map((bar) => bar.getAttribute('y') + bar.getAttribute('height'))"
+        )
+
+    def says(self, sentence):
+        """Wait until the first sentence is this one, in the row and below the bars."""
+        settled(self.page, lambda: self.sentence("First").casefold() == sentence.casefold())
+        assert self.sentence("First").casefold() == sentence.casefold()
+        told = self.root.locator(".explorable-summary")
+        settled(self.page, lambda: told.inner_text().startswith(f"“{sentence}"))
+        assert told.inner_text().startswith(f"“{sentence}")
+
+    def centre(self, row, word):
+        box = self.word(row, word).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_dragged_word_moves_no_bar_until_positions_are_on(words):
+    before = words.bars()
+    words.word("First", "Alice").scroll_into_view_if_needed()
+    words.page.mouse.move(*words.centre("First", "Alice"))
+    words.page.mouse.down()
+    words.page.mouse.move(*words.centre("First", "Bob"), steps=8)
+    words.page.mouse.up()
+    words.says("Bob helped Alice")
+    assert words.bars() == before
+    words.word("First", "Bob").press("ArrowRight")
+    words.says("Helped Bob Alice")
+    assert words.bars() == before
+    words.word("First", "Alice").press("Enter")  # the last one changes places with the first
+    words.says("Alice Bob helped")
+    assert words.bars() == before
+    words.root.get_by_role("switch", name="Positions").press("Space")
+    settled(words.page, lambda: words.bars() != before)
+    on = words.bars()
+    assert on != before
+    words.word("First", "Alice").press("ArrowRight")
+    words.says("Bob Alice helped")
+    assert words.bars() != on
+
+
+def test_a_finger_drags_a_word_on_a_phone(words):
+    words.word("First", "Alice").scroll_into_view_if_needed()
+    (x, y), (end, _) = words.centre("First", "Alice"), words.centre("First", "Bob")
+    touch = words.page.context.new_cdp_session(words.page)
+    points = [[{"x": x + (end - x) * step / 8, "y": y}] for step in range(9)]
+    for kind, at in [
+        ("touchStart", points[0]),
+        *(("touchMove", at) for at in points),
+        ("touchEnd", []),
+    ]:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+    words.says("Bob helped Alice")
+
+
+def test_a_drag_that_is_broken_off_leaves_the_words_as_they_were(words):
+    words.word("Second", "Bob").scroll_into_view_if_needed()
+    words.page.mouse.move(*words.centre("Second", "Bob"))
+    words.page.mouse.down()
+    words.page.mouse.move(*words.centre("Second", "Alice"), steps=4)
+    words.word("Second", "Bob").dispatch_event("pointercancel")
+    settled(words.page, lambda: words.sentence("Second") == "Bob helped Alice")
+    assert words.sentence("Second") == "Bob helped Alice"

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from sitefiles import ROOT, toc_files
 
+import fill
 import ledger
 import ledger_html
 import marks
@@ -19,6 +20,7 @@ import sources
 from posenc.audit import ledger as packaged
 from posenc.audit.claims import LOOK, MIME, SHOWN_MIME, Shown, claim, untestable
 from posenc.audit.outcomes import DEFINITIONS, Outcome
+from quantities import checked
 
 LISTED = {"B": 20, "R": 9, "F": 22, "S": 21}  # claims that were listed before the measurements
 CLAIMS = ledger.read()
@@ -226,6 +228,32 @@ def test_a_mark_without_a_verdict_is_refused():
         marks.with_marks("<sup>[B99]()</sup>", {}, "", "page")
 
 
+# Pages on which readers look something up: their marks stay in sight.
+LOOKED_UP = {"atlas", "datasets", "found-further", "length-lab"}
+
+
+def test_every_chapter_that_tells_statements_says_at_its_end_how_many():
+    told = marks.told_by_page(ledger.BOOK)
+    closed = {
+        path.stem: fill.names(path)
+        for path in ledger.BOOK.glob("*.ipynb")
+        if "checked.told." in path.read_text(encoding="utf-8")
+    }
+    assert closed.keys() == told.keys() - LOOKED_UP, "*Checked in the Audit: [...](claims.md).*"
+    assert [page for page, names in closed.items() if f"checked.told.{page}" not in names] == []
+
+
+def test_what_a_chapter_tells_is_counted_once_with_what_was_wrong(tmp_path):
+    cell = {"cell_type": "markdown", "source": ["<sup>[B1]()</sup> <sup>[B1]()</sup> [B2]"]}
+    output = {"data": {SHOWN_MIME: {"id": "F3"}}}
+    shown = {"cell_type": "code", "source": ["<sup>[B9]()</sup>"], "outputs": [output]}
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell, shown]}))
+    (tmp_path / "b.ipynb").write_text(json.dumps({"cells": []}))
+    assert marks.told_by_page(tmp_path) == {"a": {"B1", "F3"}}
+    assert checked._said(["slip", "refuted", "confirmed"]) == "3 statements, 2 corrected"
+    assert checked._said(["not reproduced"]) == "1 statement, none corrected"
+
+
 # --- the words of the sources
 
 
@@ -346,7 +374,7 @@ def test_every_verdict_has_its_own_look_in_both_themes():
 def test_mathematics_of_the_ledger_is_rendered():
     shown = ledger_html.mathematics("of $x^2$ and $y$")
     assert shown.count(r'<span class="math notranslate nohighlight">\(') == 2
-    assert "$" not in "".join(ledger_html.row(c, "x.html") for c in CLAIMS)
+    assert "$" not in "".join(ledger_html.row(c, "x.html", {}) for c in CLAIMS)
 
 
 def test_the_picture_tells_in_words_what_it_draws():
@@ -358,7 +386,7 @@ def test_the_picture_tells_in_words_what_it_draws():
 
 
 def test_the_filter_names_each_chapter_by_words_of_its_own_and_in_their_order():
-    shown = ledger_html.form(CLAIMS).split('id="filter-chapter"')[1].split("</select>")[0]
+    shown = ledger_html.form(CLAIMS, {}).split('id="filter-chapter"')[1].split("</select>")[0]
     names, words = zip(*re.findall(r'<option value="([^"]+)">(.+?)</option>', shown), strict=True)
     assert {ledger_html.chapter(entry) for entry in CLAIMS} == {*names}
     assert sorted({*words}) == list(words)
@@ -366,7 +394,7 @@ def test_the_filter_names_each_chapter_by_words_of_its_own_and_in_their_order():
 
 def test_the_table_escapes_what_it_shows():
     entry = {**CLAIMS[0], "claim": "0 < 1 & 2", "measured": "<b>", "condition": ""}
-    shown = ledger_html.row(entry, "order-blindness.html#claim-B1")
+    shown = ledger_html.row(entry, "order-blindness.html#claim-B1", {"rotary": {"B1"}, "a": set()})
     assert "0 &lt; 1 &amp; 2" in shown
     assert "<b>" not in shown
 

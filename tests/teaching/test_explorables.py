@@ -94,10 +94,11 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.classification import explorable as benchmark
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
-    from posenc.teaching.explorables import doors, shuffle
+    from posenc.teaching.explorables import doors, shuffle, two_sentences
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
+    modules.append(two_sentences)
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):
@@ -159,6 +160,34 @@ def test_the_map_of_the_doors_is_what_the_librarys_encodings_give(door):
     scores = (queries @ keys.mT / 8**0.5 + bias)[0, 0]
     expected = doors.attention_weights(q, k, rope=door == "rotate", alibi=door == "bias")
     np.testing.assert_allclose(scores.softmax(-1).numpy(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("positions", "name"), [("off", "none"), ("on", "sinusoidal")])
+def test_the_numbers_of_the_two_sentences_are_those_of_the_librarys_layer(positions, name):
+    torch = pytest.importorskip("torch")
+    from posenc import attention, encodings
+
+    figure = explorables.make("two-sentences")
+    weights = {key: torch.tensor(value) for key, value in figure.weights.items()}
+    width = weights["x"].shape[1]
+    position = encodings.make(name, width, 1, 3)
+    layer = attention.SelfAttention(width, 1, position).double().eval()
+    with torch.no_grad():
+        layer.qkv.weight.copy_(torch.cat([weights[key].T for key in "qkv"]))
+        layer.out.weight.copy_(torch.eye(width))
+        for order in figure.controls[0].options:
+            x = weights["x"][[int(word) for word in order]]
+            found = layer(x[None])[0].mean(0)
+            np.testing.assert_allclose(figure.pooled(order, positions), found, atol=1e-6)
+
+
+def test_without_positions_no_order_moves_a_bar_and_with_them_every_one_does():
+    figure = explorables.make("two-sentences")
+    orders = list(figure.controls[0].options)
+    off, on = ([figure.pooled(order, said) for order in orders] for said in ("off", "on"))
+    assert all(np.array_equal(one, off[0]) for one in off)
+    for i, one in enumerate(on):
+        assert min([np.abs(one - other).max() for other in on[:i]], default=1) > 0.05
 
 
 def test_the_pairs_that_p_rope_stops_are_the_librarys():

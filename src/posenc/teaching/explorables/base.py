@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from html import escape
 from typing import Any, ClassVar
 
-from posenc.teaching.explorables.controls import Control, Preset
+from posenc.teaching.explorables.controls import Control, Order, Preset
 
 State = dict[str, Any]  # a number or a word, as the control says
 
@@ -26,7 +26,7 @@ class Explorable(ABC):
         What to look for.
     alt : str
         What the first frame shows, for who cannot see it.
-    controls : tuple of Range or Choice
+    controls : tuple of Range, Choice, Switch or Order
         What a reader can change; two serve best.
     presets : tuple of Preset
         Cases worth seeing.
@@ -61,7 +61,8 @@ class Explorable(ABC):
     def html(self) -> str:
         """Return the figure as HTML without scripts or styles of its own."""
         state, own = self.first(), f"explorable-{self.name}"
-        controls = "".join(control.html(own) for control in self.controls)
+        above = "".join(one.html(own) for one in self.controls if isinstance(one, Order))
+        below = "".join(one.html(own) for one in self.controls if not isinstance(one, Order))
         presets = "".join(
             f'<button type="button" data-preset="{i}">{escape(preset.label)}</button>'
             for i, preset in enumerate(self.presets)
@@ -71,16 +72,16 @@ class Explorable(ABC):
             "presets": [dict(preset.state) for preset in self.presets],
             "python": self.python,
         }
+        title = self.title if self.title.endswith("?") else f"{self.title}."
         packed = json.dumps(known, separators=(",", ":")).replace("<", "\\u003c")
         return (
             f'<figure class="explorable" id="{own}" data-name="{self.name}" '
             f'aria-label="{escape(self.title)}">'
-            f'<div class="explorable-drawing">{self.svg(state)}</div>'
-            f'<div class="explorable-controls">{controls}<div class="explorable-buttons">{presets}'
+            f'<div class="explorable-drawing">{above}{self.svg(state)}</div>'
+            f'<div class="explorable-controls">{below}<div class="explorable-buttons">{presets}'
             '<button type="button" data-do="reset">Reset</button>'
             '<button type="button" data-do="copy">Copy as Python</button></div></div>'
             f'<p class="explorable-summary" aria-live="polite">{escape(self.summary(state))}</p>'
-            f"<figcaption><strong>{escape(self.title)}.</strong> {escape(self.caption)}"
-            "</figcaption>"
+            f"<figcaption><strong>{escape(title)}</strong> {escape(self.caption)}</figcaption>"
             f'<script type="application/json">{packed}</script></figure>'
         )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import permutations
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,79 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Switch:
+    """Something that is off or on, and off at first.
+
+    Attributes
+    ----------
+    key, label : str
+        As for `Range`.
+    """
+
+    key: str
+    label: str
+    value: str = "off"
+    options: ClassVar[Mapping[str, str]] = {"off": "off", "on": "on"}
+
+    def html(self, prefix: str) -> str:
+        """Return label and switch, with the word for where it stands."""
+        own = f"{prefix}-{self.key}"
+        return (
+            f'<div class="explorable-control"><label for="{own}">{escape(self.label)}</label>'
+            f'<button type="button" role="switch" aria-checked="false" id="{own}"></button>'
+            f'<output for="{own}">{self.value}</output>{_held(self.key, self.value)}</div>'
+        )
+
+
+@dataclass(frozen=True)
+class Order:
+    """Words in a row that change places: dragged, by the arrow keys, or by a press.
+
+    It stands above the drawing, not below it. A value is the order as digits: "210" is backwards.
+
+    Attributes
+    ----------
+    key, label : str
+        As for `Range`.
+    words : tuple of str
+    value : str
+        The first order.
+    look : str
+        "fill" or "outline", as the parts of the drawing that belong to it.
+    """
+
+    key: str
+    label: str
+    words: tuple[str, ...]
+    value: str
+    look: str = "fill"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return every order with the words in it."""
+        every = permutations(range(len(self.words)))
+        return {"".join(map(str, one)): " ".join(self.words[i] for i in one) for one in every}
+
+    def html(self, prefix: str) -> str:
+        """Return a button for each word; the script lets them answer."""
+        buttons = "".join(
+            f'<button type="button" class="explorable-word" disabled>{escape(word)}</button>'
+            for word in self.options[self.value].split(" ")
+        )
+        return (
+            f'<div class="explorable-order" role="group" id="{prefix}-{self.key}" '
+            f'aria-label="{escape(self.label)}" data-look="{self.look}" '
+            f'data-words="{escape(" ".join(self.words))}">{buttons}'
+            f"{_held(self.key, self.value)}</div>"
+        )
+
+
+def _held(key: str, value: str) -> str:
+    """Return the input that holds the value of a control that the browser does not know."""
+    return f'<input type="hidden" data-key="{key}" value="{value}">'
+
+
+@dataclass(frozen=True)
 class Preset:
     """A button that leads to a case worth seeing."""
 
@@ -78,4 +153,4 @@ class Preset:
     state: Mapping[str, float | str] = field(default_factory=dict)
 
 
-Control = Range | Choice
+Control = Range | Choice | Switch | Order

@@ -13,6 +13,7 @@ def _own(module: str, kind: str) -> Explorable:
 
 
 _FIGURES: dict[str, Callable[[], Explorable]] = {
+    "two-sentences": partial(_own, "two_sentences", "TwoSentences"),
     "clock-hands": partial(_own, "clock_hands", "ClockHands"),
     "shuffle": partial(_own, "shuffle", "Shuffle"),
     "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),

@@ -73,6 +73,8 @@
       input.addEventListener("input", ask);
       input.addEventListener("change", remember);
     }
+    root.querySelectorAll("[role=switch]").forEach(turnable);
+    root.querySelectorAll(".explorable-order").forEach(movable);
     root.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
@@ -94,9 +96,104 @@
     recall();
   }
 
+  // What a reader sees of an input. Words that are being dragged are told when they are dropped.
   function tell(input) {
-    const shown = input.parentElement.querySelector("output");
+    const box = input.parentElement;
+    const shown = box.querySelector("output");
     if (shown) shown.textContent = input.value;
+    box.querySelector("[role=switch]")?.setAttribute("aria-checked", input.value === "on");
+    if (!box.dataset.words || box.classList.contains("is-dragging")) return;
+    const words = box.dataset.words.split(" ");
+    box.querySelectorAll("button").forEach((slot, i) => (slot.textContent = words[input.value[i]]));
+  }
+
+  // Changes a hidden input as a reader would a visible one.
+  function change(input, value) {
+    input.value = value;
+    for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
+
+  function turnable(button) {
+    const input = button.parentElement.querySelector("input");
+    button.addEventListener("click", () => change(input, input.value === "on" ? "off" : "on"));
+  }
+
+  function swapped(order, i, j) {
+    const places = [...order];
+    [places[i], places[j]] = [places[j], places[i]];
+    return places.join("");
+  }
+
+  // Words in a row: the one that is dragged, pressed or sent by an arrow key trades places.
+  function movable(row) {
+    const input = row.querySelector("input");
+    const slots = [...row.querySelectorAll("button")];
+    slots.forEach((slot, i) => {
+      let held = null; // where the pointer took the word, and the order at that time
+      let dragged = false;
+      slot.disabled = false;
+
+      function trade(j) {
+        change(input, swapped(input.value, i, j));
+        tell(input);
+        slots[j].focus({ preventScroll: true });
+      }
+
+      function under(x) {
+        const over = slots.findIndex((one) => {
+          const left = row.getBoundingClientRect().left + one.offsetLeft;
+          return x < left + one.offsetWidth;
+        });
+        return over < 0 ? slots.length - 1 : over;
+      }
+
+      function follow(event) {
+        if (!held) return;
+        const by = event.clientX - held.x;
+        if (!dragged && Math.abs(by) < 4) return;
+        dragged = true;
+        row.classList.add("is-dragging");
+        slot.classList.add("is-held");
+        const j = under(event.clientX);
+        slots.forEach((one, k) => {
+          const room = k === j && k !== i ? slot.offsetLeft - one.offsetLeft : 0;
+          one.style.transform = `translateX(${k === i ? by : room}px)`;
+        });
+        const order = swapped(held.order, i, j);
+        if (order !== input.value) change(input, order);
+      }
+
+      function drop(event) {
+        if (!held) return;
+        if (event.type === "pointercancel") change(input, held.order);
+        held = null;
+        row.classList.remove("is-dragging");
+        slot.classList.remove("is-held");
+        for (const one of slots) one.style.removeProperty("transform");
+        tell(input);
+        if (dragged) slots[under(event.clientX)].focus({ preventScroll: true });
+      }
+
+      slot.addEventListener("pointerdown", (event) => {
+        dragged = false;
+        if (event.button !== 0) return;
+        held = { x: event.clientX, order: input.value };
+        slot.setPointerCapture(event.pointerId);
+      });
+      slot.addEventListener("pointermove", follow);
+      slot.addEventListener("pointerup", drop);
+      slot.addEventListener("pointercancel", drop);
+      slot.addEventListener("click", () => {
+        if (!dragged) trade((i + 1) % slots.length);
+        dragged = false;
+      });
+      slot.addEventListener("keydown", (event) => {
+        const j = i + ({ ArrowLeft: -1, ArrowRight: 1 }[event.key] ?? NaN);
+        if (!slots[j]) return;
+        event.preventDefault();
+        trade(j);
+      });
+    });
   }
 
   function set(part, attributes) {

@@ -1,0 +1,81 @@
+"""What the first page tells of the whole book, and README after it."""
+
+import re
+from functools import cache
+
+import repository
+import shape
+from posenc.audit import ledger
+from posenc.audit.outcomes import Outcome
+from posenc.encodings import names
+from posenc.experiments.range_probe import longer
+from quantities import _read, afterwards
+from repository import ROOT
+
+CORRECTED = (Outcome.SLIP, Outcome.REFUTED)
+HOLD = (Outcome.CONFIRMED, Outcome.CONDITION)
+
+
+def having_is_worth_more_than_which():
+    """With steps, in the mean over sets."""
+    gained, apart = (
+        one()["steps"] for one in (afterwards.mean_of_ten, afterwards.apart_in_the_mean)
+    )
+    return float(gained) > 2 * float(apart)
+
+
+@cache
+def _four_times():
+    """Return accuracy at four times the trained length, of encodings that learned and accept it."""
+    runs = longer.load_longer()
+    if max(runs.longer) != 4 * runs.trained:
+        raise ValueError(f"the longest series are not four times {runs.trained} steps")
+    accept = [name for name in runs.learned if name in names() and name not in runs.refusing]
+    return {name: runs.accuracy(name, f"longer_{max(runs.longer)}") for name in accept}
+
+
+def accept_four_times_the_length():
+    """Series, by encodings that learned the task."""
+    return _read.word(len(_four_times()))
+
+
+def shaw_and_rope_alone_still_work():
+    """Right in nine of ten series."""
+    return {name for name, one in _four_times().items() if one >= 0.9} == {"relative", "rotary"}
+
+
+def _verdicts(sources):
+    return [
+        one["verdict"] for one in ledger.rows() if one["source"] in sources and "ours" not in one
+    ]
+
+
+def statements():
+    """Of the four sources that were read whole, not counting our own."""
+    found = _verdicts(ledger.FOUR)
+    hold = sum(one in HOLD for one in found)
+    return {
+        "all": str(len(found)),
+        "hold": str(hold),
+        "with_condition": str(found.count(Outcome.CONDITION)),
+    }
+
+
+def statements_of_all_papers():
+    """The later ones among them."""
+    found = _verdicts(ledger.SOURCES)
+    return {"all": str(len(found)), "corrected": str(sum(one in CORRECTED for one in found))}
+
+
+def chapters():
+    """With the time that each states."""
+    site = repository.pages(repository.address())
+    listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
+    rows = ["| chapter | minutes |", "|---|--:|"]
+    for page in listed:
+        path = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.is_file())
+        text = "\n".join(cell.source for cell in shape.read(path).cells)
+        if stated := shape.STATED.search(text):
+            title = text.splitlines()[0].removeprefix("# ")
+            rows.append(f"| [{title}]({site}{page}.html) | {stated[1]} |")
+    return "\n".join(rows) + "\n"
