@@ -13,7 +13,7 @@ from posenc.experiments.classification import explorable as benchmark
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
-from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
+from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
@@ -36,6 +36,34 @@ def some_frequencies(rng):
         d_model, base = int(2 * rng.integers(1, 65)), float(rng.uniform(2, 1e6))
         pair = int(rng.integers(0, d_model // 2))
         yield [pair, d_model, base], frequencies.geometric(d_model, base)[pair]
+
+
+def all_hands(rng):  # noqa: ARG001
+    """Yield places and offsets, and the angles of both hands, the key's from its own direction."""
+    for place, offset in itertools.product(range(8, 24), range(-8, 9)):
+        yield [place, offset], two_hands.angles(place, offset)
+
+
+def all_scores(rng):
+    """Yield offsets, and the score of a query and a key that the library has turned."""
+    query, key = np.array([[1.0, 0.0]]), np.array([[np.cos(1.2), np.sin(1.2)]])
+    for offset in range(-8, 9):
+        place = int(rng.integers(8, 24))
+        one = rotation.rotate(query, [place], [0.4])
+        other = rotation.rotate(key, [place + offset], [0.4])
+        yield [offset], (one @ other.T).item()
+
+
+def all_drags(rng):
+    """Yield what is dragged, how far and from where, and what the controls must become."""
+    for _ in range(100):
+        place, offset = int(rng.integers(8, 24)), int(rng.integers(-8, 9))
+        steps, state = int(rng.integers(-30, 30)), {"place": place, "offset": offset}
+        new, farther = place + steps, min(max(offset + steps, -8), 8)
+        reached = min(max(new, 8, place + offset - 8), 23, place + offset + 8)
+        yield ["both", 10 * steps, state], {"place": min(max(new, 8), 23), "offset": offset}
+        yield ["key", 10 * steps, state], {"place": place, "offset": farther}
+        yield ["query", 10 * steps, state], {"place": reached, "offset": place + offset - reached}
 
 
 def some_sentences(rng):
@@ -180,6 +208,9 @@ def all_advice(rng):  # noqa: ARG001
 REFERENCES = {
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
+    ("two-hands", "angles"): all_hands,
+    ("two-hands", "score"): all_scores,
+    ("two-hands", "dragged"): all_drags,
     ("shuffle", "attention"): some_sentences,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
@@ -249,6 +280,8 @@ def test_its_mathematics_is_the_librarys(gallery, name, function):
         found = gallery.evaluate(call, [name, function, arguments])
         if isinstance(expected, str):
             assert found["use"] == expected
+        elif isinstance(expected, dict):
+            assert found == expected
         else:
             np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -406,6 +439,32 @@ MISPLACED = """([name, states]) => {
 def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
     states = every_state(explorables.make(name))
     assert gallery.evaluate(MISPLACED, [name, states]) == {}
+
+
+@pytest.mark.parametrize(
+    ("grip", "expected"),
+    [
+        ("both", {"place": 15, "offset": -5}),
+        ("key", {"place": 12, "offset": -2}),
+        ("query", {"place": 15, "offset": -8}),
+    ],
+)
+def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
+    page, figure = gallery, explorables.make("two-hands")
+    enter(page, "two-hands", figure.first())
+    root = page.locator('.explorable[data-name="two-hands"]')
+    root.scroll_into_view_if_needed()
+    bar = root.locator('[data-part="bar"]').get_attribute("d")
+    box = root.locator(f'[data-grip="{grip}"]').bounding_box()
+    x, y, place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["width"] / 36
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3 * place, y, steps=4)
+    page.mouse.up()
+    summary = root.locator(".explorable-summary")
+    settled(page, lambda: summary.inner_text() == figure.summary(expected))
+    assert summary.inner_text() == figure.summary(expected)
+    assert (root.locator('[data-part="bar"]').get_attribute("d") == bar) == (grip == "both")
 
 
 def test_a_stronger_weight_is_drawn_darker(gallery):
