@@ -28,7 +28,6 @@ WAITING = {
     "oscillations",
     "raw-indices",
     "four-doors",
-    "rotary",
     "relative-and-hybrid",
     "beyond-training-length",
     "todays-models",
