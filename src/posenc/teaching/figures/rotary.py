@@ -137,7 +137,7 @@ def where_it_looks(
     )
 
 
-def _small_dial(ax: Axes, middle: tuple[float, float], angle: float) -> None:
+def _small_dial(ax: Axes, middle: Array, angle: float) -> None:
     """Draw a dial of its own, so that it is round on any scale."""
     dial = ax.inset_axes((middle[0] - 0.023, middle[1] - 0.06, 0.046, 0.12))
     dial.add_patch(Circle((0, 0), 1, facecolor="white", edgecolor="0.4"))
