@@ -467,6 +467,29 @@ def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
     assert (root.locator('[data-part="bar"]').get_attribute("d") == bar) == (grip == "both")
 
 
+def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):
+    page, figure = gallery, explorables.make("two-hands")
+    enter(page, "two-hands", figure.first())
+    root = page.locator('.explorable[data-name="two-hands"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="both"]').bounding_box()
+    x, y, place = box["x"] + box["width"] / 3, box["y"] + box["height"] / 2, box["width"] / 36
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, *at):
+        points = [{"x": x, "y": y} for x in at]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_timeout(30)
+
+    touch("touchStart", x)
+    for step in range(1, 17):
+        touch("touchMove", x + step / 2 * place)
+    touch("touchEnd")
+    summary, expected = root.locator(".explorable-summary"), {"place": 20, "offset": -5}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
+    assert summary.inner_text() == figure.summary(expected)
+
+
 def test_a_stronger_weight_is_drawn_darker(gallery):
     figure = explorables.make("doors")
     for state in every_state(figure):

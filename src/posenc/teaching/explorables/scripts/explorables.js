@@ -97,6 +97,7 @@
     }
 
     if (figure.drag) {
+      svg.style.touchAction = "pan-y"; // a finger that goes sideways drags; up and down, it scrolls
       svg.addEventListener("pointerdown", (event) => {
         const grip = event.target.closest("[data-grip]");
         if (!grip || event.button) return;
