@@ -13,7 +13,7 @@ from posenc.experiments.classification import explorable as benchmark
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
-from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle
+from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
 from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
@@ -37,6 +37,34 @@ def some_frequencies(rng):
         d_model, base = int(2 * rng.integers(1, 65)), float(rng.uniform(2, 1e6))
         pair = int(rng.integers(0, d_model // 2))
         yield [pair, d_model, base], frequencies.geometric(d_model, base)[pair]
+
+
+def all_hands(rng):  # noqa: ARG001
+    """Yield places and offsets, and the angles of both hands, the key's from its own direction."""
+    for place, offset in itertools.product(range(8, 24), range(-8, 9)):
+        yield [place, offset], two_hands.angles(place, offset)
+
+
+def all_scores(rng):
+    """Yield offsets, and the score of a query and a key that the library has turned."""
+    query, key = np.array([[1.0, 0.0]]), np.array([[np.cos(1.2), np.sin(1.2)]])
+    for offset in range(-8, 9):
+        place = int(rng.integers(8, 24))
+        one = rotation.rotate(query, [place], [0.4])
+        other = rotation.rotate(key, [place + offset], [0.4])
+        yield [offset], (one @ other.T).item()
+
+
+def all_drags(rng):
+    """Yield what is dragged, how far and from where, and what the controls must become."""
+    for _ in range(100):
+        place, offset = int(rng.integers(8, 24)), int(rng.integers(-8, 9))
+        steps, state = int(rng.integers(-30, 30)), {"place": place, "offset": offset}
+        new, farther = place + steps, min(max(offset + steps, -8), 8)
+        reached = min(max(new, 8, place + offset - 8), 23, place + offset + 8)
+        yield ["both", 10 * steps, state], {"place": min(max(new, 8), 23), "offset": offset}
+        yield ["key", 10 * steps, state], {"place": place, "offset": farther}
+        yield ["query", 10 * steps, state], {"place": reached, "offset": place + offset - reached}
 
 
 def some_sentences(rng):
@@ -189,6 +217,9 @@ REFERENCES = {
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
+    ("two-hands", "angles"): all_hands,
+    ("two-hands", "score"): all_scores,
+    ("two-hands", "dragged"): all_drags,
     ("shuffle", "attention"): some_sentences,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
@@ -258,6 +289,8 @@ def test_its_mathematics_is_the_librarys(gallery, name, function):
         found = gallery.evaluate(call, [name, function, arguments])
         if isinstance(expected, str):
             assert found["use"] == expected
+        elif isinstance(expected, dict):
+            assert found == expected
         else:
             np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -421,6 +454,55 @@ MISPLACED = """([name, states]) => {
 def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
     states = every_state(explorables.make(name))
     assert gallery.evaluate(MISPLACED, [name, states]) == {}
+
+
+@pytest.mark.parametrize(
+    ("grip", "expected"),
+    [
+        ("both", {"place": 15, "offset": -5}),
+        ("key", {"place": 12, "offset": -2}),
+        ("query", {"place": 15, "offset": -8}),
+    ],
+)
+def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
+    page, figure = gallery, explorables.make("two-hands")
+    enter(page, "two-hands", figure.first())
+    root = page.locator('.explorable[data-name="two-hands"]')
+    root.scroll_into_view_if_needed()
+    bar = root.locator('[data-part="bar"]').get_attribute("d")
+    box = root.locator(f'[data-grip="{grip}"]').bounding_box()
+    x, y, place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["width"] / 36
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3 * place, y, steps=4)
+    page.mouse.up()
+    summary = root.locator(".explorable-summary")
+    settled(page, lambda: summary.inner_text() == figure.summary(expected))
+    assert summary.inner_text() == figure.summary(expected)
+    assert (root.locator('[data-part="bar"]').get_attribute("d") == bar) == (grip == "both")
+
+
+def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):
+    page, figure = gallery, explorables.make("two-hands")
+    enter(page, "two-hands", figure.first())
+    root = page.locator('.explorable[data-name="two-hands"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="both"]').bounding_box()
+    x, y, place = box["x"] + box["width"] / 3, box["y"] + box["height"] / 2, box["width"] / 36
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, *at):
+        points = [{"x": x, "y": y} for x in at]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_timeout(30)
+
+    touch("touchStart", x)
+    for step in range(1, 17):
+        touch("touchMove", x + step / 2 * place)
+    touch("touchEnd")
+    summary, expected = root.locator(".explorable-summary"), {"place": 20, "offset": -5}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
+    assert summary.inner_text() == figure.summary(expected)
 
 
 def test_a_stronger_weight_is_drawn_darker(gallery):

@@ -89,11 +89,16 @@ def test_rounded_positions_are_found_to_be_equal(drawn):
     assert f"{np.ptp(rough[:256]):.2f} up to 256" in drawn[0][1]["alt"]
 
 
-def test_layouts_are_judged_by_their_scores():
-    lags = np.subtract.outer(np.arange(6.0), np.arange(6.0))
-    rows = rotary.layout_rows({"right": lags, "wrong": lags + np.arange(6.0)}, lags)
-    assert [row["offset alone counts"] for row in rows.values()] == [True, False]
-    assert [row["error at offset 1"] for row in rows.values()] == ["0.00", "5.00"]
+def test_the_hands_are_drawn_as_they_stand_at_the_marked_steps(drawn):
+    by_step = {step: 1 / (1 + abs(step + 3)) for step in range(-20, 21)}
+    omega = np.array([1.0, 0.1])
+    rotary.where_it_looks(by_step, [-3, 12], omega, known=8)
+    [ax] = drawn[0][0].axes
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), list(by_step.values()))
+    tips = [[line.get_data()[i][1] for i in (0, 1)] for d in ax.child_axes for line in d.lines]
+    angles = [frequency * step for step in (-3, 12) for frequency in omega]
+    np.testing.assert_allclose(tips, np.transpose([np.cos(angles), np.sin(angles)]))
+    assert "A spike at -3 of 1.00. A spike at +12 of 0.06." in drawn[0][1]["alt"]
 
 
 class Perfect(nn.Module):
@@ -138,14 +143,6 @@ def test_a_rule_without_a_model_names_the_commonest_letter():
         assert look_back.by_counting(last=last) == f"{n / (64 * 16):.0%}"
     assert look_back.by_counting(last=3, back=3) != look_back.by_counting(last=1, back=3)
     assert look_back.by_counting(last=1, back=1) == "100%"
-
-
-def test_models_that_look_back_get_a_row_each():
-    rows = rotary.right_rows({"good": [Perfect(3)], "bad": [Perfect(2)]}, (32, 64), first=9)
-    assert list(rows["good"]) == ["32 letters", "64 letters", "32 letters from place 9"]
-    assert set(rows["good"].values()) == {"100%"}
-    assert "100%" not in rows["bad"].values()
-    assert list(rotary.right_rows({"good": [Perfect(3)]}, (32,))["good"]) == ["32 letters"]
 
 
 def test_full_turns_are_counted_by_base_and_length():

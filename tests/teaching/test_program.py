@@ -1,6 +1,10 @@
-"""The reader's program is checked against the library's layer and tables."""
+"""The program that readers write, chapter by chapter: its sections, its chapters, the library."""
 
 import ast
+import builtins
+import re
+import symtable
+import sys
 from pathlib import Path
 
 import nbformat
@@ -8,9 +12,188 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import encodings, tables
+from posenc import attention as library
+from posenc import encodings, frequencies, rotation, schedules, tables
 from posenc.attention import SelfAttention
 from posenc.teaching import program
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = Path(program.__file__).read_text(encoding="utf-8")
+HEADING = re.compile(r"^# == ([a-z-]+): .* =+$\n", re.MULTILINE)
+SECTIONS = dict(zip(*[iter(HEADING.split(SOURCE)[1:])] * 2, strict=True))
+
+# Chapters whose code is not yet that of the program. Each leaves as it is rewritten.
+WAITING = {
+    "order-blindness",
+    "oscillations",
+    "raw-indices",
+    "four-doors",
+    "relative-and-hybrid",
+    "beyond-training-length",
+    "todays-models",
+}
+
+# A line or two that use what a section adds.
+USES = {
+    "order-blindness": "attention(np.eye(3), *np.ones((3, 3, 3)), causal=True)",
+    "raw-indices": "attention(bits(range(5), 3), *np.ones((3, 3, 3)))",
+    "oscillations": "attention(embed(np.ones((5, 4))), *np.ones((3, 4, 4)))",
+    "four-doors": """
+def task(generator):
+    words = torch.randint(20, (4, 6), generator=generator)
+    return words, words[:, 0] % 2
+for position in (Shut(), Sinusoid()):
+    assert train(Transformer(position), task, 2)(task(None)[0]).shape == (4, 2)
+""",
+    "rotary": """
+def copy(generator):
+    words = torch.randint(20, (4, 6), generator=generator)
+    return words, words
+position = Rotary(geometric(8))
+assert train(PerToken(position, n_classes=20), copy, 2)(copy(None)[0]).shape == (4, 6, 20)
+""",
+    "relative-and-hybrid": """
+for position in (ALiBi(4), Causal()):
+    train(PerToken(position, n_classes=20), copy, 2)
+""",
+    "beyond-training-length": """
+x, whole = torch.randn(1, 6, 32), Remembering(32, 4, Rotary(stretch(geometric(8), 4, 32)))
+whole.kept = []
+assert whole(x).shape == x.shape
+""",
+    "todays-models": """
+text = torch.arange(100) % 7
+gpt = train(GPT(CausalRotary(geometric(8)), 7), next_token(text), 2)
+assert gpt.write(text[None, :5], 3).shape == (1, 8)
+""",
+}
+
+
+def definitions(source):
+    """Return the functions and classes of a text by name."""
+    nodes = ast.parse(source).body
+    return {n.name: n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+
+
+def without_words(node):
+    """Return what a definition does, as text: docstrings and comments left out."""
+    node = ast.parse(ast.unparse(node)).body[0]
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(inner):
+            inner.body = inner.body[1:] or [ast.Pass()]
+    return ast.unparse(node)
+
+
+def signature(node):
+    """Return how a function or a class is called."""
+    if isinstance(node, ast.FunctionDef):
+        return f"{node.name}({ast.unparse(node.args)})"
+    for n in node.body:
+        if isinstance(n, ast.FunctionDef) and n.name == "__init__":
+            return f"{node.name}({ast.unparse(n.args).removeprefix('self, ')})"
+    return f"{node.name}()"
+
+
+CONTRACT = {chapter: definitions(source) for chapter, source in SECTIONS.items()}
+EVERY = {name: node for names in CONTRACT.values() for name, node in names.items()}
+
+
+# -- the file ----------------------------------------------------------------------------------
+
+
+def test_the_program_has_about_150_lines():
+    lines = without_words(ast.Module([ast.If(ast.Constant(1), ast.parse(SOURCE).body, [])], []))
+    assert 120 < len([line for line in lines.splitlines() if line.strip()]) <= 160
+
+
+def global_names(table):
+    """Return the names that a piece of code takes from outside of its functions."""
+    top = table.get_type() == "module"
+    taken = [s for s in table.get_symbols() if s.is_global() or (top and s.is_referenced())]
+    return {s.get_name() for s in taken}.union(*map(global_names, table.get_children()))
+
+
+@pytest.mark.parametrize("chapter", SECTIONS)
+def test_a_section_needs_only_those_before(chapter):
+    chapters = list(SECTIONS)
+    known = set(dir(builtins)) | {"__name__"}
+    for one in chapters[: chapters.index(chapter) + 1]:
+        table = symtable.symtable(SECTIONS[one], one, "exec")
+        known |= {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    assert global_names(symtable.symtable(SECTIONS[chapter], chapter, "exec")) <= known
+
+
+def test_each_chapter_runs_on_what_the_ones_before_it_have_built():
+    assert list(USES) == list(SECTIONS)
+    names = {"__name__": "program"}
+    for chapter, source in SECTIONS.items():
+        exec(source, names)
+        exec(USES[chapter], names)
+
+
+def test_the_first_evenings_need_no_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    names = {"__name__": "program"}
+    exec(SOURCE, names)
+    assert names["embed"](np.zeros((3, 4))).shape == (3, 4)
+
+
+def test_authors_read_the_contract_as_it_is():
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text, re.MULTILINE)
+    expected = {
+        chapter: " · ".join(f"`{signature(node)}`" for node in names.values())
+        for chapter, names in CONTRACT.items()
+    }
+    assert dict(rows) == expected
+
+
+# -- its chapters ------------------------------------------------------------------------------
+
+
+def strays(chapter):
+    """Return what a chapter defines otherwise than the program, and what it does not bring."""
+    path = ROOT / "book" / f"{chapter}.ipynb"
+    if not path.exists():
+        return set(CONTRACT[chapter])
+    cells = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    cells = [source.replace("%pip", "pass  #") for source in cells]
+    wrong, brought = set(), set()
+    for source in cells:
+        for name, node in definitions(source).items():
+            if name in EVERY and without_words(node) != without_words(EVERY[name]):
+                wrong.add(name)
+            brought.add(name)
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.module == "posenc.teaching.program":
+                brought |= {alias.name for alias in node.names}
+    return wrong | (set(CONTRACT[chapter]) - brought)
+
+
+@pytest.mark.parametrize("chapter", [name for name in SECTIONS if name not in WAITING])
+def test_a_chapter_brings_what_its_section_holds(chapter):
+    assert strays(chapter) == set()
+
+
+@pytest.mark.parametrize("chapter", sorted(WAITING))
+def test_a_chapter_waits_no_longer_than_it_must(chapter):
+    assert strays(chapter), f"{chapter} is the program's: take it out of WAITING"
+
+
+def test_the_whole_transformer_has_the_fifty_lines_that_the_book_promises():
+    cells = nbformat.read(ROOT / "book" / "four-doors.ipynb", as_version=4).cells
+    classes = {
+        node.name: ast.get_source_segment(cell.source, node)
+        for cell in cells
+        if cell.cell_type == "code" and cell.source.startswith("class ")
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.ClassDef)
+    }
+    fifty = [classes[k] for k in ("Shut", "Attention", "Sinusoid", "Layer", "Transformer")]
+    assert sum(bool(line.strip()) for text in fifty for line in text.splitlines()) == 50
+
+
+# -- the library says the same -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -24,8 +207,8 @@ def maps():
 
 
 def test_softmax_gives_weights():
-    weights = program.softmax([[0.0, np.log(3.0), -np.inf], [1000.0, 1000.0, 1000.0]])
-    assert np.allclose(weights, [[0.25, 0.75, 0], [1 / 3, 1 / 3, 1 / 3]])
+    scores = np.array([[0.0, np.log(3.0), -np.inf], [1000.0, 1000.0, 1000.0]])
+    assert np.allclose(program.softmax(scores), [[0.25, 0.75, 0], [1 / 3, 1 / 3, 1 / 3]])
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -41,21 +224,103 @@ def test_attention_is_that_of_the_library(x, maps, causal):
     assert np.allclose(program.attention(x, *maps, causal=causal), expected, atol=1e-12)
 
 
-def test_embed_adds_the_sinusoid(x):
+def test_numbers_and_clocks_are_the_tables_of_the_library(x):
+    assert np.array_equal(program.bits(range(50), 6)[:, ::-1], tables.binary(50))
+    omega = program.geometric(64, 500.0)
+    assert np.allclose(omega, frequencies.geometric(64, 500.0), rtol=1e-14)
+    positions = [0, 1, 2.5, 1000]
+    assert np.allclose(
+        program.encode(positions, omega), tables.encode(positions, omega), atol=1e-12
+    )
     assert np.allclose(program.embed(x) - x, tables.sinusoidal(7, 8), atol=1e-12)
     assert np.allclose(program.embed(x, 100.0) - x, tables.sinusoidal(7, 8, 100.0), atol=1e-12)
 
 
-def test_the_whole_transformer_has_the_fifty_lines_that_the_book_promises():
-    book = Path(__file__).resolve().parents[2] / "book"
-    cells = nbformat.read(book / "four-doors.ipynb", as_version=4).cells
-    classes = {
-        node.name: ast.get_source_segment(cell.source, node)
-        for cell in cells
-        if cell.cell_type == "code" and cell.source.startswith("class ")
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.ClassDef)
-    }
-    program = [classes[k] for k in ("Shut", "Attention", "Sinusoid", "Layer", "Transformer")]
-    n_lines = sum(bool(line.strip()) for text in program for line in text.splitlines())
-    assert n_lines == 50
+def both(position, theirs, **how):
+    """Return what the program's attention and the library's make of the same tokens."""
+    layer = SelfAttention(32, 4, theirs, **how).eval()
+    mine = program.Attention(32, 4, position)
+    own = {k: v for k, v in layer.state_dict().items() if not k.startswith("position.")}
+    mine.load_state_dict(own, strict=False)
+    x = torch.randn(2, 12, 32)
+    return mine(position.embed(x)), layer(x)  # the library's layer opens the first door itself
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_every_encoding_of_the_library_goes_through_the_doors(name):
+    position = encodings.make(name, 32, 4, 12).eval()
+    torch.testing.assert_close(*both(position, position), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "how"),
+    [
+        (program.Shut, "none", {}),
+        (program.Sinusoid, "sinusoidal", {}),
+        (lambda: program.Rotary(program.geometric(8)), "rotary", {}),
+        (lambda: program.ALiBi(4), "alibi", {}),
+        (program.Causal, "none", {"causal": True}),
+        (lambda: program.CausalRotary(program.geometric(8)), "rotary", {"causal": True}),
+    ],
+)
+def test_a_door_lets_through_what_the_library_does(mine, theirs, how):
+    results = both(mine(), encodings.make(theirs, 32, 4, 12).eval(), **how)
+    torch.testing.assert_close(*results, rtol=0, atol=1e-5)
+
+
+def test_rope_turns_as_the_library_does(x):
+    positions, omega = torch.arange(7) + 1_000_000, torch.tensor(program.geometric(8))
+    turned = program.rope(torch.tensor(x), positions, omega)
+    torch.testing.assert_close(
+        turned, library.rope(torch.tensor(x), positions, omega), rtol=0, atol=1e-12
+    )
+    theirs = rotation.rotate(x, positions.numpy(), frequencies.geometric(8))
+    assert np.allclose(turned, theirs, atol=1e-9)
+
+
+def test_stretched_clocks_are_those_of_llama_and_of_yarn():
+    omega = program.geometric(128, 500_000.0)
+    ours = program.stretch(omega, 8, 8192)
+    assert np.allclose(ours, schedules.llama3(omega, 8, 8192), rtol=1e-12)
+    assert np.allclose(
+        program.stretch(omega, 4, 4096, slow=1, fast=32),
+        schedules.yarn(omega, 4, 4096, ramp="turns"),
+        rtol=1e-12,
+    )
+
+
+class CausalALiBi(program.Causal, program.ALiBi):
+    """Two things through one door."""
+
+
+class CausalSinusoid(program.Causal, program.Sinusoid):
+    """The first door, and nobody looks ahead."""
+
+
+@pytest.mark.parametrize(
+    "position",
+    [program.CausalRotary(program.geometric(8)), CausalALiBi(4), CausalSinusoid()],
+    ids=lambda position: type(position).__name__,
+)
+def test_a_gpt_that_remembers_answers_as_one_that_reads_all_again(position):
+    torch.manual_seed(0)
+    gpt, words = program.GPT(position, 20), torch.randint(20, (2, 9))
+    with torch.no_grad():
+        whole = gpt(words)
+        for layer in gpt.layers:
+            layer.attention.kept = []
+        pieces = []
+        for piece in words.split([3, 1, 1, 4], dim=1):
+            pieces.append(gpt(piece))
+            gpt.position.start += piece.shape[1]
+    torch.testing.assert_close(torch.cat(pieces, dim=1), whole, rtol=0, atol=1e-5)
+
+
+def test_what_is_written_is_what_the_whole_text_says_and_nothing_is_kept():
+    torch.manual_seed(0)
+    gpt, words = program.GPT(program.CausalRotary(program.geometric(8)), 20), torch.arange(5)[None]
+    written = gpt.write(words, 6, temperature=1e-6)
+    for n in range(5, 11):
+        assert gpt(written[:, :n])[0, -1].argmax() == written[0, n]
+    assert gpt.position.start == 0
+    assert all(layer.attention.kept is None for layer in gpt.layers)

@@ -18,6 +18,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "shuffle": partial(_own, "shuffle", "Shuffle"),
     "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
+    "two-hands": partial(_own, "two_hands", "TwoHands"),
     "density": partial(_own, "density", "Density"),
     "doors": partial(_own, "doors", "Doors"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),

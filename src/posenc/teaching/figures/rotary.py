@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import Circle, FancyBboxPatch
 from numpy.typing import NDArray
-from torch import nn
 
 from posenc import frequencies, schedules
-from posenc.teaching import look_back, plots
+from posenc.teaching import plots
 
 Array = NDArray[np.float64]
 
@@ -98,36 +97,53 @@ def full_turn_rows(
     return rows
 
 
-def right_rows(
-    models: Mapping[str, Sequence[nn.Module]],
-    lengths: Sequence[int],
-    first: int | None = None,
-    *,
-    rule: bool = False,
-) -> dict[str, dict[str, str]]:
-    """Return how often models that look back are right, a row for each name.
+def where_it_looks(
+    by_step: Mapping[int, float], marked: Sequence[int], omega: Array, known: int
+) -> None:
+    """Show how much attention goes to each step, and the hands as they stand at some steps.
 
     Parameters
     ----------
-    models : mapping from a name to models of several seeds
-    lengths : sequence of int
-        Letters of the texts, in a column each.
-    first : int, optional
-        Place at which 32 letters begin in one more column.
-    rule : bool
-        Whether a rule without a model, to name the commonest letter, has a row, too.
+    by_step : mapping from a step, key minus query, to its mean weight
+    marked : sequence of int
+        Steps above which the dials are drawn.
+    omega : array of shape (n,)
+        Frequencies of the dials, fast ones first.
+    known : int
+        The largest step of training.
     """
-    rows = {}
-    for name, some in models.items():
-        rows[name] = {f"{n} letters": look_back.right(some, length=n) for n in lengths}
-        if first is not None:
-            rows[name][f"32 letters from place {first}"] = look_back.right(some, first=first)
-    if rule:
-        sizes = [*lengths, *[32] * (first is not None)]
-        counted = [look_back.by_counting(length=n) for n in sizes]
-        columns = next(iter(rows.values()))
-        rows["no model, the commonest letter"] = dict(zip(columns, counted, strict=True))
-    return rows
+    figure, ax = plots.new(height=3.4, width=6.8)
+    steps, weights = list(by_step), list(by_step.values())
+    ax.axvspan(-known, known, color="0.9", label="steps of training")
+    ax.plot(steps, weights, "-", linewidth=1.2)
+    top = max(weights)
+    ax.set(xlabel="step from the asking letter", ylabel="mean weight", ylim=(0, 1.75 * top))
+    ax.legend(loc="upper left", fontsize=9)
+    for step in marked:
+        ax.text(step, 1.08 * top, f"{step:+d}".replace("-", "−"), ha="center", fontsize=9)
+        for i, frequency in enumerate(omega):
+            middle = ax.transLimits.transform((step + 13 * (i - (len(omega) - 1) / 2), 1.33 * top))
+            _small_dial(ax, middle, frequency * step)
+    plots.show(
+        figure,
+        name="fig-rope-looks",
+        caption="Where RoPE looks in a text of 128 letters, by the step from the letter that asks, "
+        "averaged over letters and heads. Above three steps, the dials of a head, the fast ones "
+        "left: the first two show nearly the same hands each time.",
+        alt="A curve over the steps. "
+        + " ".join(f"A spike at {step:+d} of {by_step[step]:.2f}." for step in marked)
+        + f" Only the steps from -{known} to {known} were met in training. Above each spike four "
+        "dials, whose first two hands stand nearly alike in all three.",
+    )
+
+
+def _small_dial(ax: Axes, middle: Array, angle: float) -> None:
+    """Draw a dial of its own, so that it is round on any scale."""
+    dial = ax.inset_axes((middle[0] - 0.023, middle[1] - 0.06, 0.046, 0.12))
+    dial.add_patch(Circle((0, 0), 1, facecolor="white", edgecolor="0.4"))
+    dial.plot([0, np.cos(angle)], [0, np.sin(angle)], "-", color=plots.COLORS[1], linewidth=1.6)
+    dial.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
+    dial.axis("off")
 
 
 def pair_layouts(d_head: int = 8) -> None:
@@ -162,25 +178,6 @@ def pair_layouts(d_head: int = 8) -> None:
         "2 2 3 3; in the lower row, half-split, 0 1 2 3 0 1 2 3. Arrows lead from each box above "
         "to its place below.",
     )
-
-
-def layout_rows(cases: Mapping[str, Array], expected: Array) -> dict[str, dict]:
-    """Return whether scores depend on the offset only, and how far they are from the right ones.
-
-    Parameters
-    ----------
-    cases : mapping from words to an array of shape (n, n)
-        Scores of one query and one key at all pairs of positions.
-    expected : array of shape (n, n)
-    """
-    rows: dict[str, dict[str, object]] = {}
-    for name, scores in cases.items():
-        spreads = [np.ptp(np.diagonal(scores, lag)) for lag in range(-len(scores) + 1, len(scores))]
-        rows[name] = {"offset alone counts": max(spreads) < 1e-9}
-        for offset in (0, 1, 3):
-            error = np.abs(np.diagonal(scores - expected, offset)).max()
-            rows[name][f"error at offset {offset}"] = f"{error:.2f}"
-    return rows
 
 
 def precision_rows(turns: Mapping[str, tuple[Array, Array]], omega: Array) -> dict[str, dict]:

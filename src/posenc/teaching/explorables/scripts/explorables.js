@@ -1,5 +1,6 @@
 // Makes explorable figures answer. A classic script, so that pages work from a folder too.
-// A figure's own script calls posencExplorables.define(name, {functions, redraw}).
+// A figure's own script calls posencExplorables.define(name, {functions, redraw}), with
+// drag(grip, by, state) too where parts with a `data-grip` can be dragged along.
 
 (() => {
   "use strict";
@@ -83,6 +84,33 @@
       if (button.dataset.do === "copy") return copy(button, fill(python, read()));
       remember();
     });
+
+    // Mouse, pen and finger alike; what a drag changes are the controls, which keys can reach.
+    let held = null;
+    const svg = root.querySelector("svg");
+
+    function along(event) {
+      return new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
+    }
+
+    function letGo() {
+      if (held) remember();
+      held = null;
+    }
+
+    if (figure.drag) {
+      svg.style.touchAction = "pan-y"; // a finger that goes sideways drags; up and down, it scrolls
+      svg.addEventListener("pointerdown", (event) => {
+        const grip = event.target.closest("[data-grip]");
+        if (!grip || event.button) return;
+        grip.setPointerCapture(event.pointerId);
+        held = { grip: grip.dataset.grip, from: along(event), state: read() };
+      });
+      svg.addEventListener("pointermove", (event) => {
+        if (held) enter(figure.drag(held.grip, along(event) - held.from, held.state));
+      });
+      for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, letGo);
+    }
 
     function recall() {
       const [id, said] = location.hash.slice(1).split("?");
