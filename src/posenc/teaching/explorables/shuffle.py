@@ -19,12 +19,12 @@ SENTENCES = {
 }
 RULES = {
     "all": "all words",
-    "back": "itself and the words before it",
-    "numbered": "all words, which are numbered",
+    "back": "words up to itself",
+    "numbered": "all words, numbered",
 }
 HOW = {
     "all": "Each word sees all words.",
-    "back": "Each word sees only itself and the words before it.",
+    "back": "Each word sees only the words up to itself.",
     "numbered": "The words are numbered.",
 }
 D_MODEL = 6
@@ -40,8 +40,8 @@ class Shuffle(Explorable):
     caption = (
         "Drag a word to another place, or choose a sentence. Bars: the six numbers that a layer of "
         "attention with random weights makes of each word, and their mean. Outlines: what it made "
-        "of the same word in “Alice helped Bob”. The numbers 0, 1, 2 are added to the words, to "
-        "each of their entries."
+        "of the same word in “Alice helped Bob”. Where the words are numbered, 0, 1 or 2 is added "
+        "to each of their entries."
     )
     alt = (
         "The words Alice, helped and Bob on three tiles. Below each tile and in a fourth column, "
@@ -120,6 +120,8 @@ class Shuffle(Explorable):
         off = np.abs(self.columns(sentence, rule) - self.before(sentence, rule)).max(axis=1)
         moved = [WORDS[int(i)] for i, by in zip(sentence, off, strict=False) if by > 1e-9]
         said = SENTENCES[sentence]
+        if sentence == FIRST:
+            return f"“{said}.” {HOW[rule]} Now move a word."
         bars = (
             f"The bars of {listed(moved)} have changed, and so has the mean."
             if moved

@@ -6,7 +6,7 @@
   const FIRST = "012";
   const HOW = {
     all: "Each word sees all words.",
-    back: "Each word sees only itself and the words before it.",
+    back: "Each word sees only the words up to itself.",
     numbered: "The words are numbered.",
   };
   const [LEFT, COLUMN, BAR, BASE] = [10, 90, 13, 122];
@@ -62,6 +62,7 @@
       now[slot].some((one, i) => Math.abs(one - before[slot][i]) > 1e-9),
     );
     const said = words.join(" ");
+    if (sentence === FIRST) return `“${said}.” ${HOW[rule]} Now move a word.`;
     const bars = moved.length
       ? `The bars of ${listed(moved)} have changed, and so has the mean.`
       : "Each word has the same bars as in the first sentence, and so has the mean.";
