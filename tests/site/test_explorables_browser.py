@@ -13,6 +13,7 @@ from posenc.experiments.classification import explorable as benchmark
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
+from posenc.teaching import program
 from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
 from posenc.teaching.explorables.controls import Order, Switch
 
@@ -71,7 +72,18 @@ def some_sentences(rng):
     """Yield arguments of `attention` and what NumPy gives."""
     for _ in range(10):
         x, *weights = (rng.normal(size=shape) for shape in [(5, 8), (8, 8), (8, 8), (8, 8)])
-        yield [a.tolist() for a in (x, *weights)], shuffle.attention(x, *weights)
+        for causal in (False, True):
+            expected = program.attention(x, *weights, causal=causal)
+            yield [*(a.tolist() for a in (x, *weights)), causal], expected
+
+
+def all_shuffles(rng):  # noqa: ARG001
+    """Yield which word is dragged, how far and from which sentence, and what becomes of it."""
+    for sentence, slot, steps in itertools.product(shuffle.SENTENCES, range(3), range(-4, 5)):
+        words = list(sentence)
+        words.insert(min(max(slot + steps, 0), 2), words.pop(slot))
+        state = {"sentence": sentence, "rule": "back"}
+        yield [str(slot), 90 * steps, state], {"sentence": "".join(words), "rule": "back"}
 
 
 def some_bits(rng):
@@ -221,6 +233,7 @@ REFERENCES = {
     ("two-hands", "score"): all_scores,
     ("two-hands", "dragged"): all_drags,
     ("shuffle", "attention"): some_sentences,
+    ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,
@@ -503,6 +516,33 @@ def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):
     summary, expected = root.locator(".explorable-summary"), {"place": 20, "offset": -5}
     settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
     assert summary.inner_text() == figure.summary(expected)
+
+
+def test_a_word_is_dragged_and_its_bars_ride_along(gallery):
+    page, figure = gallery, explorables.make("shuffle")
+    enter(page, "shuffle", figure.first())
+    root = page.locator('.explorable[data-name="shuffle"]')
+    root.scroll_into_view_if_needed()
+
+    def bars(slot):
+        return [
+            root.locator(f'[data-part="now-{slot}-{i}"]').get_attribute("height")
+            for i in range(shuffle.D_MODEL)
+        ]
+
+    alice, mean = bars(0), bars(3)
+    first, last = (root.locator(f'[data-grip="{slot}"]').bounding_box() for slot in (0, 2))
+    y = first["y"] + first["height"] / 2
+    page.mouse.move(first["x"] + first["width"] / 2, y)
+    page.mouse.down()
+    page.mouse.move(last["x"] + last["width"] / 2, y, steps=4)
+    page.mouse.up()
+    summary = root.locator(".explorable-summary")
+    expected = figure.summary({"sentence": "120", "rule": "all"})
+    settled(page, lambda: summary.inner_text() == expected)
+    assert summary.inner_text() == expected
+    assert np.allclose([*map(float, bars(2))], [*map(float, alice)], atol=0.01)
+    assert np.allclose([*map(float, bars(3))], [*map(float, mean)], atol=0.01)
 
 
 def test_a_stronger_weight_is_drawn_darker(gallery):

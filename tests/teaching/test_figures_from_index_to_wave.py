@@ -8,16 +8,6 @@ from posenc import tables
 from posenc.teaching.figures import order_blindness, oscillations, raw_indices
 
 
-def test_strips_are_the_same_without_positions_only(drawn):
-    order_blindness.two_sentences()
-    figure, _ = drawn["fig-two-sentences"]
-    strips = [ax.images[0].get_array() for ax in figure.axes]
-    assert np.allclose(strips[0], strips[1][::-1])
-    assert np.abs(strips[2] - strips[3][::-1]).max(axis=1).min() > 0.3
-    titles = [figure.axes[place].get_title("left") for place in (0, 2)]
-    assert titles == ["without positions: the same strips", "with positions: other strips"]
-
-
 def test_every_weight_is_written_into_its_field(drawn):
     weights = np.array([[0.2, 0.8], [0.6, 0.4]])
     panels = {title: (weights, ["a", "b"]) for title in "wxyz"}

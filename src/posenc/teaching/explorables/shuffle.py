@@ -1,122 +1,161 @@
-"""A sentence in another order: what attention gives with and without positions."""
+"""A sentence in another order: what each word takes from attention rides along with the word."""
 
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc import tables
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
-from posenc.teaching.explorables.controls import Choice, Preset, Range
+from posenc.teaching.explorables.controls import Choice, Preset
+from posenc.teaching.program import attention
 
-WORDS = ("only", "Alice", "helped", "Bob")
-# Every order of the four words that is a sentence; the last is the first one backwards.
-ORDERS = (
-    (0, 1, 2, 3), (1, 0, 2, 3), (1, 2, 0, 3), (1, 2, 3, 0),
-    (0, 3, 2, 1), (3, 0, 2, 1), (3, 2, 0, 1), (3, 2, 1, 0),
-)  # fmt: skip
-POSITIONS = {"none": "none", "sinusoid": "sinusoid added"}
-D_MODEL = 8
-_BAR, _BASE, _ROOM = 38, 146, 96  # no bar is higher than the room above and below the base
+WORDS = ("Alice", "helped", "Bob")
+FIRST = "012"
+# From an order, written as digits, to its words.
+SENTENCES = {
+    "".join(map(str, order)): " ".join(WORDS[i] for i in order) for order in permutations(range(3))
+}
+RULES = {
+    "all": "all words",
+    "back": "words up to itself",
+    "numbered": "all words, numbered",
+}
+HOW = {
+    "all": "Each word sees all words.",
+    "back": "Each word sees only the words up to itself.",
+    "numbered": "The words are numbered.",
+}
+D_MODEL = 6
+_LEFT, _COLUMN, _WIDTH = 10, 90, 80  # of the words; the mean has a fourth column
+_BAR, _BASE, _ROOM = 13, 122, 66  # no bar is higher than the room above and below the base
 
 
 class Shuffle(Explorable):
-    """One layer of attention with random weights, and the mean of what comes out."""
+    """One layer of attention with random weights, word by word, and the mean of the words."""
 
     name = "shuffle"
     title = "Shuffle the words"
     caption = (
-        "Bars: the mean of what one layer of attention gives for the sentence, in eight "
-        "dimensions. Outlines: the same for the first sentence. The four words make eight "
-        "sentences, and without positions none of them moves a bar; switch the positions on and "
-        "shuffle again."
+        "Drag a word to another place, or choose a sentence. Bars: the six numbers that a layer of "
+        "attention with random weights makes of each word, and their mean. Outlines: what it made "
+        "of the same word in “Alice helped Bob”. Where the words are numbered, 0, 1 or 2 is added "
+        "to each of their entries."
     )
     alt = (
-        "The four words of a sentence in a row, and below them eight bars that all fill their "
-        "outlines exactly."
+        "The words Alice, helped and Bob on three tiles. Below each tile and in a fourth column, "
+        "for the mean, six bars that fill their outlines exactly."
     )
     controls = (
-        Range("order", "Order", 0, len(ORDERS) - 1, 1, 0),
-        Choice("positions", "Positions", POSITIONS, "none"),
+        Choice("sentence", "Sentence", SENTENCES, FIRST),
+        Choice("rule", "Each word sees", RULES, "all"),
     )
     presets = (
-        Preset("Backwards", {"order": len(ORDERS) - 1}),
-        Preset("Backwards, with positions", {"order": len(ORDERS) - 1, "positions": "sinusoid"}),
+        Preset("Bob helped Alice", {"sentence": "210"}),
+        Preset("… looking back only", {"sentence": "210", "rule": "back"}),
     )
-    python = "shuffle.Shuffle().pooled({order}, '{positions}')"
+    python = "shuffle.Shuffle().columns('{sentence}', '{rule}')"
 
     @cached_property
     def weights(self) -> dict[str, NDArray]:
-        """Random embeddings and projections, the same at every start."""
-        rng = np.random.default_rng(5)
-        shapes = {"x": (len(WORDS), D_MODEL)} | dict.fromkeys("qkv", (D_MODEL, D_MODEL))
-        return {name: rng.normal(size=shape).round(3) for name, shape in shapes.items()}
+        """Random embeddings and projections: a draw whose bars differ so much that one sees it."""
+        rng = np.random.default_rng(17)
+        sizes = {
+            "x": (len(WORDS), 1.0),
+            "q": (D_MODEL, 0.7),
+            "k": (D_MODEL, 0.7),
+            "v": (D_MODEL, 1.0),
+        }
+        return {
+            name: (size * rng.normal(size=(n_rows, D_MODEL)).round(3)).round(3)
+            for name, (n_rows, size) in sizes.items()
+        }
 
     @cached_property
     def scale(self) -> float:
         """Units of the drawing for a value of 1: the largest of all states fills its room."""
-        states = product(range(len(ORDERS)), POSITIONS)
-        return round(_ROOM / max(np.abs(self.pooled(*state)).max() for state in states), 2)
+        states = product(SENTENCES, RULES)
+        return round(_ROOM / max(np.abs(self.columns(*state)).max() for state in states), 2)
 
     def data(self) -> dict:
-        """Return the orders, the weights and the sinusoids, and the scale of the bars."""
-        table = tables.sinusoidal(len(WORDS), D_MODEL).round(6)
-        weights = {name: a.tolist() for name, a in self.weights.items()}
-        return weights | {"table": table.tolist(), "orders": ORDERS, "scale": self.scale}
+        """Return the embeddings, the weights and the scale of the bars."""
+        return {name: a.tolist() for name, a in self.weights.items()} | {"scale": self.scale}
 
-    def pooled(self, order: int, positions: str) -> NDArray:
-        """Return the mean output of the words in an order."""
-        x = self.weights["x"][list(ORDERS[order])]
-        if positions == "sinusoid":
-            x = x + tables.sinusoidal(len(WORDS), D_MODEL).round(6)
-        return attention(x, *(self.weights[name] for name in "qkv")).mean(0)
+    def columns(self, sentence: str, rule: str) -> NDArray:
+        """Return what the words take away in a sentence, and their mean, one row each."""
+        x = self.weights["x"][[*map(int, sentence)]]
+        if rule == "numbered":
+            x = x + np.arange(len(WORDS))[:, None]
+        rows = attention(x, *(self.weights[name] for name in "qkv"), causal=rule == "back")
+        return np.vstack([rows, rows.mean(axis=0)])
+
+    def before(self, sentence: str, rule: str) -> NDArray:
+        """Return what the same words took away in the first sentence, and their mean."""
+        return self.columns(FIRST, rule)[[*map(int, sentence), len(WORDS)]]
 
     def svg(self, state: State) -> str:
-        """Return the words and the bars."""
-        order = ORDERS[int(state["order"])]
-        words = "".join(
-            drawing.text(45 + 90 * i, 24, WORDS[j], class_="label word", data_part=f"word-{i}")
-            for i, j in enumerate(order)
+        """Return a tile and bars for each word, and bars for the mean."""
+        sentence, rule = str(state["sentence"]), str(state["rule"])
+        both = self.columns(sentence, rule), self.before(sentence, rule)
+        drawn = "".join(_tile(slot, WORDS[int(i)]) for slot, i in enumerate(sentence))
+        drawn += drawing.text(_LEFT + 3 * _COLUMN + _WIDTH / 2, 29, "mean", class_="label word")
+        for slot, (now, first) in enumerate(zip(*both, strict=True)):
+            drawn += _axis(slot)
+            for i in range(D_MODEL):
+                for look, row, part in (("fill", now, "now"), ("outline", first, "first")):
+                    place = bar(slot, i, row[i], self.scale)
+                    drawn += drawing.element(
+                        "rect", class_=look, data_part=f"{part}-{slot}-{i}", **place
+                    )
+        said = drawing.text(
+            _LEFT + 2 * _COLUMN, 214, "what each word takes away, and the mean", class_="label"
         )
-        first, now = (
-            self.pooled(0, str(state["positions"])),
-            self.pooled(int(state["order"]), str(state["positions"])),
-        )
-        bars = "".join(
-            drawing.element("rect", class_="fill", data_part=f"now-{i}", **self._bar(i, now[i]))
-            + drawing.element(
-                "rect", class_="outline", data_part=f"first-{i}", **self._bar(i, first[i])
-            )
-            for i in range(D_MODEL)
-        )
-        axis = drawing.element("line", x1=20, x2=340, y1=_BASE, y2=_BASE, class_="axis")
-        return drawing.svg(360, 250, words + bars + axis, label=self.alt)
-
-    def _bar(self, i: int, value: float) -> dict[str, float]:
-        """Return place and size of a bar that grows from the middle line."""
-        height = abs(float(value)) * self.scale
-        y = _BASE - height if value > 0 else float(_BASE)
-        return {"x": 24 + 40 * i, "y": y, "width": _BAR - 8, "height": height}
+        grips = "".join(_grip(slot) for slot in range(len(WORDS)))
+        return drawing.svg(360, 224, drawn + said + grips, label=self.alt)
 
     def summary(self, state: State) -> str:
-        """Return the sentence and how far the bars have moved."""
-        order, positions = int(state["order"]), str(state["positions"])
-        said = sentence(order)
-        moved = np.abs(self.pooled(order, positions) - self.pooled(0, positions)).max()
-        how = "Without positions" if positions == "none" else "With positions"
-        return f"“{said}.” {how} the largest change of a bar is {moved:.2f}."
+        """Return the sentence, and whose bars are others than in the first one."""
+        sentence, rule = str(state["sentence"]), str(state["rule"])
+        off = np.abs(self.columns(sentence, rule) - self.before(sentence, rule)).max(axis=1)
+        moved = [WORDS[int(i)] for i, by in zip(sentence, off, strict=False) if by > 1e-9]
+        said = SENTENCES[sentence]
+        if sentence == FIRST:
+            return f"“{said}.” {HOW[rule]} Now move a word."
+        bars = (
+            f"The bars of {listed(moved)} have changed, and so has the mean."
+            if moved
+            else "Each word has the same bars as in the first sentence, and so has the mean."
+        )
+        return f"“{said[0].upper()}{said[1:]}.” {HOW[rule]} {bars}"
 
 
-def attention(x: NDArray, w_q: NDArray, w_k: NDArray, w_v: NDArray) -> NDArray:
-    """Return one head of self-attention: (length, d_model) to the same."""
-    scores = (x @ w_q) @ (x @ w_k).T / np.sqrt(x.shape[1])
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True) @ (x @ w_v)
+def listed(words: list[str]) -> str:
+    """Return two words or more as a sentence lists them: "a and b", "a, b and c"."""
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def sentence(order: int) -> str:
-    """Return the words in an order, the first with a capital."""
-    said = " ".join(WORDS[j] for j in ORDERS[order])
-    return said[0].upper() + said[1:]
+def bar(slot: int, i: int, value: float, scale: float) -> dict[str, float]:
+    """Return place and size of a bar that grows from the middle line."""
+    height = abs(float(value)) * scale
+    y = _BASE - height if value > 0 else float(_BASE)
+    x = _LEFT + _COLUMN * slot + 2 + _BAR * i
+    return {"x": x, "y": y, "width": _BAR - 2, "height": height}
+
+
+def _tile(slot: int, word: str) -> str:
+    x = _LEFT + _COLUMN * slot
+    tile = drawing.element("rect", class_="between", x=x, y=8, width=_WIDTH, height=32, rx=5)
+    return tile + drawing.text(
+        x + _WIDTH / 2, 29, word, class_="label word", data_part=f"word-{slot}"
+    )
+
+
+def _axis(slot: int) -> str:
+    x = _LEFT + _COLUMN * slot
+    return drawing.element("line", x1=x, x2=x + _WIDTH, y1=_BASE, y2=_BASE, class_="axis")
+
+
+def _grip(slot: int) -> str:
+    path = f"M{_LEFT + _COLUMN * slot} 4h{_WIDTH}v190h-{_WIDTH}z"
+    return drawing.element("path", class_="grip", d=path, data_grip=str(slot))

@@ -2,12 +2,18 @@
 
 (() => {
   "use strict";
-  const WORDS = ["only", "Alice", "helped", "Bob"];
-  const [BAR, BASE] = [38, 146];
+  const WORDS = ["Alice", "helped", "Bob"];
+  const FIRST = "012";
+  const HOW = {
+    all: "Each word sees all words.",
+    back: "Each word sees only the words up to itself.",
+    numbered: "The words are numbered.",
+  };
+  const [LEFT, COLUMN, BAR, BASE] = [10, 90, 13, 122];
 
-  const times = (a, b) => a.map((row) => b[0].map((_, j) => dot(row, b.map((r) => r[j]))));
   const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const plus = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));
+  const times = (a, b) => a.map((row) => b[0].map((_, j) => dot(row, b.map((r) => r[j]))));
+  const mean = (rows) => rows[0].map((_, j) => rows.reduce((sum, row) => sum + row[j], 0) / rows.length);
 
   function softmax(row) {
     const top = Math.max(...row);
@@ -17,38 +23,61 @@
   }
 
   // One head: rows of x to rows of the same length.
-  function attention(x, wQ, wK, wV) {
+  function attention(x, wQ, wK, wV, causal) {
     const [q, k, v] = [wQ, wK, wV].map((w) => times(x, w));
     const root = Math.sqrt(x[0].length);
-    return times(q.map((query) => softmax(k.map((key) => dot(query, key) / root))), v);
+    const score = (i) => k.map((key, j) => (causal && j > i ? -Infinity : dot(q[i], key) / root));
+    return times(q.map((_, i) => softmax(score(i))), v);
   }
 
-  function pooled(order, positions, data) {
-    const words = order.map((i) => data.x[i]);
-    const x = positions === "sinusoid" ? plus(words, data.table) : words;
-    const out = attention(x, data.q, data.k, data.v);
-    return out[0].map((_, j) => out.reduce((sum, row) => sum + row[j], 0) / out.length);
+  // What the words take away, and their mean.
+  function columns(sentence, rule, data) {
+    const words = [...sentence].map((word) => data.x[word]);
+    const x = rule === "numbered" ? words.map((row, t) => row.map((one) => one + t)) : words;
+    const rows = attention(x, data.q, data.k, data.v, rule === "back");
+    return [...rows, mean(rows)];
   }
 
-  function bar(i, value, scale) {
+  function bar(slot, i, value, scale) {
     const height = Math.abs(value) * scale;
     const y = value > 0 ? BASE - height : BASE;
-    return { x: 24 + 40 * i, y, width: BAR - 8, height };
+    return { x: LEFT + COLUMN * slot + 2 + BAR * i, y, width: BAR - 2, height };
   }
 
-  function redraw(view, state, data) {
-    const order = data.orders[state.order];
-    const first = pooled(data.orders[0], state.positions, data);
-    const now = pooled(order, state.positions, data);
-    order.forEach((word, i) => (view.part(`word-${i}`).textContent = WORDS[word]));
-    now.forEach((value, i) => view.set(view.part(`now-${i}`), bar(i, value, data.scale)));
-    first.forEach((value, i) => view.set(view.part(`first-${i}`), bar(i, value, data.scale)));
-    const moved = Math.max(...now.map((value, i) => Math.abs(value - first[i])));
-    const how = state.positions === "none" ? "Without positions" : "With positions";
-    const said = order.map((word) => WORDS[word]).join(" ");
-    const sentence = said[0].toUpperCase() + said.slice(1);
-    return `“${sentence}.” ${how} the largest change of a bar is ${moved.toFixed(2)}.`;
+  const listed = (words) => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+  function redraw(view, { sentence, rule }, data) {
+    const now = columns(sentence, rule, data);
+    const first = columns(FIRST, rule, data);
+    const before = [...sentence, 3].map((word) => first[word]);
+    now.forEach((row, slot) =>
+      row.forEach((value, i) => {
+        view.set(view.part(`now-${slot}-${i}`), bar(slot, i, value, data.scale));
+        view.set(view.part(`first-${slot}-${i}`), bar(slot, i, before[slot][i], data.scale));
+      }),
+    );
+    const words = [...sentence].map((word) => WORDS[word]);
+    words.forEach((word, slot) => (view.part(`word-${slot}`).textContent = word));
+    const moved = words.filter((_, slot) =>
+      now[slot].some((one, i) => Math.abs(one - before[slot][i]) > 1e-9),
+    );
+    const said = words.join(" ");
+    if (sentence === FIRST) return `“${said}.” ${HOW[rule]} Now move a word.`;
+    const bars = moved.length
+      ? `The bars of ${listed(moved)} have changed, and so has the mean.`
+      : "Each word has the same bars as in the first sentence, and so has the mean.";
+    return `“${said[0].toUpperCase()}${said.slice(1)}.” ${HOW[rule]} ${bars}`;
   }
 
-  window.posencExplorables.define("shuffle", { functions: { attention }, redraw });
+  // The sentence in which the word that is dragged stands so many columns farther on.
+  function dragged(grip, by, { sentence, rule }) {
+    const words = [...sentence];
+    const [word] = words.splice(Number(grip), 1);
+    const slot = Math.min(Math.max(Number(grip) + Math.round(by / COLUMN), 0), 2);
+    words.splice(slot, 0, word);
+    return { sentence: words.join(""), rule };
+  }
+
+  const functions = { attention, dragged };
+  window.posencExplorables.define("shuffle", { functions, redraw, drag: dragged });
 })();
