@@ -183,26 +183,31 @@ def test_a_late_crash_costs_nothing(marked, last, remark):
     assert any(remark in line for line in found.remarks), found.remarks
 
 
+KNOWN_TOO = [
+    "%%time\nremainder = 17 % 5",
+    "%time remainder = 17 % 5",
+    "%%capture said\nprint(1)\nremainder = 2",
+    "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'))\nremainder = 2",
+    "display(np.arange(3))\nget_ipython().magic('matplotlib')\nremainder = 2",
+    "from IPython import get_ipython\nget_ipython().system('ls')\nremainder = 2",
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nremainder = 2",
+    ">>> remainder = 2",
+    "!ls\nremainder = 2\n%timeit 1",
+    "from IPython.display import display\nimport matplotlib.pyplot as plt\n"
+    "fig, ax = plt.subplots()\nax.plot([1, 2])\nremainder = 2",
+    "r = %timeit -o -n1 -r1 1 + 1\nr.average, r.best\nremainder = 2",
+    "found = !ls\nfound.n, found.l\nremainder = 2",
+    "names = %who_ls\nlen(names)\nremainder = 2",
+]
+
+
 @needs_sandbox
 @pytest.mark.parametrize(
     "before",
     [
         "%matplotlib inline\nremainder = (17\n% 5)",
         "files = !ls -l\nnp.sin?\n%pip install nothing\nremainder = 2",
-        "%%time\nremainder = 17 % 5",
-        "%time remainder = 17 % 5",
-        "%%capture said\nprint(1)\nremainder = 2",
-        "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'))\nremainder = 2",
-        "display(np.arange(3))\nget_ipython().magic('matplotlib')\nremainder = 2",
-        "from IPython import get_ipython\nget_ipython().system('ls')\nremainder = 2",
-        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nremainder = 2",
-        ">>> remainder = 2",
-        "!ls\nremainder = 2\n%timeit 1",
-        "from IPython.display import display\nimport matplotlib.pyplot as plt\n"
-        "fig, ax = plt.subplots()\nax.plot([1, 2])\nremainder = 2",
-        "r = %timeit -o -n1 -r1 1 + 1\nr.average, r.best\nremainder = 2",
-        "found = !ls\nfound.n, found.l\nremainder = 2",
-        "names = %who_ls\nlen(names)\nremainder = 2",
+        *(pytest.param(text, marks=pytest.mark.slow) for text in KNOWN_TOO),
     ],
 )
 def test_what_a_notebook_knows_costs_nothing(marked, before):
@@ -349,6 +354,7 @@ def test_the_marker_never_parses_a_submission(tmp_path, monkeypatch):
 # --- hostile submissions: the mark is what the honest part deserves, and nothing else happens
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_an_endless_loop_in_a_cell_costs_that_cell(marked):
     found = marked(submission("solutions", FIRST, "while True:\n    pass"), step_seconds=10)

@@ -178,7 +178,7 @@ def test_the_command_writes_the_file_and_names_the_day(capsys):
 def test_readers_are_found_through_imports(tmp_path):
     code = {
         "reads": "from posenc.experiments.classification import second",
-        "through": "%pip install x\nfrom posenc.audit import findings",
+        "through": "%pip install x\nfrom posenc.audit.survey import trained",
         "apart": "import numpy as np\nfrom posenc import frequencies",
     }
     for name, source in code.items():
