@@ -107,7 +107,7 @@ def test_it_is_not_too_heavy_and_says_what_it_is(reader):
 
 def test_nothing_is_left_that_only_a_screen_can_do(reader):
     text = "\n".join(page.extract_text() for page in reader.pages)
-    for words in ("Copy as Python", "Show code cell", "Show the solution", "Choose an answer"):
+    for words in ("Copy as Python", "Show code cell", "Unfold", "Choose an answer"):
         assert words not in text
 
 
