@@ -37,10 +37,12 @@ def test_lines_by_batch_size_are_told_from_end_to_end(drawn):
     assert "NATOPS: right 0.90 throughout; across 0.30 with 1, 0.80 with 8." in alt
 
 
-def test_curves_are_told_with_the_step_at_which_they_come_to_99_per_cent(drawn):
-    four_doors.learning_curves({"shut": [0.5, 0.5], "open": [0.5, 0.99, 1.0]}, every=20)
-    alt = drawn["fig-before-or-after"][1]["alt"]
-    assert alt.endswith("shut 50 %; open 100 %, first 99 % at step 20.")
+def test_what_the_place_adds_is_told_from_end_to_end(drawn):
+    lines = {"bias": [0.51, 0.2, 0], "mix": [0.42, 0.3, 0.3]}
+    four_doors.overruled(np.array([0.0, 5.0, 10.0]), lines)
+    alt = drawn["fig-overruled"][1]["alt"]
+    said = "up to 10. The weight of the last word: bias, from 0.51 to 0.00; mix, from 0.42 to 0.30."
+    assert alt.endswith(said)
 
 
 def test_maps_of_the_doors_are_told_by_their_diagonal(drawn):

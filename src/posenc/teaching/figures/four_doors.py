@@ -138,32 +138,27 @@ def way_through() -> None:
     )
 
 
-def learning_curves(curves: Mapping[str, Sequence[float]], every: int) -> None:
-    """Show test accuracy against training steps, a line for each encoding.
+def overruled(likings: NDArray[np.floating], weights: Mapping[str, Sequence[float]]) -> None:
+    """Show the weight of a word for which only its place speaks, against how loud another is.
 
     Parameters
     ----------
-    curves : mapping from a name to its accuracies, in [0, 1]
-    every : int
-        Training steps between two accuracies.
+    likings : numpy.ndarray, (n,)
+        What the other word's content adds to its score.
+    weights : mapping from what the place adds to weights, each (n,)
     """
-    figure, ax = plots.new(height=3.2, width=5.6)
-    for name, curve in curves.items():
-        ax.plot(np.arange(len(curve)) * every, 100 * np.asarray(curve), label=name)
-    ax.set(xlabel="training steps", ylabel="right answers (%)", ylim=(40, 103))
-    figure.legend(ncols=3, loc="outside upper center")
-    ends = "; ".join(f"{name} {_end(np.asarray(one), every)}" for name, one in curves.items())
+    figure, ax = plots.new(height=3.0, width=5.6)
+    for name, line in weights.items():
+        ax.plot(likings, line, label=name)
+    ax.set(xlabel="score of the word that the head likes", ylabel="weight of the last word")
+    ax.set_ylim(bottom=0)
+    figure.legend(ncols=2, loc="outside upper center")
+    told = "; ".join(f"{name}, from {w[0]:.2f} to {w[-1]:.2f}" for name, w in weights.items())
     plots.show(
         figure,
-        name="fig-before-or-after",
-        caption="Does Alice stand before Bob? Right answers on sentences that were not trained on, "
-        "half of which are the others read backwards.",
-        alt=f"One line for each encoding over the training steps. At the end: {ends}.",
+        name="fig-overruled",
+        caption="The same wish of the place, before the softmax and behind it. The more the head "
+        "likes another word, the less a bias is heard. What is added behind stays.",
+        alt="Two falling lines over the score of the word that the head likes, up to "
+        f"{likings[-1]:.0f}. The weight of the last word: {told}.",
     )
-
-
-def _end(curve: NDArray[np.float64], every: int) -> str:
-    """Return how a curve ends, and when it first comes to 99 %."""
-    there = np.flatnonzero(curve >= 0.99)
-    soon = f", first 99 % at step {every * there[0]}" if len(there) else ""
-    return f"{100 * curve[-1]:.0f} %{soon}"
