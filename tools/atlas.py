@@ -159,7 +159,8 @@ An encoding joins the library as a class, and the atlas as one file in
 `posenc/teaching/atlas/cards`. A test then asks the library for doors, parameters, longer
 inputs, real times and caches, runs the five lines, and fails where the card says otherwise.
 `python tools/atlas.py` makes this page. How to write the class is the subject of the [four
-doors](four-doors); the [next chapter](relative-and-hybrid) opens eight of them in detail.
+doors](four-doors); [relative and hybrid encodings](relative-and-hybrid) shows eight of them in
+detail.
 """
 
 

@@ -15,10 +15,10 @@ import quizzes
 CHAPTERS, PARTS = sorted(quizzes.FOLDER.glob("*.yml")), sorted(quizzes.PARTS.glob("*.yml"))
 PATHS = [*CHAPTERS, *PARTS]
 BOOK = [  # the parts that teach, in _toc.yml
-    "From index to wave",
-    "The mathematics of faithfulness",
+    "From index to clock",
+    "Clocks that turn",
     "Into the transformer",
-    "What we found",
+    "Time series",
 ]
 
 
