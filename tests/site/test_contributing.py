@@ -43,7 +43,7 @@ WRITTEN = {
         "book/atlas.ipynb",
     },
     "Add a data set": {"src/posenc/data/checksums.sha256", "src/posenc/data/measured.json"},
-    "Add a chapter": {"book/two-clocks.ipynb"},
+    "Add a chapter": {"README.md", "book/two-clocks.ipynb"},
     "Add an explorable": set(),
     "Add a claim": {"src/posenc/audit/ledger.json"},
 }

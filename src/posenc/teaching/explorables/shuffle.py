@@ -87,7 +87,8 @@ class Shuffle(Explorable):
         x = self.weights["x"][[*map(int, sentence)]]
         if rule == "numbered":
             x = x + np.arange(len(WORDS))[:, None]
-        rows = attention(x, *(self.weights[name] for name in "qkv"), causal=rule == "back")
+        to_query, to_key, to_value = (self.weights[name] for name in "qkv")
+        rows = attention(x, to_query, to_key, to_value, causal=rule == "back")
         return np.vstack([rows, rows.mean(axis=0)])
 
     def before(self, sentence: str, rule: str) -> NDArray:
