@@ -391,6 +391,7 @@ def test_endless_loops_cost_their_own_points_only(marked, loop, hangs):
     assert any(mark.TOO_LATE in line for line in found.lines)
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_function_that_is_late_once_keeps_what_it_had_earned(marked):
     slow = "kept = leaking\ndef leaking(a, *b):\n    while len(a) > 99: 1\n    return kept(a, *b)"
@@ -581,8 +582,12 @@ def test_output_without_end_is_cut(marked):
 @needs_sandbox
 @pytest.mark.parametrize(
     "value",
-    ["np.zeros(10**7)", "['x' * 10**6] * 100", "object()", "np.array([None])", "float('nan')",
-     "np.zeros((3, 0))", "{1: {2: 3}}", "10**5000", "'12'", "1j", "[[1], [2, 3]]", "True"],
+    ["object()", "np.array([None])", "float('nan')", "'12'"]
+    + [
+        pytest.param(value, marks=pytest.mark.slow)
+        for value in ("np.zeros(10**7)", "['x' * 10**6] * 100", "np.zeros((3, 0))", "{1: {2: 3}}",
+                      "10**5000", "1j", "[[1], [2, 3]]", "True")
+    ],
 )  # fmt: skip
 def test_an_answer_of_another_form_is_wrong_and_nothing_more(marked, value):
     found = marked(submission("solutions", FIRST, f"def base_for(d, longest):\n    return {value}"))

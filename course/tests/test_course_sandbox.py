@@ -190,6 +190,7 @@ except OSError:
             server.accept()
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("program", "ended"),
@@ -217,6 +218,7 @@ def test_a_run_ends_and_leaves_no_process(program, ended):
     assert running(name) == []
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_process_that_is_left_would_be_seen():
     name = f"left-{os.getpid()}"

@@ -330,6 +330,7 @@ def test_a_job_that_kills_its_workers_is_given_up_and_the_rest_goes_on(drive, ou
     assert found["mine:Deadly"]["error"] == "the worker died 2 times, at last with code -9"
 
 
+@pytest.mark.slow
 def test_a_worker_killed_from_outside_loses_no_cell(drive, out, mine):
     engine = LocalEngine(2)
 

@@ -171,6 +171,7 @@ def test_hierarchical_equals_a_sampler_of_the_same_model():
     assert found.between == pytest.approx(spread.mean(), rel=0.05)
 
 
+@pytest.mark.slow
 def test_hierarchical_is_calibrated():
     """Of statements with probability p, a share p is true; intervals cover what they promise."""
     rng, rope, n_runs = np.random.default_rng(3), 0.02, 50

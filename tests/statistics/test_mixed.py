@@ -132,6 +132,7 @@ TRUE = {
 }
 
 
+@pytest.mark.slow
 def test_intervals_of_gains_cover_what_they_promise():
     """Of twenty tables; without the shared baseline that of tokens would be far too narrow."""
     rng, n_runs = np.random.default_rng(5), 20

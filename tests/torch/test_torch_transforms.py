@@ -417,9 +417,10 @@ class Layer(torch.nn.Module):
 
 
 # DyWPE apart: its lengths halve from scale to scale, and whether they are odd decides what is done
-EXPORTED = [(name, True) for name in encodings.names("series") if name != "dywpe"]
+MASKED = [(name, True) for name in encodings.names("series") if name != "dywpe"]
 # One of each kind of term, as without a mask other kernels serve long inputs.
-EXPORTED += [(name, False) for name in ("none", "t5", "relative", "tupe", "conv_spe")]
+EXPORTED = [(name, False) for name in ("none", "t5", "relative", "tupe", "conv_spe")]
+EXPORTED += [pytest.param(*one, marks=pytest.mark.slow) for one in MASKED]
 
 
 @pytest.mark.parametrize(("name", "masked"), EXPORTED)

@@ -171,6 +171,7 @@ def test_a_grid_gives_all_its_cells_the_lengths():
     assert cells[2].encoding_options == {"overflow": "alias"}
 
 
+@pytest.mark.slow
 def test_the_command_writes_records_and_goes_on_where_it_stopped(tmp_path, capsys, monkeypatch):
     out = tmp_path / "lengths.jsonl"
     options = ["--out", out, "--profile", "smoke", "--epochs", 1, "--seeds", 1, "--workers", 1]
