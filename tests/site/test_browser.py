@@ -10,6 +10,7 @@ from sitefiles import ROOT, toc_files
 
 import ledger
 import ledger_html
+import quizzes
 from posenc.teaching import plots
 
 pytestmark = pytest.mark.browser
@@ -38,10 +39,9 @@ def weekly(names: list[str], *, but: tuple[str, ...]) -> list:
     return [n if n in but else pytest.param(n, marks=pytest.mark.slow) for n in names]
 
 
-# Pages of reference and of the Audit are made alike: in `make test` one stands for all.
-ALIKE = [name for name in toc_files() if name.startswith(("book/api/", "book/audit/"))]
-OTHERS = [name for name in toc_files() if name not in ALIKE]
-VISITED = [*OTHERS, *weekly(ALIKE, but=WALKED)]
+# `make test` visits the chapters; of all other pages some of each kind stand for the rest.
+CHAPTERS = [f"book/{path.stem}" for path in quizzes.FOLDER.glob("*.yml")]
+VISITED = weekly(toc_files(), but=(*CHAPTERS, *WALKED, *LOOKED_AT))
 
 
 @pytest.mark.parametrize("page_name", VISITED)

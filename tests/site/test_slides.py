@@ -84,6 +84,7 @@ def deck(browser, site):  # noqa: ARG001 - fails where a site is required and mi
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_every_slide_fits_and_its_type_is_large_enough(deck):
     wrong = {}
