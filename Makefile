@@ -142,7 +142,7 @@ check: $(VENV)/.test-installed  ## three minutes: style, types, form of the book
 	$(BIN)/python -m pytest $(QUICK) $(addprefix --ignore=,$(ON_SITE) $(LATER)) $(BRIEFLY) -n $(JOBS) --dist worksteal
 
 .PHONY: test
-test: $(VENV)/.test-installed  ## the checks of every change: style, units, notebooks, site, browser
+test: $(VENV)/.test-installed $(VENV)/.book-installed  ## the checks of every change: style, units, notebooks, site, browser
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
