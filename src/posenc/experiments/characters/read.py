@@ -4,7 +4,7 @@ The runs are those of `python -m posenc.bench text`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -160,11 +160,7 @@ def loss_rows(losses: Losses, contexts: Sequence[int] = (128, 512)) -> dict[str,
     {'512, as trained': 'not run', '512, fine-tuned': 'not run'}
     """
     return {
-        _name(encoding, schedule): {
-            f"{context}, {kind}": _shown(losses.loss(encoding, schedule, context, kind))
-            for kind in KINDS
-            for context in contexts
-        }
+        _name(encoding, schedule): _row(losses, encoding, schedule, {c: c for c in contexts})
         for encoding, schedule in NAMES
     }
 
@@ -177,22 +173,6 @@ def truncated_rows(
     The same characters are predicted at every context, from inputs that end with them, so to cut
     an input is to read a shorter one.
 
-    Parameters
-    ----------
-    losses : Losses
-    contexts : sequence of int
-        Of those of the protocol.
-
-    Returns
-    -------
-    dict of dict of str
-        One row, with the columns of `loss_rows`.
-
-    Raises
-    ------
-    KeyError
-        If a context is none of those that were read.
-
     Examples
     --------
     >>> read = {"as trained": {"128": 1.25, "512": 1.5}}
@@ -201,14 +181,16 @@ def truncated_rows(
     {'rotary, last 128': {'512, as trained': '1.25', '512, fine-tuned': '1.25'}}
     """
     longest = bench.PROTOCOL["trained"]
+    read = {context: min(context, longest) for context in contexts}
+    return {f"rotary, last {longest}": _row(losses, "rotary", bench.AS_TRAINED, read)}
+
+
+def _row(losses: Losses, encoding: str, schedule: str, read: Mapping[int, int]) -> dict[str, str]:
+    """Return the cells of one row; `read` says for each context how many characters are read."""
     return {
-        f"rotary, last {longest}": {
-            f"{context}, {kind}": _shown(
-                losses.loss("rotary", bench.AS_TRAINED, min(context, longest), kind)
-            )
-            for kind in KINDS
-            for context in contexts
-        }
+        f"{context}, {kind}": _shown(losses.loss(encoding, schedule, length, kind))
+        for kind in KINDS
+        for context, length in read.items()
     }
 
 
