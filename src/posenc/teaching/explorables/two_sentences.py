@@ -10,7 +10,7 @@ from posenc import tables
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
 from posenc.teaching.explorables.controls import Order, Switch
-from posenc.teaching.explorables.shuffle import attention
+from posenc.teaching.program import attention
 
 WORDS = ("Alice", "helped", "Bob")
 SENTENCES = {"first": "012", "second": "210"}
