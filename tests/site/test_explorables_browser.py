@@ -14,7 +14,14 @@ from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
 from posenc.teaching import program
-from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
+from posenc.teaching.explorables import (
+    density,
+    digits_bits_waves,
+    doors,
+    rope_schedules,
+    shuffle,
+    two_hands,
+)
 from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
@@ -113,6 +120,20 @@ def some_densities(rng):
         d, sigma = int(2 * rng.integers(2, 40)), float(rng.uniform(0.02, 0.5))
         omega = frequencies.geometric(int(2 * rng.integers(1, 33)), float(rng.uniform(2, 1e4)))
         yield [omega.tolist(), d, sigma], fourier.frequency_density(omega, d, sigma)
+
+
+def some_spreads(rng):
+    """Yield arguments of `spread` and what Python makes of them."""
+    for _ in range(10):
+        even, base = int(rng.integers(0, 101)), float(rng.uniform(2, 1e4))
+        yield [even, base], density.spread(even, base)
+
+
+def some_spikes(rng):
+    """Yield densities and what the library's Algorithm 1 makes of the spike at 0."""
+    for _ in range(10):
+        shares = rng.dirichlet(np.ones(density.D // 2 + 1))
+        yield [shares.tolist()], fourier.reconstruct(np.eye(density.D)[0], shares)
 
 
 def some_turns(rng):
@@ -252,6 +273,8 @@ REFERENCES = {
     ("benchmark", "level"): some_levels,
     ("density", "geometric"): some_grids,
     ("density", "density"): some_densities,
+    ("density", "spread"): some_spreads,
+    ("density", "kernel"): some_spikes,
 }
 
 every_figure = pytest.mark.parametrize("name", explorables.names())

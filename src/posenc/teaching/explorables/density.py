@@ -1,77 +1,116 @@
-"""How densely a sinusoid's frequencies lie along the Fourier axis."""
+"""Where the waves of an encoding lie, and what Algorithm 1 of the DFT paper makes of a position."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.fourier import dft_density, frequency_density
+from posenc import fourier
 from posenc.frequencies import geometric
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
 from posenc.teaching.explorables.controls import Choice, Preset, Range
 
-D = 64
-_LEFT, _WIDTH, _BASE, _HEIGHT = 30, 320, 190, 280
-_FULL = 0.6  # the share at which a bar is cut
+D = 256
+PLACES = (5, 40, 75)  # the three positions of the paper's Figure 2
+BANDWIDTH = 4 * 2 * math.pi / D  # of a bell: the paper's four lattice steps
+_LEFT, _WIDTH = 20, 330
+_BASE, _HEIGHT = 92, 750  # of the shares: pixels for a share of 1
+_ZERO, _UNIT = 226, 110  # of the spikes
 
 
 class Density(Explorable):
-    """The paper's frequency density, and the flat one of the DFT encoding."""
+    """Figures 1 and 2 of the DFT paper, from the sinusoid's waves to evenly spread ones."""
 
     name = "density"
-    title = "Which frequencies a sinusoid holds"
+    title = "Spread the waves, sharpen the spikes"
     caption = (
-        "Bars: the share of the sinusoid's frequencies near each Fourier frequency k, for width "
-        "64. The line is the DFT encoding, which holds each once. A smaller base spreads the "
-        "bars; a wider kernel only smooths them."
+        "Above: how densely the waves lie, from slow on the left to fast on the right; the dashed "
+        "line is the even spread of the DFT encoding. Below: positions 5, 40 and 75 of 256, "
+        "rebuilt from these waves, each as heavy as its density says."
     )
     alt = (
-        "33 bars over Fourier frequencies 0 to 32. The first holds most of the total, from the "
-        "thirteenth on they are empty, while a flat line marks equal shares."
+        "Above, a hill at the left end, for slow waves, which is flat and empty from a third of "
+        "the axis on, while a dashed line marks an even spread. Below, three broad bumps at 5, 40 "
+        "and 75, about a third as high as a spike; the first comes in again at the right end."
     )
     controls = (
-        Choice("base", "Base", {str(b): f"{b}" for b in (2, 10, 100, 10_000)}, "10000"),
-        Range("sigma", "Kernel σ in steps of k", 0.3, 3, 0.1, 0.5),
+        Range("even", "Even waves, %", 0, 100, 5, 0),
+        Choice("base", "Base", {str(b): f"{b}" for b in (10, 100, 10_000)}, "10000"),
     )  # fmt: skip
-    presets = (Preset("A base of 2", {"base": "2"}),)
+    presets = (
+        Preset("The sinusoid", {"even": 0, "base": "10000"}),
+        Preset("Half and half", {"even": 50, "base": "10000"}),
+        Preset("The DFT encoding", {"even": 100}),
+    )
     python = (
-        "fourier.frequency_density(frequencies.geometric(64, {base}), 64, {sigma} * 2 * np.pi / 64)"
+        "fourier.reconstruct(np.eye(256)[40], (1 - {even} / 100) * fourier.frequency_density("
+        "frequencies.geometric(256, {base}), 256, 8 * np.pi / 256) "
+        "+ {even} / 100 * fourier.dft_density(256))"
     )
 
     def svg(self, state: State) -> str:
-        """Return the bars and the flat line."""
-        density = self._density(state)
-        bars = "".join(
-            drawing.element("rect", class_="fill", data_part=f"bar-{k}", **bar(k, share))
-            for k, share in enumerate(density)
-        )
-        y = _BASE - _HEIGHT * float(dft_density(D)[1])
+        """Return the density above and the three spikes below."""
+        shares = spread(int(state["even"]), float(state["base"]))
+        y = _BASE - _HEIGHT * 2 / D
         line = drawing.element("line", x1=_LEFT, x2=_LEFT + _WIDTH, y1=y, y2=y, class_="next")
-        axis = drawing.text(_LEFT, _BASE + 16, "k = 0 (constant)") + drawing.text(
-            _LEFT + _WIDTH, _BASE + 16, f"{D // 2} (alternating)", class_="end"
+        hill = drawing.element("path", class_="turn", d=outline(shares), data_part="hill")
+        bumps = drawing.element("path", class_="line", d=spikes(kernel(shares)), data_part="spikes")
+        rules = "".join(
+            drawing.element("line", x1=_LEFT, x2=_LEFT + _WIDTH, y1=at, y2=at, class_="axis")
+            for at in (_BASE, _ZERO)
         )
-        rule = drawing.element(
-            "line", x1=_LEFT, x2=_LEFT + _WIDTH, y1=_BASE, y2=_BASE, class_="axis"
+        words = (
+            drawing.text(_LEFT, _BASE + 14, "no turn")
+            + drawing.text(_LEFT + _WIDTH, _BASE + 14, "half a turn each step", class_="end")
+            + drawing.text(_LEFT, _ZERO + 24, "position 0")
+            + drawing.text(_LEFT + _WIDTH, _ZERO + 24, f"{D - 1}", class_="end")
         )
-        return drawing.svg(360, _BASE + 24, bars + line + rule + axis, label=self.alt)
-
-    def _density(self, state: State) -> NDArray[np.float64]:
-        omega = geometric(D, float(state["base"]))
-        return frequency_density(omega, D, float(state["sigma"]) * 2 * math.pi / D)
+        return drawing.svg(360, _ZERO + 30, hill + line + bumps + rules + words, label=self.alt)
 
     def summary(self, state: State) -> str:
-        """Return how much lies in the lowest tenth of the axis."""
-        low = 100 * float(sum(self._density(state)[:4]))
-        flat = 100 * float(dft_density(D)[:4].sum())
+        """Return how high and how wide a rebuilt spike is."""
+        even, base = int(state["even"]), state["base"]
+        found = kernel(spread(even, float(base)))
         return (
-            f"With base {state['base']}, {low:.0f} % lie at the four lowest of {D // 2 + 1} "
-            f"frequencies; of the DFT encoding it is {flat:.0f} %."
+            f"{even} % of the waves are spread evenly"
+            + ("" if even == 100 else f", the others as the sinusoid's with base {base}")
+            + f". A spike comes back {found[0]:.2f} high, and is {width(found)} "
+            f"position{'' if width(found) == 1 else 's'} wide at half of its height. Its top stays "
+            "where it was."
         )
 
 
-def bar(k: int, share: float) -> dict[str, float]:
-    """Return place and size of a bar; shares above 0.6 are cut."""
-    width = _WIDTH / (D // 2 + 1)
-    height = _HEIGHT * min(_FULL, float(share))
-    return {"x": _LEFT + k * width + 1, "y": _BASE - height, "width": width - 2, "height": height}
+def spread(even: int, base: float) -> NDArray[np.float64]:
+    """Return the share of the waves at each lattice frequency, `even` per cent of them flat."""
+    rest = fourier.frequency_density(geometric(D, base), D, BANDWIDTH)
+    return (1 - even / 100) * rest + even / 100 * fourier.dft_density(D)
+
+
+def kernel(shares: NDArray) -> NDArray[np.float64]:
+    """Return what Algorithm 1 makes of the spike at 0."""
+    return fourier.reconstruct(np.eye(1, D)[0], shares)
+
+
+def width(found: NDArray) -> int:
+    """Return how many positions in one piece are at least half as high as the peak at 0."""
+    return 2 * int(np.argmax(found < found[0] / 2)) - 1
+
+
+def outline(shares: NDArray) -> str:
+    """Return the path around the density."""
+    step = _WIDTH / (len(shares) - 1)
+    points = [f"{_LEFT + k * step:.1f} {_BASE - _HEIGHT * y:.1f}" for k, y in enumerate(shares)]
+    return f"M{_LEFT} {_BASE}L{'L'.join(points)}V{_BASE}z"
+
+
+def spikes(found: NDArray) -> str:
+    """Return the path of the rebuilt spikes, one after the other."""
+    step = _WIDTH / (D - 1)
+    return "".join(
+        "M"
+        + "L".join(
+            f"{_LEFT + t * step:.1f} {_ZERO - _UNIT * found[(t - place) % D]:.1f}" for t in range(D)
+        )
+        for place in PLACES
+    )
