@@ -18,6 +18,7 @@ from posenc.teaching.explorables import (
     density,
     digits_bits_waves,
     doors,
+    noise,
     rope_schedules,
     shuffle,
     two_hands,
@@ -134,6 +135,23 @@ def some_spikes(rng):
     for _ in range(10):
         shares = rng.dirichlet(np.ones(density.D // 2 + 1))
         yield [shares.tolist()], fourier.reconstruct(np.eye(density.D)[0], shares)
+
+
+def all_noises(rng):  # noqa: ARG001
+    """Yield codes, noises and tries, with the data of the page, and the bars of Python."""
+    data = explorables.make("noise").data()
+    for code, draw in itertools.product(noise.CODES, range(1, noise.TRIES + 1)):
+        for loud in (0.0, 0.65, 3.0):
+            yield [code, loud, draw, data], noise.scores(code, loud, draw)
+
+
+def some_louder(rng):
+    """Yield how far the noise is dragged, and what the controls must become."""
+    for _ in range(40):
+        loud, steps = int(rng.integers(0, 61)), int(rng.integers(-70, 70))
+        state = {"noise": loud / 20, "draw": 3}
+        reached = {"noise": min(max(loud + steps, 0), 60) / 20, "draw": 3}
+        yield ["noise", 320 / 60 * steps, state], reached
 
 
 def some_turns(rng):
@@ -275,6 +293,8 @@ REFERENCES = {
     ("density", "density"): some_densities,
     ("density", "spread"): some_spreads,
     ("density", "kernel"): some_spikes,
+    ("noise", "scores"): all_noises,
+    ("noise", "dragged"): some_louder,
 }
 
 every_figure = pytest.mark.parametrize("name", explorables.names())
@@ -538,6 +558,22 @@ def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):
     touch("touchEnd")
     summary, expected = root.locator(".explorable-summary"), {"place": 20, "offset": -5}
     settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
+    assert summary.inner_text() == figure.summary(expected)
+
+
+def test_noise_is_turned_up_by_dragging_the_picture(gallery):
+    page, figure = gallery, explorables.make("noise")
+    enter(page, "noise", figure.first())
+    root = page.locator('.explorable[data-name="noise"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="noise"]').bounding_box()
+    x, y = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 1.3 / 3 * 320 / 360 * box["width"], y, steps=6)
+    page.mouse.up()
+    summary, expected = root.locator(".explorable-summary"), {"noise": 2.5, "draw": 12}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from posenc import faithfulness, fourier, frequencies, tables
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.explorable import (
     CHOICES,
@@ -22,7 +23,7 @@ from posenc.experiments.classification.second import Accuracies
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import friedman
-from posenc.teaching.explorables import bundle, rope_schedules
+from posenc.teaching.explorables import bundle, density, noise, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +99,7 @@ def test_what_is_copied_as_python_runs(name):
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
-    modules.append(two_sentences)
+    modules += [two_sentences, faithfulness]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):
@@ -188,6 +189,26 @@ def test_without_positions_no_order_moves_a_bar_and_with_them_every_one_does():
     assert all(np.array_equal(one, off[0]) for one in off)
     for i, one in enumerate(on):
         assert min([np.abs(one - other).max() for other in on[:i]], default=1) > 0.05
+
+
+@pytest.mark.parametrize("code", noise.CODES)
+def test_the_highest_bar_is_the_librarys_answer_at_every_noise(code):
+    table = tables.sinusoidal(64, 64) if code == "sinusoid" else tables.dft(64, 64)
+    for draw in range(1, noise.TRIES + 1):
+        crackle = faithfulness.rms_norm(table) / 8 * np.random.default_rng(draw).normal(size=64)
+        levels = np.arange(0, 3.01, 0.25)
+        heard = faithfulness.decode(table, table[24] + levels[:, None] * crackle)
+        answers = [np.argmax(noise.scores(code, level, draw)) for level in levels]
+        assert answers == heard.tolist()
+
+
+def test_the_waves_lie_between_the_sinusoids_and_those_of_the_dft():
+    skewed = fourier.frequency_density(frequencies.geometric(256), 256, 8 * np.pi / 256)
+    assert np.allclose(density.spread(0, 10_000), skewed)
+    assert np.allclose(density.spread(100, 10_000), fourier.dft_density(256))
+    assert np.allclose(density.spread(25, 10_000).sum(), 1)
+    assert density.width(density.kernel(skewed)) == 11  # as F8 measures it
+    assert density.width(density.kernel(density.spread(100, 10_000))) == 1
 
 
 def test_the_pairs_that_p_rope_stops_are_the_librarys():

@@ -20,6 +20,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
     "two-hands": partial(_own, "two_hands", "TwoHands"),
     "density": partial(_own, "density", "Density"),
+    "noise": partial(_own, "noise", "Noise"),
     "doors": partial(_own, "doors", "Doors"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }

@@ -21,7 +21,7 @@ def lineup(n_positions: int, d_model: int) -> dict[str, NDArray]:
     """
     random = np.random.default_rng(1)  # not 0, from which `decoding_error` draws its noise
     return {
-        "sinusoidal": tables.sinusoidal(n_positions, d_model),
+        "sinusoid": tables.sinusoidal(n_positions, d_model),
         "DFT": tables.dft(n_positions, d_model, overflow="stretch"),
         "tAPE": tables.tape(n_positions, d_model),
         "random": random.normal(size=(n_positions, d_model)),
@@ -49,8 +49,9 @@ def kinds_of_mistakes(answers: Mapping[str, tuple[NDArray, NDArray]]) -> None:
         figure,
         name="fig-kinds-of-mistakes",
         caption="Equally many mistakes, of two kinds: 200 positions read back from noisy encodings "
-        "of 256 dimensions, six times each. The noise is 2 norms on the left and 5 on the right.",
-        alt="Two scatter plots of decoded against true position. Left, sinusoidal: nearly all dots "
+        "of 256 dimensions, six times each. The noise is 2 times as long as the code on the left, "
+        "5 times on the right.",
+        alt="Two scatter plots of decoded against true position. Left, sinusoid: nearly all dots "
         "lie close to the diagonal. Right, DFT: most dots lie on the diagonal and the rest are "
         "scattered evenly over the square.",
     )
@@ -70,19 +71,24 @@ def separation_by_length(lengths: np.ndarray, apart: Sequence[Mapping[str, float
     for name, (color, dash) in zip(apart[0], LOOKS, strict=True):
         values = [row[name] for row in apart]
         ax.plot(lengths, values, color=color, linestyle=dash, label=name)
-    ax.set(xscale="log", yscale="log", xlabel="number of positions", ylabel="separation (norms)")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="number of positions",
+        ylabel="separation (lengths of the code)",
+    )
     ax.set_xticks(lengths, [f"{n:g}" for n in lengths])
     ax.minorticks_off()
     figure.legend(loc="outside lower center", ncols=COLUMNS)
     plots.show(
         figure,
         name="fig-separation",
-        caption="Distance of the two nearest positions, in norms, for encodings of 64 dimensions. "
-        "Bits and digits take as many columns as the last position needs. Only the sinusoid's line "
+        caption="Distance of the two nearest positions, in lengths of the code, for encodings of 64 "
+        "dimensions. Bits and digits take as many columns as the last position needs. Only the sinusoid's line "
         "is level throughout.",
-        alt="On log axes the sinusoidal line is level at 0.26 for every number of positions. The "
-        "DFT line is level at 1.41 up to 64 positions and then falls steadily; it crosses the "
-        "sinusoidal line near 512. The lines of tAPE, digits and index fall throughout, those of "
+        alt="On log axes the sinusoid's line is level at 0.26 for every number of positions. The "
+        "DFT line is level at 1.41 up to 64 positions and then falls steadily; it crosses "
+        "the sinusoid's near 512. The lines of tAPE, digits and index fall throughout, those of "
         "random rows and bits fall slowly.",
     )
 
@@ -102,7 +108,7 @@ def share_of_mistakes(levels: np.ndarray, curves: Mapping[str, np.ndarray]) -> N
         ax.plot(levels, values, color=color, linestyle=dash, label=name)
     ax.axhline(1 / 3, color="0.6", linewidth=0.8, zorder=0)
     ax.annotate("a third", (levels[0], 1 / 3), fontsize=9, va="bottom")
-    ax.set(xscale="log", xlabel="noise (norms)", ylabel="share of positions lost")
+    ax.set(xscale="log", xlabel="noise (lengths of the code)", ylabel="share of positions lost")
     ax.set_xticks([0.03, 0.1, 0.3, 1, 3, 10], ["0.03", "0.1", "0.3", "1", "3", "10"])
     ax.minorticks_off()
     figure.legend(loc="outside lower center", ncols=COLUMNS)
@@ -113,7 +119,7 @@ def share_of_mistakes(levels: np.ndarray, curves: Mapping[str, np.ndarray]) -> N
         "bits in 8 columns and digits in 3. The further right a curve rises, the more noise its "
         "encoding bears.",
         alt="The share of lost positions rises with the noise for each encoding: for index and "
-        "digits first, then for bits, then for sinusoidal and tAPE, and for DFT and random last.",
+        "digits first, then for bits, then for sinusoid and tAPE, and for DFT and random last.",
     )
 
 
@@ -145,8 +151,8 @@ def density_and_spikes(
         caption="Figure 1 of the DFT paper, and what Algorithm 1 makes of it. Above, how densely "
         "the waves of two encodings lie. Below, positions 5, 40 and 75 rebuilt with either density "
         "as weights, over the whole lattice.",
-        alt="Above, the sinusoidal density is highest at 0 and falls to nothing soon after 1; the "
+        alt="Above, the sinusoid's density is highest at 0 and falls to nothing soon after 1; the "
         "DFT density is flat. Below, the DFT rows give three spikes of height near 1; the "
-        "sinusoidal ones three broad bumps of height about a third, the first of which comes in "
+        "sinusoid's three broad bumps of height about a third, the first of which comes in "
         "again at the right end.",
     )

@@ -23,12 +23,12 @@ def two_selections(d: int = 256) -> None:
     geometric, uniform = frequencies.geometric(d), frequencies.harmonic(d)
     step = 2 * np.pi / d
     figure, axes = plots.new(2, 1, sharex=True, height_ratios=[1, 1.5], height=4.2, width=WIDTH)
-    _ticks(axes[0], {"sinusoidal": geometric, "DFT": uniform})
+    _ticks(axes[0], {"sinusoid": geometric, "DFT": uniform})
     slow = np.sum(geometric < step)
     note = f"{slow} of {len(geometric)} stand left of the second\nDFT tick: no full cycle"
     axes[0].annotate(note, (1.1, 0), fontsize=9, va="center")
     smoothed = fourier.frequency_density(geometric, d, 4 * step)
-    axes[1].plot(uniform, smoothed, color=SINUSOID, label="sinusoidal")
+    axes[1].plot(uniform, smoothed, color=SINUSOID, label="sinusoid")
     axes[1].plot(uniform, fourier.dft_density(d), color=DFT, linestyle="--", label="DFT")
     axes[1].set(xlabel="angular frequency (radians per position)", ylabel="share of the waves")
     axes[1].set_xticks([0, 1, 2, np.pi], ["0", "1", "2", "π"])
@@ -41,8 +41,8 @@ def two_selections(d: int = 256) -> None:
         "Below, the same smoothed, as in Fig. 1 of the DFT paper. The sinusoid crowds its waves at "
         "the slow end.",
         alt="Above, two rows of ticks between 0 and pi. The ticks of the DFT encoding are evenly "
-        "spaced; those of the sinusoidal encoding crowd at 0, thin out and end at 1. Below, the "
-        "smoothed density of the sinusoidal encoding is highest at 0 and falls to nothing soon "
+        "spaced; those of the sinusoid crowd at 0, thin out and end at 1. Below, the "
+        "smoothed density of the sinusoid is highest at 0 and falls to nothing soon "
         "after 1, the density of the DFT encoding is flat.",
     )
 
@@ -93,7 +93,7 @@ def two_kernels(lags: np.ndarray, sinusoidal: np.ndarray, dft: np.ndarray) -> No
         Offsets in positions, and the dot product of encodings of norm 1 that far apart.
     """
     figure, ax = plots.new(height=3.0, width=WIDTH)
-    ax.plot(lags, sinusoidal, color=SINUSOID, label="sinusoidal")
+    ax.plot(lags, sinusoidal, color=SINUSOID, label="sinusoid")
     ax.plot(lags, dft, color=DFT, linestyle="--", label="DFT")
     ax.set(xlabel="offset t − s (positions)", ylabel="dot product (norm 1)", ylim=(-0.05, 1.05))
     ax.legend(loc="upper right")
@@ -104,7 +104,7 @@ def two_kernels(lags: np.ndarray, sinusoidal: np.ndarray, dft: np.ndarray) -> No
         "dimensions. The DFT encoding gives the spike back; the sinusoid, a tip on broad "
         "shoulders.",
         alt="Dot product against offset from -128 to 128. The DFT curve is 1 at offset 0 and 0 "
-        "elsewhere. The sinusoidal curve has a sharp tip at 0 and broad shoulders that sink "
+        "elsewhere. The sinusoid's curve has a sharp tip at 0 and broad shoulders that sink "
         "slowly, with ripples, to about 0.4.",
     )
 
@@ -143,7 +143,7 @@ def shares_read(omega: np.ndarray, shares: Mapping[str, np.ndarray], waves: np.n
         figure,
         name="fig-share-read",
         caption="How much of each of 127 waves a linear layer reads from the two encodings under "
-        "mild noise. Ticks at the foot: the sinusoidal encoding's own waves.",
+        "mild noise. Ticks at the foot: the sinusoid's own waves.",
         alt=f"The DFT line is level just below 1. The {name} dots lie near 1 up to frequency "
         f"{omega[begin]:.2f}, jump between {comb.min():.2f} and {comb.max():.2f} from there to "
         f"{omega[end - 1]:.2f}, and lie at 0 from {omega[end]:.2f} on.",
