@@ -83,9 +83,9 @@ def separation_by_length(lengths: np.ndarray, apart: Sequence[Mapping[str, float
     plots.show(
         figure,
         name="fig-separation",
-        caption="Distance of the two nearest positions, in lengths of the code, for encodings of 64 "
-        "dimensions. Bits and digits take as many columns as the last position needs. Only the sinusoid's line "
-        "is level throughout.",
+        caption="Distance of the two nearest positions, in lengths of the code. All codes have 64 "
+        "dimensions, but bits and digits take as many columns as the last position needs. Only the "
+        "sinusoid's line is level throughout.",
         alt="On log axes the sinusoid's line is level at 0.26 for every number of positions. The "
         "DFT line is level at 1.41 up to 64 positions and then falls steadily; it crosses "
         "the sinusoid's near 512. The lines of tAPE, digits and index fall throughout, those of "
