@@ -13,8 +13,8 @@ N = 64  # positions, and dimensions
 SENT = 24
 TRIES = 20
 CODES = {"sinusoid": "sinusoid", "dft": "DFT encoding"}
-_LEFT, _STEP, _UNIT = 20, 5, 30
-_ZEROS = {"sinusoid": 96, "dft": 246}  # where the bars of each code stand
+_LEFT, _STEP, _UNIT = 20, 5, 34
+_ZEROS = {"sinusoid": 96, "dft": 250}  # where the bars of each code stand
 
 
 class Noise(Explorable):
@@ -56,8 +56,8 @@ class Noise(Explorable):
         panels = "".join(
             _panel(code, scores(code, float(state["noise"]), int(state["draw"]))) for code in CODES
         )
-        grip = drawing.element("path", class_="grip", d="M0 0h360v300h-360z", data_grip="noise")
-        return drawing.svg(360, 300, panels + grip, label=self.alt)
+        grip = drawing.element("path", class_="grip", d="M0 0h360v308h-360z", data_grip="noise")
+        return drawing.svg(360, 308, panels + grip, label=self.alt)
 
     def summary(self, state: State) -> str:
         """Return what each code answers."""
@@ -73,14 +73,14 @@ class Noise(Explorable):
 def _panel(code: str, found: NDArray) -> str:
     zero, answer = _ZEROS[code], int(np.argmax(found))
     sent = _LEFT + _STEP * (SENT + 0.5)
-    axis = f"M{_LEFT} {zero}h{_STEP * N}M{sent} {zero + 36}v-8m-3 4l3 -4l3 4"
+    axis = f"M{_LEFT} {zero}h{_STEP * N}M{sent} {zero + 43}v-8m-3 4l3 -4l3 4"
     return (
         drawing.text(_LEFT, zero - 78, CODES[code], class_="word")
         + drawing.text(
             340, zero - 78, f"says {answer}", class_="end word", data_part=f"says-{code}"
         )
         + drawing.element("path", class_="thin", d=axis)
-        + drawing.text(sent, zero + 47, f"{SENT} was sent", class_="label small")
+        + drawing.text(sent, zero + 53, f"{SENT} was sent", class_="label small")
         + drawing.element("path", class_="bar", d=bars(found, zero), data_part=f"bars-{code}")
         + drawing.element("circle", class_="dot", r=4, **top(found, zero), data_part=f"top-{code}")
     )

@@ -4,8 +4,8 @@
   "use strict";
   const [N, SENT] = [64, 24];
   const CODES = { sinusoid: "sinusoid", dft: "DFT encoding" };
-  const [LEFT, STEP, UNIT] = [20, 5, 30];
-  const ZEROS = { sinusoid: 96, dft: 246 };
+  const [LEFT, STEP, UNIT] = [20, 5, 34];
+  const ZEROS = { sinusoid: 96, dft: 250 };
   const MOST = 3; // of the noise
 
   const OMEGA = Array.from({ length: N / 2 }, (_, i) => 10000 ** ((-2 * i) / N));
