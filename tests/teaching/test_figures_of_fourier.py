@@ -41,6 +41,16 @@ def test_the_opening_figure_has_a_tick_for_each_wave(shown):
     assert note.get_text().startswith(f"{slow} of 32 ")
 
 
+def test_a_word_is_added_to_its_position(shown):
+    code, word = np.random.default_rng(0).normal(size=(2, 8))
+    fourier_view.sum_with_a_word(code, word)
+    tops = [
+        np.array(ax.collections[0].get_segments())[:, 1, 1]
+        for ax in shown["fig-sum-with-a-word"].axes
+    ]
+    assert np.allclose(tops, [code, word, code + word])
+
+
 def test_kernels_and_shares_are_drawn_as_given(shown):
     lags = np.arange(-4, 4)
     fourier_view.two_kernels(lags, np.cos(lags), lags == 0)

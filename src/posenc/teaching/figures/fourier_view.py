@@ -12,6 +12,30 @@ WIDTH = 4.8  # inches: letters stay readable on a phone
 SINUSOID, DFT = plots.COLORS[:2]
 
 
+def sum_with_a_word(code: np.ndarray, word: np.ndarray) -> None:
+    """Show the code of a position, a word, and their sum.
+
+    Parameters
+    ----------
+    code, word : array of shape (d,)
+    """
+    figure, axes = plots.new(3, 1, sharex=True, sharey=True, height=3.6, width=WIDTH)
+    rows = {"the code of a position": code, "a word": word, "their sum": code + word}
+    for ax, (title, row), color in zip(axes, rows.items(), (SINUSOID, "0.5", DFT), strict=True):
+        ax.vlines(np.arange(len(row)), 0, row, color=color, linewidth=0.8)
+        ax.set(title=title, xlim=(-1, len(row)))
+    axes[-1].set_xlabel("which of the numbers")
+    plots.show(
+        figure,
+        name="fig-sum-with-a-word",
+        caption=f"The code of a position, a word, and what a model gets: {len(code)} numbers each. "
+        "Which of 200 positions is it?",
+        alt="Three rows of bars. Above, the code: fast waves on the left that grow slower, then "
+        "every other bar is 0 and every other 1. In the middle random bars, many of them longer. "
+        "Below, their sum, in which the pattern can hardly be made out.",
+    )
+
+
 def two_selections(d: int = 256) -> None:
     """Show where the waves of the sinusoidal and of the DFT encoding lie, as ticks and smoothed.
 
