@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc.teaching import plots
+from posenc.teaching.atlas import called
 
 NARROW = 5.6  # inches: words stay readable on a phone
 NUMBERS = "Every number stands in a table of Behind what we found."
@@ -78,7 +79,7 @@ def _draw_answers(
         ax.plot(dots, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
         ax.plot([low, high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
         ax.plot(mean, y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
-    ax.set_yticks(range(len(gains)), [gain.encoding for gain in gains])
+    ax.set_yticks(range(len(gains)), [called(gain.encoding) for gain in gains])
     ax.set_ylim(len(gains) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
 
@@ -87,7 +88,7 @@ def _told_answers(units: NDArray[np.float64], gains: Sequence[Gain]) -> str:
     """Return from where to where means, intervals and dots lie."""
     means = [100 * gain.effect.mean for gain in gains]
     above = sum(gain.effect.low > 0 for gain in gains)
-    highest, lowest = (gains[int(pick(means))].encoding for pick in (np.argmax, np.argmin))
+    highest, lowest = (called(gains[int(p(means))].encoding) for p in (np.argmax, np.argmin))
     return (
         f"{len(gains)} means from {min(means):+.1f} ({lowest}) to {max(means):+.1f} ({highest}), "
         f"{above} intervals above zero, and {(units > 0).mean():.0%} of the dots, which lie from "
@@ -110,7 +111,8 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
     names = list(next(iter(rows.values())))
     figure, ax = plots.new(height=0.9 + 0.175 * len(rows), width=NARROW + 0.5)
     _draw_map(ax, [[by_name[name] for name in names] for by_name in rows.values()], largest)
-    ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
+    titles = [called(name) for name in names]
+    ax.set_xticks(range(len(names)), titles, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(rows)), list(rows))
     plots.show(
         figure,
@@ -156,7 +158,7 @@ def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
     top, wide = (max(means, key=lambda n: size(means[n])) for size in (np.mean, np.ptp))
     up = {name: sum(one.low > 0 for one in row.values()) for name, row in gains.items()}
     down = [
-        f"{encoding} on {name} ({one.mean:+.1f})"
+        f"{called(encoding)} on {name} ({one.mean:+.1f})"
         for name, row in gains.items()
         for encoding, one in row.items()
         if one.high < 0
