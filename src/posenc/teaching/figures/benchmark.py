@@ -315,3 +315,33 @@ def by_length(
         f"Dashed: {early} steps.",
         alt=f"Two panels of gain against steps, with a dashed line at {early}. {'; '.join(told)}.",
     )
+
+
+def in_order_and_sorted(charts: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Show one series of each kind, and below several of them with their values sorted.
+
+    Parameters
+    ----------
+    charts : array of shape (n_series, n_kinds, length)
+    names : sequence of str
+        Of the kinds.
+    """
+    figure, axes = plots.new(2, len(names), height=2.6, width=NARROW + 0.4, sharey=True)
+    for column, (name, series) in enumerate(zip(names, charts.swapaxes(0, 1), strict=True)):
+        axes[0, column].plot(series[0], color=plots.COLORS[0], linewidth=1.2)
+        axes[1, column].plot(np.sort(series).T, color=plots.COLORS[1], linewidth=0.7, alpha=0.6)
+        axes[0, column].set_title(name, fontsize=9)
+    for ax in axes.ravel():
+        ax.set(xticks=[], yticks=[])
+        ax.grid(False)
+    axes[0, 0].set_ylabel("in order")
+    axes[1, 0].set_ylabel("sorted")
+    plots.show(
+        figure,
+        name="fig-in-order-and-sorted",
+        caption="Six kinds of charts, each scaled to mean 0 and standard deviation 1. Above is "
+        f"one chart of each. Below are {len(charts)} of each, with their values sorted.",
+        alt=f"Two rows of {len(names)} curves. Above, each looks like its name: "
+        f"{', '.join(names)}. Below, sorted, all of them rise from left to right, and those of "
+        "falling charts look like those of rising ones.",
+    )
