@@ -20,6 +20,7 @@ LATER = {
         "promising-seen-afterwards",
         "what-the-gain-depends-on",
     ],
+    "choosing": ["images-text-speed-few-data", "short-and-long-series"],
     "part-quizzes": ["from-index-to-wave", "the-mathematics-of-faithfulness", "what-we-found"],
 }
 KNOWN = {page: [*FIRST.get(page, []), *LATER.get(page, [])] for page in {**FIRST, **LATER}}

@@ -2,7 +2,7 @@
 
 (() => {
   "use strict";
-  const QUESTIONS = ["order", "times", "longer", "last"];
+  const QUESTIONS = ["times", "longer", "token"];
 
   function advice(data, ...answers) {
     return data[answers.join(" ")];
@@ -16,7 +16,7 @@
       view.set(view.part(`box-${key}`), { class: found.decided === key ? "turn" : "quiet" });
     }
     view.part("use").textContent = found.use;
-    return `Use ${found.use}. ${found.why}`;
+    return `Use ${found.use}. ${found.why} To test it, ${found.test}`;
   }
 
   window.posencExplorables.define("chooser", { functions: { advice }, redraw });
