@@ -71,6 +71,12 @@ def little():
     return {tokens: str(_benchmark().told(tokens, "rotary")["little"]) for tokens in TOKENS}
 
 
+def between():
+    """On how many it brings neither much nor little."""
+    told = {tokens: _benchmark().told(tokens, "rotary") for tokens in TOKENS}
+    return {t: _read.word(one["sets"] - one["much"] - one["little"]) for t, one in told.items()}
+
+
 def sets():
     """That are whole."""
     return {tokens: str(_benchmark().told(tokens, "rotary")["sets"]) for tokens in TOKENS}

@@ -19,7 +19,7 @@ from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
 from posenc.teaching.explorables.controls import Choice, Preset
 
-_ROW = 46
+_ROW = 22
 FEW_SERIES = 200  # in the training part
 
 
@@ -70,19 +70,19 @@ class Chooser(Explorable):
     name = "chooser"
     title = "An encoding in three questions"
     caption = (
-        "The first answer that asks for something decides; its box is shaded. “Text” is whatever "
+        "The first answer that asks for something decides; its line is shaded. “Text” is whatever "
         "is predicted token after token."
     )
     alt = (
-        "Three boxes below one another, each with a question and its answer, and a recommendation "
-        "at the end: RoPE."
+        "Three questions below one another, under each of them its answers and what to use then. "
+        "The last line is marked: none of these, RoPE."
     )
     controls = (
         Choice("times", "What is a position?", {"no": "the number of a token",
                "yes": "a time, with gaps between", "grid": "a row and a column"}, "no"),
         Choice("longer", "Longer than in training?", {"no": "no",
                "series": "yes: series, to be classified",
-               "trained": "yes: text, the model has RoPE",
+               "trained": "yes: text, model has RoPE",
                "anew": "yes: text, not trained yet"}, "no"),
         Choice("token", "What is a token?", {"no": "a word or a time step",
                "patch": "a patch of time steps", "small": "a step, and I have few series"}, "no"),
@@ -97,8 +97,13 @@ class Chooser(Explorable):
 
     def data(self) -> dict:
         """Return the advice for every combination of answers."""
+        keys = [control.key for control in self.controls]
         every = product(*(control.options for control in self.controls))
-        return {" ".join(answers): vars(self.advice(*answers)) for answers in every}
+        return {
+            " ".join(answers): vars(self.advice(*answers))
+            | {"y": _top(self._row(**dict(zip(keys, answers, strict=True))))}
+            for answers in every
+        }
 
     def advice(self, times: str, longer: str, token: str) -> Advice:
         """Return what to use where these are the answers."""
@@ -121,32 +126,53 @@ class Chooser(Explorable):
         }
 
     def svg(self, state: State) -> str:
-        """Return the questions with their answers, and the recommendation."""
-        advice = self.advice(**state)
-        rows = "".join(
-            self._row(i, control, state, advice) for i, control in enumerate(self.controls)
-        )
-        y = _ROW * len(self.controls) + 8
-        end = drawing.element(
-            "rect", x=4, y=y, width=352, height=44, rx=6, class_="outline"
-        ) + drawing.text(180, y + 27, advice.use, class_="label word", data_part="use")
-        return drawing.svg(360, y + 50, rows + end, label=self.alt)
+        """Return all questions, answers and recommendations, and a mark at the one that decides."""
+        lines = self._lines()
+        mark = drawing.element(
+            "rect", class_="turn glide", x=4, y=_top(self._row(**state)), width=352, height=_ROW,
+            rx=5, data_part="mark",
+        )  # fmt: skip
+        drawn = "".join(_line(i, *line) for i, line in enumerate(lines))
+        return drawing.svg(360, _top(len(lines)) + 2, mark + drawn, label=self.alt)
 
-    def _row(self, i: int, control: Choice, state: State, advice: Advice) -> str:
-        y = _ROW * i + 4
-        kind = "turn" if advice.decided == control.key else "quiet"
-        box = {"x": 4, "y": y, "width": 352, "height": 38, "rx": 6, "class_": kind}
-        shown = control.options[str(state[control.key])]
-        return (
-            drawing.element("rect", data_part=f"box-{control.key}", **box)
-            + drawing.text(14, y + 23, control.label)
-            + drawing.text(346, y + 23, shown, class_="end", data_part=f"answer-{control.key}")
-        )
+    def _lines(self) -> list[tuple[str, str, str]]:
+        """Return the lines of the drawing: a question, or an answer and what to use."""
+        lines = []
+        for number, control in enumerate(self.controls, 1):
+            lines.append((f"{number}. {control.label}", "", ""))
+            asked = (option for option in control.options if option != "no")
+            lines += [
+                ("", control.options[option].removeprefix("yes: "), _USE[option])
+                for option in asked
+            ]
+        return [*lines, ("None of these", "", _USE["no"])]
+
+    def _row(self, **answers: str) -> int:
+        """Return which line of the drawing decides."""
+        row = 0
+        for control in self.controls:
+            for option in control.options:
+                if option == answers[control.key] != "no":
+                    return row + [*control.options].index(option)
+            row += len(control.options)
+        return row
 
     def summary(self, state: State) -> str:
         """Return the recommendation, what it rests on, and how to test it."""
         advice = self.advice(**state)
         return f"Use {advice.use}. {advice.why} To test it, {advice.test}"
+
+
+def _top(row: int) -> int:
+    """Return where a line of the drawing begins."""
+    return 4 + _ROW * row
+
+
+def _line(row: int, question: str, answer: str, use: str) -> str:
+    y = _top(row) + 15
+    left = drawing.text(8, y, question, style="font-weight: 600") if question else ""
+    answered = drawing.text(24, y, answer) if answer else ""
+    return left + answered + (drawing.text(350, y, use, class_="end") if use else "")
 
 
 def gains_of(model: str) -> dict[str, second.Gain]:

@@ -21,7 +21,7 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
     trained, far : int
         Steps of the series of training and of the test.
     """
-    figure, ax = plots.new(height=3.1, width=NARROW)
+    figure, ax = plots.new(height=3.9, width=NARROW)
     points = merged(found)
     for names, (cost, right) in points.items():
         far_enough = right >= 0.9
