@@ -170,7 +170,7 @@ def _top(row: int) -> int:
 
 def _line(row: int, question: str, answer: str, use: str) -> str:
     y = _top(row) + 15
-    left = drawing.text(8, y, question, style="font-weight: 600") if question else ""
+    left = drawing.text(8, y, question, class_="asked") if question else ""
     answered = drawing.text(24, y, answer) if answer else ""
     return left + answered + (drawing.text(350, y, use, class_="end") if use else "")
 
