@@ -46,3 +46,16 @@ def test_a_mended_model_has_a_bar_and_its_number(drawn):
     figure, words = drawn["fig-mended"]
     assert [bar.get_width() for bar in figure.axes[0].patches] == [3.347, 1.42]
     assert "as trained 3.35, cut 1.42" in words["alt"]
+
+
+def test_each_set_has_a_dot_where_sorting_costs_and_order_brings_what_is_told(drawn):
+    found = SimpleNamespace(
+        sets=("A", "B", "C"), lost=np.array([-5.0, 2.0, 40.0]), gains=np.array([1.0, -2.0, 50.0])
+    )
+    benchmark.sorting(found, named=("C",))
+    figure, words = drawn["fig-sorting"]
+    dots = figure.axes[0].lines[-1]
+    assert dots.get_xdata().tolist() == [-5.0, 2.0, 40.0]
+    assert dots.get_ydata().tolist() == [1.0, -2.0, 50.0]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["C"]
+    assert "A (-5.0, +1.0)" in words["alt"]

@@ -155,7 +155,7 @@ def _rows(grid: Accuracies | None) -> Rows:
     return {
         "sets": [grid.datasets[i] for i in order],
         "none": means[order, none].tolist(),
-        "encodings": means[np.ix_(order, kept)].tolist(),
+        "encodings": means[order][:, kept].tolist(),
     }
 
 
