@@ -10,7 +10,8 @@ from posenc.teaching import plots
 from posenc.teaching.atlas import called
 
 NARROW = 5.6  # inches: words stay readable on a phone
-NUMBERS = "Every number stands in a table of Behind what we found."
+NUMBERS = "Every number stands in a table below."
+N_COLOURS = 128  # of a map: its page has many pictures
 MANY = 16  # tokens: as few, and as many, are told of together
 
 
@@ -123,6 +124,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
         "zero. Numbers without one are bold. Sets stand in the order of their length.",
         alt=f"A table of {len(rows)} data sets by {len(names)} encodings, {tokens} as tokens. "
         f"{_told(rows)} {NUMBERS}",
+        n_colours=N_COLOURS,
     )
 
 
