@@ -5,13 +5,16 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from posenc import encodings
 from posenc.experiments.lengths import read as lab
 from posenc.experiments.range_probe import longer as lengths
+from posenc.guide import measured
 from posenc.guide import recommendations as guide
-from posenc.guide.chooser import Chooser, moved_image, stretch
+from posenc.guide.chooser import Chooser, moved_image, reach, stretch
+from posenc.teaching.atlas import called
 from posenc.teaching.figures import choosing as figures
 
 lines = functools.cache(guide.lines)  # reads all results, which takes seconds
@@ -25,15 +28,13 @@ RULES = [
 
 # answers that differ from the usual ones -> the rule of the first page that decides, if it asks
 DECIDED = [
-    ({"order": "no"}, None, "no encoding"),
     ({"times": "yes"}, 1, "RoPE over the times"),
     ({"times": "grid"}, 1, "RoPE on two axes, axial or mixed"),
     ({"longer": "series"}, 2, "Shaw’s relative encoding or RoPE"),
     ({"longer": "trained"}, 2, "YaRN and a few steps of training"),
-    ({"longer": "anew"}, None, "FIRE, KERPLE or RoPE at random places"),
-    ({"last": "cached"}, 4, "RoPE"),
-    ({"last": "patch"}, 3, "the sinusoid"),
-    ({"last": "small"}, 3, "the sinusoid"),
+    ({"longer": "anew"}, 2, "RoPE with a larger base"),
+    ({"token": "patch"}, 3, "the sinusoid"),
+    ({"token": "small"}, 3, "the sinusoid"),
     ({}, 4, "RoPE"),
 ]
 
@@ -42,8 +43,6 @@ DECIDED = [
 def test_the_questions_of_the_first_page_and_of_the_chooser_agree(answers, rule, use):
     figure = chooser()
     assert figure.advice(**{**figure.first(), **answers}).use == use
-    if rule is None:
-        return
     rule = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", RULES[rule - 1]).replace("'", "’")  # links
     named = {"RoPE over the times": "RoPE and give it the times"}.get(use, use)
     parts = re.split(r", | or | and (?=a few)", named)
@@ -58,7 +57,7 @@ def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
         if option != control.value
     }
     assert asked == {answer for answers, *_ in DECIDED for answer in answers.items()}
-    assert {rule for _, rule, _ in DECIDED if rule} == set(range(1, len(RULES) + 1))
+    assert {rule for _, rule, _ in DECIDED} == set(range(1, len(RULES) + 1))
     assert [line.split(".")[0] for line in RULES[:-1]] == list("123")
 
 
@@ -67,10 +66,9 @@ def test_the_chooser_has_an_answer_for_every_question_of_the_first_page():
     [
         ("Longer series", {"longer": "series"}),
         ("Longer texts, RoPE trained", {"longer": "trained"}),
-        ("Longer texts, a new model", {"longer": "anew"}),
         ("Uneven samples, real times", {"times": "yes"}),
         ("Images", {"times": "grid"}),
-        ("Few data", {"last": "small"}),
+        ("Few data", {"token": "small"}),
     ],
 )
 def test_the_guide_recommends_what_the_chooser_does(question, answers):
@@ -79,22 +77,39 @@ def test_the_guide_recommends_what_the_chooser_does(question, answers):
 
 
 def test_a_language_model_is_led_on_to_longer_texts():
-    figure = chooser()
-    advice = figure.advice(**{**figure.first(), "last": "cached"})
-    line = lines()["A language model"]
-    assert line.use.split("; ") == [advice.use, "for longer texts see below"]
+    advice = chooser().advice("no", "no", "no")
+    assert lines()["A language model"].use.split("; ") == [advice.use, "for longer texts see below"]
     cases = list(lines())
     below = cases[cases.index("A language model") + 1 :]
     assert [case for case in below if case.startswith("Longer texts")] == below[:2]
-    assert "longer than in training" in advice.why
+    assert "texts grow longer" in advice.why
 
 
-@pytest.mark.parametrize("longer", ["series", "trained", "anew"])
-def test_what_comes_one_after_another_is_not_advised_by_the_task_with_series(longer):
-    advice = chooser().advice("yes", "no", longer, "cached")
-    assert "Shaw" not in advice.use
+@pytest.mark.parametrize("longer", ["trained", "anew"])
+def test_a_language_model_is_advised_by_text_and_not_by_tasks_of_a_few_symbols(longer):
+    advice = chooser().advice("no", longer, "no")
     assert "one text" in advice.why
-    assert "coin" not in advice.why
+    assert "cut" in advice.test
+    names = ("FIRE", "KERPLE", "random places", "CoPE", "Shaw")
+    line = lines()[
+        "Longer texts, RoPE trained" if longer == "trained" else "Longer texts, a new model"
+    ]
+    for said in (advice.use, advice.why, line.use, line.number):
+        assert not any(name in said for name in names)
+    assert line.use.startswith(advice.use)
+
+
+def test_every_answer_has_a_reason_and_a_test():
+    for advice in chooser().data().values():
+        assert advice["why"].endswith(".")
+        assert advice["test"].endswith(".")
+
+
+def test_the_first_question_that_asks_for_something_decides():
+    assert chooser().advice("yes", "trained", "patch").decided == "times"
+    assert chooser().advice("no", "trained", "patch").decided == "longer"
+    assert chooser().advice("no", "no", "patch").decided == "token"
+    assert chooser().advice("no", "no", "no").decided == ""
 
 
 def test_long_documents_lead_to_a_schedule():
@@ -108,8 +123,7 @@ def test_that_rotary_leads_on_no_task_is_counted():
     first = [found.order(task)[0] for task in found.tasks if found.learned(task)]
     assert "rotary" not in first
     assert len(set(first)) > 1
-    why = chooser().advice("yes", "no", "anew", "no").why
-    assert "The lead changes with the task; RoPE has it on none" in why
+    assert list(reach().leaders.values()) == first
 
 
 def test_the_schedule_is_what_keeps_the_model_of_characters_working():
@@ -122,7 +136,7 @@ def test_the_schedule_is_what_keeps_the_model_of_characters_working():
 
 def test_two_axes_are_said_not_to_be_measured_in_accuracy():
     assert "not measured in accuracy" in lines()["Images"].sure
-    why = chooser().advice("yes", "grid", "no", "no").why
+    why = chooser().advice("grid", "no", "no").why
     assert "axial_rotary" in why
     assert "Not measured in accuracy" in why
     assert encodings.make("axial_rotary", 8, 1, 4).n_axes == 2
@@ -130,9 +144,9 @@ def test_two_axes_are_said_not_to_be_measured_in_accuracy():
 
 def test_for_patches_the_guide_adds_a_control_to_what_the_chooser_says():
     figure = chooser()
-    advice = figure.advice(**{**figure.first(), "last": "patch"})
+    advice = figure.advice(**{**figure.first(), "token": "patch"})
     assert lines()["Patches as tokens"].use.split(", beside")[0] == advice.use
-    assert "two seeds without any encoding" in advice.why
+    assert "twice without any" in advice.test
 
 
 def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
@@ -142,11 +156,12 @@ def test_every_answer_says_how_sure_it_is_in_one_of_four_words():
 
 
 def test_a_mark_says_how_many_trainings_learned_the_task_where_not_all_did():
-    runs = lengths.load_longer()
-    for label in guide.cost_and_reach():
-        name, *said = label.split(" (") if " of " in label else [label]
+    runs, found = lengths.load_longer(), measured.measured()
+    shown = [n for n, one in found.items() if np.isfinite([one.cost, one.longer]).all()]
+    for name, label in zip(shown, guide.cost_and_reach(), strict=True):
         learned, every = len(runs.good(name)), len(runs.runs[name])
-        assert said == ([] if learned == every else [f"{learned} of {every})"])
+        assert label.startswith(called(name))
+        assert label.endswith(f" ({learned} of {every})") == (learned < every)
 
 
 def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work():
@@ -162,3 +177,12 @@ def test_what_the_guide_calls_zero_is_rounding():
 def test_marks_that_would_cover_each_other_share_a_name():
     found = {"a": (1.0, 0.5), "b": (1.01, 0.51), "c": (1.01, 0.9)}
     assert figures.merged(found) == {"c": (1.01, 0.9), "b, a": (1.01, 0.51)}
+
+
+def test_bars_of_mended_models_are_the_stored_losses_and_the_cut_text_is_the_shortest():
+    one, bars = stretch(), guide.mended()
+    assert (
+        bars["RoPE as trained"] == max(bars.values()) == one.nats["rotary", one.far, "as trained"]
+    )
+    assert list(bars.values()) == sorted(bars.values(), reverse=True)
+    assert bars[f"RoPE, the last {one.short} only"] == one.nats["rotary", one.short, "as trained"]

@@ -12,7 +12,6 @@ from posenc import fourier, frequencies, rotation, schedules, tables
 from posenc.experiments.classification import explorable as benchmark
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
-from posenc.statistics import friedman
 from posenc.teaching import program
 from posenc.teaching.explorables import (
     density,
@@ -237,17 +236,17 @@ def all_schedules(rng):
             yield [name, *numbers, data], rope_schedules.frequencies(name, *numbers)
 
 
-def some_ranks(rng):
-    """Yield tables of scores with ties, and the library's average ranks."""
-    for _ in range(20):
-        scores = rng.integers(0, 6, size=rng.integers(2, 12, size=2)) / 4
-        yield [scores.tolist()], friedman.average_ranks(scores)
+def all_gains(rng):  # noqa: ARG001
+    """Yield the rows of the benchmark and the gain on each set."""
+    for rows in explorables.make("benchmark").rows.values():
+        yield [rows], benchmark.gains(rows)
 
 
-def some_levels(rng):
-    """Yield gains in points and their shades."""
-    for gain in rng.normal(0, 6, size=50):
-        yield [gain], benchmark.level(gain)
+def all_standings(rng):  # noqa: ARG001
+    """Yield rows and an encoding's place, and on how many sets it is among the first and last."""
+    for rows in explorables.make("benchmark").rows.values():
+        for place in range(len(benchmark.FOLLOWED)):
+            yield [rows, place], benchmark.standing(rows, place)
 
 
 def all_advice(rng):  # noqa: ARG001
@@ -287,8 +286,8 @@ REFERENCES = {
     ("rope-schedules", "llama3"): some_llama3,
     ("rope-schedules", "longrope"): some_longrope,
     ("rope-schedules", "frequencies"): all_schedules,
-    ("benchmark", "averageRanks"): some_ranks,
-    ("benchmark", "level"): some_levels,
+    ("benchmark", "gains"): all_gains,
+    ("benchmark", "standing"): all_standings,
     ("density", "geometric"): some_grids,
     ("density", "density"): some_densities,
     ("density", "spread"): some_spreads,

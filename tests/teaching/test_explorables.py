@@ -10,19 +10,11 @@ import pytest
 
 from posenc import faithfulness, fourier, frequencies, tables
 from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.explorable import (
-    CHOICES,
-    MODELS,
-    SETS,
-    SHADES,
-    Benchmark,
-    level,
-    points,
-)
-from posenc.experiments.classification.second import Accuracies
+from posenc.experiments.classification.explorable import FOLLOWED, TOKENS, Benchmark
+from posenc.experiments.classification.second import Accuracies, load_grid
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
-from posenc.statistics import friedman
+from posenc.statistics import counts
 from posenc.teaching.explorables import bundle, density, noise, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
@@ -285,10 +277,6 @@ def test_shades_are_ordered_like_what_they_stand_for():
     shown = [doors.shade(weight) for weight in weights]
     assert (np.diff(shown) > 0).all()
     assert (shown[0], shown[-1]) == (0, 1)
-    levels = [level(gain) for gain in np.linspace(0, 60, 200)]
-    assert (np.diff(levels) >= 0).all()
-    assert list(SHADES) == sorted(set(SHADES))
-    assert len(SHADES) == max(levels) + 1
 
 
 def test_what_is_not_stored_is_said():
@@ -308,51 +296,52 @@ def drawn(model, n_sets):
 
 @pytest.mark.parametrize("n_sets", [1, 2, 38])
 def test_the_benchmark_is_drawn_of_few_sets_and_of_all(n_sets):
-    figure = Benchmark({"patch": drawn("patch", n_sets)})
+    figure = Benchmark({"steps": drawn("time_series", n_sets)})
     html = figure.html()
     weight = len(html.encode()) + len(bundle.script("benchmark.js").encode())
     assert weight <= FIGURE_LIMIT
-    assert f"{n_sets} of 38 sets planned are whole for the patch model" in html
-    assert ("A ranking takes two rows" in figure.summary(figure.first())) == (n_sets == 1)
-    assert html.count('data-part="set-') == len(drawn("patch", n_sets).units().datasets)
-
-
-def test_pairs_are_tested_as_in_the_chapter_and_shown_with_four_digits():
-    """Thirds of a point, the gains of a family's mean, tie in both or in neither."""
-    steps = np.random.default_rng(0).integers(-9, 10, (12, len(protocols.ENCODINGS), 1)) / 300
-    grid = Accuracies("patch", protocols.DATASETS[:12], protocols.ENCODINGS,
-                np.repeat(0.5 + steps, 5, axis=2), np.full((12, 5), 0.2))  # fmt: skip
-    found = friedman.wilcoxon_holm(points(grid))
-    assert np.array_equal(found, friedman.wilcoxon_holm(grid.scores[:, 1:].mean(2)))
-    shown = Benchmark({"patch": grid}).data()["gains"]
-    assert all(gain == round(gain, 4) for row in shown for gain in row)
-
-
-def test_the_benchmark_says_that_there_is_nothing_yet():
-    figure = Benchmark({})
-    assert figure.summary(figure.first()) == (
-        "0 of 38 sets planned are whole for the patch model, and there is none of this kind."
+    assert f"of {n_sets} data sets an encoding brings" in html
+    shown = re.findall(r'data-part="set-\d+">([^<]+)<', html)
+    assert len(shown) == n_sets
+    assert "No data set has been trained whole" in figure.summary(
+        {"tokens": "patches", "follow": "dft"}
     )
-    assert "<svg" in figure.html()
 
 
-def test_clear_differences_are_told_apart():
-    figure = Benchmark({"patch": drawn("patch", 38)})
-    assert "erpe" not in figure.summary(figure.first()).split("points. ")[1].split(" has")[0]
-    assert figure.summary(figure.first()).count("told apart from") == 1
+def test_a_row_has_the_accuracies_of_its_set_and_more_gain_stands_higher():
+    grid = drawn("patch", 9)
+    rows = Benchmark({"patches": grid}).rows["patches"]
+    gained = []
+    for name, none, several in zip(*rows.values(), strict=True):
+        means = 100 * grid.only([name]).scores[0].mean(1)
+        np.testing.assert_allclose([none, *several], means, atol=0.005)
+        gained.append(np.mean(several) - none)
+    assert gained == sorted(gained, reverse=True)
+    assert (*FOLLOWED,) == grid.encodings[1:]
 
 
-@pytest.mark.parametrize("choice", [("mlp", "whole", "all"), ("patch", "big", "all"),
-                                    ("patch", "whole", "best")])  # fmt: skip
+def test_what_is_told_of_the_benchmark_is_counted_from_the_edition():
+    figure = Benchmark()
+    for tokens, model in {"steps": "time_series", "patches": "patch"}.items():
+        grid = load_grid(model)
+        means = 100 * counts.mean(grid.scores)
+        gained = means[:, 1:].mean(1) - means[:, 0]
+        for place, name in enumerate(FOLLOWED, 1):
+            told = figure.told(tokens, name)
+            assert told["much"] == (gained >= 10).sum()
+            assert told["little"] == (gained < 2).sum()
+            above = (means[:, 1:] > means[:, [place]]).sum(1)
+            below = (means[:, 1:] < means[:, [place]]).sum(1)
+            assert (told["best"], told["worst"]) == ((above < 3).sum(), (below < 3).sum())
+
+
+@pytest.mark.parametrize("choice", [("words", "rotary"), ("steps", "alibi")])
 def test_a_choice_that_there_is_not_is_named(choice):
     with pytest.raises(ValueError, match="must be one of"):
-        Benchmark({}).chosen(*choice)
+        Benchmark({}).told(*choice)
 
 
-def test_each_choice_has_its_rows_and_columns():
-    data = Benchmark({"patch": drawn("patch", 5), "time_series": drawn("time_series", 3)}).data()
-    assert len(data["shown"]) == len(MODELS) * len(SETS) * len(CHOICES)
-    assert sorted(data["columns"]["added"] + data["columns"]["inside"]) == list(range(10))
-    assert all(
-        max(found["rows"], default=0) < len(data["sets"]) for found in data["shown"].values()
-    )
+def test_before_any_set_is_whole_the_benchmark_says_so():
+    figure = Benchmark({})
+    assert "no row yet" in figure.html()
+    assert all(figure.told(tokens, "rotary")["sets"] == 0 for tokens in TOKENS)

@@ -1,10 +1,10 @@
-"""Figures of the page on other norms, sizes and encodings: words and marks agree."""
+"""Figures of the benchmark, of its notes and of the guide: words and marks agree."""
 
 from types import SimpleNamespace
 
 import numpy as np
 
-from posenc.teaching.figures import benchmark, further
+from posenc.teaching.figures import benchmark, choosing, further
 
 
 def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):
@@ -27,3 +27,35 @@ def test_answers_of_another_page_have_a_name_and_a_table_of_their_own(drawn):
     found = {"patches": (np.array([[1.0, 3.0]]), [gain])}
     benchmark.answers(found, 1.0, name="fig-later", table="The table below")
     assert drawn["fig-later"][1]["alt"].endswith("The table below has every mean and interval.")
+
+
+def test_below_each_chart_stand_its_values_sorted(drawn):
+    charts = np.random.default_rng(0).normal(size=(3, 2, 20))
+    benchmark.in_order_and_sorted(charts, ("rising", "falling"))
+    figure, words = drawn["fig-in-order-and-sorted"]
+    above, below = figure.axes[:2], figure.axes[2:]
+    for kind in range(2):
+        assert above[kind].lines[0].get_ydata().tolist() == charts[0, kind].tolist()
+        shown = [line.get_ydata().tolist() for line in below[kind].lines]
+        assert shown == np.sort(charts[:, kind]).tolist()
+    assert "rising, falling" in words["alt"]
+
+
+def test_a_mended_model_has_a_bar_and_its_number(drawn):
+    choosing.mended({"as trained": 3.347, "cut": 1.42}, trained=128, far=512)
+    figure, words = drawn["fig-mended"]
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [3.347, 1.42]
+    assert "as trained 3.35, cut 1.42" in words["alt"]
+
+
+def test_each_set_has_a_dot_where_sorting_costs_and_order_brings_what_is_told(drawn):
+    found = SimpleNamespace(
+        sets=("A", "B", "C"), lost=np.array([-5.0, 2.0, 40.0]), gains=np.array([1.0, -2.0, 50.0])
+    )
+    benchmark.sorting(found, named=("C",))
+    figure, words = drawn["fig-sorting"]
+    dots = figure.axes[0].lines[-1]
+    assert dots.get_xdata().tolist() == [-5.0, 2.0, 40.0]
+    assert dots.get_ydata().tolist() == [1.0, -2.0, 50.0]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["C"]
+    assert "A (-5.0, +1.0)" in words["alt"]

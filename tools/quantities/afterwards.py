@@ -2,6 +2,8 @@
 
 from functools import cache
 
+from scipy.stats import spearmanr
+
 from posenc.experiments.classification import afterwards, found_tables, luck, second
 from posenc.statistics import friedman
 from quantities import _read
@@ -160,3 +162,50 @@ def nearest_beats_the_best():
 def _wins(row):
     said = found_tables.ahead(_read.levels())[row]
     return {tokens: one.removesuffix(" sets") for tokens, one in said.items()}
+
+
+@cache
+def _sorting():
+    return {t: afterwards.sorting(model) for t, model in MODELS.items()}
+
+
+def sorting_costs_much():
+    """With steps: more than ten points on so many sets, and on how many of them five are gained."""
+    one = _sorting()["steps"]
+    costs = one.lost > 10
+    return {"sets": _read.word(costs.sum()), "gain": _read.word((one.gains[costs] >= 5).sum())}
+
+
+def sorting_costs_nothing():
+    """With steps: on so many sets, and on how many of them less than five points are gained."""
+    one = _sorting()["steps"]
+    free = one.lost <= 0
+    return {"sets": _read.word(free.sum()), "gain": _read.word((one.gains[free] < 5).sum())}
+
+
+def handwriting_and_adiac_alone_are_otherwise():
+    """With steps: of these two kinds of sets."""
+    one = _sorting()["steps"]
+    other = ((one.lost > 10) & (one.gains < 5)) | ((one.lost <= 0) & (one.gains >= 5))
+    return {name for name, odd in zip(one.sets, other, strict=True) if odd} == {
+        "Handwriting",
+        "Adiac",
+    }
+
+
+def sorting_strawberry():
+    """With steps: what it costs there, and what an encoding gains."""
+    one = _sorting()["steps"]
+    at = one.sets.index("Strawberry")
+    return {"lost": _read.points(one.lost[at]), "gain": _read.points(one.gains[at])}
+
+
+def sorting_and_gain_agree():
+    """Spearman's rank correlation."""
+    return {t: f"{spearmanr(one.lost, one.gains).statistic:.2f}" for t, one in _sorting().items()}
+
+
+def p_of_sorting():
+    """Of that correlation."""
+    p_values = {t: spearmanr(one.lost, one.gains).pvalue for t, one in _sorting().items()}
+    return {t: second.said_p(one) for t, one in p_values.items()}

@@ -69,10 +69,44 @@ def highest():
     return {t: _read.points(100 * _read.gains(t)[0].effect.mean) for t in MODELS}
 
 
+def lowest_median():
+    """The lowest median gain of an encoding over sets."""
+    return {t: _read.points(min(_medians(t))) for t in MODELS}
+
+
+def highest_median():
+    return {t: _read.points(max(_medians(t))) for t in MODELS}
+
+
+def _medians(tokens):
+    return np.median(_read.answers()[tokens][0], 1)
+
+
+def p_values():
+    """From the smallest to the largest, after Holm's correction."""
+    found_p = {t: sorted(one.p_value for one in _read.gains(t)) for t in MODELS}
+    return {t: " to ".join(second.said_p(p[i]) for i in (0, -1)) for t, p in found_p.items()}
+
+
+def chance_of_two_points():
+    """With patches: how likely the test shows such a gain, over the encodings."""
+    (row,) = [row for name, row in found_tables.chances().items() if name.startswith("patches")]
+    return row["gain 2"]
+
+
 def of_the_sinusoid():
     """With patches."""
     (one,) = [one for one in _read.gains("patches") if one.encoding == "sinusoidal"]
     return _read.points(100 * one.effect.mean)
+
+
+def of_each():
+    """What an encoding gains on average, by tokens and name."""
+    return {
+        f"{t}.{one.encoding}": _read.points(100 * one.effect.mean)
+        for t in MODELS
+        for one in _read.gains(t)
+    }
 
 
 def independent_sets():

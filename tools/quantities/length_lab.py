@@ -31,6 +31,11 @@ def rope_is_last_of_sixteen():
     return (len(order), order[0], last) == (16, "fire", "rotary") and {*order[:4]} == four
 
 
+def rope_leads_on_none():
+    """Of the learned tasks."""
+    return "rotary" not in chooser.reach().leaders.values()
+
+
 @cache
 def _losses():
     return text.load_losses()
@@ -94,3 +99,14 @@ def trained_again_they_lose_the_same():
         for context, value in again[name]["as trained"].items()
     ]
     return {*found.later} == planned and max(apart) < 5e-4
+
+
+def nats():
+    """Lost at the trained length and at four times it, and there after further training."""
+    one = chooser.stretch()
+    said = {}
+    for name in ("rotary", "none", "alibi", "yarn", "llama3", "longrope"):
+        said[f"{name}.short"] = one.said(name, one.short)
+        said[f"{name}.far"] = one.said(name, one.far)
+        said[f"{name}.tuned"] = one.said(name, one.far, tuned=True)
+    return said

@@ -1,4 +1,4 @@
-"""Six questions, a recommendation, and what it rests on."""
+"""Three questions, one answer, its reason, and how to test it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,147 +19,160 @@ from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
 from posenc.teaching.explorables.controls import Choice, Preset
 
-_ROW = 46
+_ROW = 22
 FEW_SERIES = 200  # in the training part
-FARTHEST = {
-    "fire": "FIRE",
-    "relative": "Shaw’s relative encoding",
-    "kerple": "KERPLE",
-    "rotary, random places": "RoPE at random places",
-    "cope": "CoPE",
-    "alibi": "ALiBi",
-    "none": "no encoding",
-    "rotary": "RoPE",
-}
-"""Encodings of the lab with the names that readers know."""
 
 
 _USE = {
-    "none": "no encoding",
     "yes": "RoPE over the times",
     "grid": "RoPE on two axes, axial or mixed",
     "series": "Shaw’s relative encoding or RoPE",
     "trained": "YaRN and a few steps of training",
-    "anew": "FIRE, KERPLE or RoPE at random places",
-    "cached": "RoPE",
+    "anew": "RoPE with a larger base",
     "patch": "the sinusoid",
     "small": "the sinusoid",
     "no": "RoPE",
+}
+_TEST = {
+    "yes": (
+        "drop half of the samples of your test series, and read the others once with their times "
+        "and once numbered anew."
+    ),
+    "grid": "move your images by a few patches, and train a model with a learned table beside it.",
+    "series": "take series as long as those that you will meet, not as long as in training.",
+    "trained": (
+        "take texts as long as those that you will meet, and the same texts cut to the trained "
+        "length. If the cut is no worse, you need no repair."
+    ),
+    "anew": (
+        "train two small models with the two bases, and read texts as long as those that you will "
+        "meet, beside the same texts cut short."
+    ),
+    "patch": "train twice with it and twice without any; if the latter is as good, leave it out.",
+    "small": "train twice with it and twice with RoPE; a difference of a point may be luck.",
+    "no": "train twice with it and twice without any; if the latter is as good, leave it out.",
 }
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use, which question decided, and why."""
+    """What to use, which question decided, why, and how to test it."""
 
     use: str
     decided: str
     why: str
+    test: str
 
 
 class Chooser(Explorable):
-    """The six questions of the first page, with their evidence; the last list holds three."""
+    """The three questions of the first page, with a reason and a test for each answer."""
 
     name = "chooser"
-    title = "An encoding in six questions"
+    title = "An encoding in three questions"
     caption = (
-        "The last list holds three of them, and the first answer that asks for something decides. "
-        "“Text” is whatever is predicted token after token."
+        "The first answer that asks for something decides; its line is shaded. “Text” is whatever "
+        "is predicted token after token."
     )
     alt = (
-        "Four boxes below one another, each with a question and its answer, and a recommendation "
-        "at the end: RoPE."
+        "Three questions below one another, under each of them its answers and what to use then. "
+        "The last line is marked: none of these, RoPE."
     )
     controls = (
-        Choice("order", "Does order matter?", {"yes": "yes, or not known",
-               "no": "no: shuffled steps score the same"}, "yes"),
         Choice("times", "What is a position?", {"no": "the number of a token",
-               "yes": "a time, steps are uneven", "grid": "a row and a column"}, "no"),
-        Choice("longer", "Longer than in training?", {"no": "no", "series": "yes: a classifier",
-               "trained": "yes: text, trained with RoPE", "anew": "yes: text, to be trained"},
-               "no"),
-        Choice("last", "What else is known?", {"no": "none of the three",
-               "cached": "one token after another", "patch": "a token is a patch of steps",
-               "small": "short inputs, few data"}, "no"),
+               "yes": "a time, with gaps between", "grid": "a row and a column"}, "no"),
+        Choice("longer", "Longer than in training?", {"no": "no",
+               "series": "yes: series, to be classified",
+               "trained": "yes: text, model has RoPE",
+               "anew": "yes: text, not trained yet"}, "no"),
+        Choice("token", "What is a token?", {"no": "a word or a time step",
+               "patch": "a patch of time steps", "small": "a step, and I have few series"}, "no"),
     )  # fmt: skip
     presets = (
-        Preset("A sensor that skips", {"order": "yes", "times": "yes"}),
-        Preset("Long documents",
-               {"order": "yes", "times": "no", "longer": "trained", "last": "cached"}),
-        Preset("A series in patches",
-               {"order": "yes", "times": "no", "longer": "no", "last": "patch"}),
-        Preset("A small data set",
-               {"order": "yes", "times": "no", "longer": "no", "last": "small"}),
-    )  # fmt: skip
-    python = "chooser.Chooser().advice('{order}', '{times}', '{longer}', '{last}')"
+        Preset("A sensor that skips", {"times": "yes"}),
+        Preset("Long documents", {"times": "no", "longer": "trained"}),
+        Preset("A series in patches", {"times": "no", "longer": "no", "token": "patch"}),
+        Preset("A small data set", {"times": "no", "longer": "no", "token": "small"}),
+    )
+    python = "chooser.Chooser().advice('{times}', '{longer}', '{token}')"
 
     def data(self) -> dict:
         """Return the advice for every combination of answers."""
+        keys = [control.key for control in self.controls]
         every = product(*(control.options for control in self.controls))
-        return {" ".join(answers): vars(self.advice(*answers)) for answers in every}
+        return {
+            " ".join(answers): vars(self.advice(*answers))
+            | {"y": _top(self._row(**dict(zip(keys, answers, strict=True))))}
+            for answers in every
+        }
 
-    def advice(self, order: str, times: str, longer: str, last: str) -> Advice:
-        """Return what to use where these are the answers.
-
-        A classifier whose tokens come one after another is no classifier: it counts as text.
-        """
-        if order == "no":
-            return self._said("order", "none")
-        if times != "no":
-            return self._said("times", times)
-        if longer != "no":
-            text_after_all = longer == "series" and last == "cached"
-            return self._said("longer", "anew" if text_after_all else longer)
-        return self._said("last" if last != "no" else "", last)
-
-    def _said(self, decided: str, case: str) -> Advice:
-        return Advice(_USE[case], decided, self._why[case])
+    def advice(self, times: str, longer: str, token: str) -> Advice:
+        """Return what to use where these are the answers."""
+        answers = {"times": times, "longer": longer, "token": token}
+        decided = next((key for key, answer in answers.items() if answer != "no"), "")
+        case = answers.get(decided, "no")
+        return Advice(_USE[case], decided, self._why[case], _TEST[case])
 
     @cached_property
     def _why(self) -> dict[str, str]:
         return {
-            "none": "An encoding has nothing to add where order carries nothing.",
             "yes": _times(),
             "grid": _grid(),
             "series": _series(),
             "trained": _trained(),
             "anew": _anew(),
-            "cached": (
-                "A key is turned once, at its own position, and stays in the cache as it is. If "
-                "texts will be longer than in training, answer the third question first."
-            ),
             "patch": _patch(),
             "small": _small(),
             "no": _otherwise(),
         }
 
     def svg(self, state: State) -> str:
-        """Return the questions with their answers, and the recommendation."""
-        advice = self.advice(**state)
-        rows = "".join(
-            self._row(i, control, state, advice) for i, control in enumerate(self.controls)
-        )
-        y = _ROW * len(self.controls) + 8
-        end = drawing.element(
-            "rect", x=4, y=y, width=352, height=44, rx=6, class_="outline"
-        ) + drawing.text(180, y + 27, advice.use, class_="label word", data_part="use")
-        return drawing.svg(360, y + 50, rows + end, label=self.alt)
+        """Return all questions, answers and recommendations, and a mark at the one that decides."""
+        lines = self._lines()
+        mark = drawing.element(
+            "rect", class_="turn glide", x=4, y=_top(self._row(**state)), width=352, height=_ROW,
+            rx=5, data_part="mark",
+        )  # fmt: skip
+        drawn = "".join(_line(i, *line) for i, line in enumerate(lines))
+        return drawing.svg(360, _top(len(lines)) + 2, mark + drawn, label=self.alt)
 
-    def _row(self, i: int, control: Choice, state: State, advice: Advice) -> str:
-        y = _ROW * i + 4
-        kind = "turn" if advice.decided == control.key else "quiet"
-        box = {"x": 4, "y": y, "width": 352, "height": 38, "rx": 6, "class_": kind}
-        shown = control.options[str(state[control.key])]
-        return (
-            drawing.element("rect", data_part=f"box-{control.key}", **box)
-            + drawing.text(14, y + 23, control.label)
-            + drawing.text(346, y + 23, shown, class_="end", data_part=f"answer-{control.key}")
-        )
+    def _lines(self) -> list[tuple[str, str, str]]:
+        """Return the lines of the drawing: a question, or an answer and what to use."""
+        lines = []
+        for number, control in enumerate(self.controls, 1):
+            lines.append((f"{number}. {control.label}", "", ""))
+            asked = (option for option in control.options if option != "no")
+            lines += [
+                ("", control.options[option].removeprefix("yes: "), _USE[option])
+                for option in asked
+            ]
+        return [*lines, ("None of these", "", _USE["no"])]
+
+    def _row(self, **answers: str) -> int:
+        """Return which line of the drawing decides."""
+        row = 0
+        for control in self.controls:
+            for option in control.options:
+                if option == answers[control.key] != "no":
+                    return row + [*control.options].index(option)
+            row += len(control.options)
+        return row
 
     def summary(self, state: State) -> str:
-        """Return the recommendation and what it rests on."""
+        """Return the recommendation, what it rests on, and how to test it."""
         advice = self.advice(**state)
-        return f"Use {advice.use}. {advice.why}"
+        return f"Use {advice.use}. {advice.why} To test it, {advice.test}"
+
+
+def _top(row: int) -> int:
+    """Return where a line of the drawing begins."""
+    return 4 + _ROW * row
+
+
+def _line(row: int, question: str, answer: str, use: str) -> str:
+    y = _top(row) + 15
+    left = drawing.text(8, y, question, class_="asked") if question else ""
+    answered = drawing.text(24, y, answer) if answer else ""
+    return left + answered + (drawing.text(350, y, use, class_="end") if use else "")
 
 
 def gains_of(model: str) -> dict[str, second.Gain]:
@@ -185,10 +198,10 @@ def renumbered() -> tuple[float, float]:
 def _times() -> str:
     by_time, by_number = renumbered()
     return (
-        "It is a formula in time. Lose half of the samples: the scores of the others change by "
-        f"{by_time:.0f} if they keep their times, and by up to {by_number:.1f} standard "
-        "deviations if they are numbered anew. If the hour of the day itself matters, try the "
-        "sinusoid over the times, too."
+        "It sees only how much time lies between two samples. Lose half of them: the scores of the "
+        f"others change by {by_time:.0f} if they keep their times, and by up to {by_number:.1f} "
+        "standard deviations if they are numbered anew. If the hour of the day itself matters, try "
+        "the sinusoid over the times, too."
     )
 
 
@@ -216,10 +229,9 @@ def _two_axes(q: NDArray, k: NDArray, rows: NDArray, columns: NDArray) -> NDArra
 
 def _grid() -> str:
     return (
-        "Half of the pairs turn by the row, half by the column (axial_rotary); with mixed axes "
-        "each pair may learn its own direction. Move an image by 3 rows and 5 columns: axial "
-        f"scores change by {moved_image():.0f}. Not measured in accuracy: we trained no image "
-        "model."
+        "Half of the pairs turn by the row and half by the column (axial_rotary), or each along a "
+        "direction of its own (mixed). Move an image by 3 rows and 5 columns: axial scores change "
+        f"by {moved_image():.0f}. Not measured in accuracy: we trained no image model."
     )
 
 
@@ -232,8 +244,8 @@ def _series() -> str:
         for name, title in names.items()
     )
     return (
-        f"Trained on series of {short} steps and read at {far}, on one synthetic task in which a "
-        f"coin gives 50 %: {said}. This says nothing about text."
+        f"Trained on series of {short} steps and read at {far}, these are right: {said}. That is "
+        "one synthetic task, in which a coin gives 50 %."
     )
 
 
@@ -281,16 +293,11 @@ def stretch() -> Stretch:
 def _trained() -> str:
     one = stretch()
     return (
-        f"Change RoPE’s frequencies by a schedule such as YaRN. In our small model of characters "
-        f"({one.seeds} seeds, one text), trained on {one.short} characters, RoPE’s loss goes from "
-        f"{one.said('rotary', one.short)} nats to {one.said('rotary', one.far)} at {one.far}, "
-        f"where no encoding has {one.said('none', one.far)}. With YaRN it is "
-        f"{one.said('yarn', one.far)}, and after {one.steps} steps at that length "
-        f"{one.said('yarn', one.far, tuned=True)}, without YaRN "
-        f"{one.said('rotary', one.far, tuned=True)}. Llama 3’s schedule has "
-        f"{one.said('llama3', one.far)} and {one.said('llama3', one.far, tuned=True)}, LongRoPE’s, "
-        f"after a search, {one.said('longrope', one.far)} and "
-        f"{one.said('longrope', one.far, tuned=True)}."
+        "YaRN slows the slow hands of RoPE, so that they reach no angle that is new. In our small "
+        f"model of characters ({one.seeds} seeds, one text), read at {one.far // one.short} times "
+        f"its length, the loss rises from {one.said('rotary', one.short)} nats to "
+        f"{one.said('rotary', one.far)} with RoPE alone, to {one.said('yarn', one.far)} with YaRN, "
+        f"and to {one.said('yarn', one.far, tuned=True)} after {one.steps} steps of training."
     )
 
 
@@ -304,21 +311,10 @@ class Reach:
         Right answer tokens above the trained length by encoding, means over lengths and tasks.
     leaders : dict of str to str
         By task, the encoding that is farthest.
-    seeds : int
-        The fewest that an encoding has on a task.
     """
 
     shares: dict[str, float]
     leaders: dict[str, str]
-    seeds: int
-
-    def said(self, names: dict[str, str]) -> str:
-        """Return the shares of some encodings, which get titles, in words."""
-        return ", ".join(f"{title} {100 * self.shares[e]:.0f} %" for e, title in names.items())
-
-    def led(self, name: str) -> str:
-        """Return on how many tasks an encoding is farthest: a number or "none"."""
-        return str(list(self.leaders.values()).count(name) or "none")
 
 
 def reach() -> Reach:
@@ -327,32 +323,29 @@ def reach() -> Reach:
     tasks = [task for task in found.tasks if found.learned(task)]
     names = [e for e in found.encodings(tasks[0]) if all((t, e) in found.runs for t in tasks)]
     shares = {e: float(np.mean([found.beyond(task, e) for task in tasks])) for e in names}
-    seeds = min(len(found.runs[task, e]) for task in tasks for e in names)
-    return Reach(shares, {task: found.order(task)[0] for task in tasks}, seeds)
+    return Reach(shares, {task: found.order(task)[0] for task in tasks})
 
 
 def _anew() -> str:
-    one, other, plan = reach(), stretch(), lab.PROTOCOL
+    one = stretch()
     return (
-        f"In our small causal models ({one.seeds} seeds), trained on {plan['trained']} symbols and "
-        f"read at {min(lab.LONGER)} to {max(lab.LONGER)}, answer tokens are right in these shares, "
-        f"means over {len(one.leaders)} learned tasks: {one.said(FARTHEST)}. The lead changes with "
-        f"the task; RoPE has it on {one.led('rotary')}. In our small model of characters "
-        f"({other.seeds} seeds, one text) ALiBi has {other.said('alibi', other.short)} nats at "
-        f"{other.short} characters and {other.said('alibi', other.far)} at {other.far}, RoPE with "
-        f"YaRN and {other.steps} more steps {other.said('yarn', other.far, tuned=True)}: train "
-        "that beside it."
+        "RoPE alone does not read farther than it was trained, but it can be mended: with a larger "
+        "base from the start, as in Llama 3, and with YaRN later. In our small model of "
+        f"characters ({one.seeds} seeds, one text), at {one.far // one.short} times its length, "
+        f"ALiBi needs no repair and loses {one.said('alibi', one.far)} nats, RoPE with YaRN and "
+        f"{one.steps} steps of training {one.said('yarn', one.far, tuned=True)}."
     )
 
 
 def _patch() -> str:
     gains = gains_of("patch")
     sine, rope = (100 * gains[name].effect.mean for name in ("sinusoidal", "rotary"))
+    shown = {name: gains[name].shown for name in ("sinusoidal", "rotary")}
+    told = " That of RoPE may be luck." if shown["sinusoidal"] and not shown["rotary"] else ""
     return (
-        "Train two seeds without any encoding beside it. Over "
-        f"{gains['rotary'].n_units} independent sets the sinusoid gained {sine:+.1f} points over "
-        f"none and RoPE {rope:+.1f}; by the test that was fixed beforehand "
-        f"{second.said_shown(list(gains.values()))}."
+        "A patch does part of the work itself. Over "
+        f"{gains['rotary'].n_units} independent sets the sinusoid gained {sine:.1f} points over "
+        f"none and RoPE {rope:.1f}.{told}"
     )
 
 
@@ -375,9 +368,8 @@ def _small() -> str:
     steps, patches = small_sets("time_series"), small_sets("patch")
     return (
         f"It costs one addition. On sets of at most {FEW_SERIES} training series it was ahead of "
-        f"RoPE on {(steps > 0).sum()} of {steps.size} with a token a step, by {steps.min():+.1f} "
-        f"to {steps.max():+.1f} points, and on {(patches > 0).sum()} of {patches.size} in patches. "
-        "That is no proof; yours may differ."
+        f"RoPE on {(steps > 0).sum()} of {steps.size} with a token a step, and on "
+        f"{(patches > 0).sum()} of {patches.size} in patches. That is no proof."
     )
 
 
@@ -385,7 +377,8 @@ def _otherwise() -> str:
     gains = gains_of("time_series")
     means = [100 * one.effect.mean for one in gains.values()]
     return (
-        "Train two seeds without any encoding beside it: if they are as good, order carries "
-        f"nothing. With a token a step an encoding brought {min(means):.1f} to {max(means):.1f} "
-        f"points over {gains['rotary'].n_units} independent sets, whichever of {len(means)} it was."
+        "It takes real times, it works with a cache when a model writes word after word, and where "
+        "texts grow longer there is a repair. It was not the most accurate on our series: there "
+        f"an encoding brought {min(means):.1f} to {max(means):.1f} points on average over "
+        f"{gains['rotary'].n_units} independent sets, RoPE {100 * gains['rotary'].effect.mean:.1f}."
     )

@@ -17,26 +17,23 @@ from posenc.experiments.classification import edition, fair, second
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.found import TOKENS
 from posenc.experiments.gaps import read as gaps
-from posenc.experiments.lengths import read as lab
 from posenc.experiments.range_probe import longer as lengths
 from posenc.guide import measured
 from posenc.guide.chooser import (
-    FARTHEST,
     FEW_SERIES,
     Chooser,
     gains_of,
     moved_image,
-    reach,
     renumbered,
     small_sets,
     stretch,
 )
+from posenc.teaching.atlas import called
 from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
 
 LEARNED = "PenDigits"  # a set with many training series
 LONG, PATCH, WIDTH = 1024, 8, 64  # steps, steps in a patch, d_model
-_DRAWN = "rotary, random places"  # as the lab calls it
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ def short() -> Line:
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
     return Line(
-        f"{_advice(last='small')}; {_advice()} if lengths or times vary",
+        f"{_advice(token='small')}; {_advice()} if lengths or times vary",
         f"over {gains[0].n_units} independent sets {len(gains)} encodings gain {min(means):+.1f} "
         f"to {max(means):+.1f} points on average",
         f"{_sure(gains)}: {second.said_shown(gains)}{_no_best()}",
@@ -82,15 +79,13 @@ def short() -> Line:
 
 def long() -> Line:
     """Series of more than a hundred steps."""
-    n_patches = LONG // PATCH
-    work = _products(LONG) / _products(n_patches)
     steps = second.load_grid("time_series").only(protocols.ABOVE_100)
     cut = second.load_grid("patch").only(steps.datasets)
     whole, patched = (100 * one.scores[:, 1:].mean() for one in (steps, cut))
     return Line(
         "patches, if steps cost too much",
-        f"attention over {LONG:,} steps multiplies {work:.0f} times as much as over their "
-        f"{n_patches} patches",
+        f"attention over {LONG:,} steps multiplies {attention_work():.0f} times as much as over "
+        f"their {LONG // PATCH} patches",
         f"open: the work is counted; on {len(steps.datasets)} long sets steps have {whole:.1f} %, "
         f"patches {patched:.1f} %",
     )
@@ -105,7 +100,7 @@ def patches() -> Line:
         for one in effects.values()
     )
     return Line(
-        f"{_advice(last='patch')}, beside two seeds of no encoding",
+        f"{_advice(token='patch')}, beside two seeds of no encoding",
         f"{gains['rotary'].n_units} independent sets, points over none: sinusoid {sine}, RoPE "
         f"{rope}",
         f"{_sure([gains['sinusoidal']])}: {second.said_shown(list(gains.values()))} after "
@@ -148,15 +143,13 @@ def longer_text() -> Line:
 
 def new_text() -> Line:
     """A causal model that is to be trained, and to read more than in training."""
-    one, other = reach(), stretch()
-    named = {e: FARTHEST[e] for e in ("fire", "kerple", _DRAWN, "alibi", "none", "rotary")}
+    one = stretch()
     return Line(
-        _advice(longer="anew"),
-        f"{lab.PROTOCOL['trained']} symbols, right at {min(lab.LONGER)} to {max(lab.LONGER)}: "
-        f"{one.said(named | {'none': 'none'})}; {other.far} characters: "
-        f"ALiBi {other.said('alibi', other.far)} nats",
-        f"fair: {one.seeds} seeds, {len(one.leaders)} learned tasks, but small causal models; "
-        f"RoPE leads on {one.led('rotary')}. Nats: weak, as above",
+        f"{_advice(longer='anew')}; later YaRN and a few steps of training",
+        f"loss in nats at {one.far} characters, trained at {one.short}: RoPE with YaRN and "
+        f"{one.steps} steps {one.said('yarn', one.far, tuned=True)}, ALiBi "
+        f"{one.said('alibi', one.far)}, none {one.said('none', one.far)}",
+        "weak: as above, and the base was not varied; Llama 3 was made so",
     )
 
 
@@ -196,7 +189,7 @@ def signal() -> Line:
 def language() -> Line:
     """Text that is written token by token."""
     return Line(
-        f"{_advice(last='cached')}; for longer texts see below",
+        f"{_advice()}; for longer texts see below",
         "one token at a time with a cache, or all at once: outputs differ by "
         f"{_cached_difference():.0f}",
         "sure in the outputs; trained as small models only",
@@ -220,7 +213,7 @@ def few() -> Line:
     """A small training set."""
     steps, patches = (small_sets(model) for model in TOKENS)
     return Line(
-        _advice(last="small"),
+        _advice(token="small"),
         f"{steps.size} sets of at most {FEW_SERIES} series, a token a step: sinusoid minus RoPE "
         f"{steps.min():+.1f} to {steps.max():+.1f} points, mean {steps.mean():+.1f}",
         f"open: ahead on {(steps > 0).sum()} of {steps.size} such sets, and with patches on "
@@ -318,9 +311,26 @@ def cost_and_reach() -> dict[str, tuple[float, float]]:
     }
 
 
+def mended() -> dict[str, float]:
+    """Return the loss of the model of characters at the longest context, by what was done."""
+    one = stretch()
+    nats = {
+        name: one.nats[name, one.far, "as trained"] for name in ("rotary", "none", "alibi", "yarn")
+    }
+    return {
+        "RoPE as trained": nats["rotary"],
+        "no encoding": nats["none"],
+        "ALiBi": nats["alibi"],
+        "RoPE with YaRN": nats["yarn"],
+        f"RoPE with YaRN, {one.steps} steps": one.nats["yarn", one.far, "fine-tuned"],
+        f"RoPE, the last {one.short} only": one.nats["rotary", one.short, "as trained"],
+    }
+
+
 def _counted(name: str, one: measured.Measured) -> str:
-    """Return a name, with how many trainings learned the task if not all did."""
-    return name if one.n_learned == one.n_seeds else f"{name} ({one.n_learned} of {one.n_seeds})"
+    """Return what people call it, with how many trainings learned the task if not all did."""
+    learned = "" if one.n_learned == one.n_seeds else f" ({one.n_learned} of {one.n_seeds})"
+    return called(name) + learned
 
 
 @cache
@@ -357,6 +367,11 @@ def _no_best() -> str:
     ranking = second.ranking(second.deciding(second.load_grid("time_series")))
     alike = any(len(group) == len(ranking.encodings) for group in ranking.groups)
     return ", but no best encoding" if alike else ""
+
+
+def attention_work() -> float:
+    """Return how many times as much a layer multiplies over long series as over their patches."""
+    return _products(LONG) / _products(LONG // PATCH)
 
 
 def _products(n_tokens: int) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from posenc.experiments.classification import afterwards, found, second
+from posenc.experiments.classification.baselines import load_baselines
 from posenc.experiments.classification.second import Accuracies
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -80,3 +81,19 @@ def test_a_rival_is_ahead_in_the_mean_of_the_sets():
     found_ahead = afterwards.rival_over_the_sinusoid()
     assert found_ahead["patches"] == pytest.approx(np.mean(ahead))
     assert min(afterwards.rival_over_the_sinusoid("the sinusoid").values()) == 0
+
+
+@pytest.mark.parametrize("model", ["time_series", "patch"])
+def test_what_sorting_costs_stands_beside_the_gain_of_the_same_set(model):
+    one = afterwards.sorting(model)
+    units = second.learned(second.load_grid(model))
+    assert one.sets == units.datasets
+    row = one.sets.index("Strawberry")
+    means = {
+        name: np.mean([b["metrics"]["accuracy"] for b in load_baselines()
+                       if (b["dataset"], b["baseline"]) == ("Strawberry", name)])
+        for name in ("nearest", "nearest_sorted")
+    }  # fmt: skip
+    assert np.isclose(one.lost[row], 100 * (means["nearest"] - means["nearest_sorted"]))
+    scores = units.only(["Strawberry"]).scores[0].mean(1)
+    assert np.isclose(one.gains[row], 100 * (scores[1:].mean() - scores[0]))

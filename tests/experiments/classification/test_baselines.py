@@ -1,6 +1,7 @@
 """Baselines: against other computations and published scores, stored once, resumed, refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,19 @@ def test_nearest_neighbour_refuses_other_steps_and_channels_of_the_same_size():
     train, test = made(4, 6, 2, seed=0), made(4, 4, 3, seed=1)
     with pytest.raises(ValueError, match=r"of train, \(6, 2\), got \(4, 3\)"):
         baselines.nearest(train, test)
+
+
+def test_sorted_series_hold_the_values_and_nothing_of_the_order():
+    train, test = made(30, 8, 2, seed=0), made(30, 8, 2, seed=1)
+    rng = np.random.default_rng(2)
+    mixed = replace(test, x=rng.permuted(test.x, axis=1))  # each channel by itself
+    found = baselines.nearest_sorted(train, test)
+    np.testing.assert_array_equal(found, baselines.nearest_sorted(train, mixed))
+    by_hand = [
+        train.y[((np.sort(train.x, 1) - np.sort(one, 0)) ** 2).sum((1, 2)).argmin()]
+        for one in test.x
+    ]
+    np.testing.assert_array_equal(found, by_hand)
 
 
 def test_largest_class_is_the_training_parts():
@@ -235,7 +249,7 @@ def test_all_sets_are_read_before_the_first_computation(out):
 def test_wrong_arguments(out, tmp_path):
     with pytest.raises(ValueError, match="resamples must be an integer of at least 1, got 0"):
         baselines.run(["BasicMotions"], 0, out)
-    with pytest.raises(ValueError, match="only must be one of minirocket, nearest, largest_class"):
+    with pytest.raises(ValueError, match="only must be one of minirocket, nearest, nearest_sorted"):
         baselines.run(["BasicMotions"], 1, out, only=["rocket"])
     with pytest.raises(ValueError, match="only must be one of"):
         baselines.baselines("BasicMotions", only=["rocket"])

@@ -48,7 +48,7 @@ def test_a_line_joins_what_no_test_tells_apart():
     assert labels(ax)[0] == "good"
     (line,) = ax.lines[1:]
     joined = {labels(ax)[round(y)] for y in (min(line.get_ydata()), max(line.get_ydata()))}
-    assert joined == {"none", "bad"}
+    assert joined == {"No encoding", "bad"}  # as people say it
     assert "not told apart are" in figures.told_apart(found)
     assert min(line.get_xdata()) > max(ax.lines[0].get_xdata())
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.experiments.classification import edition, found, second
+from posenc.experiments.classification import edition, found, sanity, second
+from posenc.experiments.classification.baselines import load_baselines
 from posenc.experiments.classification.second import Accuracies
 from posenc.statistics import equality, friedman
 
@@ -102,6 +103,41 @@ def least_p_of_equality(units: Accuracies) -> float:
     centred = [one - one.mean() for one in cells]
     p_values = [equality.tost(one, second.MARGIN).p_value for one in centred]
     return float(friedman.holm(p_values).min())
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """What sorting each series costs a nearest neighbour, and what encodings gain, in points.
+
+    Parameters
+    ----------
+    sets : tuple of str
+    lost : array of shape (n_sets,)
+        Accuracy of the nearest neighbour in order, minus that with each channel sorted.
+    gains : array of shape (n_sets,)
+        What an encoding gains over none there, in the mean of all.
+    """
+
+    sets: tuple[str, ...]
+    lost: NDArray[np.float64]
+    gains: NDArray[np.float64]
+
+
+def sorting(model: str) -> Sorting:
+    """Return both for the independent sets of a model on which something is learned.
+
+    Sets that share series are one unit, in the mean of the sets.
+    """
+    units = second.learned(second.load_grid(model))
+    nearest = sanity.means_of(load_baselines())
+    lost = [
+        np.mean(
+            [nearest[n, "nearest"] - nearest[n, "nearest_sorted"] for n in second.members(unit)]
+        )
+        for unit in units.datasets
+    ]
+    gains = units.scores[:, 1:].mean((1, 2)) - units.scores[:, 0].mean(1)
+    return Sorting(units.datasets, 100 * np.array(lost), 100 * gains)
 
 
 def rival_over_the_sinusoid(rival: str = "MiniRocket") -> dict[str, float]:

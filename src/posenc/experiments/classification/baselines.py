@@ -1,4 +1,4 @@
-"""What a set gives without a transformer: MiniRocket with a ridge, the nearest neighbour, a guess.
+"""What a set gives without a transformer: MiniRocket with a ridge, nearest neighbours, a guess.
 
 A set on which no transformer beats these, or these beat no guess, decides nothing about encodings.
 
@@ -14,6 +14,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -94,6 +95,14 @@ def nearest(train: Dataset, test: Dataset) -> NDArray[np.int64]:
     return model.predict(test.x.reshape(len(test), -1))
 
 
+def nearest_sorted(train: Dataset, test: Dataset) -> NDArray[np.int64]:
+    """Return what `nearest` does where each channel of each series is sorted by size.
+
+    Then nothing of the order is left, and all values are: what a model can see without positions.
+    """
+    return nearest(*(replace(part, x=np.sort(part.x, axis=1), mask=None) for part in (train, test)))
+
+
 def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
     """Return the largest class of the training part for every test series."""
     return np.full(len(test), np.bincount(train.y).argmax())
@@ -102,6 +111,7 @@ def largest_class(train: Dataset, test: Dataset) -> NDArray[np.int64]:
 BASELINES: dict[str, Callable[[Dataset, Dataset], NDArray[np.int64]]] = {
     "minirocket": minirocket,
     "nearest": nearest,
+    "nearest_sorted": nearest_sorted,
     "largest_class": largest_class,
 }
 _SETTINGS = {"minirocket": minirocket_settings}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import data
-from posenc.experiments.classification import edition, found, sanity, second
+from posenc.experiments.classification import afterwards, edition, found, sanity, second
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.second import Accuracies, Gain
 from posenc.statistics import counts, friedman, mixed, power
@@ -409,3 +409,20 @@ def costs() -> Rows:
 
 def _range(values: NDArray[np.float64]) -> str:
     return f"{values.min():+z.1f} to {values.max():+z.1f}"
+
+
+def sorting(tokens: str) -> Rows:
+    """Return what sorting costs the nearest neighbour and what an encoding gains, in points.
+
+    A row an independent set, the largest gain first.
+
+    Parameters
+    ----------
+    tokens : {"steps", "patches"}
+    """
+    model = next(model for model, kind in found.TOKENS.items() if kind == tokens)
+    one = afterwards.sorting(model)
+    return {
+        one.sets[i]: {"lost by sorting": f"{one.lost[i]:+z.1f}", "gained": f"{one.gains[i]:+z.1f}"}
+        for i in np.argsort(-one.gains, kind="stable")
+    }

@@ -22,7 +22,7 @@ def sanity_table(grid: Accuracies, baselines: Iterable[dict] | None = None) -> p
     means is above the mean of the best, so it flatters. Means of equal counts are equal, and where
     several encodings share the highest, the first is named and the others are counted.
     """
-    means = _means(load_baselines() if baselines is None else baselines)
+    means = means_of(load_baselines() if baselines is None else baselines)
     rows = []
     for name, scores, decides in zip(
         grid.datasets, counts.mean(grid.scores), second.decides(grid), strict=True
@@ -38,7 +38,7 @@ def sanity_table(grid: Accuracies, baselines: Iterable[dict] | None = None) -> p
     return pd.DataFrame(rows).set_index("data set")
 
 
-def _means(baselines: Iterable[dict]) -> dict[tuple[str, str], float]:
+def means_of(baselines: Iterable[dict]) -> dict[tuple[str, str], float]:
     """Return the mean accuracy over resamples by data set and baseline."""
     found = defaultdict(list)
     for record in baselines:

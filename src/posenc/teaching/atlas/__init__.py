@@ -7,6 +7,6 @@ together.
 """
 
 from posenc.teaching.atlas.card import Card
-from posenc.teaching.atlas.cards import card, cards
+from posenc.teaching.atlas.cards import called, card, cards
 
-__all__ = ["Card", "card", "cards"]
+__all__ = ["Card", "called", "card", "cards"]

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from posenc.teaching import plots
-from posenc.teaching.atlas import additions, card, cards
+from posenc.teaching.atlas import additions, called, card, cards
 from posenc.teaching.figures import _shapes
 
 WIDTH, HEIGHT = 4.6, 2.1  # inches of a panel of a card
@@ -64,10 +64,10 @@ def maps() -> None:
     figure, axes = plots.new(n_rows, ROW, **size, sharex=True, sharey=True)
     for ax in axes.ravel()[len(cards()) :]:
         ax.axis("off")
-    for ax, (name, one) in zip(axes.ravel(), cards().items(), strict=False):
+    for ax, name in zip(axes.ravel(), cards(), strict=False):
         ax.imshow(additions.who_sees_whom(name))
         ax.grid(False)
-        ax.set_title(one.title.split("'")[0], fontsize=9)
+        ax.set_title(called(name), fontsize=9)
     figure.supxlabel("key position", fontsize=10)
     figure.supylabel("query position", fontsize=10)
     plots.show(

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc.teaching import plots
+from posenc.teaching.atlas import called
 
 NARROW = 5.6  # inches: words stay readable on a phone
-NUMBERS = "Every number stands in a table of Behind what we found."
+NUMBERS = "Every number stands in a table below."
+N_COLOURS = 128  # of a map: its page has many pictures
 MANY = 16  # tokens: as few, and as many, are told of together
 
 
@@ -78,7 +80,7 @@ def _draw_answers(
         ax.plot(dots, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
         ax.plot([low, high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
         ax.plot(mean, y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
-    ax.set_yticks(range(len(gains)), [gain.encoding for gain in gains])
+    ax.set_yticks(range(len(gains)), [called(gain.encoding) for gain in gains])
     ax.set_ylim(len(gains) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
 
@@ -87,7 +89,7 @@ def _told_answers(units: NDArray[np.float64], gains: Sequence[Gain]) -> str:
     """Return from where to where means, intervals and dots lie."""
     means = [100 * gain.effect.mean for gain in gains]
     above = sum(gain.effect.low > 0 for gain in gains)
-    highest, lowest = (gains[int(pick(means))].encoding for pick in (np.argmax, np.argmin))
+    highest, lowest = (called(gains[int(p(means))].encoding) for p in (np.argmax, np.argmin))
     return (
         f"{len(gains)} means from {min(means):+.1f} ({lowest}) to {max(means):+.1f} ({highest}), "
         f"{above} intervals above zero, and {(units > 0).mean():.0%} of the dots, which lie from "
@@ -110,7 +112,8 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
     names = list(next(iter(rows.values())))
     figure, ax = plots.new(height=0.9 + 0.175 * len(rows), width=NARROW + 0.5)
     _draw_map(ax, [[by_name[name] for name in names] for by_name in rows.values()], largest)
-    ax.set_xticks(range(len(names)), names, rotation=50, ha="left", rotation_mode="anchor")
+    titles = [called(name) for name in names]
+    ax.set_xticks(range(len(names)), titles, rotation=50, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(rows)), list(rows))
     plots.show(
         figure,
@@ -121,6 +124,7 @@ def gains_map(gains: Mapping[tuple[str, str], Mapping[str, Interval]], tokens: s
         "zero. Numbers without one are bold. Sets stand in the order of their length.",
         alt=f"A table of {len(rows)} data sets by {len(names)} encodings, {tokens} as tokens. "
         f"{_told(rows)} {NUMBERS}",
+        n_colours=N_COLOURS,
     )
 
 
@@ -156,7 +160,7 @@ def _told(gains: Mapping[str, Mapping[str, Interval]]) -> str:
     top, wide = (max(means, key=lambda n: size(means[n])) for size in (np.mean, np.ptp))
     up = {name: sum(one.low > 0 for one in row.values()) for name, row in gains.items()}
     down = [
-        f"{encoding} on {name} ({one.mean:+.1f})"
+        f"{called(encoding)} on {name} ({one.mean:+.1f})"
         for name, row in gains.items()
         for encoding, one in row.items()
         if one.high < 0
@@ -312,4 +316,77 @@ def by_length(
         "that step: the median of ten encodings, and the range from the lowest to the highest. "
         f"Dashed: {early} steps.",
         alt=f"Two panels of gain against steps, with a dashed line at {early}. {'; '.join(told)}.",
+    )
+
+
+def in_order_and_sorted(charts: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Show one series of each kind, and below several of them with their values sorted.
+
+    Parameters
+    ----------
+    charts : array of shape (n_series, n_kinds, length)
+    names : sequence of str
+        Of the kinds.
+    """
+    figure, axes = plots.new(2, len(names), height=2.6, width=NARROW + 0.4, sharey=True)
+    for column, (name, series) in enumerate(zip(names, charts.swapaxes(0, 1), strict=True)):
+        axes[0, column].plot(series[0], color=plots.COLORS[0], linewidth=1.2)
+        axes[1, column].plot(np.sort(series).T, color=plots.COLORS[1], linewidth=0.7, alpha=0.6)
+        axes[0, column].set_title(name, fontsize=9)
+    for ax in axes.ravel():
+        ax.set(xticks=[], yticks=[])
+        ax.grid(False)
+    axes[0, 0].set_ylabel("in order")
+    axes[1, 0].set_ylabel("sorted")
+    plots.show(
+        figure,
+        name="fig-in-order-and-sorted",
+        caption="Six kinds of charts, each scaled to mean 0 and standard deviation 1. Above is "
+        f"one chart of each. Below are {len(charts)} of each, with their values sorted.",
+        alt=f"Two rows of {len(names)} curves. Above, each looks like its name: "
+        f"{', '.join(names)}. Below, sorted, all of them rise from left to right, and those of "
+        "falling charts look like those of rising ones.",
+    )
+
+
+class Sorting(Protocol):
+    """What sorting costs a rule and what encodings gain, in points, by data set."""
+
+    sets: Sequence[str]
+    lost: NDArray[np.float64]
+    gains: NDArray[np.float64]
+
+
+def sorting(found: Sorting, *, named: Sequence[str]) -> None:
+    """Show what an encoding brings on each set against what sorting costs there.
+
+    Parameters
+    ----------
+    found : Sorting
+    named : sequence of str
+        Sets whose names are written beside their dots.
+    """
+    figure, ax = plots.new(height=3.8, width=NARROW)
+    ax.axvline(0, color="#888888", linewidth=1)
+    ax.axhline(0, color="#888888", linewidth=1)
+    ax.plot(found.lost, found.gains, "o", color=plots.COLORS[0], markersize=6)
+    for name in named:
+        at = list(found.sets).index(name)
+        x, y = found.lost[at], found.gains[at]
+        left = x > 30 or -20 < x < 0  # names stay inside the frame and apart
+        beside = (-7 if left else 7, 8 if y < 5 else 0)
+        style: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "fontsize": 9}
+        ax.annotate(name, (x, y), beside, textcoords="offset points", **style)
+    ax.set_xlabel("what sorting costs the nearest neighbour (points)")
+    ax.set_ylabel("what an encoding brings (points)")
+    told = ", ".join(
+        f"{name} ({found.lost[i]:+.1f}, {found.gains[i]:+.1f})" for i, name in enumerate(found.sets)
+    )
+    plots.show(
+        figure,
+        name="fig-sorting",
+        caption="Each dot is an independent data set. To the right: how many points of accuracy a "
+        "nearest neighbour loses when all series are sorted. Up: what an encoding brings the "
+        "transformer with a token for each step, in the mean of ten.",
+        alt=f"A cloud of {len(found.sets)} dots that climbs to the right. Lost and gained: {told}.",
     )

@@ -1,4 +1,4 @@
-"""The figure of the guide."""
+"""The figures of the guide."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
     trained, far : int
         Steps of the series of training and of the test.
     """
-    figure, ax = plots.new(height=3.1, width=NARROW)
+    figure, ax = plots.new(height=3.9, width=NARROW)
     points = merged(found)
     for names, (cost, right) in points.items():
         far_enough = right >= 0.9
@@ -53,6 +53,34 @@ def cost_and_reach(found: Mapping[str, tuple[float, float]], *, trained: int, fa
             for names, (cost, right) in points.items()
         )
         + ".",
+    )
+
+
+def mended(found: Mapping[str, float], *, trained: int, far: int) -> None:
+    """Show what a model of characters loses on long texts, by what was done to it.
+
+    Parameters
+    ----------
+    found : mapping of what was done to a loss in nats
+    trained, far : int
+        Characters of context in training and here.
+    """
+    figure, ax = plots.new(height=0.9 + 0.32 * len(found), width=NARROW)
+    rows = range(len(found))
+    ax.barh(rows, list(found.values()), color=plots.COLORS[0], height=0.62)
+    for row, loss in enumerate(found.values()):
+        ax.annotate(f"{loss:.2f}", (loss, row), (4, 0), textcoords="offset points", va="center")
+    ax.set_yticks(rows, list(found))
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.12 * max(found.values()))
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(f"loss on texts of {far} characters (nats); shorter is better")
+    said = ", ".join(f"{name} {loss:.2f}" for name, loss in found.items())
+    plots.show(
+        figure,
+        name="fig-mended",
+        caption=f"A small model of characters, trained on {trained} characters and read at {far}.",
+        alt=f"Bars of the loss in nats: {said}.",
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from posenc.teaching import plots
+from posenc.teaching.atlas import called
 from posenc.teaching.figures.benchmark import NARROW
 
 
@@ -34,7 +35,7 @@ def draw(ax: plots.Axes, ranking: Ranking) -> None:
         ends = min(rows) - 0.25, max(rows) + 0.25
         x = worst + 0.1 * (worst - best) * place
         ax.plot([x, x], ends, "-", color=plots.COLORS[1], linewidth=4, solid_capstyle="butt")
-    ax.set_yticks([*row.values()], [*row])
+    ax.set_yticks([*row.values()], [*map(called, row)])
     ax.set_ylim(len(row) - 0.4, -0.6)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.grid(axis="y", visible=False)
@@ -44,12 +45,12 @@ def draw(ax: plots.Axes, ranking: Ranking) -> None:
 def told(ranking: Ranking) -> str:
     """Return what a diagram shows, in words."""
     ranks = zip(ranking.encodings, ranking.ranks, strict=True)
-    listed = ", ".join(f"{name} {rank:.1f}" for name, rank in ranks)
+    listed = ", ".join(f"{called(name)} {rank:.1f}" for name, rank in ranks)
     if not ranking.groups:
         return f"{listed}; all are told apart"
     if len(ranking.groups[0]) == len(ranking.encodings):
         return f"{listed}; one line beside all of them, so no two are told apart"
-    groups = " and ".join(f"{group[0]} to {group[-1]}" for group in ranking.groups)
+    groups = " and ".join(f"{called(group[0])} to {called(group[-1])}" for group in ranking.groups)
     return f"{listed}; not told apart are {groups}"
 
 

@@ -31,3 +31,8 @@ def card(name: str) -> Card:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}{hint}")
     return known[name]
+
+
+def called(name: str) -> str:
+    """Return what people call an encoding, as short as a figure needs it; an unknown one's name."""
+    return cards()[name].title.split("'")[0] if name in cards() else name

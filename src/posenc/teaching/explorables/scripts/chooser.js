@@ -2,7 +2,7 @@
 
 (() => {
   "use strict";
-  const QUESTIONS = ["order", "times", "longer", "last"];
+  const QUESTIONS = ["times", "longer", "token"];
 
   function advice(data, ...answers) {
     return data[answers.join(" ")];
@@ -10,13 +10,8 @@
 
   function redraw(view, state, data) {
     const found = advice(data, ...QUESTIONS.map((key) => state[key]));
-    for (const key of QUESTIONS) {
-      const list = view.root.querySelector(`[data-key="${key}"]`);
-      view.part(`answer-${key}`).textContent = list.selectedOptions[0].textContent;
-      view.set(view.part(`box-${key}`), { class: found.decided === key ? "turn" : "quiet" });
-    }
-    view.part("use").textContent = found.use;
-    return `Use ${found.use}. ${found.why}`;
+    view.set(view.part("mark"), { y: found.y });
+    return `Use ${found.use}. ${found.why} To test it, ${found.test}`;
   }
 
   window.posencExplorables.define("chooser", { functions: { advice }, redraw });
