@@ -64,7 +64,7 @@ def two_rulers(seconds: Sequence[int], letters: Sequence[str], asked: int, meant
     asked, meant : int
         The numbers of the letter that is asked and of the one that is the answer.
     """
-    figure, ax = plots.new(height=1.9, width=5.4)
+    figure, ax = plots.new(height=1.9, width=4.6)
     scale = seconds[-1] / (len(seconds) - 1)
     looks = {asked: plots.COLORS[2], meant: plots.COLORS[1]}
     for k, (second, letter) in enumerate(zip(seconds, letters, strict=True)):

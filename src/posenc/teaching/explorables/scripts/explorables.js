@@ -101,6 +101,8 @@
 
     if (figure.drag) {
       svg.style.touchAction = "pan-y"; // a finger that goes sideways drags; up and down, it scrolls
+      const keep = (event) => event.target.closest(".grip.free") && event.preventDefault();
+      svg.addEventListener("touchstart", keep, { passive: false }); // these go up and down, too
       svg.addEventListener("pointerdown", (event) => {
         const grip = event.target.closest("[data-grip]");
         if (!grip || event.button) return;
