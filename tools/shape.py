@@ -61,10 +61,13 @@ def chapters() -> list[Path]:
 
 
 def read(path: Path):
-    """Return a page as a notebook; of plain Markdown, what stands between fences is its code."""
+    """Return a page as a notebook; of plain Markdown, what stands between fences is its code.
+
+    What is only looked up, under the heading Reference, is left out.
+    """
     if path.suffix == ".ipynb":
         return nbformat.read(path, 4)
-    text = path.read_text(encoding="utf-8")
+    text, *_ = path.read_text(encoding="utf-8").partition("\n## Reference\n")
     shown = [body for kind, body in FENCED.findall(text) if not _is_directive(kind)]
     prose = FENCED.sub(lambda found: found[2] if _is_directive(found[1]) else "", text)
     cells = [nbformat.v4.new_markdown_cell(prose), *map(nbformat.v4.new_code_cell, shown)]

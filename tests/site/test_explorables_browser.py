@@ -21,8 +21,9 @@ from posenc.teaching.explorables import (
     rope_schedules,
     shuffle,
     two_hands,
+    two_patches,
 )
-from posenc.teaching.explorables.controls import Order, Switch
+from posenc.teaching.explorables.controls import Order, Spot, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
@@ -73,6 +74,67 @@ def all_drags(rng):
         yield ["both", 10 * steps, state], {"place": min(max(new, 8), 23), "offset": offset}
         yield ["key", 10 * steps, state], {"place": place, "offset": farther}
         yield ["query", 10 * steps, state], {"place": reached, "offset": place + offset - reached}
+
+
+def all_pairs_of_patches():
+    """Yield every place of the pair with every place of its key."""
+    controls = explorables.make("two-patches").controls
+    for values in itertools.product(*(control.options for control in controls)):
+        yield [two_patches.pair(value) for value in values]
+
+
+def eyes(at, wanted, axis):
+    """Return a query and a key at its place, and the key's own arrow, of one axis."""
+    both, key = (np.array(one) for one in at)
+    back = np.array([[np.cos(0.7 * wanted), -np.sin(0.7 * wanted)]])
+    return np.array([[1.0, 0.0]]), back, both[axis : axis + 1], (both + key)[axis : axis + 1]
+
+
+def all_angles_of_patches(rng):  # noqa: ARG001
+    """Yield both places, and the angles of the arrows that the library has turned."""
+    for at in all_pairs_of_patches():
+        angles = []
+        for axis, wanted in enumerate((0, 3)):
+            query, key, here, there = eyes(at, wanted, axis)
+            turned = [rotation.rotate(one, t, [0.7]) for one, t in ((query, here), (key, there))]
+            angles.append([np.arctan2(one[0, 1], one[0, 0]) for one in turned])
+        found = np.array(two_patches.angles(*at))
+        assert np.allclose(np.exp(1j * found), np.exp(1j * np.array(angles)))
+        yield at, found
+
+
+def all_turned_patches(rng):  # noqa: ARG001
+    """Yield the place of a key, and the score of both patches, turned by the library."""
+    for at in all_pairs_of_patches():
+        score = 0
+        for axis, wanted in enumerate((0, 3)):
+            query, key, here, there = eyes(at, wanted, axis)
+            score += rotation.rotate(query, here, [0.7]) @ rotation.rotate(key, there, [0.7]).T
+        yield [at[1]], score.item()
+
+
+def all_added_patches(rng):  # noqa: ARG001
+    """Yield both places, and the score of both patches with the library's table added."""
+    for at in all_pairs_of_patches():
+        score = 0
+        for axis, wanted in enumerate((0, 3)):
+            query, key, here, there = eyes(at, wanted, axis)
+            score += (query + program.encode(here, [0.7])) @ (key + program.encode(there, [0.7])).T
+        yield at, score.item()
+
+
+def all_drags_of_patches(rng):
+    """Yield what is dragged, how far and from where, and what the controls must become."""
+    ends = {"both": ((2, 5), (1, 7)), "key": ((-1, 1), (1, 4))}
+    for at in all_pairs_of_patches():
+        state = dict(zip(ends, (f"{row},{column}" for row, column in at), strict=True))
+        for grip, place in zip(ends, at, strict=True):
+            down, along = rng.integers(-9, 10, size=2).tolist()
+            new = [
+                min(max(one + by, low), high)
+                for one, by, (low, high) in zip(place, (down, along), ends[grip], strict=True)
+            ]
+            yield [grip, 22 * along, state, 22 * down], state | {grip: f"{new[0]},{new[1]}"}
 
 
 def some_sentences(rng):
@@ -270,6 +332,10 @@ REFERENCES = {
     ("two-hands", "angles"): all_hands,
     ("two-hands", "score"): all_scores,
     ("two-hands", "dragged"): all_drags,
+    ("two-patches", "angles"): all_angles_of_patches,
+    ("two-patches", "turned"): all_turned_patches,
+    ("two-patches", "added"): all_added_patches,
+    ("two-patches", "dragged"): all_drags_of_patches,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,
@@ -360,7 +426,7 @@ def test_it_says_what_python_says(gallery, name):
 
 def a_key_that_changes(control) -> str:
     """Return the key that leads from a control's first value to another one."""
-    if isinstance(control, Order):
+    if isinstance(control, Order | Spot):
         return "ArrowRight"
     if isinstance(control, Switch):
         return "Space"
@@ -378,7 +444,8 @@ def test_every_control_works_by_keyboard_and_reset_undoes_it(gallery, name):
     first = drawing.inner_html()
     for control in figure.controls:
         labelled = root.get_by_label(control.label, exact=True)
-        (labelled.locator("button").first if isinstance(control, Order) else labelled).focus()
+        buttons = isinstance(control, Order | Spot)
+        (labelled.locator("button").first if buttons else labelled).focus()
         page.keyboard.press(a_key_that_changes(control))
         settled(page, lambda: drawing.inner_html() != first)
         assert drawing.inner_html() != first, control.key
@@ -573,6 +640,58 @@ def test_noise_is_turned_up_by_dragging_the_picture(gallery):
     page.mouse.up()
     summary, expected = root.locator(".explorable-summary"), {"noise": 2.5, "draw": 12}
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
+    assert summary.inner_text() == figure.summary(expected)
+
+
+@pytest.mark.parametrize(
+    ("grip", "expected"),
+    [("both", {"both": "5,4", "key": "0,3"}), ("key", {"both": "3,2", "key": "1,4"})],
+)
+@pytest.mark.parametrize("by", ["mouse", "finger"])
+def test_two_patches_are_dragged_over_their_picture(gallery, grip, expected, by):
+    page, figure = gallery, explorables.make("two-patches")
+    enter(page, "two-patches", figure.first())
+    root = page.locator('.explorable[data-name="two-patches"]')
+    root.scroll_into_view_if_needed()
+    bars = [root.locator(f'[data-part="{name}-bar"]') for name in ("turned", "added")]
+    before = [bar.get_attribute("d") for bar in bars]
+    box = root.locator(f'[data-grip="{grip}"]').bounding_box()
+    tile = root.locator("svg").bounding_box()["width"] * 22 / 360
+    x, y = box["x"] + box["width"] / 2, box["y"] + 0.9 * box["height"]
+    scrolled = page.evaluate("scrollY")
+    finger = page.context.new_cdp_session(page)
+
+    def act(kind, x, y):
+        if by == "mouse":
+            {"Start": page.mouse.down, "End": page.mouse.up}.get(kind, lambda: None)()
+            page.mouse.move(x, y)
+        else:
+            points = [] if kind == "End" else [{"x": x, "y": y}]
+            finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+        page.wait_for_timeout(30)
+
+    page.mouse.move(x, y)
+    act("Start", x, y)
+    for step in range(1, 9):
+        act("Move", x + step / 4 * tile, y + step / 4 * tile)
+    act("End", x + 2 * tile, y + 2 * tile)
+    summary = root.locator(".explorable-summary")
+    settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
+    assert summary.inner_text() == figure.summary(expected)
+    after = [bar.get_attribute("d") for bar in bars]
+    assert [new == old for new, old in zip(after, before, strict=True)] == [grip == "both", False]
+    assert page.evaluate("scrollY") == scrolled
+
+
+def test_arrow_keys_lead_the_face_and_stop_at_its_edges(gallery):
+    page, figure = gallery, explorables.make("two-patches")
+    enter(page, "two-patches", figure.first())
+    root = page.locator('.explorable[data-name="two-patches"]')
+    button = root.get_by_role("button", name="Move both left")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "Enter", "Enter", "Enter"):
+        button.press(key)
+    summary, expected = root.locator(".explorable-summary"), {"both": "5,1", "key": "0,3"}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected), seconds=5)
     assert summary.inner_text() == figure.summary(expected)
 
 

@@ -47,6 +47,14 @@ def test_of_plain_markdown_what_stands_between_fences_is_code(tmp_path):
     assert "Two words" in shape.read(path).cells[0].source
 
 
+def test_of_plain_markdown_what_is_only_looked_up_takes_no_time(tmp_path):
+    path = tmp_path / "page.md"
+    looked_up = "```console\n$ run\n```\n" + "word " * 5000
+    path.write_text(f"# Steps\n\n**Time:** about 5 minutes.\n\n## Reference\n\n{looked_up}")
+    assert shape.shape(path).code == 0
+    assert shape.misstated([path]) == []
+
+
 @pytest.mark.parametrize("minutes", [15, 20, 25])
 def test_a_time_that_is_about_right_passes(tmp_path, minutes):
     path = chapter(tmp_path, f"**Time:** about {minutes} minutes.")

@@ -124,6 +124,28 @@ def test_scores_and_kernels_are_drawn_as_given(drawn):
     assert np.array_equal(drawn["fig-2d-kernels"][0].axes[0].images[0].get_array(), np.eye(5))
 
 
+def test_letters_stand_at_their_seconds_and_at_their_numbers(drawn):
+    time_and_space.two_rulers([1, 2, 4, 7], "ABCD", asked=3, meant=2)
+    figure, words = drawn["fig-two-rulers"]
+    texts = [(text.get_text(), *text.get_position()) for text in figure.axes[0].texts]
+    assert [x for said, x, y in texts if said.isalpha() and y > 0.5] == [1, 2, 4, 7]
+    assert np.allclose(
+        [x for said, x, y in texts if said.isalpha() and y < 0.5], [0, 7 / 3, 14 / 3, 7]
+    )
+    assert words["alt"].endswith("3 seconds apart above, 1 apart below.")
+
+
+def test_what_is_eight_back_depends_on_the_width(drawn):
+    time_and_space.reading_order(4, [8, 12], back=8, asked=(2, 3))
+    figure, words = drawn["fig-reading-order"]
+    assert [len(ax.texts) for ax in figure.axes] == [32, 48]
+    for ax, expected in zip(figure.axes, ["11", "19"], strict=True):
+        marked = [text.get_text() for text in ax.texts if text.get_color() == "white"]
+        assert marked == [expected, str(int(expected) + 8)]
+    assert "with 8 columns it is 1 row up and 0 columns to the right" in words["alt"]
+    assert "with 12 columns it is 1 row up and 4 columns to the right" in words["alt"]
+
+
 def test_a_map_of_the_lab_shows_each_task_and_leaves_out_what_is_not_run(drawn):
     found = {
         "copy": {"none": [1.0, 0.2, 0.1], "alibi": [1.0, 0.9, 0.8]},

@@ -26,7 +26,7 @@ class Explorable(ABC):
         What to look for.
     alt : str
         What the first frame shows, for who cannot see it.
-    controls : tuple of Range, Choice, Switch or Order
+    controls : tuple of Range, Choice, Switch, Order or Spot
         What a reader can change; two serve best.
     presets : tuple of Preset
         Cases worth seeing.

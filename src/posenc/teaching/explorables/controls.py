@@ -140,6 +140,51 @@ class Order:
         )
 
 
+@dataclass(frozen=True)
+class Spot:
+    """A place in a grid, which four buttons move, and the arrow keys on them.
+
+    Attributes
+    ----------
+    key, label : str
+        As for `Range`.
+    rows, columns : range
+        The places that can be reached. A value is a place as words: "3,4".
+    value : str
+        The first one.
+    """
+
+    key: str
+    label: str
+    rows: range
+    columns: range
+    value: str
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return every place."""
+        every = [f"{row},{column}" for row in self.rows for column in self.columns]
+        return dict(zip(every, every, strict=True))
+
+    def html(self, prefix: str) -> str:
+        """Return the label and the buttons; the script lets them answer."""
+        buttons = "".join(
+            f'<button type="button" data-step="{step}" aria-label="{escape(self.label)} {way}" '
+            f"disabled>{arrow}</button>"
+            for way, arrow, step in _WAYS
+        )
+        ends = (*self.rows[:: len(self.rows) - 1], *self.columns[:: len(self.columns) - 1])
+        return (
+            f'<div class="explorable-control explorable-spot" role="group" '
+            f'id="{prefix}-{self.key}" aria-label="{escape(self.label)}" '
+            f'data-ends="{",".join(map(str, ends))}"><span>{escape(self.label)}</span>'
+            f"<div>{buttons}</div>{_held(self.key, self.value)}</div>"
+        )
+
+
+_WAYS = [("left", "←", "0,-1"), ("right", "→", "0,1"), ("up", "↑", "-1,0"), ("down", "↓", "1,0")]
+
+
 def _held(key: str, value: str) -> str:
     """Return the input that holds the value of a control that the browser does not know."""
     return f'<input type="hidden" data-key="{key}" value="{value}">'
@@ -153,4 +198,4 @@ class Preset:
     state: Mapping[str, float | str] = field(default_factory=dict)
 
 
-Control = Range | Choice | Switch | Order
+Control = Range | Choice | Switch | Order | Spot

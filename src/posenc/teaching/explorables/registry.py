@@ -19,6 +19,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
     "two-hands": partial(_own, "two_hands", "TwoHands"),
+    "two-patches": partial(_own, "two_patches", "TwoPatches"),
     "density": partial(_own, "density", "Density"),
     "noise": partial(_own, "noise", "Noise"),
     "doors": partial(_own, "doors", "Doors"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from posenc.teaching import plots
@@ -49,6 +50,87 @@ def scores_over_time(seconds: Array, scores: Mapping[str, Array]) -> None:
         "the samples, it is not.",
         alt="Two scatter plots of score against time between query and key. From times all points "
         "lie on one wavy curve; from sample numbers each score belongs to a broad range of times.",
+    )
+
+
+def two_rulers(seconds: Sequence[int], letters: Sequence[str], asked: int, meant: int) -> None:
+    """Show letters where they were sent, and below where they stand if they are counted.
+
+    Parameters
+    ----------
+    seconds : sequence of n int
+        When each letter was sent.
+    letters : sequence of n str
+    asked, meant : int
+        The numbers of the letter that is asked and of the one that is the answer.
+    """
+    figure, ax = plots.new(height=1.9, width=4.6)
+    scale = seconds[-1] / (len(seconds) - 1)
+    looks = {asked: plots.COLORS[2], meant: plots.COLORS[1]}
+    for k, (second, letter) in enumerate(zip(seconds, letters, strict=True)):
+        color = looks.get(k, plots.COLORS[0])
+        weight = "bold" if k in looks else "normal"
+        ax.plot([second, scale * k], [0.72, 0.28], "-", color=color, linewidth=1, alpha=0.6)
+        for x, y, below, number in ((second, 0.86, 1.14, second), (scale * k, 0.14, -0.14, k)):
+            ax.text(x, y, letter, ha="center", va="center", color=color, weight=weight)
+            ax.text(x, below, str(number), ha="center", va="center", fontsize=8, color="0.35")
+    ax.set(xlim=(-1, seconds[-1] + 1), ylim=(-0.35, 1.35), yticks=[1.14, 0.86, 0.14, -0.14])
+    ax.set_yticklabels(["second", "sent", "counted", "number"])
+    ax.tick_params(left=False)
+    ax.set_xticks([])
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    apart = seconds[asked] - seconds[meant]
+    plots.show(
+        figure,
+        name="fig-two-rulers",
+        caption="What arrived of the buoy's letters. Above, each letter at the second in which it "
+        "was sent; below, the same letters counted. The blue letter asks, and the red one is "
+        f"{apart} seconds before it, however many letters arrived between the two.",
+        alt=f"Letters at uneven places on an upper line, the same letters evenly spaced below. Two "
+        f"are marked: {apart} seconds apart above, {asked - meant} apart below.",
+    )
+
+
+def reading_order(rows: int, widths: Sequence[int], back: int, asked: tuple[int, int]) -> None:
+    """Show patches numbered in reading order, and which is so many before the one that asks.
+
+    Parameters
+    ----------
+    rows : int
+    widths : sequence of int
+        Columns of each picture.
+    back : int
+    asked : tuple of int
+        Row and column of the patch that asks.
+    """
+    figure, axes = plots.new(
+        1, len(widths), height=2.6, width=6.8, width_ratios=widths, squeeze=False
+    )
+    found = []
+    for ax, width in zip(axes[0], widths, strict=True):
+        numbers = np.arange(rows * width).reshape(rows, width)
+        number = numbers[asked]
+        at = divmod(int(number) - back, width)
+        looks = {asked: plots.COLORS[2], at: plots.COLORS[1]}
+        for (row, column), shown in np.ndenumerate(numbers):
+            ink = "white" if (row, column) in looks else "0.25"
+            color = looks.get((row, column), "white")
+            corner = (column - 0.5, row - 0.5)
+            ax.add_patch(Rectangle(corner, 1, 1, facecolor=color, edgecolor="0.7"))
+            ax.text(column, row, shown, ha="center", va="center", fontsize=8, color=ink)
+        ax.set(xlim=(-0.5, width - 0.5), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
+        ax.set(title=f"{width} columns", aspect="equal")
+        ax.grid(False)
+        up, across = asked[0] - at[0], at[1] - asked[1]
+        found.append(f"with {width} columns it is {up} row up and {across} columns to the right")
+    plots.show(
+        figure,
+        name="fig-reading-order",
+        caption=f"Patches in reading order. The blue patch asks; the red one is {back} numbers "
+        "before it.",
+        alt=f"Grids of numbered patches. The patch {back} numbers before the one that asks: "
+        f"{'; '.join(found)}.",
     )
 
 

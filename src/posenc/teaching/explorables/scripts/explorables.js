@@ -1,6 +1,6 @@
 // Makes explorable figures answer. A classic script, so that pages work from a folder too.
 // A figure's own script calls posencExplorables.define(name, {functions, redraw}), with
-// drag(grip, by, state) too where parts with a `data-grip` can be dragged along.
+// drag(grip, by, state, down) too where parts with a `data-grip` can be dragged along, or down too.
 
 (() => {
   "use strict";
@@ -76,6 +76,7 @@
     }
     root.querySelectorAll("[role=switch]").forEach(turnable);
     root.querySelectorAll(".explorable-order").forEach(movable);
+    root.querySelectorAll(".explorable-spot").forEach(steerable);
     root.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
@@ -89,8 +90,8 @@
     let held = null;
     const svg = root.querySelector("svg");
 
-    function along(event) {
-      return new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
+    function point(event) {
+      return new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     }
 
     function letGo() {
@@ -100,14 +101,18 @@
 
     if (figure.drag) {
       svg.style.touchAction = "pan-y"; // a finger that goes sideways drags; up and down, it scrolls
+      const keep = (event) => event.target.closest(".grip.free") && event.preventDefault();
+      svg.addEventListener("touchstart", keep, { passive: false }); // these go up and down, too
       svg.addEventListener("pointerdown", (event) => {
         const grip = event.target.closest("[data-grip]");
         if (!grip || event.button) return;
         grip.setPointerCapture(event.pointerId);
-        held = { grip: grip.dataset.grip, from: along(event), state: read() };
+        held = { grip: grip.dataset.grip, from: point(event), state: read() };
       });
       svg.addEventListener("pointermove", (event) => {
-        if (held) enter(figure.drag(held.grip, along(event) - held.from, held.state));
+        if (!held) return;
+        const { x, y } = point(event);
+        enter(figure.drag(held.grip, x - held.from.x, held.state, y - held.from.y));
       });
       for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, letGo);
     }
@@ -144,6 +149,33 @@
   function turnable(button) {
     const input = button.parentElement.querySelector("input");
     button.addEventListener("click", () => change(input, input.value === "on" ? "off" : "on"));
+  }
+
+  // A place in a grid: each button moves it one step, and so do the arrow keys on any of them.
+  function steerable(pad) {
+    const input = pad.querySelector("input");
+    const [top, bottom, left, right] = pad.dataset.ends.split(",").map(Number);
+    const buttons = [...pad.querySelectorAll("button")];
+    const keys = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+    function step({ dataset }) {
+      const [[row, column], [down, across]] = [input.value, dataset.step].map((two) =>
+        two.split(",").map(Number),
+      );
+      const [i, j] = [row + down, column + across];
+      if (i >= top && i <= bottom && j >= left && j <= right) change(input, `${i},${j}`);
+    }
+
+    for (const button of buttons) {
+      button.disabled = false;
+      button.addEventListener("click", () => step(button));
+    }
+    pad.addEventListener("keydown", (event) => {
+      const button = buttons[keys.indexOf(event.key)];
+      if (!button) return;
+      event.preventDefault();
+      step(button);
+    });
   }
 
   function swapped(order, i, j) {
