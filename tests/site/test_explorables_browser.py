@@ -41,7 +41,7 @@ def some_frequencies(rng):
 
 
 def some_dials(rng):
-    """Yield a pair, by how much its hand is turned and from where, and what the position becomes."""
+    """Yield a pair, by how much its hand is turned, from where, and the position that follows."""
     for _ in range(100):
         pair, position = int(rng.integers(0, 8)), int(rng.integers(0, 257)) / 4
         by, state = float(rng.uniform(-9, 9)), {"position": position, "offset": 3}
