@@ -32,7 +32,7 @@
 
   function redraw(view, state) {
     for (let i = 0; i < D_MODEL / 2; i++) {
-      const start = degrees(state.position);
+      const start = degrees(state.position, i);
       const turn = degrees(state.offset, i);
       view.set(view.part(`turn-${i}`), { d: sector(start, turn) });
       view.set(view.part(`now-${i}`), { transform: `rotate(${-start})` });
