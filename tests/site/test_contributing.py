@@ -42,6 +42,7 @@ WRITTEN = {
         "book/api/encodings.md",
         "book/atlas.ipynb",
         "book/atlas/distances.ipynb",
+        "book/atlas/compared.ipynb",
     },
     "Add a data set": {"src/posenc/data/checksums.sha256", "src/posenc/data/measured.json"},
     "Add a chapter": {"README.md", "book/two-clocks.ipynb"},
@@ -73,18 +74,18 @@ ATLAS = """
 import atlas, nbformat, notebooks
 from nbformat.v4 import new_notebook
 
-for page, cells in atlas.pages().items():
-    path, notebook = atlas.path(page), new_notebook(cells=cells)
+pages = atlas.pages()
+for page in atlas.outdated():
+    path, notebook = atlas.path(page), new_notebook(cells=pages[page])
     stored = {cell.source: cell for cell in nbformat.read(path, 4).cells}
     notebooks.with_setup(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source in stored:
             cell.update(outputs=stored[cell.source].outputs, execution_count=1)
     nbformat.write(notebook, path)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    if any("execution_count" not in cell or cell.execution_count is None for cell in code):
-        first = 1 + [cell.source for cell in code].index(atlas.SETTING.strip("\\n"))
-        print(path, first, sep="\\n")
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    setting = atlas.SETTING.strip("\\n")
+    print(path, 1 + sources.index(setting) if setting in sources else len(sources))
 """
 
 
@@ -218,7 +219,8 @@ class Copy:
             [path] = (self.folder / "book").rglob(f"{only[1]}.ipynb")
             return self.python(NEW_CELLS, str(path), "2")
         if not WHOLE and line == "python tools/atlas.py":
-            return self.python(NEW_CELLS, *self.python(ATLAS).splitlines())
+            made = self.python(ATLAS).splitlines()
+            return "\n".join(self.python(NEW_CELLS, *page.split()) for page in made)
         if not WHOLE and line.startswith("python -m posenc.bench run "):
             line += " --engine serial"
         return self.run("bash", "-c", line)
