@@ -452,7 +452,7 @@ def marked(opened):
 def test_marks_of_a_chapter_are_hidden_until_a_key_shows_them(opened, theme):  # noqa: ARG001
     page = opened.goto(MARKED)
     switch = page.get_by_role("switch", name="Audit marks")
-    marks = page.locator(".posenc-mark")
+    marks = page.locator(".posenc-mark:not(.admonition.dropdown *)")  # those in no folded note
     assert marks.count() > 5
     assert marks.locator("visible=true").count() == 0
     assert switch.get_attribute("aria-checked") == "false"
