@@ -6,7 +6,7 @@ PEERS := .venv-peers
 SPHINX := .venv-sphinx
 PORT ?= 8000
 JOBS ?= 2
-NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb)
+NOTEBOOKS := $(wildcard book/*.ipynb book/audit/*.ipynb book/atlas/*.ipynb)
 CHOSEN = $(if $(SLOW),,-m "not slow")
 QUICK := tests/core tests/torch tests/site tests/teaching/test_atlas.py tests/teaching/test_scorecard_torch.py
 LATER := tests/torch/test_torch_transforms.py $(addprefix tests/site/test_,aims.py build.py colab.py fill.py ledger_fuzz.py mutations.py run_page.py)
@@ -118,7 +118,7 @@ numbers: $(VENV)/.notebooks-installed  ## fill the named numbers into prose, and
 	$(BIN)/python tools/fill.py $(if $(CHECK),--check)
 
 .PHONY: atlas
-atlas: $(VENV)/.notebooks-installed  ## make the page of the atlas from its cards, and run it
+atlas: $(VENV)/.notebooks-installed  ## make the pages of the atlas from its cards, and run them
 	$(BIN)/python tools/atlas.py
 
 # --- the course

@@ -1,6 +1,9 @@
-"""Make the page of the atlas, book/atlas.ipynb, from the cards in the package.
+"""Make the pages of the atlas from the cards in the package: book/atlas.ipynb and book/atlas/.
 
-    python tools/atlas.py    # write the notebook, run it and store its outputs
+    python tools/atlas.py             # write the notebooks, run them and store their outputs
+    python tools/atlas.py turned      # one of them: "atlas", a family, or "compared"
+
+The index leads to a page for each family, and to one on which all encodings stand side by side.
 
 The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
 times from the library, costs and accuracies from the stored results (the probe's, and the lab's),
@@ -8,7 +11,10 @@ the marks from the ledger.
 """
 
 import re
+import sys
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -23,11 +29,11 @@ from posenc.experiments.lengths import read as lab
 from posenc.experiments.lengths.train import FIRST, MORE, PROTOCOL
 from posenc.guide.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
-from posenc.teaching.atlas.card import SETTING
+from posenc.teaching.atlas.card import FAMILIES, SETTING
 from posenc.teaching.atlas.facts import SIZE, Facts, facts
 from repository import ROOT
 
-PAGE = ROOT / "book" / "atlas.ipynb"
+BOOK = ROOT / "book"
 COUNTS = [
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
@@ -51,21 +57,53 @@ Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what do
 what does it cost, and does it fit your data? Here every encoding of this book has one card, and all
 cards have one form, so that any two can be compared line by line.
 
-Nobody needs to read an atlas from cover to cover. Look a name up in the index, or look for a
-property there and follow the link. **You need** [the four doors](four-doors) for the word *door*;
-everything else stands on the card.
+Look a name up below and follow it to its card. There are {n_families} families, by what they do,
+and each has a page. **You need** [the four doors](four-doors) for the word *door*; everything else
+stands on the card. Do you want advice? [Choosing an encoding](choosing) gives it. Do you want to
+see all of them at once? [Side by side](atlas/compared) has their costs and their pictures.
 """
 
 INDEX = """\
 ## Index
 
-The name that people use stands first, the name in the code behind it. Parameters are counted for
-one size of model. The last two columns say how often a small model is right on inputs that are
-*longer* than in training, or stand *later*, where guessing is right half of the time; a dash means
-that it had not learned the task at all, or that it was not measured. The section below the table
-explains each column. Encodings of today, of several axes and of the signal itself joined the
-library when the probe had been trained: they have cards like all others, with *not measured* where
-a training would have to say. {in_lab} of them were trained in [the lab](length-lab).
+The name that people use stands first, the name in the code behind it. The last two columns say how
+often a small model is right on inputs that are *longer* than in training, or stand *later*, where
+guessing is right half of the time. A dash means that it had not learned the task, or was not asked.
+"""
+
+LATECOMERS = """\
+Encodings of today, of several axes and of the signal itself joined the library when the probe had
+been trained: they have cards like all others, with *not measured* where a training would have to
+say. {in_lab} of them were trained in [the lab](length-lab).
+"""
+
+FAMILY = """\
+# {title}: a family of the atlas
+
+{sentence}
+
+{links}
+
+[The index](atlas) leads to all families, and says
+[how to read a card](atlas.ipynb#how-to-read-a-card).
+
+## The cards
+
+Each picture has the same form. A heat map is the table that is added to the tokens, at the
+start of training, in a scale of its own; encodings from the signal are given a wave that gets
+faster. Lines are what the score (or weight) of two equal
+tokens gains by offset, seen from two queries in the first head, without what a table that is
+added to the tokens does to scores (T-PE has both): where the two lines coincide, only the offset
+counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
+all cards use this setting.
+"""
+
+COMPARED = """\
+# Side by side: all encodings of the atlas
+
+What each encoding costs and bears, what it does before anything is learned, and which of five
+wishes it grants: here they all stand next to each other. [The index](atlas) leads to the card of
+each.
 """
 
 READING = """\
@@ -95,9 +133,12 @@ READING = """\
 """
 
 MEASUREMENTS = """\
+## What was measured
+
 What was measured stands here in one table: the time of a step with its range over the
 lengths of series, how many training runs learned the probe, and their mean accuracy at the length
-of training, at four times that length, and at later places.
+of training, at four times that length, and at later places. [How to read a
+card](atlas.ipynb#how-to-read-a-card) explains the columns.
 
 {later}
 """
@@ -111,7 +152,7 @@ sees all others alike. Whatever departs from that is the encoding's doing, at it
 where it has one.
 """
 
-FAMILIES = """\
+FAMILIES_SEEN = """\
 Two families stand out. Where a map consists of diagonals, a weight depends, up to the
 normalisation of its row, on the offset of query and key only. In the other maps what a token
 sees is tied to the place where it stands. The numbers can be asked as well:
@@ -140,51 +181,76 @@ wishes that it meets with 256 dimensions in [Oscillations](oscillations): 100 po
 than 64, so its waves are stretched.
 """
 
-CARDS = """\
-## The cards
-
-Each picture has the same form. A heat map is the table that is added to the tokens, at the
-start of training, in a scale of its own; encodings from the signal are given a wave that gets
-faster. Lines are what the score (or weight) of two equal
-tokens gains by offset, seen from two queries in the first head, without what a table that is
-added to the tokens does to scores (T-PE has both): where the two lines coincide, only the offset
-counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
-all cards use this setting.
-"""
-
 JOIN = """\
 ## A card for your own encoding
 
 An encoding joins the library as a class, and the atlas as one file in
 `posenc/teaching/atlas/cards`. A test then asks the library for doors, parameters, longer
 inputs, real times and caches, runs the five lines, and fails where the card says otherwise.
-`python tools/atlas.py` makes this page. How to write the class is the subject of the [four
+`python tools/atlas.py` makes these pages. How to write the class is the subject of the [four
 doors](four-doors); [relative and hybrid encodings](relative-and-hybrid) shows eight of them in
 detail.
 """
 
 
-def cells() -> list:
-    """Return the cells of the page, marks filled in, without outputs."""
+def pages() -> dict[str, list]:
+    """Return the cells of every page by its path below book/, marks filled in, without outputs."""
+    found = {"atlas": index_page()}
+    found |= {f"atlas/{family}": family_page(family) for family in FAMILIES}
+    found["atlas/compared"] = compared_page()
+    return {page: with_marks(cells, page) for page, cells in found.items()}
+
+
+def kin(family: str) -> list[Card]:
+    """Return the cards of a family."""
+    return [card for card in cards().values() if card.family == family]
+
+
+def index_page() -> list:
+    """Return the cells of the index."""
     *others, last = map(str, measured()["none"].tokens)
     lengths = f"{', '.join(others)} and {last}"
-    found = [
-        new_markdown_cell(INTRODUCTION),
+    found = [INTRODUCTION.format(n_families=COUNTS[len(FAMILIES)]), INDEX]
+    for family, (title, sentence) in FAMILIES.items():
+        found.append(f"### {title}\n\n{sentence} [Their page](atlas/{family}).\n\n{index(family)}")
+    found.append(LATECOMERS.format(in_lab=late_in_the_lab()))
+    found += [READING.format(**SIZE, lengths=lengths, **of_the_lab()), JOIN]
+    return [new_markdown_cell(text) for text in found]
+
+
+def family_page(family: str) -> list:
+    """Return the cells of one family's page."""
+    title, sentence = FAMILIES[family]
+    links = " · ".join(f"[{card.title}](#{card.anchor})" for card in kin(family))
+    words = FAMILY.format(title=title, sentence=sentence, links=links)
+    code = "".join(card.code for card in kin(family))
+    imports = [
+        "import torch",
+        *["from torch import nn"] * ("nn." in code),
+        "",
+        "from posenc import encodings",
+        *["from posenc.attention import Places"] * ("Places" in code),
+        "from posenc.teaching.figures import atlas",
+    ]
+    found = [new_markdown_cell(words), *map(new_code_cell, ("\n".join(imports), SETTING))]
+    return found + [cell for card in kin(family) for cell in on_page(card)]
+
+
+def compared_page() -> list:
+    """Return the cells of the page on which all encodings stand side by side."""
+    return [
+        new_markdown_cell(COMPARED),
         new_code_cell(
-            "import torch\nfrom torch import nn\n\nfrom posenc import encodings\n"
-            "from posenc.attention import Places\n"
-            "from posenc.guide import measured\n"
+            "from posenc import encodings\nfrom posenc.guide import measured\n"
             "from posenc.teaching import scorecard, scorecard_torch\n"
             "from posenc.teaching.atlas import additions\n"
             "from posenc.teaching.figures import atlas"
         ),
-        new_markdown_cell(f"{INDEX.format(in_lab=late_in_the_lab())}\n{index()}"),
-        new_markdown_cell(READING.format(**SIZE, lengths=lengths, **of_the_lab())),
         new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
         new_code_cell("measured.measured_table()"),
         new_markdown_cell(PICTURE),
         new_code_cell("atlas.maps()"),
-        new_markdown_cell(FAMILIES),
+        new_markdown_cell(FAMILIES_SEEN),
         new_code_cell(
             '[name for name in encodings.names("series") if additions.offset_only(name)]',
         ),
@@ -194,13 +260,7 @@ def cells() -> list:
             'encodings.names("series")}\n'
             "scorecard.scorecard_table(wishes)"
         ),
-        new_markdown_cell(CARDS),
-        new_code_cell(SETTING),
     ]
-    for card in cards().values():
-        found += on_page(card)
-    found.append(new_markdown_cell(JOIN))
-    return with_marks(found)
 
 
 def on_page(card: Card) -> list:
@@ -239,18 +299,16 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
     return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())
 
 
-def index() -> str:
-    """Return the table that leads to the cards."""
-    rows = [
-        row("encoding", "door", "parameters", "real times", "causal, cached", "longer", "later")
-    ]
-    rows.append("|---|---|--:|---|---|--:|--:|")
-    for card in cards().values():
+def index(family: str) -> str:
+    """Return the table that leads to the cards of a family."""
+    asked = ("door", "parameters", "real times", "causal, cached", "longer", "later")
+    rows = [row("encoding", "year", *asked), "|---|--:|---|--:|---|---|--:|--:|"]
+    for card in kin(family):
         known = facts(card.name)
         link = f"[{card.title}](#{card.anchor}) `{card.name}`"
         doors, size = ", ".join(card.doors) or "none", f"{known.parameters:,}"
         asked = [answer(known, "real_times"), answer(known, "causal", "cached")]
-        rows.append(row(link, doors, size, *asked, *in_short(card)))
+        rows.append(row(link, str(card.year), doors, size, *asked, *in_short(card)))
     return "\n".join(rows)
 
 
@@ -382,17 +440,24 @@ def answer(known: Facts, *questions: str, reasons: bool = False) -> str:
 
 def title(page: str) -> str:
     """Return the title of a page of the book, up to a colon."""
-    text = nbformat.read(PAGE.parent / f"{page}.ipynb", 4).cells[0].source
+    text = nbformat.read(BOOK / f"{page}.ipynb", 4).cells[0].source
     return text.splitlines()[0].removeprefix("# ").split(":")[0]
 
 
-def with_marks(found: list) -> list:
-    """Return cells in which every mark says what the ledger says."""
+def with_marks(found: list, page: str) -> list:
+    """Return cells in which every mark says what the ledger says, and links fit the folder."""
     rows = {claim["id"]: claim for claim in ledger.read()}
+    folder, _, name = page.rpartition("/")
     for cell in found:
         if cell.cell_type == "markdown":
-            cell.source = marks.with_marks(flowing(cell.source), rows, "", PAGE.name)
+            text = flowing(cell.source)
+            cell.source = marks.with_marks(below(text) if folder else text, rows, folder, name)
     return found
+
+
+def below(text: str) -> str:
+    """Return a text whose links to other pages lead there from a folder below theirs."""
+    return re.sub(r"\]\((?=[a-z-]+(?:\.ipynb)?(?:#[\w-]+)?\))", "](../", text)
 
 
 def flowing(text: str) -> str:
@@ -405,17 +470,30 @@ def sources(notebook: nbformat.NotebookNode) -> list[str]:
     return [cell.source for cell in notebook.cells if not notebooks.is_setup(cell)]
 
 
-def is_current() -> bool:
-    """Say whether the stored page has the text that the cards give."""
-    wanted = [cell.source for cell in cells()]
-    return PAGE.exists() and sources(nbformat.read(PAGE, 4)) == wanted
+def path(page: str) -> Path:
+    """Return the notebook of a page."""
+    return BOOK / f"{page}.ipynb"
 
 
-def main() -> None:
-    """Write the page."""
-    notebooks.store(PAGE, new_notebook(cells=cells()))
-    print(f"{PAGE.name}: {len(cards())} cards")
+def outdated() -> Iterator[str]:
+    """Yield the pages whose stored text is not the one that the cards give."""
+    for page, cells in pages().items():
+        wanted = [cell.source for cell in cells]
+        if not path(page).exists() or sources(nbformat.read(path(page), 4)) != wanted:
+            yield page
+
+
+def main(names: list[str]) -> None:
+    """Write the pages, or those that are named."""
+    known = {page.removeprefix("atlas/"): page for page in pages()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(f"names must be among {', '.join(known)}, got {', '.join(unknown)}")
+    (BOOK / "atlas").mkdir(exist_ok=True)
+    for name in names or known:
+        notebooks.store(path(known[name]), new_notebook(cells=pages()[known[name]]))
+    print(f"{len(names or known)} pages, {len(cards())} cards")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

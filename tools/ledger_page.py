@@ -107,7 +107,7 @@ class Table(LedgerDirective):
 
     def html(self, claims: list[dict]) -> str:
         addresses = [address(self.env, claim, self.env.docname) for claim in claims]
-        for path in ledger.BOOK.glob("*.ipynb"):
+        for path in (*ledger.BOOK.glob("*.ipynb"), *ledger.BOOK.glob("atlas/*.ipynb")):
             self.env.note_dependency(str(path))
         told = marks.told_by_page(ledger.BOOK)
         return ledger_html.form(claims, told) + ledger_html.table(claims, addresses, told)

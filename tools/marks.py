@@ -68,9 +68,10 @@ def told(notebook: dict) -> set[str]:
 
 
 def told_by_page(book: Path) -> dict[str, set[str]]:
-    """Return what `told` finds for each notebook beside the Audit that has any, by its name."""
-    pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted(book.glob("*.ipynb"))}
-    found = {name: told(json.loads(text)) for name, text in pages.items()}
+    """Return what `told` finds for each notebook beside the Audit that has any, by its page."""
+    paths = sorted([*book.glob("*.ipynb"), *book.glob("atlas/*.ipynb")])
+    pages = {path.relative_to(book).with_suffix("").as_posix(): path for path in paths}
+    found = {name: told(json.loads(path.read_text("utf-8"))) for name, path in pages.items()}
     return {name: ids for name, ids in found.items() if ids}
 
 

@@ -34,14 +34,17 @@ HOLDERS = (
     "book/*.ipynb",
     "book/audit/*.md",
     "book/audit/*.ipynb",
+    "book/atlas/*.ipynb",
     "src/posenc/audit/ledger.json",
     "_config.yml",
 )
 
 
 def notebooks(book: Path = ROOT / "book") -> list[Path]:
-    """Return the notebooks of the book and of the Audit, in the order of their paths."""
-    return sorted([*book.glob("*.ipynb"), *book.glob("audit/*.ipynb")])
+    """Return the notebooks of the book, the Audit and the atlas, in the order of their paths."""
+    return sorted(
+        path for folder in ("", "audit/", "atlas/") for path in book.glob(f"{folder}*.ipynb")
+    )
 
 
 def texts(book: Path = ROOT / "book") -> list[Path]:

@@ -1,52 +1,80 @@
-"""The page of the atlas follows from the cards."""
+"""The pages of the atlas follow from the cards."""
 
 from dataclasses import replace
 
 import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell
 
 import atlas
+from marks import MARK
 from posenc.experiments.classification import edition
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.lengths import read as lab
 from posenc.experiments.lengths import train as bench
 from posenc.guide.measured import Measured, measured
 from posenc.teaching.atlas import card, cards
+from posenc.teaching.atlas.card import FAMILIES
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]
 
 
-def test_the_page_is_what_the_cards_say():
-    assert atlas.is_current(), "run `python tools/atlas.py`"
+def test_the_pages_are_what_the_cards_say():
+    assert [*atlas.outdated()] == [], "run `python tools/atlas.py`"
 
 
 def test_a_page_of_other_words_is_out_of_date(tmp_path, monkeypatch):
-    notebook = nbformat.read(atlas.PAGE, 4)
+    notebook = nbformat.read(atlas.path("atlas/turned"), 4)
+    cells = [new_markdown_cell(text) for text in atlas.sources(notebook)]
+    monkeypatch.setattr(atlas, "pages", lambda: {"atlas/turned": cells})
+    assert [*atlas.outdated()] == []
+    monkeypatch.setattr(atlas, "BOOK", tmp_path)
+    assert [*atlas.outdated()] == ["atlas/turned"]
     changed = next(c for c in notebook.cells if "card-rotary" in c.source and c.source[0] == "(")
     changed.source += " "
-    monkeypatch.setattr(atlas, "PAGE", tmp_path / "atlas.ipynb")
-    monkeypatch.setattr(atlas, "title", lambda page: page)
-    assert not atlas.is_current()
-    nbformat.write(notebook, atlas.PAGE)
-    assert not atlas.is_current()
+    (tmp_path / "atlas").mkdir()
+    nbformat.write(notebook, atlas.path("atlas/turned"))
+    assert [*atlas.outdated()] == ["atlas/turned"]
 
 
 def test_a_cell_that_fails_leaves_the_page_as_it_is(tmp_path, monkeypatch):
-    page = tmp_path / "atlas.ipynb"
-    page.write_text("the page before")
-    monkeypatch.setattr(atlas, "PAGE", page)
+    monkeypatch.setattr(atlas, "BOOK", tmp_path)
+    atlas.path("atlas").write_text("the page before")
     broken = nbformat.v4.new_code_cell("raise RuntimeError('as expected')")
-    monkeypatch.setattr(atlas, "cells", lambda: [broken])
+    monkeypatch.setattr(atlas, "pages", lambda: {"atlas": [broken]})
     with pytest.raises(atlas.notebooks.CellExecutionError, match="as expected"):
-        atlas.main()
-    assert page.read_text() == "the page before"
+        atlas.main([])
+    assert atlas.path("atlas").read_text() == "the page before"
 
 
-def test_every_card_has_its_anchor_and_its_row_in_the_index():
-    text = "\n".join(cell.source for cell in nbformat.read(atlas.PAGE, 4).cells)
+def test_an_unknown_page_is_named(monkeypatch):
+    monkeypatch.setattr(atlas, "pages", lambda: {"atlas": [], "atlas/turned": []})
+    with pytest.raises(ValueError, match="names must be among atlas, turned, got rotary"):
+        atlas.main(["rotary"])
+
+
+def test_every_card_stands_on_the_page_of_its_family_and_in_the_index():
+    index = "\n".join(atlas.sources(nbformat.read(atlas.path("atlas"), 4)))
+    text = {
+        family: "\n".join(atlas.sources(nbformat.read(atlas.path(f"atlas/{family}"), 4)))
+        for family in FAMILIES
+    }
     for one in cards().values():
-        assert text.count(f"({one.anchor})=") == 1
-        assert text.count(f"| [{one.title}](#{one.anchor}) `{one.name}` |") == 1
+        holds = [family for family in FAMILIES if f"({one.anchor})=" in text[family]]
+        assert holds == [one.family]
+        assert index.count(f"| [{one.title}](#{one.anchor}) `{one.name}` | {one.year} |") == 1
+        assert f"[{one.title}](#{one.anchor})" in text[one.family].split("## The cards")[0]
+
+
+@pytest.mark.parametrize("page", ["atlas", *(f"atlas/{family}" for family in FAMILIES)])
+def test_no_page_of_the_atlas_is_endless(page):
+    said = [c.source for c in nbformat.read(atlas.path(page), 4).cells if c.cell_type == "markdown"]
+    assert sum(len(MARK.sub("", text).split()) for text in said) < 3500
+
+
+def test_links_lead_on_from_a_folder_below():
+    text = "[a](length-lab), [b](found-further.ipynb#x), [c](#card-rotary), [d](https://x.y/z)"
+    assert atlas.below(text) == text.replace("(length", "(../length").replace("(found", "(../found")
 
 
 def test_paragraphs_and_items_flow_and_tables_and_formulas_stay():

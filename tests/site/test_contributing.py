@@ -41,6 +41,8 @@ WRITTEN = {
         "src/posenc/bench/fingerprints.json",
         "book/api/encodings.md",
         "book/atlas.ipynb",
+        "book/atlas/distances.ipynb",
+        "book/atlas/compared.ipynb",
     },
     "Add a data set": {"src/posenc/data/checksums.sha256", "src/posenc/data/measured.json"},
     "Add a chapter": {"README.md", "book/two-clocks.ipynb"},
@@ -67,20 +69,23 @@ for number, cell in enumerate(code, 1):
 notebooks.tidy(notebook)
 path.write_text(nbformat.writes(notebook) + "\\n", encoding="utf-8")
 """
-# The page with the outputs that it had; `NEW_CELLS` runs the rest.
+# The pages with the outputs that they had; `NEW_CELLS` runs the rest.
 ATLAS = """
 import atlas, nbformat, notebooks
 from nbformat.v4 import new_notebook
 
-stored = {cell.source: cell for cell in nbformat.read(atlas.PAGE, 4).cells}
-page = new_notebook(cells=atlas.cells())
-notebooks.with_setup(page)
-for cell in page.cells:
-    if cell.cell_type == "code" and cell.source in stored:
-        cell.update(outputs=stored[cell.source].outputs, execution_count=1)
-nbformat.write(page, atlas.PAGE)
-sources = [cell.source for cell in page.cells if cell.cell_type == "code"]
-print(atlas.PAGE, 1 + sources.index(atlas.SETTING.strip("\\n")), sep="\\n")
+pages = atlas.pages()
+for page in atlas.outdated():
+    path, notebook = atlas.path(page), new_notebook(cells=pages[page])
+    stored = {cell.source: cell for cell in nbformat.read(path, 4).cells}
+    notebooks.with_setup(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source in stored:
+            cell.update(outputs=stored[cell.source].outputs, execution_count=1)
+    nbformat.write(notebook, path)
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    setting = atlas.SETTING.strip("\\n")
+    print(path, 1 + sources.index(setting) if setting in sources else len(sources))
 """
 
 
@@ -214,7 +219,8 @@ class Copy:
             [path] = (self.folder / "book").rglob(f"{only[1]}.ipynb")
             return self.python(NEW_CELLS, str(path), "2")
         if not WHOLE and line == "python tools/atlas.py":
-            return self.python(NEW_CELLS, *self.python(ATLAS).splitlines())
+            made = self.python(ATLAS).splitlines()
+            return "\n".join(self.python(NEW_CELLS, *page.split()) for page in made)
         if not WHOLE and line.startswith("python -m posenc.bench run "):
             line += " --engine serial"
         return self.run("bash", "-c", line)
@@ -305,9 +311,8 @@ def test_an_encoding(copy):
     copy.follow("Add an encoding")
     code = "from posenc import encodings; print(encodings.names('modern')[-1])"
     assert copy.python(code) == "parabola"
-    atlas = copy.read("book/atlas.ipynb")
-    assert "(card-parabola)=" in atlas
-    assert "[Parabola](#card-parabola)" in atlas
+    assert "(card-parabola)=" in copy.read("book/atlas/distances.ipynb")
+    assert "[Parabola](#card-parabola)" in copy.read("book/atlas.ipynb")
     assert "Parabola" in copy.read("book/api/encodings.md")
     lines = copy.read("_build/mine.jsonl").splitlines()
     records = {one["encoding"]: one for one in map(json.loads, lines)}

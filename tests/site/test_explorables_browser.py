@@ -48,6 +48,15 @@ def some_frequencies(rng):
         yield [pair, d_model, base], frequencies.geometric(d_model, base)[pair]
 
 
+def some_dials(rng):
+    """Yield a pair, by how much its hand is turned, from where, and the position that follows."""
+    for _ in range(100):
+        pair, position = int(rng.integers(0, 8)), int(rng.integers(0, 257)) / 4
+        by, state = float(rng.uniform(-9, 9)), {"position": position, "offset": 3}
+        reached = round(4 * (position + by / frequencies.geometric(16, 100)[pair])) / 4
+        yield [str(pair), by, state], {"position": min(max(reached, 0), 64), "offset": 3}
+
+
 def all_hands(rng):  # noqa: ARG001
     """Yield places and offsets, and the angles of both hands, the key's from its own direction."""
     for place, offset in itertools.product(range(8, 24), range(-8, 9)):
@@ -329,6 +338,7 @@ REFERENCES = {
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,
+    ("clock-hands", "dialled"): some_dials,
     ("two-hands", "angles"): all_hands,
     ("two-hands", "score"): all_scores,
     ("two-hands", "dragged"): all_drags,
@@ -576,6 +586,25 @@ MISPLACED = """([name, states]) => {
 def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
     states = every_state(explorables.make(name))
     assert gallery.evaluate(MISPLACED, [name, states]) == {}
+
+
+@pytest.mark.parametrize(("turns", "position"), [(0.25, 6.5), (2, 17.5), (-0.5, 1.75)])
+def test_a_hand_that_is_turned_takes_all_clocks_along(gallery, turns, position):
+    page, figure = gallery, explorables.make("clock-hands")
+    enter(page, "clock-hands", figure.first())
+    root = page.locator('.explorable[data-name="clock-hands"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="0"]').bounding_box()
+    x, y, r = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["width"] / 3
+    page.mouse.move(x + r, y)
+    page.mouse.down()
+    for angle in np.linspace(0, 2 * np.pi * turns, 1 + int(24 * abs(turns)))[1:]:
+        page.mouse.move(x + r * np.cos(angle), y - r * np.sin(angle))
+    page.mouse.up()
+    summary = root.locator(".explorable-summary")
+    expected = figure.summary({"position": position, "offset": 2})
+    settled(page, lambda: summary.inner_text() == expected, seconds=5)
+    assert summary.inner_text() == expected
 
 
 @pytest.mark.parametrize(

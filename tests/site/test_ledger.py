@@ -229,7 +229,8 @@ def test_a_mark_without_a_verdict_is_refused():
 
 
 # Pages on which readers look something up: their marks stay in sight.
-LOOKED_UP = {"atlas", "datasets", "found-further", "length-lab"}
+FAMILIES = {f"atlas/{family}" for family in ("added", "signal", "turned", "distances", "offsets")}
+LOOKED_UP = FAMILIES | {"datasets", "found-further", "length-lab"}
 
 
 def test_every_chapter_that_tells_statements_says_at_its_end_how_many():

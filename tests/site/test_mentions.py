@@ -48,7 +48,16 @@ def test_a_place_that_is_gone_is_told(book):
 
 
 @pytest.mark.parametrize(
-    "name", ["benchmark", "choosing", "faithfulness", "fourier-view", "rotary", "time-and-space"]
+    "name",
+    [
+        "benchmark",
+        "choosing",
+        "faithfulness",
+        "fourier-view",
+        "rotary",
+        "rotations",
+        "time-and-space",
+    ],
 )
 def test_a_chapter_has_the_places_that_others_name(name):
     left = {one[2] for one in mentions.gone(name) if not one[0].startswith("tests/")}

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from docutils.nodes import make_id
 from parsing import by_id
 from sitefiles import ROOT, SITE
 
 import moved
+from posenc.teaching.atlas import cards
 
 # Read from the site of the first edition; its page on published code stands in the Audit now.
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
@@ -22,6 +24,13 @@ LATER = {
     ],
     "choosing": ["images-text-speed-few-data", "short-and-long-series"],
     "part-quizzes": ["from-index-to-wave", "the-mathematics-of-faithfulness", "what-we-found"],
+    # when all cards stood on one page, each under the name that people use and that in the code
+    "atlas": [
+        *("the-cards", "who-sees-whom", "fig-who-sees-whom", "five-wishes"),
+        *(one.anchor for one in cards().values()),
+        *(make_id(f"{one.title} {one.name}") for one in cards().values()),
+        *(one.anchor.replace("card-", "fig-atlas-", 1) for one in cards().values()),
+    ],
 }
 KNOWN = {page: [*FIRST.get(page, []), *LATER.get(page, [])] for page in {**FIRST, **LATER}}
 
@@ -69,6 +78,7 @@ def test_the_list_names_what_earlier_editions_had():
     ("old", "new"),
     [
         ("rotations.html#thm-pairings", "rotary.html#thm-pairings"),
+        ("atlas.html#card-rotary", "atlas/turned.html#card-rotary"),
         ("oscillations.html#summary", "oscillations.html#take-away"),
         ("published-code.html#one-run-each", "audit/published-code.html#s35-"),
     ],

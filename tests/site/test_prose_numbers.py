@@ -22,7 +22,7 @@ from posenc.data import measure
 
 # tools/atlas.py writes the first, and each entry of the second links the verdict that it quotes.
 MADE = ("book/atlas", "book/errata")
-PAGES = [page for page in toc_files() if page not in MADE and "/api" not in page]
+PAGES = [page for page in toc_files() if not page.startswith(MADE) and "/api" not in page]
 CHAPTERS = [page for page in PAGES if (ROOT / f"{page}.ipynb").is_file()]
 PLAIN = [page for page in PAGES if (ROOT / f"{page}.md").is_file()]
 # What a page without cells shows: commands with their output, and tables.

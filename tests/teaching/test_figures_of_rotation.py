@@ -25,7 +25,24 @@ def test_the_best_factor_is_drawn_through_the_dots(drawn):
     asked = []
     rotations.lone_sine(lambda omega, k: asked.append((omega, k)) or (0.5, 0.0))
     assert asked == [(1.0, 1), (np.pi / 4, 4)]  # the first and the last row of the table above
-    assert all(ax.lines[1].get_slope() == 0.5 for ax in drawn[0][0].axes)
+    assert all(ax.lines[-1].get_slope() == 0.5 for ax in drawn[0][0].axes)
+
+
+def test_a_shadow_that_rises_has_another_mark_than_one_that_falls(drawn):
+    rotations.lone_sine(lambda omega, k: (0.5, 0.0))
+    left = drawn[0][0].axes[0]
+    for line, sign in zip(left.lines, (1, -1), strict=False):
+        now, later = line.get_data()
+        np.testing.assert_allclose(later, now * np.cos(1) + sign * np.sqrt(1 - now**2) * np.sin(1))
+
+
+def test_the_clocks_that_went_round_are_shaded(drawn):
+    errors = np.linspace(0, 1, 16)
+    rotations.left_behind({"one": errors}, np.array([1, 0.5, 0.1, 0.06, 0.02, 0.01, 0, 0]), 100)
+    [ax] = drawn[0][0].axes
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), errors[1::2])
+    assert ax.patches[0].get_extents().transformed(ax.transData.inverted()).xmax == 2.5
+    assert "the 3 clocks" in drawn[0][1]["caption"]
 
 
 def test_the_row_that_is_asked_for_is_drawn(drawn):

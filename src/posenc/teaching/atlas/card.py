@@ -4,6 +4,32 @@ from dataclasses import dataclass
 
 NEVER_EMPTY = ("name", "title", "sentence", "formula", "parameters", "beyond", "use", "code")
 LONGER = ("as it is", "rebuilt", "refuses")
+FAMILIES = {
+    "added": (
+        "Added to the tokens",
+        "Each token gets a row of numbers for its place before the first layer: waves, a learned "
+        "vector, or nothing at all.",
+    ),
+    "signal": (
+        "Read from the signal",
+        "What is added, or which tokens listen to one another, depends on the series itself.",
+    ),
+    "turned": (
+        "Queries and keys that turn",
+        "Queries and keys are turned by their place, as the hands of a clock, before they are "
+        "compared. RoPE and its kin.",
+    ),
+    "distances": (
+        "A number for each distance",
+        "A number is added to the score, by how far apart query and key are. ALiBi and its kin.",
+    ),
+    "offsets": (
+        "Vectors and codes for places",
+        "Offsets or places have vectors, numbers or random codes of their own, apart from the "
+        "words. Shaw's relative positions and their kin.",
+    ),
+}
+"""Each family's title, and what its encodings have in common."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +47,8 @@ class Card:
         The name that people use, such as "RoPE".
     year : int
         When it was published.
+    family : str
+        Whose kin it is: one of `FAMILIES`. Each family has a page of the atlas.
     sentence : str
         What it does, in one sentence.
     formula : str
@@ -59,6 +87,7 @@ class Card:
     name: str
     title: str
     year: int
+    family: str
     sentence: str
     formula: str
     doors: tuple[str, ...]
@@ -90,10 +119,12 @@ class Card:
                 raise ValueError(f"{field} must say something on the card {self.name!r}")
         if self.longer not in LONGER:
             raise ValueError(f"longer must be one of {', '.join(LONGER)}, got {self.longer!r}")
+        if self.family not in FAMILIES:
+            raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
 
     @property
     def anchor(self) -> str:
-        """The card's place on the page of the atlas, such as "card-rotary"."""
+        """The card's place on the page of its family, such as "card-rotary"."""
         return "card-" + self.name.replace("_", "-")
 
     def count(self, **sizes: int) -> int:

@@ -5,9 +5,10 @@ import math
 from posenc.frequencies import geometric
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
-from posenc.teaching.explorables.controls import Choice, Preset, Range
+from posenc.teaching.explorables.controls import Preset, Range
 
-D_MODEL = 16
+D_MODEL, BASE = 16, 100
+_OMEGA = geometric(D_MODEL, BASE)
 _RADIUS, _STEP, _COLUMNS = 36, 90, 4
 
 
@@ -17,24 +18,25 @@ class ClockHands(Explorable):
     name = "clock-hands"
     title = "A position is a row of clock hands"
     caption = (
-        "Each dial is one pair of dimensions; its hand has turned by position × frequency. The "
-        "dashed hand stands an offset further on. Change the position and watch the shaded angle: "
-        "it depends on the offset alone."
+        "Take hold of a hand and turn it; the other clocks run along. The dashed hands show where "
+        "the solid ones will stand an offset further on. Turn as you like: the shaded angles stay "
+        "as wide as they are, until you change the offset."
     )
     alt = (
         "Eight dials. The hands of the first turn fast, those of the last hardly move. On each a "
         "dashed hand stands ahead of the solid one by an angle that shrinks from dial to dial."
     )
     controls = (
-        Range("position", "Position t", 0, 64, 1, 5),
-        Range("offset", "Offset k", 0, 16, 1, 2),
-        Choice("base", "Base", {"100": "100", "10000": "10000"}, "100"),
+        Range("position", "Position t", 0, 64, 0.25, 5),
+        Range("offset", "Offset k", 0, 12, 1, 2),
     )
     presets = (
         Preset("Same offset, far away", {"position": 60}),
         Preset("No offset", {"offset": 0}),
     )
-    python = "tables.sinusoidal({position} + {offset} + 1, 16, base={base})[[{position}, -1]]"
+    python = (
+        "tables.encode([{position}, {position} + {offset}], frequencies.geometric(16, base=100))"
+    )
 
     def svg(self, state: State) -> str:
         """Return four dials in each of two rows."""
@@ -43,39 +45,40 @@ class ClockHands(Explorable):
 
     def summary(self, state: State) -> str:
         """Return where the first and the last hand stand."""
-        first, last = (self._degrees(i, state["position"], state) for i in (0, D_MODEL // 2 - 1))
-        turned = self._degrees(0, state["offset"], state)
+        first, last = (degrees(i, state["position"]) for i in (0, D_MODEL // 2 - 1))
+        turned = degrees(0, state["offset"])
         return (
             f"At position {state['position']:g} the fastest hand stands at {first:.1f}° and the "
             f"slowest at {last:.1f}°. {state['offset']:g} positions further on the fastest has "
             f"turned by {turned:.1f}°, wherever it started."
         )
 
-    def _degrees(self, pair: int, steps: float, state: State) -> float:
-        omega = geometric(D_MODEL, float(state["base"]))[pair]
-        return math.degrees(float(steps) * omega) % 360
-
     def _dial(self, i: int, state: State) -> str:
         x = _STEP * (i % _COLUMNS) + _STEP / 2
         y = (_STEP + 18) * (i // _COLUMNS) + _STEP / 2
-        start = self._degrees(i, state["position"], state)
-        turn = self._degrees(i, state["offset"], state)
+        start, turn = degrees(i, state["position"]), degrees(i, state["offset"])
         hands = (
             drawing.element("circle", r=_RADIUS, class_="face")
             + drawing.element("path", d=sector(start, turn), class_="turn", data_part=f"turn-{i}")
             + _hand(start + turn, "next", f"next-{i}")
             + _hand(start, "now", f"now-{i}")
             + drawing.text(0, _RADIUS + 14, f"pair {i}", class_="label")
+            + drawing.element("circle", r=_RADIUS, class_="grip", data_grip=str(i), data_turn="")
         )
         return drawing.element("g", hands, transform=f"translate({x:g} {y:g})")
 
 
-def _hand(degrees: float, kind: str, part: str) -> str:
+def degrees(pair: int, steps: float | str) -> float:
+    """Return the angle by which a hand turns in so many steps, in degrees from 0 to 360."""
+    return math.degrees(float(steps) * _OMEGA[pair]) % 360
+
+
+def _hand(turned: float, kind: str, part: str) -> str:
     """Return a hand; angles run counter-clockwise from the right, as in the plane of cos, sin."""
-    turned = f"rotate({-degrees:.2f})"
     return drawing.element(
-        "line", x1=0, y1=0, x2=_RADIUS - 4, y2=0, class_=kind, transform=turned, data_part=part
-    )
+        "line", x1=0, y1=0, x2=_RADIUS - 4, y2=0, class_=kind,
+        transform=f"rotate({-turned:.2f})", data_part=part,
+    )  # fmt: skip
 
 
 def sector(start: float, turn: float) -> str:

@@ -41,22 +41,60 @@ def lone_sine(fit: Callable[[float, int], tuple[float, float]]) -> None:
     fit : function of an angular frequency and an offset
         Returns the best factor, and what it misses.
     """
-    figure, axes = plots.new(1, 2, height=3.3, width=6.2, sharey=True)
+    figure, axes = plots.new(1, 2, height=3.6, width=6.2, sharey=True)
     for ax, omega, k in zip(axes, (1.0, np.pi / 4), (1, 4), strict=True):
         t = np.arange(60)
-        ax.plot(np.sin(omega * t), np.sin(omega * (t + k)), "o", markersize=4)
-        ax.axline((0, 0), slope=fit(omega, k)[0], color=plots.COLORS[1], linestyle="--")
-        ax.set_title(f"ω = {omega:.3f}, k = {k}")
-        ax.set(xlabel="sin(ωt), the value now", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+        rises = np.cos(omega * t) > 0
+        for way, marker, which in (("rises", "^", rises), ("falls", "v", ~rises)):
+            now, later = np.sin(omega * t[which]), np.sin(omega * (t[which] + k))
+            ax.plot(now, later, marker, markersize=5, label=f"the shadow {way}")
+        ax.axline((0, 0), slope=fit(omega, k)[0], color="0.4", linestyle="--", label="best factor")
+        ax.set_title("one place on" if k == 1 else "half a turn on")
+        ax.set(xlabel="shadow now, sin(ωt)", xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
         ax.set_aspect("equal")
-    axes[0].set_ylabel("sin(ω(t+k)), the value wanted")
+    axes[0].set_ylabel("shadow later, sin(ω(t + k))")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     plots.show(
         figure,
         name="fig-sine-alone",
-        caption="A lone sine now and $k$ positions later, with the best factor (dashed). "
-        "Every dot is a position; an exact factor would be a line through all of them.",
-        alt="Left, dots on a tilted ellipse; the dashed line through its middle misses nearly all. "
-        "Right, all dots lie exactly on a falling dashed line.",
+        caption="The shadow of a hand now, and $k$ places later. Every mark is a place. Left: "
+        "$\\omega = 1$, $k = 1$; the same shadow has two futures, and the best factor is a "
+        "compromise. Right: $\\omega = \\pi/4$, $k = 4$, half a turn, where $-1$ serves them all.",
+        alt="Left, marks on a tilted ellipse: those of a rising shadow on its upper arc, those of "
+        "a falling one on its lower arc, and the dashed line through the middle misses nearly all. "
+        "Right, all marks lie on a falling dashed line.",
+    )
+
+
+def left_behind(
+    errors: Mapping[str, NDArray[np.float64]], omega: NDArray[np.float64], n_places: int
+) -> None:
+    """Show on which clocks a map goes wrong, and which of them went round while it was found.
+
+    Parameters
+    ----------
+    errors : mapping from a label to an array of shape (d_model,)
+        Largest error of each dimension; that of a clock is the larger one of its two.
+    omega : array of shape (d_model / 2,)
+    n_places : int
+        Places in a row from which the map was found.
+    """
+    figure, ax = plots.new(height=2.9, width=6.6)
+    for words, error in errors.items():
+        ax.plot(error.reshape(-1, 2).max(axis=1), marker="o", markersize=4, label=words)
+    round_once = int(np.sum(omega * n_places >= 2 * np.pi))
+    ax.axvspan(-0.5, round_once - 0.5, color="0.9", zorder=0)
+    ax.annotate(f"went round\nwithin {n_places} places", (0, 1.35), va="top", fontsize=9)
+    ax.set(xlabel="clock, from the fastest to the slowest", ylabel="largest error")
+    ax.set(xlim=(-0.5, len(omega) - 0.5), ylim=(-0.08, 1.5))
+    ax.legend(loc="upper right")
+    plots.show(
+        figure,
+        name="fig-left-behind",
+        caption="How wrong two matrices of least squares are 1,000 places on, clock by clock. "
+        f"Shaded: the {round_once} clocks that go all the way round in {n_places} places.",
+        alt=f"Two curves over {len(omega)} clocks. One is near zero for the {round_once} clocks in "
+        "the shaded part and rises to about one behind it; the other is zero throughout.",
     )
 
 
@@ -84,9 +122,9 @@ def gram_direction(
     plots.show(
         figure,
         name="fig-gram-direction",
-        caption="Left: the Gram matrix of 64 positions, $d_\\text{model} = 64$. Right: its row 32 "
-        "(symmetric), and the same row with two choices of $M$: a peak 9 positions ahead, and a "
-        "sign.",
+        caption="Left: the products of all pairs of places, $d_\\text{model} = 64$. Right: those "
+        f"of place {at} (symmetric), and what becomes of them if one row is turned first: nine "
+        "places on, which moves the peak, or by quarter turns, which makes a sign.",
         alt="Left, a heat map with a bright diagonal and parallel stripes, a dashed line along "
         f"row {at}. Right, three curves over the offset: one symmetric about zero, one with the "
         "same shape centred at nine, one odd, negative before and positive after.",

@@ -6,6 +6,7 @@ CARD = Card(
     name="alibi",
     title="ALiBi",
     year=2022,
+    family="distances",
     sentence=(
         "It subtracts from each score a penalty in proportion to the distance, steep in one "
         "head and gentle in the next, and learns nothing."

@@ -6,6 +6,7 @@ CARD = Card(
     name="axial_rotary",
     title="Axial RoPE",
     year=2024,
+    family="turned",
     sentence=(
         "It serves tokens whose position is several numbers, such as row and column: each number "
         "turns its own share of the pairs as RoPE does, so that a score depends only on the "

@@ -6,6 +6,7 @@ CARD = Card(
     name="conv_spe",
     title="ConvSPE",
     year=2021,
+    family="offsets",
     sentence=(
         "It multiplies queries and keys by white noise that two learned filters have "
         "smoothed, so that on average the score depends on the offset through the filters' "

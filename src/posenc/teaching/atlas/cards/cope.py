@@ -6,6 +6,7 @@ CARD = Card(
     name="cope",
     title="CoPE",
     year=2024,
+    family="distances",
     sentence=(
         "It lets each query count the tokens that it finds worth counting, by gates between 0 "
         "and 1, and looks up a learned vector for the count instead of the index."

@@ -6,6 +6,7 @@ CARD = Card(
     name="deberta",
     title="DeBERTa",
     year=2021,
+    family="offsets",
     sentence=(
         "It adds to the score of two contents what the query asks of the offset and what the key "
         "asks of the offset, each with learned vectors of its own."

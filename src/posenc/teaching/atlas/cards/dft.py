@@ -6,6 +6,7 @@ CARD = Card(
     name="dft",
     title="DFT encoding",
     year=2024,
+    family="added",
     sentence=(
         "It adds to every token the Fourier coefficients of a spike at its position, which "
         "makes all rows orthonormal: any two positions are equally far apart."

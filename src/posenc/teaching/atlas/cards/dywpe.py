@@ -6,6 +6,7 @@ CARD = Card(
     name="dywpe",
     title="DyWPE",
     year=2026,
+    family="signal",
     sentence=(
         "It splits the series into parts of different scale by a wavelet transform, and adds at "
         "each step the sum of these parts, each times a learned vector of its scale."

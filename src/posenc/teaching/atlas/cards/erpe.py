@@ -6,6 +6,7 @@ CARD = Card(
     name="erpe",
     title="eRPE",
     year=2024,
+    family="offsets",
     sentence=(
         "It adds one learned number per head and offset to the attention weights, after the "
         "softmax, which is the same as attention plus a learned convolution over time."

@@ -6,6 +6,7 @@ CARD = Card(
     name="fire",
     title="FIRE",
     year=2024,
+    family="distances",
     sentence=(
         "It feeds the logarithm of the distance, divided by that of the query's own position, to "
         "a small network, whose output is added to the score."

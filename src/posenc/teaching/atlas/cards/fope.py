@@ -6,6 +6,7 @@ CARD = Card(
     name="fope",
     title="FoPE",
     year=2025,
+    family="turned",
     sentence=(
         "It turns pairs of dimensions as RoPE does, but by a mixture of frequencies, and leaves "
         "alone any pair that would not complete a turn in a training sequence."

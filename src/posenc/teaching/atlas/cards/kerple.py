@@ -6,6 +6,7 @@ CARD = Card(
     name="kerple",
     title="KERPLE",
     year=2022,
+    family="distances",
     sentence=(
         "It subtracts a penalty that grows like a logarithm of the distance, or like a power of "
         "it, with two numbers that each head learns."

@@ -6,6 +6,7 @@ CARD = Card(
     name="learnable",
     title="Learned positions",
     year=2017,
+    family="added",
     sentence=(
         "It adds to every token a vector that is learned for its position, one free row for "
         "each place."

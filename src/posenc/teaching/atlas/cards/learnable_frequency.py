@@ -6,6 +6,7 @@ CARD = Card(
     name="learnable_frequency",
     title="Learnable frequencies",
     year=2019,
+    family="added",
     sentence=(
         "It adds sinusoids, like the sinusoidal encoding, but learns their frequencies, starting "
         "from that encoding's."

@@ -6,6 +6,7 @@ CARD = Card(
     name="none",
     title="No encoding",
     year=2017,
+    family="added",
     sentence=(
         "It leaves all four doors shut, so that a layer without a mask sees a set of tokens "
         "and not a sequence; people also call it NoPE."

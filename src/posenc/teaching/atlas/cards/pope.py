@@ -6,6 +6,7 @@ CARD = Card(
     name="pope",
     title="PoPE",
     year=2025,
+    family="turned",
     sentence=(
         "It gives each dimension of queries and keys a magnitude from the content, never "
         "negative, and a phase from the position alone; the score is the real part of the "

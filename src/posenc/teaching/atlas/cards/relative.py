@@ -6,6 +6,7 @@ CARD = Card(
     name="relative",
     title="Shaw's relative positions",
     year=2018,
+    family="offsets",
     sentence=(
         "It learns one vector for every offset up to a reach of 16, and lets a query look at "
         "it beside the key, so that a query can ask for content and distance together."

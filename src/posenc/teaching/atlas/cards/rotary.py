@@ -6,6 +6,7 @@ CARD = Card(
     name="rotary",
     title="RoPE",
     year=2021,
+    family="turned",
     sentence=(
         "It turns each pair of query and key dimensions by an angle that grows with the "
         "position, so that a score depends only on the offset of query and key."

@@ -6,6 +6,7 @@ CARD = Card(
     name="sine_linear",
     title="Time2Vec",
     year=2019,
+    family="added",
     sentence=(
         "It adds one straight line in time and many sines with learned frequencies and "
         "phases, so that a trend and unknown periods both have a place."

@@ -6,6 +6,7 @@ CARD = Card(
     name="sine_spe",
     title="SineSPE",
     year=2021,
+    family="offsets",
     sentence=(
         "It multiplies queries and keys by random codes whose covariance is a learned sum of "
         "cosines of the offset, so that on average the score depends on the offset, though "

@@ -6,6 +6,7 @@ CARD = Card(
     name="sinusoidal",
     title="Sinusoidal",
     year=2017,
+    family="added",
     sentence=(
         "It adds to every token a row of sines and cosines of its position, whose frequencies "
         "fall from 1 in equal ratios, like the hands of a clock with many hands."

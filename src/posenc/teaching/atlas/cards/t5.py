@@ -6,6 +6,7 @@ CARD = Card(
     name="t5",
     title="T5 bias",
     year=2020,
+    family="distances",
     sentence=(
         "It adds one learned number per head and bucket of offsets to the scores: near "
         "offsets have a bucket each, far ones share buckets whose widths grow in proportion to the "

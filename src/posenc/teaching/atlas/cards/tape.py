@@ -6,6 +6,7 @@ CARD = Card(
     name="tape",
     title="tAPE",
     year=2024,
+    family="added",
     sentence=(
         "It adds sinusoids whose frequencies are stretched by the width of the model over the "
         "length of the series, so that the table uses the same span of waves whatever the "

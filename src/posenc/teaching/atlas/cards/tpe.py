@@ -6,6 +6,7 @@ CARD = Card(
     name="tpe",
     title="T-PE",
     year=2024,
+    family="signal",
     sentence=(
         "It adds the sinusoidal table before every layer, because its trace fades with depth, "
         "and lets tokens that are alike, in content and place together, score higher."

@@ -6,6 +6,7 @@ CARD = Card(
     name="transformer_xl",
     title="Transformer-XL",
     year=2019,
+    family="offsets",
     sentence=(
         "It scores content against content and content against a projected sinusoid of the "
         "offset, and lets each head prefer some contents and some offsets whatever the query "

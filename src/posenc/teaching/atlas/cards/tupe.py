@@ -6,6 +6,7 @@ CARD = Card(
     name="tupe",
     title="TUPE",
     year=2021,
+    family="offsets",
     sentence=(
         "It scores positions against positions and content against content, with separate "
         "maps, and adds the two, so that no score mixes what a token is with where another "

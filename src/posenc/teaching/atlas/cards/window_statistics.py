@@ -6,6 +6,7 @@ CARD = Card(
     name="window_statistics",
     title="Window statistics",
     year=2025,
+    family="signal",
     sentence=(
         "It adds a learned linear map of the mean, the standard deviation and the slope of a "
         "window of tokens around each token."

@@ -6,6 +6,7 @@ CARD = Card(
     name="xpos",
     title="xPos",
     year=2023,
+    family="turned",
     sentence=(
         "It turns queries and keys as RoPE does and scales each pair of dimensions so that "
         "products fade with the distance back, the fast pairs first."

@@ -2,7 +2,8 @@
 
 (() => {
   "use strict";
-  const D_MODEL = 16;
+  const [D_MODEL, BASE] = [16, 100];
+  const LAST = 64; // position
   const RADIUS = 36;
 
   // Radians a step of pair i.
@@ -16,8 +17,8 @@
     return [Math.sin(angle), Math.cos(angle)];
   }
 
-  function degrees(steps, i, base) {
-    const turned = ((steps * frequency(i, D_MODEL, base) * 180) / Math.PI) % 360;
+  function degrees(steps, i) {
+    const turned = ((steps * frequency(i, D_MODEL, BASE) * 180) / Math.PI) % 360;
     return turned < 0 ? turned + 360 : turned;
   }
 
@@ -30,18 +31,17 @@
   }
 
   function redraw(view, state) {
-    const base = Number(state.base);
     for (let i = 0; i < D_MODEL / 2; i++) {
-      const start = degrees(state.position, i, base);
-      const turn = degrees(state.offset, i, base);
+      const start = degrees(state.position, i);
+      const turn = degrees(state.offset, i);
       view.set(view.part(`turn-${i}`), { d: sector(start, turn) });
       view.set(view.part(`now-${i}`), { transform: `rotate(${-start})` });
       view.set(view.part(`next-${i}`), { transform: `rotate(${-start - turn})` });
     }
     const [first, last, turned] = [
-      degrees(state.position, 0, base),
-      degrees(state.position, D_MODEL / 2 - 1, base),
-      degrees(state.offset, 0, base),
+      degrees(state.position, 0),
+      degrees(state.position, D_MODEL / 2 - 1),
+      degrees(state.offset, 0),
     ].map((angle) => angle.toFixed(1));
     return (
       `At position ${state.position} the fastest hand stands at ${first}° and the slowest at ` +
@@ -50,5 +50,12 @@
     );
   }
 
-  window.posencExplorables.define("clock-hands", { functions: { frequency, hand }, redraw });
+  // Where all clocks stand when the hand of one pair is turned by so many radians.
+  function dialled(pair, by, { position, offset }) {
+    const reached = position + by / frequency(Number(pair), D_MODEL, BASE);
+    return { position: Math.min(Math.max(Math.round(4 * reached) / 4, 0), LAST), offset };
+  }
+
+  const functions = { frequency, hand, dialled };
+  window.posencExplorables.define("clock-hands", { functions, redraw, drag: dialled });
 })();

@@ -1,6 +1,7 @@
 // Makes explorable figures answer. A classic script, so that pages work from a folder too.
 // A figure's own script calls posencExplorables.define(name, {functions, redraw}), with
-// drag(grip, by, state, down) too where parts with a `data-grip` can be dragged along, or down too.
+// drag(grip, by, state, down) too where parts with a `data-grip` can be dragged along, or down too, or,
+// if they have `data-turn` as well, turned: `by` is then an angle in radians, counter-clockwise.
 
 (() => {
   "use strict";
@@ -90,8 +91,21 @@
     let held = null;
     const svg = root.querySelector("svg");
 
-    function point(event) {
-      return new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    function under(event, grip) {
+      const frame = "turn" in grip.dataset ? grip : svg;
+      const screen = new DOMPoint(event.clientX, event.clientY);
+      return screen.matrixTransform(frame.getScreenCTM().inverse());
+    }
+
+    // How far the pointer has come: over the drawing, or around a part that says `data-turn`.
+    function follow(event) {
+      const [from, to] = [held.at, under(event, held.grip)];
+      const turn = Math.atan2(from.y, from.x) - Math.atan2(to.y, to.x);
+      const around = turn - 2 * Math.PI * Math.round(turn / (2 * Math.PI));
+      held.by += "turn" in held.grip.dataset ? around : to.x - from.x;
+      held.down += to.y - from.y;
+      held.at = to;
+      enter(figure.drag(held.grip.dataset.grip, held.by, held.state, held.down));
     }
 
     function letGo() {
@@ -107,13 +121,9 @@
         const grip = event.target.closest("[data-grip]");
         if (!grip || event.button) return;
         grip.setPointerCapture(event.pointerId);
-        held = { grip: grip.dataset.grip, from: point(event), state: read() };
+        held = { grip, at: under(event, grip), by: 0, down: 0, state: read() };
       });
-      svg.addEventListener("pointermove", (event) => {
-        if (!held) return;
-        const { x, y } = point(event);
-        enter(figure.drag(held.grip, x - held.from.x, held.state, y - held.from.y));
-      });
+      svg.addEventListener("pointermove", (event) => held && follow(event));
       for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, letGo);
     }
 
