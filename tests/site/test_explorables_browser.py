@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from browsing import DESKTOP, PHONE, Opened
 from playwright.sync_api import Page
 
@@ -15,6 +16,7 @@ from posenc.guide import explorables
 from posenc.statistics import friedman
 from posenc.teaching import program
 from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
+from posenc.teaching.explorables import ruler as rulers
 from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
@@ -225,6 +227,26 @@ def all_sentences(rng):  # noqa: ARG001
         yield [figure.data(), order, positions], figure.pooled(order, positions)
 
 
+def all_rulers(rng):  # noqa: ARG001
+    """Yield rulers and places, and the weights that attention with such a bias gives."""
+    text = torch.zeros(1, 1, len(rulers.TEXT), 8)
+    table = program.ALiBi(1)
+    table.slopes = rulers.SLOPE
+    for name, place in itertools.product(rulers.RULERS, range(8, 24)):
+        steps = program.offsets(text, text)[place]
+        wanted = -1 - (ord(rulers.TEXT[place]) - ord("A")) % 4
+        marked = steps == wanted if name == "own" else (-4 <= steps) & (steps < 0)
+        bias = table.bias(None, text, text)[place] if name == "slope" else 5.0 * marked
+        yield [name, place], bias.double().softmax(-1).numpy()
+
+
+def some_queries(rng):  # noqa: ARG001
+    """Yield how far a query is dragged and from where, and what the controls become."""
+    for by, place, expected in ((30, 16, 19), (-34, 16, 13), (200, 16, 23), (-99, 9, 8)):
+        state = {"place": place, "ruler": "own"}
+        yield ["query", by, state], state | {"place": expected}
+
+
 REFERENCES = {
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
@@ -232,6 +254,8 @@ REFERENCES = {
     ("two-hands", "angles"): all_hands,
     ("two-hands", "score"): all_scores,
     ("two-hands", "dragged"): all_drags,
+    ("ruler", "weights"): all_rulers,
+    ("ruler", "dragged"): some_queries,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,
