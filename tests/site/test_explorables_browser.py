@@ -235,7 +235,7 @@ def all_rulers(rng):  # noqa: ARG001
     for name, place in itertools.product(rulers.RULERS, range(8, 24)):
         steps = program.offsets(text, text)[place]
         wanted = -1 - (ord(rulers.TEXT[place]) - ord("A")) % 4
-        marked = steps == wanted if name == "own" else (-4 <= steps) & (steps < 0)
+        marked = steps == wanted if name == "own" else (steps >= -4) & (steps < 0)
         bias = table.bias(None, text, text)[place] if name == "slope" else 5.0 * marked
         yield [name, place], bias.double().softmax(-1).numpy()
 

@@ -90,7 +90,7 @@ def numbers(ruler: str, place: int) -> NDArray[np.float64]:
     offset = np.arange(len(TEXT)) - place
     if ruler == "slope":
         return -SLOPE * np.abs(offset)
-    marked = (-4 <= offset) & (offset <= -1) if ruler == "one" else offset == -asks(place)
+    marked = (offset >= -4) & (offset <= -1) if ruler == "one" else offset == -asks(place)
     return float(LOUD) * marked
 
 
