@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from browsing import DESKTOP, PHONE, Opened
 from playwright.sync_api import Page
 
@@ -23,6 +24,7 @@ from posenc.teaching.explorables import (
     two_hands,
     two_patches,
 )
+from posenc.teaching.explorables import ruler as rulers
 from posenc.teaching.explorables.controls import Order, Spot, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
@@ -334,6 +336,26 @@ def all_sentences(rng):  # noqa: ARG001
         yield [figure.data(), order, positions], figure.pooled(order, positions)
 
 
+def all_rulers(rng):  # noqa: ARG001
+    """Yield rulers and places, and the weights that attention with such a bias gives."""
+    text = torch.zeros(1, 1, len(rulers.TEXT), 8)
+    table = program.ALiBi(1)
+    table.slopes = rulers.SLOPE
+    for name, place in itertools.product(rulers.RULERS, range(8, 24)):
+        steps = program.offsets(text, text)[place]
+        wanted = -1 - (ord(rulers.TEXT[place]) - ord("A")) % 4
+        marked = steps == wanted if name == "own" else (steps >= -4) & (steps < 0)
+        bias = table.bias(None, text, text)[place] if name == "slope" else 5.0 * marked
+        yield [name, place], bias.double().softmax(-1).numpy()
+
+
+def some_queries(rng):  # noqa: ARG001
+    """Yield how far a query is dragged and from where, and what the controls become."""
+    for by, place, expected in ((30, 16, 19), (-34, 16, 13), (200, 16, 23), (-99, 9, 8)):
+        state = {"place": place, "ruler": "own"}
+        yield ["query", by, state], state | {"place": expected}
+
+
 REFERENCES = {
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
@@ -346,6 +368,8 @@ REFERENCES = {
     ("two-patches", "turned"): all_turned_patches,
     ("two-patches", "added"): all_added_patches,
     ("two-patches", "dragged"): all_drags_of_patches,
+    ("ruler", "weights"): all_rulers,
+    ("ruler", "dragged"): some_queries,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,

@@ -54,6 +54,7 @@ def test_a_place_that_is_gone_is_told(book):
         "choosing",
         "faithfulness",
         "fourier-view",
+        "relative-and-hybrid",
         "rotary",
         "rotations",
         "time-and-space",

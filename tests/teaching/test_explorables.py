@@ -87,11 +87,11 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.classification import explorable as benchmark
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
-    from posenc.teaching.explorables import doors, shuffle, two_sentences
+    from posenc.teaching.explorables import doors, ruler, shuffle, two_sentences
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
-    modules += [two_sentences, faithfulness]
+    modules += [faithfulness, ruler, two_sentences]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):

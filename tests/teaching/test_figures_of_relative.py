@@ -63,23 +63,22 @@ def test_only_terms_of_the_offset_move_along():
     assert all(figures.takes_longer(figures.make(name))[1] == "yes" for name in moving - refusing)
 
 
-def test_a_query_that_was_told_how_far_to_look_looks_there(drawn):
-    back = [1, 2, 3, 4] * 4
-    models = {name: look_back.OneLayer(name) for name in ("t5", "relative")}
-    position = models["relative"].attention.position
-    with torch.no_grad():  # letter n of four gets a query that meets the vector of offset -n only
-        models["relative"].letters.weight.copy_(torch.eye(16, 32))
-        models["relative"].attention.qkv.bias.zero_()
-        models["relative"].attention.qkv.weight[:32].zero_()
-        position.keys.zero_()
-        for letter, n in enumerate(back):
-            models["relative"].attention.qkv.weight[n, letter] = 1
-            position.keys[0, position.max_distance - n, n] = 1
-    figures.learned(models, back)
-    figure, words = drawn[0]
+def test_rulers_are_drawn_as_they_are_handed_over(drawn):
+    offset = range(-8, 1)
+    peak = {f"ask {n}": torch.eye(9)[8 - n] for n in (1, 3)}
+    figures.learned({"one": {"all": torch.arange(9.0)}, "own": peak}, offset)
+    [(figure, words)] = drawn
+    assert figure.axes[0].lines[0].get_ydata().tolist() == list(range(9))
     peaks = [line.get_xdata()[np.argmax(line.get_ydata())] for line in figure.axes[1].lines]
-    assert peaks == [-1, -2, -3, -4]
-    assert "offsets -1, -2, -3, -4," in words["alt"]
+    assert peaks == [-1, -3]
+    assert "Below, own: lines with their peaks at offsets -1, -3." in words["alt"]
+
+
+def test_the_crowd_is_drawn_in_per_cent(drawn):
+    figures.crowd(np.array([16, 32]), {"slope": [0.1, 0.2], "far": [0.3, 0.9]})
+    [(figure, words)] = drawn
+    assert figure.axes[0].lines[1].get_ydata().tolist() == [30.0, 90.0]
+    assert "At 32 letters: slope 20 %, far 90 %." in words["alt"]
 
 
 def test_each_letter_may_ask_for_another_distance():

@@ -26,7 +26,6 @@ SECTIONS = dict(zip(*[iter(HEADING.split(SOURCE)[1:])] * 2, strict=True))
 WAITING = {
     "oscillations",
     "raw-indices",
-    "relative-and-hybrid",
     "beyond-training-length",
     "todays-models",
 }

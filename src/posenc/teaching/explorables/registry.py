@@ -23,6 +23,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "density": partial(_own, "density", "Density"),
     "noise": partial(_own, "noise", "Noise"),
     "doors": partial(_own, "doors", "Doors"),
+    "ruler": partial(_own, "ruler", "Ruler"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }
 

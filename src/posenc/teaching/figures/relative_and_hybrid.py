@@ -13,7 +13,6 @@ from posenc import encodings
 from posenc.attention import Position
 from posenc.encodings import StochasticPosition
 from posenc.teaching import plots
-from posenc.teaching.look_back import OneLayer
 
 Array = NDArray[np.float64]
 
@@ -285,52 +284,54 @@ def _tokens(length: int) -> Tensor:
     return torch.tensor(np.random.default_rng(2).normal(size=(1, length, D_MODEL)))
 
 
-@torch.no_grad()
-def learned(models: Mapping[str, OneLayer], back: Sequence[int], reach: int = 8) -> None:
-    """Show what trained models add to the score at each offset, by the letter that asks.
+def crowd(lengths: Array, shares: Mapping[str, Sequence[float]]) -> None:
+    """Show which share of the attention all far letters get, as a text grows.
 
     Parameters
     ----------
-    models : mapping with "t5" and "relative" to a model of one head
-    back : one int for each letter
-        How many places back it asks.
-    reach : int
-        Offsets that are shown.
+    lengths : array of ints
+    shares : mapping of a ruler's title to its share at each length, between 0 and 1
     """
-    offset = torch.arange(-reach, 1)
-    asks = sorted(set(back))
-    by_letter = _shaw_by_letter(models["relative"], offset)
-    buckets = models["t5"].attention.position
-    assert isinstance(buckets, encodings.T5Bias)
-    lines = {
-        "T5, by offset": {"all letters": buckets.values[0, buckets.bucket(offset, causal=True)]},
-        "Shaw, by query and offset": {
-            f"letters that ask {n} back": by_letter[torch.tensor(back) == n].mean(0) for n in asks
-        },
-    }
+    figure, ax = plots.new(height=3.2, width=NARROW)
+    for title, values in shares.items():
+        ax.semilogx(lengths, np.array(values) * 100, label=title, base=2)
+    ax.set(xlabel="letters in the text", ylabel="attention beyond 8 steps (%)", ylim=(-3, 103))
+    ax.legend()
+    ends = ", ".join(f"{title} {100 * values[-1]:.0f} %" for title, values in shares.items())
+    plots.show(
+        figure,
+        name="fig-crowd",
+        caption="Which share of the attention goes to all letters more than eight steps back, if "
+        "all words say the same. Beside the four slopes of ALiBi a ruler that ends in one low "
+        "number for all that is far.",
+        alt=f"Lines over the length of the text. Four level off, one climbs. At {lengths[-1]:,} "
+        f"letters: {ends}.",
+    )
+
+
+def learned(rulers: Mapping[str, Mapping[str, Tensor]], offset: Sequence[int]) -> None:
+    """Show what trained models have written on their rulers.
+
+    Parameters
+    ----------
+    rulers : mapping of a title to lines, which are a mapping of words to values
+    offset : ints, key minus query, one for each value
+    """
     figure, axes = plots.new(2, 1, height=4.6, width=NARROW, sharex=True)
-    for ax, (title, curves) in zip(axes, lines.items(), strict=True):
+    peaks = []
+    for ax, (title, curves) in zip(axes, rulers.items(), strict=True):
         for words, values in curves.items():
             ax.plot(offset, values, marker="o", markersize=4, label=words)
         ax.set(title=title, ylabel="added to the score")
         ax.legend()
-    axes[1].set_xlabel("offset, key minus query (positions)")
-    peaks = [int(offset[values.argmax()]) for values in lines["Shaw, by query and offset"].values()]
+        peaks.append(", ".join(str(offset[int(v.argmax())]) for v in curves.values()))
+    axes[-1].set_xlabel("offset, key minus query (positions)")
+    above, below = rulers
     plots.show(
         figure,
         name="fig-learned-terms",
-        caption="What two trained models add to the scores. T5 has one curve for all letters. "
-        "Shaw's queries choose: each kind of letter has its peak where its answer stands.",
-        alt="Above, one line that is high at offsets -1 to -4 alike. Below, four lines with peaks "
-        f"at offsets {', '.join(map(str, peaks))}, for the letters that ask "
-        f"{', '.join(map(str, asks))} back.",
+        caption="What two trained models add to the scores. Above, one ruler for all letters. "
+        "Below, each kind of letter has its peak where its answer stands.",
+        alt=f"Above, {above}: one line that is high at offsets -1 to -4 alike. Below, {below}: "
+        f"lines with their peaks at offsets {peaks[-1]}.",
     )
-
-
-def _shaw_by_letter(model: OneLayer, offset: Tensor) -> Tensor:
-    """Return what the query of each letter adds at each offset: (letters, offsets)."""
-    position = model.attention.position
-    assert isinstance(position, encodings.Relative)
-    q = model.attention.qkv(model.letters.weight)[:, : position.d_model]
-    by_offset = q @ position.keys[0].T / position.d_head**0.5
-    return by_offset[:, offset + position.max_distance]
