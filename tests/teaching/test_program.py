@@ -27,7 +27,6 @@ WAITING = {
     "oscillations",
     "raw-indices",
     "relative-and-hybrid",
-    "beyond-training-length",
     "todays-models",
 }
 
@@ -55,7 +54,7 @@ for position in (ALiBi(4), Causal()):
     train(PerToken(position, n_classes=20), copy, 2)
 """,
     "beyond-training-length": """
-x, whole = torch.randn(1, 6, 32), Remembering(32, 4, Rotary(stretch(geometric(8), 4, 32)))
+x, whole = torch.randn(1, 6, 32), Remembering(32, 4, CausalRotary(stretch(geometric(8), 4, 32)))
 whole.kept = []
 assert whole(x).shape == x.shape
 """,
