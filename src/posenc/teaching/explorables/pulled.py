@@ -1,6 +1,7 @@
 """A conversation that is pulled longer, what a model makes of it, and the hands it reads."""
 
 import math
+from html import escape
 
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
@@ -80,7 +81,8 @@ class Pulled(Explorable):
     def data(self) -> dict:
         """Return the text, what the models say, who speaks, and the hands."""
         return {
-            "said": SAID,
+            "text": TEXT,
+            "said": {mend: answers(mend) for mend in MENDS},
             "spoken": speakers(TEXT),
             "names": MENDS,
             "hands": {mend: omega.tolist() for mend, omega in HANDS.items()},
@@ -89,15 +91,19 @@ class Pulled(Explorable):
     def svg(self, state: State) -> str:
         """Return the rows of letters and the dials."""
         length, mend = int(state["length"]), str(state["mend"])
-        tiles = "".join(_tile(i, length, mend) for i in range(len(TEXT)))
         words = drawing.text(_LEFT, 11, "as in training", class_="small") + drawing.text(
             _LEFT, _TOP + _ROW + 9, "longer", class_="small"
         )
+        boxes = "".join(
+            drawing.element("path", class_=look, d=frames(length, mend, hit), data_part=part)
+            for part, look, hit in (("right", "turn", True), ("wrong", "next solid", False))
+        )
+        rows = "".join(_row(row, length, mend) for row in range(FACTOR))
+        dials = "".join(_dial(i, length, mend) for i in range(len(OMEGA)))
         grip = drawing.element(
             "path", class_="grip", d=f"M0 0h360v{_TOP + 5 * _ROW}h-360z", data_grip="text"
         )
-        dials = "".join(_dial(i, length, mend) for i in range(len(OMEGA)))
-        return drawing.svg(360, 290, words + tiles + dials + grip, label=self.alt)
+        return drawing.svg(360, 290, words + boxes + rows + dials + grip, label=self.alt)
 
     def summary(self, state: State) -> str:
         """Return how many answers are right, and how far the second hand has turned."""
@@ -128,13 +134,13 @@ def right(length: int, mend: str) -> tuple[int, int]:
 
 def turned(hand: int, length: int, mend: str) -> tuple[float, float]:
     """Return the largest angle of training and of a text, in radians, at most a full turn."""
-    shown, reached = OMEGA[hand] * (TRAINED - 1), HANDS[mend][hand] * (length - 1)
+    shown, reached = OMEGA[hand] * TRAINED, HANDS[mend][hand] * length
     return min(float(shown), 2 * math.pi), min(float(reached), 2 * math.pi)
 
 
 def degrees(mend: str, length: int) -> tuple[int, int]:
     """Return the angles that training and a text bring to the second hand, not cut at a turn."""
-    shown, reached = OMEGA[1] * (TRAINED - 1), HANDS[mend][1] * (length - 1)
+    shown, reached = OMEGA[1] * TRAINED, HANDS[mend][1] * length
     return round(math.degrees(shown)), round(math.degrees(reached))
 
 
@@ -154,29 +160,45 @@ def arc(start: float, end: float) -> str:
     return f"M{a:.2f} {b:.2f}A{r} {r} 0 {int(end - start > math.pi)} 0 {c:.2f} {d:.2f}"
 
 
-def look(i: int, mend: str) -> str:
-    """Return the class of an answer's frame."""
-    if speakers(TEXT)[i] == " ":
-        return "unasked"
-    return "turn" if SAID[mend][i] == speakers(TEXT)[i] else "next solid"
+def corner(i: int) -> tuple[int, int]:
+    """Return where a letter's tile is drawn."""
+    row, column = divmod(i, TRAINED)
+    return _LEFT + _TILE * column, _TOP + _ROW * row + 12 * (row > 0)
 
 
-def _tile(i: int, length: int, mend: str) -> str:
-    x, y = _LEFT + _TILE * (i % TRAINED), _TOP + _ROW * (i // TRAINED) + 12 * (i >= TRAINED)
-    frame = drawing.element(
-        "rect", x=x + 0.75, y=y + 12, width=_TILE - 1.5, height=13,
-        class_=look(i, mend), data_part=f"frame-{i}",
+def frames(length: int, mend: str, hit: bool) -> str:
+    """Return the path around the answers that are right, or around those that are wrong."""
+    path, spoken = "M0 0", speakers(TEXT)
+    for i in range(1, length):
+        if (SAID[mend][i] == spoken[i]) == hit and spoken[i] != " ":
+            x, y = corner(i)
+            path += f"M{x + 1} {y + 12}h8v13h-8z"
+    return path
+
+
+def _row(row: int, length: int, mend: str) -> str:
+    """Return a row of the text and the answers below it, as far as the text is pulled."""
+    start = TRAINED * row
+    x, y = corner(start)
+    places = " ".join(f"{x + _TILE * i + _TILE // 2}" for i in range(TRAINED))
+    return "".join(
+        drawing.element(
+            "text", escape(said[start : max(length, start)][:TRAINED]), x=places, y=y + down,
+            class_="label small", data_part=f"{name}-{row}",
+        )
+        for name, said, down in (("text", TEXT, 9), ("said", answers(mend), 22))
     )  # fmt: skip
-    said = SAID[mend][i] if speakers(TEXT)[i] != " " else ""
-    letter = drawing.text(x + _TILE / 2, y + 9, TEXT[i], class_="label small")
-    answer = drawing.text(x + _TILE / 2, y + 22, said, class_="label small", data_part=f"said-{i}")
-    shown = "visible" if i < length else "hidden"
-    return drawing.element("g", frame + letter + answer, visibility=shown, data_part=f"tile-{i}")
+
+
+def answers(mend: str) -> str:
+    """Return what is written below the text: nothing where nobody has been named."""
+    pairs = zip(SAID[mend], speakers(TEXT), strict=True)
+    return "".join("\N{NO-BREAK SPACE}" if spoken == " " else said for said, spoken in pairs)
 
 
 def _dial(i: int, length: int, mend: str) -> str:
     shown, reached = turned(i, length, mend)
-    angle = float(HANDS[mend][i]) * (length - 1)
+    angle = float(HANDS[mend][i]) * length
     parts = drawing.element("circle", class_="face", r=_RADIUS)
     parts += drawing.element("path", class_="turn", d=sector(shown))
     parts += drawing.element("path", class_="arc", d=arc(shown, reached), data_part=f"arc-{i}")

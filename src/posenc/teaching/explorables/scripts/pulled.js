@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const [TRAINED, LONGEST, RADIUS, TURN] = [32, 128, 30, 2 * Math.PI];
+  const [LEFT, TILE, ROW, TOP] = [20, 10, 36, 18];
 
   function right(length, said, spoken) {
     const hits = (from, to) =>
@@ -11,7 +12,7 @@
   }
 
   const turned = (trained, now, length) =>
-    [trained * (TRAINED - 1), now * (length - 1)].map((angle) => Math.min(angle, TURN));
+    [trained * TRAINED, now * length].map((angle) => Math.min(angle, TURN));
 
   function arc(start, until) {
     const end = Math.min(until, TURN - 1e-3);
@@ -22,28 +23,40 @@
     return `M${from}A${RADIUS} ${RADIUS} 0 ${end - start > Math.PI ? 1 : 0} 0 ${to}`;
   }
 
+  function frames(length, said, spoken, hit) {
+    let path = "M0 0";
+    for (let i = 1; i < length; i += 1) {
+      if ((said[i] === spoken[i]) !== hit || spoken[i] === " ") continue;
+      const row = Math.floor(i / TRAINED);
+      const y = TOP + ROW * row + (row > 0 ? 24 : 12);
+      path += `M${LEFT + TILE * (i % TRAINED) + 1} ${y}h8v13h-8z`;
+    }
+    return path;
+  }
+
   const degrees = (radians) => Math.round((radians * 180) / Math.PI);
 
   function redraw(view, { length, mend }, data) {
     const [said, spoken, omega] = [data.said[mend], data.spoken, data.hands[mend]];
-    for (let i = 0; i < LONGEST; i += 1) {
-      view.set(view.part(`tile-${i}`), { visibility: i < length ? "visible" : "hidden" });
-      if (spoken[i] === " ") continue;
-      view.set(view.part(`frame-${i}`), { class: said[i] === spoken[i] ? "turn" : "next solid" });
-      view.part(`said-${i}`).textContent = said[i];
+    view.set(view.part("right"), { d: frames(length, said, spoken, true) });
+    view.set(view.part("wrong"), { d: frames(length, said, spoken, false) });
+    for (let row = 0; row < LONGEST / TRAINED; row += 1) {
+      const [start, end] = [TRAINED * row, Math.min(TRAINED * (row + 1), length)];
+      view.part(`text-${row}`).textContent = data.text.slice(start, end);
+      view.part(`said-${row}`).textContent = said.slice(start, end);
     }
     omega.forEach((now, i) => {
       const [shown, reached] = turned(data.hands.none[i], now, length);
       view.set(view.part(`arc-${i}`), { d: arc(shown, reached) });
-      const angle = (-now * (length - 1) * 360) / TURN;
+      const angle = (-now * length * 360) / TURN;
       view.set(view.part(`hand-${i}`), { transform: `rotate(${angle})` });
     });
     const [first, later] = right(length, said, spoken);
     const beyond = length > TRAINED ? `, and ${later} of the ${length - TRAINED} after them` : "";
-    const shown = degrees(data.hands.none[1] * (TRAINED - 1));
+    const shown = degrees(data.hands.none[1] * TRAINED);
     return (
       `${length} letters, ${data.names[mend]}: right at ${first} of the first ${TRAINED - 1} ` +
-      `places${beyond}. The second hand reaches ${degrees(omega[1] * (length - 1))}°; training ` +
+      `places${beyond}. The second hand reaches ${degrees(omega[1] * length)}°; training ` +
       `showed it ${shown}°.`
     );
   }
@@ -54,6 +67,6 @@
     return { length: Math.min(Math.max(pulled, TRAINED), LONGEST), mend };
   }
 
-  const functions = { right, turned, arc, dragged };
+  const functions = { right, turned, arc, frames, dragged };
   window.posencExplorables.define("pulled", { functions, redraw, drag: dragged });
 })();
