@@ -12,9 +12,9 @@ TRAINED, FACTOR = 32, 4
 OMEGA = geometric(8)
 MENDS = {
     "none": "as trained",
-    "all": "all hands slowed",
-    "stretch": "slow hands slowed (YaRN)",
-    "practised": "YaRN and 30 steps of practice",
+    "all": "all slowed",
+    "stretch": "YaRN",
+    "practised": "YaRN and practice",
 }
 HANDS = {
     "none": OMEGA,
@@ -48,7 +48,7 @@ SAID = {
 }
 
 _LEFT, _TILE, _ROW, _TOP = 20, 10, 36, 18
-_DIALS, _RADIUS = 214, 30
+_DIALS, _RADIUS = 184, 30
 
 
 class Pulled(Explorable):
@@ -60,7 +60,7 @@ class Pulled(Explorable):
         "Drag the text sideways to pull it longer. After each sign > a new speaker is named. Below "
         "each letter stands who is speaking, as the model says: shaded where it is right, framed "
         "where it is wrong. On the dials, the angles that training showed are shaded; a thick "
-        "arc is new."
+        "arc is new. Slowed hands turn at a quarter of their speed; YaRN spares the fastest."
     )
     alt = (
         "Four rows of 32 letters, 80 of them written. In the first row every answer is shaded. "
@@ -101,9 +101,9 @@ class Pulled(Explorable):
         rows = "".join(_row(row, length, mend) for row in range(FACTOR))
         dials = "".join(_dial(i, length, mend) for i in range(len(OMEGA)))
         grip = drawing.element(
-            "path", class_="grip", d=f"M0 0h360v{_TOP + 5 * _ROW}h-360z", data_grip="text"
+            "path", class_="grip", d=f"M0 0h360v{_DIALS - 10}h-360z", data_grip="text"
         )
-        return drawing.svg(360, 290, words + boxes + rows + dials + grip, label=self.alt)
+        return drawing.svg(360, 266, words + boxes + rows + dials + grip, label=self.alt)
 
     def summary(self, state: State) -> str:
         """Return how many answers are right, and how far the second hand has turned."""

@@ -394,8 +394,8 @@ def score_by_age(curves: Mapping[str, Mapping[int, float]], known: int, name: st
     plots.show(
         figure,
         name=name,
-        caption="What the second layer thinks of a name, by its age: mean score over 300 texts of "
-        "128 letters and all heads.",
+        caption="What the second layer thinks of a name, by how many letters ago it was said: mean "
+        "score over texts of 128 letters and all heads.",
         alt=" ".join(_wave(words, scores, known) for words, scores in curves.items()),
     )
 
