@@ -19,6 +19,7 @@ from posenc.teaching.explorables import (
     digits_bits_waves,
     doors,
     noise,
+    pulled,
     rope_schedules,
     shuffle,
     two_hands,
@@ -356,6 +357,32 @@ def some_queries(rng):  # noqa: ARG001
         yield ["query", by, state], state | {"place": expected}
 
 
+def all_pulls():
+    """Yield every length and mend of the text that is pulled longer."""
+    return itertools.product(range(pulled.TRAINED, len(pulled.TEXT) + 1), pulled.MENDS)
+
+
+def all_hits(rng):  # noqa: ARG001
+    """Yield lengths, what a model says and who speaks, and how many answers are right."""
+    for length, mend in all_pulls():
+        said, spoken = pulled.SAID[mend], pulled.speakers(pulled.TEXT)
+        yield [length, said, spoken], pulled.right(length, mend)
+
+
+def all_turned(rng):  # noqa: ARG001
+    """Yield the speeds of a hand and a length, and the angles of training and of the text."""
+    for (length, mend), hand in itertools.product(all_pulls(), range(4)):
+        speeds = pulled.OMEGA[hand], pulled.HANDS[mend][hand]
+        yield [*map(float, speeds), length], pulled.turned(hand, length, mend)
+
+
+def all_pulled(rng):  # noqa: ARG001
+    """Yield how far the text is dragged and from where, and what the controls become."""
+    for by, length in itertools.product((-400, -10, 0, 5, 50, 400), (32, 60, 128)):
+        expected = min(max(length + math.floor(0.3 * by + 0.5), 32), 128)
+        yield ["text", by, {"length": length, "mend": "all"}], {"length": expected, "mend": "all"}
+
+
 REFERENCES = {
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
@@ -379,6 +406,9 @@ REFERENCES = {
     ("doors", "turned"): some_turns,
     ("doors", "weights"): some_maps,
     ("kernels", "byFormula"): some_formulas,
+    ("pulled", "right"): all_hits,
+    ("pulled", "turned"): all_turned,
+    ("pulled", "dragged"): all_pulled,
     ("rope-schedules", "linear"): some_linear,
     ("rope-schedules", "ntk"): some_ntk,
     ("rope-schedules", "dynamicNtk"): some_dynamic,

@@ -51,6 +51,7 @@ def test_a_place_that_is_gone_is_told(book):
     "name",
     [
         "benchmark",
+        "beyond-training-length",
         "choosing",
         "faithfulness",
         "fourier-view",

@@ -247,3 +247,18 @@ def test_a_rebuilt_model_keeps_its_weights_and_changes_its_frequencies():
     assert torch.equal(model(x), same(x))
     assert not torch.allclose(model(x), slow(x))
     assert torch.allclose(model.rebuilt("rotary", window=40)(x), model(x), atol=1e-6)
+
+
+def test_a_score_by_age_is_drawn_and_its_turn_is_told(drawn):
+    wave = {age: np.cos(0.1 * age) for age in range(1, 121)}
+    slow = {age: np.cos(0.025 * age) for age in range(1, 121)}
+    beyond.score_by_age({"as trained": wave, "stretched": slow}, known=30, name="fig-age")
+    figure, words = drawn["fig-age"]
+    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), [*wave.values()])
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        "ages of training",
+        "as trained",
+        "stretched",
+    ]
+    assert "The curve as trained falls from 1.0 at age 1 to -1.0 at age 30." in words["alt"]
+    assert "beyond training its highest is 1.0 at age 63." in words["alt"]

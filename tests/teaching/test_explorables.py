@@ -15,7 +15,7 @@ from posenc.experiments.classification.second import Accuracies, load_grid
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import counts
-from posenc.teaching.explorables import bundle, density, noise, rope_schedules
+from posenc.teaching.explorables import bundle, density, noise, pulled, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.teaching.explorables import doors, ruler, shuffle, two_sentences
 
     figure = explorables.make(name)
-    modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
+    modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
     modules += [faithfulness, ruler, two_sentences]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
@@ -345,3 +345,22 @@ def test_before_any_set_is_whole_the_benchmark_says_so():
     figure = Benchmark({})
     assert "no row yet" in figure.html()
     assert all(figure.told(tokens, "rotary")["sets"] == 0 for tokens in TOKENS)
+
+
+def test_a_text_that_is_pulled_longer_breaks_beyond_training_and_is_mended():
+    """The answers themselves are compared with the models in a cell of the chapter."""
+    assert len(pulled.TEXT) == 4 * pulled.TRAINED
+    assert {len(said) for said in pulled.SAID.values()} == {len(pulled.TEXT)}
+    spoken = pulled.speakers(">AB>CD")
+    assert spoken == " AAACC"
+    right = {mend: pulled.right(128, mend) for mend in pulled.MENDS}
+    assert right["none"][0] == 31
+    assert right["none"][1] < 20 < right["all"][1] < right["stretch"][1] < right["practised"][1]
+
+
+def test_a_hand_of_the_pulled_text_meets_new_angles_unless_it_is_slowed():
+    for hand, is_new in enumerate((False, True, True, True)):
+        shown, reached = pulled.turned(hand, 128, "none")
+        assert (reached > shown + 1e-9) == is_new
+        shown, reached = pulled.turned(hand, 128, "stretch")
+        assert reached <= shown + 1e-9

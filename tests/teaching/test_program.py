@@ -26,7 +26,6 @@ SECTIONS = dict(zip(*[iter(HEADING.split(SOURCE)[1:])] * 2, strict=True))
 WAITING = {
     "oscillations",
     "raw-indices",
-    "beyond-training-length",
     "todays-models",
 }
 
@@ -54,7 +53,7 @@ for position in (ALiBi(4), Causal()):
     train(PerToken(position, n_classes=20), copy, 2)
 """,
     "beyond-training-length": """
-x, whole = torch.randn(1, 6, 32), Remembering(32, 4, Rotary(stretch(geometric(8), 4, 32)))
+x, whole = torch.randn(1, 6, 32), Remembering(32, 4, CausalRotary(stretch(geometric(8), 4, 32)))
 whole.kept = []
 assert whole(x).shape == x.shape
 """,

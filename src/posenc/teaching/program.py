@@ -205,6 +205,10 @@ class Causal(Shut):
 
 
 # == beyond-training-length: a memory, and slower clocks ===========================================
+class CausalRotary(Causal, Rotary):
+    """Two doors open: queries and keys turn, and nobody looks ahead."""
+
+
 class Remembering(Attention):
     """Attention that can keep the keys, turned, and the values of earlier tokens."""
 
@@ -226,10 +230,6 @@ def stretch(omega, factor, length, slow=1, fast=4):
 
 
 # == todays-models: a small GPT ====================================================================
-class CausalRotary(Causal, Rotary):
-    """Two doors open: queries and keys turn, and nobody looks ahead."""
-
-
 class GPT(PerToken):
     """Say at each token which comes next, and write."""
 

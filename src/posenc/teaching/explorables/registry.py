@@ -24,6 +24,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "noise": partial(_own, "noise", "Noise"),
     "doors": partial(_own, "doors", "Doors"),
     "ruler": partial(_own, "ruler", "Ruler"),
+    "pulled": partial(_own, "pulled", "Pulled"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }
 

@@ -371,3 +371,41 @@ def _farthest(task: str, found: Mapping[str, Sequence[float]]) -> str:
         f"{task}: {run[best]:.0f} % with {best}, {near or 'no'} more within 10 points, the lowest "
         f"{min(run.values()):.0f} %"
     )
+
+
+def score_by_age(curves: Mapping[str, Mapping[int, float]], known: int, name: str) -> None:
+    """Show what a model thinks of a name, by how long ago the name was said.
+
+    Parameters
+    ----------
+    curves : mapping from a model to a mapping from an age to a mean score
+    known : int
+        The largest age of training.
+    name : str
+        Of the figure.
+    """
+    figure, ax = plots.new(height=2.7, width=6.4)
+    ax.axvspan(0, known, color="0.9", label="ages of training")
+    for curve, color, style in zip(curves.items(), plots.COLORS[1::-1], ("-", "--"), strict=False):
+        words, scores = curve
+        ax.plot(list(scores), list(scores.values()), style, color=color, linewidth=1.6, label=words)
+    ax.set(xlabel="letters since the name was said", ylabel="mean score", xlim=(0, 120))
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=3)
+    plots.show(
+        figure,
+        name=name,
+        caption="What the second layer thinks of a name, by how many letters ago it was said: mean "
+        "score over texts of 128 letters and all heads.",
+        alt=" ".join(_wave(words, scores, known) for words, scores in curves.items()),
+    )
+
+
+def _wave(words: str, scores: Mapping[int, float], known: int) -> str:
+    """Return how a curve runs over the ages of training and beyond them."""
+    later = {age: score for age, score in scores.items() if age > known}
+    low, high = min(scores, key=scores.__getitem__), max(later, key=later.__getitem__)
+    return (
+        f"The curve {words} falls from {scores[1]:.1f} at age 1 to {scores[known]:.1f} at age "
+        f"{known}. Its lowest score is {scores[low]:.1f} at age {low}; beyond training its highest "
+        f"is {later[high]:.1f} at age {high}."
+    )
