@@ -46,6 +46,24 @@ def all_hands(rng):  # noqa: ARG001
         yield [place, offset], two_hands.angles(place, offset)
 
 
+def all_cuts(rng):  # noqa: ARG001
+    """Yield cuts and patch lengths, and both series in pieces; what fills up the last is -1."""
+    for cut, patch in itertools.product((20, 24, 25, 30), range(1, 26)):
+        run, walk = np.arange(cut), 100 + np.arange(50 - cut)
+        series = np.stack([np.append(run, walk), np.append(walk, run)])
+        filled = np.pad(series, ((0, 0), (0, -50 % patch)), constant_values=-1)
+        yield [cut, patch], filled.reshape(2, -1, patch)
+
+
+def all_knobs(rng):  # noqa: ARG001
+    """Yield a knob, how far it is dragged, and what the controls become."""
+    state = {"patch": 5, "cut": 25}
+    yield ["patch", 3 * 6.4, state], {"patch": 8, "cut": 25}
+    yield ["patch", -100, state], {"patch": 1, "cut": 25}
+    yield ["cut", -3.5, state], {"patch": 5, "cut": 24}
+    yield ["cut", 900, state], {"patch": 5, "cut": 30}
+
+
 def all_scores(rng):
     """Yield offsets, and the score of a query and a key that the library has turned."""
     query, key = np.array([[1.0, 0.0]]), np.array([[np.cos(1.2), np.sin(1.2)]])
@@ -232,6 +250,8 @@ REFERENCES = {
     ("two-hands", "angles"): all_hands,
     ("two-hands", "score"): all_scores,
     ("two-hands", "dragged"): all_drags,
+    ("patches", "both"): all_cuts,
+    ("patches", "dragged"): all_knobs,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,
@@ -493,6 +513,22 @@ def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
     assert (root.locator('[data-part="bar"]').get_attribute("d") == bar) == (grip == "both")
+
+
+def test_pieces_are_pulled_longer_by_hand(gallery):
+    page, figure = gallery, explorables.make("patches")
+    enter(page, "patches", figure.first())
+    root = page.locator('.explorable[data-name="patches"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="patch"]').bounding_box()
+    x, y, step = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, box["width"] / 360 * 6.4
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3 * step, y, steps=4)
+    page.mouse.up()
+    summary, expected = root.locator(".explorable-summary"), {"patch": 8, "cut": 25}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected))
+    assert summary.inner_text() == figure.summary(expected)
 
 
 def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from posenc import data
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.explorable import (
     CHOICES,
@@ -22,7 +23,7 @@ from posenc.experiments.classification.second import Accuracies
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import friedman
-from posenc.teaching.explorables import bundle, rope_schedules
+from posenc.teaching.explorables import bundle, patches, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +55,24 @@ def test_the_gallery_shows_every_figure_once():
     shown = re.findall(r'explorables\.show\("([\w-]+)"\)', code)
     assert len(shown) >= 10
     assert sorted(shown) == sorted(explorables.names())
+
+
+def test_what_is_cut_in_pieces_are_recordings():
+    train, test = (data.load("BasicMotions", split) for split in data.SPLITS)
+    standardised = data.standardise(test, *data.channel_statistics(train))
+    for activity, tenths in {"Running": patches.RUNNING, "Walking": patches.WALKING}.items():
+        third = standardised.x[standardised.y == test.classes.index(activity)][2]
+        assert np.array_equal(np.round(10 * third[:30, 1]), tenths)
+
+
+@pytest.mark.parametrize(
+    ("patch", "cut", "shared"), [(5, 25, 10), (8, 25, 0), (1, 23, 50), (8, 24, 3), (10, 20, 5)]
+)
+def test_pieces_that_fit_are_in_both_series(patch, cut, shared):
+    told = explorables.make("patches").summary({"patch": patch, "cut": cut})
+    assert f"and {shared} of them are in both" in told
+    same = patches.heap(patches.both(cut, patch)[0]) == patches.heap(patches.both(cut, patch)[1])
+    assert same == ("the same answer" in told)
 
 
 @every_figure
@@ -98,7 +117,7 @@ def test_what_is_copied_as_python_runs(name):
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
-    modules.append(two_sentences)
+    modules += [two_sentences, patches]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):

@@ -21,6 +21,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "two-hands": partial(_own, "two_hands", "TwoHands"),
     "density": partial(_own, "density", "Density"),
     "doors": partial(_own, "doors", "Doors"),
+    "patches": partial(_own, "patches", "Patches"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }
 
