@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
 from posenc.experiments.classification import explorable as benchmark
+from posenc.experiments.classification import luck
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.teaching import program
@@ -64,6 +65,39 @@ def all_hands(rng):  # noqa: ARG001
     """Yield places and offsets, and the angles of both hands, the key's from its own direction."""
     for place, offset in itertools.product(range(8, 24), range(-8, 9)):
         yield [place, offset], two_hands.angles(place, offset)
+
+
+def all_cuts(rng):  # noqa: ARG001
+    """Yield cuts and patch lengths, and both series in pieces; what fills up the last is -1."""
+    for cut, patch in itertools.product((20, 24, 25, 30), range(1, 26)):
+        run, walk = np.arange(cut), 100 + np.arange(50 - cut)
+        series = np.stack([np.append(run, walk), np.append(walk, run)])
+        filled = np.pad(series, ((0, 0), (0, -50 % patch)), constant_values=-1)
+        yield [cut, patch], filled.reshape(2, -1, patch)
+
+
+def all_knobs(rng):  # noqa: ARG001
+    """Yield a knob, how far it is dragged, and what the controls become."""
+    state = {"patch": 5, "cut": 25}
+    yield ["patch", 3 * 6.4, state], {"patch": 8, "cut": 25}
+    yield ["patch", -100, state], {"patch": 1, "cut": 25}
+    yield ["cut", -3.5, state], {"patch": 5, "cut": 24}
+    yield ["cut", 900, state], {"patch": 5, "cut": 30}
+
+
+def some_draws(rng):
+    """Yield draws of small tables, and the means that Python takes of the same ones."""
+    for _ in range(30):
+        figure = luck.Luck()
+        figure.scores = rng.uniform(70, 100, size=(int(rng.integers(2, 12)), luck.N_SEEDS))
+        draw, runs = int(rng.integers(1, luck.N_DRAWS + 1)), int(rng.integers(1, 6))
+        yield [draw, runs, figure.scores.tolist()], figure.drawn(draw, runs)
+
+
+def all_pulls(rng):  # noqa: ARG001
+    """Yield how far the picture is pulled, and the draw that follows."""
+    for by, draw in ((16, 7), (-3, 5), (-900, 1), (900, luck.N_DRAWS)):
+        yield ["draw", by, {"draw": 5, "runs": 2}], {"draw": draw, "runs": 2}
 
 
 def all_scores(rng):
@@ -357,21 +391,21 @@ def some_queries(rng):  # noqa: ARG001
         yield ["query", by, state], state | {"place": expected}
 
 
-def all_pulls():
+def each_pull():
     """Yield every length and mend of the text that is pulled longer."""
     return itertools.product(range(pulled.TRAINED, len(pulled.TEXT) + 1), pulled.MENDS)
 
 
 def all_hits(rng):  # noqa: ARG001
     """Yield lengths, what a model says and who speaks, and how many answers are right."""
-    for length, mend in all_pulls():
+    for length, mend in each_pull():
         said, spoken = pulled.SAID[mend], pulled.speakers(pulled.TEXT)
         yield [length, said, spoken], pulled.right(length, mend)
 
 
 def all_turned(rng):  # noqa: ARG001
     """Yield the speeds of a hand and a length, and the angles of training and of the text."""
-    for (length, mend), hand in itertools.product(all_pulls(), range(4)):
+    for (length, mend), hand in itertools.product(each_pull(), range(4)):
         speeds = pulled.OMEGA[hand], pulled.HANDS[mend][hand]
         yield [*map(float, speeds), length], pulled.turned(hand, length, mend)
 
@@ -397,6 +431,10 @@ REFERENCES = {
     ("two-patches", "dragged"): all_drags_of_patches,
     ("ruler", "weights"): all_rulers,
     ("ruler", "dragged"): some_queries,
+    ("luck", "drawn"): some_draws,
+    ("luck", "dragged"): all_pulls,
+    ("patches", "both"): all_cuts,
+    ("patches", "dragged"): all_knobs,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
     ("digits-bits-waves", "bit"): some_bits,
@@ -685,6 +723,22 @@ def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
     assert (root.locator('[data-part="bar"]').get_attribute("d") == bar) == (grip == "both")
+
+
+def test_pieces_are_pulled_longer_by_hand(gallery):
+    page, figure = gallery, explorables.make("patches")
+    enter(page, "patches", figure.first())
+    root = page.locator('.explorable[data-name="patches"]')
+    root.scroll_into_view_if_needed()
+    box = root.locator('[data-grip="patch"]').bounding_box()
+    x, y, step = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, box["width"] / 360 * 6.4
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3 * step, y, steps=4)
+    page.mouse.up()
+    summary, expected = root.locator(".explorable-summary"), {"patch": 8, "cut": 25}
+    settled(page, lambda: summary.inner_text() == figure.summary(expected))
+    assert summary.inner_text() == figure.summary(expected)
 
 
 def test_a_finger_drags_sideways_and_the_page_does_not_take_it_away(gallery):

@@ -53,12 +53,14 @@ def test_a_place_that_is_gone_is_told(book):
         "benchmark",
         "beyond-training-length",
         "choosing",
+        "fair-comparison",
         "faithfulness",
         "fourier-view",
         "relative-and-hybrid",
         "rotary",
         "rotations",
         "time-and-space",
+        "time-series-transformers",
     ],
 )
 def test_a_chapter_has_the_places_that_others_name(name):

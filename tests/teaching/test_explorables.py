@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc import faithfulness, fourier, frequencies, tables
+from posenc import data, faithfulness, fourier, frequencies, tables
+from posenc.experiments.classification import fair, luck
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.explorable import FOLLOWED, TOKENS, Benchmark
 from posenc.experiments.classification.second import Accuracies, load_grid
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import counts
-from posenc.teaching.explorables import bundle, density, noise, pulled, rope_schedules
+from posenc.teaching.explorables import bundle, density, noise, patches, pulled, rope_schedules
 from posenc.teaching.explorables.controls import Range
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,48 @@ def test_the_gallery_shows_every_figure_once():
     shown = re.findall(r'explorables\.show\("([\w-]+)"\)', code)
     assert len(shown) >= 10
     assert sorted(shown) == sorted(explorables.names())
+
+
+def test_what_is_drawn_again_are_stored_trainings():
+    stored = fair.accuracies("RoomOccupancy", "time_series")
+    figure = luck.Luck()
+    one = figure.drawn(draw=7, runs=1)
+    assert all(mean in runs for mean, runs in zip(one, stored.values(), strict=True))
+    assert np.bincount(luck.choices(1, 5000)).min() > 900  # each about as often
+
+
+def test_nearly_everybody_wins_a_draw():
+    figure = luck.Luck()
+    ever = {i for draw in range(1, 61) for i in figure.winners(draw, 1)}
+    assert len(ever) >= len(figure.names) - 1
+    assert f"{len(ever)} of the 11" in figure.summary(figure.first())
+
+
+def test_those_who_share_the_first_place_are_all_named():
+    figure = luck.Luck()
+    figure.scores = np.full((11, 5), 90.0)
+    assert figure.winners(1, 3) == list(range(11))
+    assert "RoPE and DFT encoding share the first place with 90.0 %" in figure.summary(
+        {"draw": 1, "runs": 3}
+    )
+
+
+def test_what_is_cut_in_pieces_are_recordings():
+    train, test = (data.load("BasicMotions", split) for split in data.SPLITS)
+    standardised = data.standardise(test, *data.channel_statistics(train))
+    for activity, tenths in {"Running": patches.RUNNING, "Walking": patches.WALKING}.items():
+        third = standardised.x[standardised.y == test.classes.index(activity)][2]
+        assert np.array_equal(np.round(10 * third[:30, 1]), tenths)
+
+
+@pytest.mark.parametrize(
+    ("patch", "cut", "shared"), [(5, 25, 10), (8, 25, 0), (1, 23, 50), (8, 24, 3), (10, 20, 5)]
+)
+def test_pieces_that_fit_are_in_both_series(patch, cut, shared):
+    told = explorables.make("patches").summary({"patch": patch, "cut": cut})
+    assert f"and {shared} of them are in both" in told
+    same = patches.heap(patches.both(cut, patch)[0]) == patches.heap(patches.both(cut, patch)[1])
+    assert same == ("the same answer" in told)
 
 
 @every_figure
@@ -91,7 +134,7 @@ def test_what_is_copied_as_python_runs(name):
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
-    modules += [faithfulness, ruler, two_sentences]
+    modules += [faithfulness, luck, patches, ruler, two_sentences]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):

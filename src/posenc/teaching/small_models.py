@@ -1,8 +1,6 @@
-"""What the chapter on models measures in small ones: training, work, and what a model can see."""
+"""What the chapter on models measures in small ones: work, norms, and what a model can see."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from itertools import product
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,76 +10,20 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from posenc import encodings
 from posenc.attention import Position, SelfAttention
-from posenc.models import PatchTransformer, PositionLike, TimeSeriesTransformer
+from posenc.models import PositionLike, TimeSeriesTransformer
 
-Part = tuple[Tensor, Tensor]  # series (n, length, n_channels) and classes (n,)
 SIZE: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_layers": 2, "d_ff": 64}
-LEARNING_RATE = 3e-3
 
-# names of weights in a model written in the chapter, and in the library's
-_NAMES = {"tokens.patches.": "patches.", "tokens.0.": "project.", "tokens.1.": "input_norm."}
-
-
-def train(make_model: Callable[[], nn.Module], part: Part, seed: int, n_steps: int) -> nn.Module:
-    """Return a model trained by AdamW for some steps, each over all series.
-
-    Parameters
-    ----------
-    make_model : callable without arguments that returns a model
-        Called after the seed is set.
-    part : pair of tensors
-        Series (n, length, n_channels) and classes (n,).
-    seed, n_steps : int
-    """
-    x, y = part
-    torch.manual_seed(seed)
-    model = make_model().train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
-    for _ in range(n_steps):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(model(x), y).backward()
-        optimizer.step()
-    return model.eval()
-
-
-@torch.no_grad()
-def accuracy(model: nn.Module, part: Part) -> float:
-    """Return the share of series that a model classifies rightly."""
-    x, y = part
-    return (model(x).argmax(-1) == y).double().mean().item()
-
-
-def compare_encodings(
-    positions: Mapping[str, Any],
-    parts: Mapping[str, Part],
-    *,
-    seeds: Iterable[int],
-    n_steps: int,
-    patch: int | None = None,
-) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Return training and test accuracies of small transformers, by encoding, over seeds.
-
-    Parameters
-    ----------
-    positions : mapping of a name to an encoding, as `TimeSeriesTransformer` takes it
-    parts : mapping with "train" and "test"
-    seeds : iterable of int
-    n_steps : int
-        Of each training, the same for all; 0 leaves the models untrained.
-    patch : int, optional
-        Steps in a token; by default every step is one.
-    """
-    x, y = parts["train"]
-    fitted: dict[str, list[float]] = {name: [] for name in positions}
-    tested: dict[str, list[float]] = {name: [] for name in positions}
-    sizes = x.shape[2], int(y.max()) + 1, x.shape[1]
-    kind = TimeSeriesTransformer if patch is None else partial(PatchTransformer, patch=patch)
-    for name, seed in product(positions, seeds):
-        make = partial(kind, *sizes, positions[name], **SIZE)
-        model = train(make, parts["train"], seed, n_steps)
-        fitted[name].append(accuracy(model, parts["train"]))
-        tested[name].append(accuracy(model, parts["test"]))
-    return fitted, tested
+# names of weights in a model that is written in the chapter, and in the library's
+_NAMES = {
+    "words.map.": "patches.",
+    "words.0.": "project.",
+    "words.1.": "input_norm.",
+    "norms.0.": "attention_norm.",
+    "norms.1.": "feed_forward_norm.",
+    "feed.0.": "expand.",
+    "feed.2.": "contract.",
+}
 
 
 def added_parameters(n_channels: int, n_classes: int, length: int) -> tuple[int, dict[str, int]]:
@@ -171,7 +113,9 @@ def same_logits(ours: nn.Module, theirs: nn.Module, x: Tensor) -> bool:
     for name, value in ours.state_dict().items():
         for here, there in _NAMES.items():
             name = name.replace(here, there)
-        if not name.startswith("position."):  # it stands in the layers too
-            weights[name] = value
+        weights[name] = value
+    if "patches.weight" in weights:  # steps side by side here, a convolution's kernel there
+        like = theirs.state_dict()["patches.weight"].mT
+        weights["patches.weight"] = weights["patches.weight"].reshape(like.shape).mT
     theirs.load_state_dict(weights)
     return torch.allclose(ours.eval()(x), theirs.eval()(x), atol=1e-5)

@@ -25,6 +25,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "doors": partial(_own, "doors", "Doors"),
     "ruler": partial(_own, "ruler", "Ruler"),
     "pulled": partial(_own, "pulled", "Pulled"),
+    "patches": partial(_own, "patches", "Patches"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
 }
 
