@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
 from posenc.experiments.classification import explorable as benchmark
-from posenc.experiments.classification import luck
+from posenc.experiments.classification import trained_again
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.teaching import program
@@ -88,15 +88,15 @@ def all_knobs(rng):  # noqa: ARG001
 def some_draws(rng):
     """Yield draws of small tables, and the means that Python takes of the same ones."""
     for _ in range(30):
-        figure = luck.Luck()
-        figure.scores = rng.uniform(70, 100, size=(int(rng.integers(2, 12)), luck.N_SEEDS))
-        draw, runs = int(rng.integers(1, luck.N_DRAWS + 1)), int(rng.integers(1, 6))
+        figure = trained_again.Luck()
+        figure.scores = rng.uniform(70, 100, size=(int(rng.integers(2, 12)), trained_again.N_SEEDS))
+        draw, runs = int(rng.integers(1, trained_again.N_DRAWS + 1)), int(rng.integers(1, 6))
         yield [draw, runs, figure.scores.tolist()], figure.drawn(draw, runs)
 
 
 def all_pulls(rng):  # noqa: ARG001
     """Yield how far the picture is pulled, and the draw that follows."""
-    for by, draw in ((16, 7), (-3, 5), (-900, 1), (900, luck.N_DRAWS)):
+    for by, draw in ((16, 7), (-3, 5), (-900, 1), (900, trained_again.N_DRAWS)):
         yield ["draw", by, {"draw": 5, "runs": 2}], {"draw": draw, "runs": 2}
 
 

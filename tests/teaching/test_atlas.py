@@ -89,7 +89,7 @@ def test_the_card_of_rotary_names_every_option_for_long_inputs():
     said = card("rotary").more
     options = ("share", "keep", "scaling", "factor", "original_length", *SCALINGS[1:])
     assert [name for name in options if f"`{name}`" not in said] == []
-    assert "[Beyond the training length](beyond-training-length)" in said
+    assert "[Longer than in training](beyond-training-length)" in said
 
 
 def test_cards_need_neither_torch_nor_matplotlib():

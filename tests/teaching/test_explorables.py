@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from posenc import data, faithfulness, fourier, frequencies, tables
-from posenc.experiments.classification import fair, luck
+from posenc.experiments.classification import fair, trained_again
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.explorable import FOLLOWED, TOKENS, Benchmark
 from posenc.experiments.classification.second import Accuracies, load_grid
@@ -52,21 +52,21 @@ def test_the_gallery_shows_every_figure_once():
 
 def test_what_is_drawn_again_are_stored_trainings():
     stored = fair.accuracies("RoomOccupancy", "time_series")
-    figure = luck.Luck()
+    figure = trained_again.Luck()
     one = figure.drawn(draw=7, runs=1)
     assert all(mean in runs for mean, runs in zip(one, stored.values(), strict=True))
-    assert np.bincount(luck.choices(1, 5000)).min() > 900  # each about as often
+    assert np.bincount(trained_again.choices(1, 5000)).min() > 900  # each about as often
 
 
 def test_nearly_everybody_wins_a_draw():
-    figure = luck.Luck()
+    figure = trained_again.Luck()
     ever = {i for draw in range(1, 61) for i in figure.winners(draw, 1)}
     assert len(ever) >= len(figure.names) - 1
     assert f"{len(ever)} of the 11" in figure.summary(figure.first())
 
 
 def test_those_who_share_the_first_place_are_all_named():
-    figure = luck.Luck()
+    figure = trained_again.Luck()
     figure.scores = np.full((11, 5), 90.0)
     assert figure.winners(1, 3) == list(range(11))
     assert "RoPE and DFT encoding share the first place with 90.0 %" in figure.summary(
@@ -134,7 +134,7 @@ def test_what_is_copied_as_python_runs(name):
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
-    modules += [faithfulness, luck, patches, ruler, two_sentences]
+    modules += [faithfulness, trained_again, patches, ruler, two_sentences]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):

@@ -76,6 +76,6 @@ def chapters():
         path = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.is_file())
         text = "\n".join(cell.source for cell in shape.read(path).cells)
         if stated := shape.STATED.search(text):
-            title = text.splitlines()[0].removeprefix("# ")
+            title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
             rows.append(f"| [{title}]({site}{page}.html) | {stated[1]} |")
     return "\n".join(rows) + "\n"

@@ -1,7 +1,7 @@
 """All explorable figures: those of `posenc.teaching.explorables`, and those that read results."""
 
 from posenc.experiments.classification.explorable import Benchmark
-from posenc.experiments.classification.luck import Luck
+from posenc.experiments.classification.trained_again import Luck
 from posenc.experiments.range_probe.explorable import Kernels
 from posenc.guide.chooser import Chooser
 from posenc.teaching.explorables import make, names, register, show

@@ -1,127 +1,54 @@
-"""Trainings that are drawn again, and the winner changes: the stored runs of one data set."""
+"""How often does luck alone let a data set decide rankings?
 
-from functools import cached_property
+The protocol asks by flips of sign whether the best encoding is ahead of none, and flips resamples
+as if they were independent. They share series, so their differences go together, about as much as
+the share of the series that is in the test part (Nadeau and Bengio 2003, Inference for the
+generalization error, section 3). Here encodings that do nothing are put through that test.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from posenc.experiments.classification import fair
-from posenc.teaching.atlas import card
-from posenc.teaching.explorables import drawing
-from posenc.teaching.explorables.base import Explorable, State
-from posenc.teaching.explorables.controls import Preset, Range
-
-N_DRAWS = 60
-N_SEEDS = 5
-_MODULUS = 65537  # of a generator that Python and the script both run: x to 75 x + 74
-_LEFT, _WIDTH, _TOP, _ROW = 138, 204, 12, 19
-_LOW, _HIGH = 76, 98  # of the axis, in per cent
+from posenc import _checks
+from posenc.experiments.classification import protocol as protocols
+from posenc.experiments.classification import second
+from posenc.experiments.classification.analysis import ANALYSIS
+from posenc.experiments.classification.second import Accuracies
 
 
-class Luck(Explorable):
-    """Eleven encodings, five stored trainings each, of which some are drawn."""
-
-    name = "luck"
-    title = "Who wins this time?"
-    caption = (
-        "Small dots: the test accuracies of five trainings of each model on RoomOccupancy, which "
-        "differ in their seed alone. Large dots: the training that was drawn, or the mean of "
-        "several. Pull the picture sideways to draw again; the best row is shaded."
-    )
-    alt = (
-        "Eleven rows of five small dots, one row for each encoding, between 77 and 97 per cent. "
-        "The rows overlap widely. In each a large dot marks one training; one row is shaded."
-    )
-    controls = (
-        Range("draw", "Draw", 1, N_DRAWS, 1, 1),
-        Range("runs", "Trainings in a mean", 1, N_SEEDS, 1, 1),
-    )
-    presets = (Preset("Five in a mean", {"runs": 5}),)
-    python = "luck.Luck().drawn({draw}, {runs})"
-
-    @cached_property
-    def scores(self) -> NDArray[np.float64]:
-        """Accuracies in per cent, (n_encodings, N_SEEDS)."""
-        return np.array([*self._stored.values()])
-
-    @property
-    def names(self) -> list[str]:
-        """What people call the encodings."""
-        return [card(name).title for name in self._stored]
-
-    @cached_property
-    def _stored(self) -> dict[str, NDArray[np.float64]]:
-        return fair.accuracies("RoomOccupancy", "time_series")
-
-    def drawn(self, draw: int, runs: int) -> NDArray[np.float64]:
-        """Return the mean accuracy of some trainings of each encoding, drawn with return."""
-        at = choices(draw, len(self.scores) * runs).reshape(-1, runs)
-        return np.take_along_axis(self.scores, at, axis=1).mean(axis=1)
-
-    def winners(self, draw: int, runs: int) -> list[int]:
-        """Return the rows that come first; several share the place where they are equal."""
-        means = self.drawn(draw, runs)
-        return np.flatnonzero(means > means.max() - 1e-9).tolist()
-
-    def svg(self, state: State) -> str:
-        """Return the rows with their dots."""
-        draw, runs = int(state["draw"]), int(state["runs"])
-        best, means = self.winners(draw, runs), self.drawn(draw, runs)
-        bottom, drawn = _TOP + _ROW * len(self.names), ""
-        for i, name in enumerate(self.names):
-            shade = row(i) if i in best else ""
-            drawn += drawing.element("path", class_="between", d=shade, data_part=f"best-{i}")
-            y = _TOP + _ROW * (i + 0.5)
-            drawn += drawing.text(_LEFT - 8, y + 4, name, class_="end small")
-            drawn += "".join(
-                drawing.element("circle", class_="quiet", cx=x_of(one), cy=y, r=2.5)
-                for one in self.scores[i].tolist()
-            )
-            drawn += drawing.element(
-                "circle", class_="dot", cx=x_of(float(means[i])), cy=y, r=4.5, data_part=f"dot-{i}"
-            )
-        drawn += drawing.element("path", class_="axis", d=f"M{_LEFT} {bottom}h{_WIDTH}")
-        drawn += "".join(
-            drawing.text(x_of(at), bottom + 15, f"{at} %", class_="label")
-            for at in (80, 85, 90, 95)
-        )
-        drawn += drawing.element(
-            "path", class_="grip", d=f"M0 0h360v{bottom}h-360z", data_grip="draw"
-        )
-        return drawing.svg(360, bottom + 22, drawn, label=self.alt)
-
-    def summary(self, state: State) -> str:
-        """Return who wins this draw, and how many ever do."""
-        draw, runs = int(state["draw"]), int(state["runs"])
-        best, means = self.winners(draw, runs), self.drawn(draw, runs)
-        who = " and ".join(self.names[i] for i in best)
-        wins = f"{who} {'wins' if len(best) == 1 else 'share the first place'}"
-        ever = {i for one in range(1, N_DRAWS + 1) for i in self.winners(one, runs)}
-        drawn = "one training each" if runs == 1 else f"the mean of {runs} trainings each"
-        return (
-            f"Draw {draw}, {drawn}: {wins} with {means.max():.1f} %. In {N_DRAWS} draws "
-            f"{len(ever)} of the {len(self.names)} come first at least once."
-        )
-
-    def data(self) -> dict:
-        """Return names and accuracies."""
-        return {"names": self.names, "scores": self.scores.round(6).tolist()}
+def passes(together: float, *, n_encodings: int = 10, n_draws: int = 4000, seed: int = 0) -> float:
+    """Return how often the best of several useless encodings passes for better than none."""
+    together = _checks.probability("together", together)
+    n_encodings = _checks.count("n_encodings", n_encodings, minimum=1)
+    n_draws = _checks.count("n_draws", n_draws, minimum=1)
+    rng = np.random.default_rng(seed)
+    n_resamples = int(protocols.TRAINING["resamples"])
+    shared = rng.normal(size=(n_draws, 1 + n_encodings, 1))
+    own = rng.normal(size=(n_draws, 1 + n_encodings, n_resamples))
+    scores = np.sqrt(together) * shared + np.sqrt(1 - together) * own
+    p_values = second.sign_flips(scores[:, 1:] - scores[:, :1])
+    return float((p_values <= ANALYSIS["decides"]["level"]).mean())
 
 
-def choices(draw: int, n: int) -> NDArray[np.int_]:
-    """Return which trainings a draw takes: numbers from 0 to N_SEEDS - 1."""
-    x, found = 7919 * draw % _MODULUS, []
-    for _ in range(n + 5):
-        x = (75 * x + 74) % _MODULUS
-        found.append(N_SEEDS * x // _MODULUS)
-    return np.array(found[5:])  # the first are alike in neighbouring draws
+def expected(grid: Accuracies) -> float:
+    """Return on how many data sets luck would put the best encoding above none, did none help.
 
+    Parameters
+    ----------
+    grid : Accuracies
+        Of data sets. On one with a single split its seeds count as independent.
 
-def x_of(accuracy: float) -> float:
-    """Return where an accuracy in per cent is drawn."""
-    return _LEFT + _WIDTH * (accuracy - _LOW) / (_HIGH - _LOW)
+    Returns
+    -------
+    float
 
-
-def row(i: int) -> str:
-    """Return the path around a row."""
-    return f"M2 {_TOP + _ROW * i}h356v{_ROW}h-356z"
+    Examples
+    --------
+    >>> scores = np.full((2, 3, 5), 0.7)
+    >>> sets, names = ("PenDigits", "Libras"), ("none", "rotary", "dft")
+    >>> found = expected(Accuracies("patch", sets, names, scores, np.full((2, 5), 0.4)))
+    >>> bool(0.1 < found < 0.6)
+    True
+    """
+    shares = [round(second.share_of_test(name), 2) for name in grid.datasets]
+    rates = {share: passes(share, n_encodings=len(grid.encodings) - 1) for share in {*shares}}
+    return sum(rates[share] for share in shares)

@@ -1,4 +1,4 @@
-// The dots of `luck.py`; names and accuracies come with the page.
+// The dots of `trained_again.py`; names and accuracies come with the page.
 
 (() => {
   "use strict";
