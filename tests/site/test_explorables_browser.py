@@ -14,7 +14,14 @@ from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.statistics import friedman
 from posenc.teaching import program
-from posenc.teaching.explorables import digits_bits_waves, doors, rope_schedules, shuffle, two_hands
+from posenc.teaching.explorables import (
+    digits_bits_waves,
+    doors,
+    drowning,
+    rope_schedules,
+    shuffle,
+    two_hands,
+)
 from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
@@ -84,6 +91,29 @@ def all_shuffles(rng):  # noqa: ARG001
         words.insert(min(max(slot + steps, 0), 2), words.pop(slot))
         state = {"sentence": sentence, "rule": "back"}
         yield [str(slot), 90 * steps, state], {"sentence": "".join(words), "rule": "back"}
+
+
+def all_numbers(rng):  # noqa: ARG001
+    """Yield every place in every way to write it, and what it adds to a word."""
+    for place, written in itertools.product(range(drowning.N_PLACES), drowning.WRITTEN):
+        yield [place, written], drowning.added(place, written)
+
+
+def all_shares(rng):  # noqa: ARG001
+    """Yield the words, a place and a way to write it, and how much of a bar the words are."""
+    words = drowning.words()
+    for place, written in itertools.product(range(0, 255, 7), drowning.WRITTEN):
+        largest = np.abs(words).max()
+        tallest = max(np.abs(words + drowning.added(place, written)).max(), largest)
+        yield [words.tolist(), place, written], largest / tallest
+
+
+def all_pulls(rng):  # noqa: ARG001
+    """Yield how far the mark is dragged, and the place at which it then stands."""
+    for place, by in itertools.product((0, 20, 254), (-400, -25, 0, 3, 25, 400)):
+        state = {"place": place, "written": "bits"}
+        there = int(np.clip(place + round(by / 1.25), 0, 254))
+        yield ["page", by, state], state | {"place": there}
 
 
 def some_bits(rng):
@@ -234,6 +264,9 @@ REFERENCES = {
     ("two-hands", "dragged"): all_drags,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
+    ("drowning", "added"): all_numbers,
+    ("drowning", "share"): all_shares,
+    ("drowning", "dragged"): all_pulls,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,

@@ -47,7 +47,7 @@ def test_a_place_that_is_gone_is_told(book):
     assert mentions.gone("clock", book) == [("notes.md", 1, "clock.ipynb#gone")]
 
 
-@pytest.mark.parametrize("name", ["rotary"])
+@pytest.mark.parametrize("name", ["rotary", "raw-indices", "oscillations"])
 def test_a_chapter_has_the_places_that_others_name(name):
     left = {one[2] for one in mentions.gone(name) if not one[0].startswith("tests/")}
     assert left == set(), f"see {ROOT / 'tools' / 'mentions.py'}"
