@@ -15,6 +15,7 @@ from posenc.guide import explorables
 from posenc.statistics import friedman
 from posenc.teaching import program
 from posenc.teaching.explorables import (
+    clocks,
     digits_bits_waves,
     doors,
     drowning,
@@ -114,6 +115,30 @@ def all_pulls(rng):  # noqa: ARG001
         state = {"place": place, "written": "bits"}
         there = int(np.clip(place + round(by / 1.25), 0, 254))
         yield ["page", by, state], state | {"place": there}
+
+
+def some_angles(rng):
+    """Yield places and periods, and the degrees by which the program's clocks have turned."""
+    for place, period in itertools.product(rng.uniform(0, 16, size=20).tolist(), clocks.PERIODS):
+        sine, cosine = program.encode([place], [2 * np.pi / period])[0]
+        yield [place, period], np.degrees(np.arctan2(sine, cosine)) % 360
+
+
+def some_halves(rng):
+    """Yield places and periods, and the bit of the library."""
+    for place in [*range(16), *rng.uniform(0, 16, size=20).tolist()]:
+        row = tables.binary(16)[int(place)]
+        yield from (([place, p], bit) for p, bit in zip(clocks.PERIODS, row, strict=True))
+
+
+def all_dial_turns(rng):  # noqa: ARG001
+    """Yield drags of the line and of each dial, and the place that follows."""
+    yield ["line", 41, {"place": 5}], {"place": 7.1}
+    yield ["line", 900, {"place": 5}], {"place": 15.9}
+    for i, period in enumerate(clocks.PERIODS):
+        quarter = 2 * np.pi * 36 / 4
+        yield [f"{i}", quarter, {"place": 5}], {"place": 5 + period / 4}
+        yield [f"{i}", -4 * quarter, {"place": 1}], {"place": 0}
 
 
 def some_bits(rng):
@@ -267,6 +292,9 @@ REFERENCES = {
     ("drowning", "added"): all_numbers,
     ("drowning", "share"): all_shares,
     ("drowning", "dragged"): all_pulls,
+    ("clocks", "angle"): some_angles,
+    ("clocks", "half"): some_halves,
+    ("clocks", "dragged"): all_dial_turns,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,

@@ -94,11 +94,12 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.classification import explorable as benchmark
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
-    from posenc.teaching.explorables import doors, shuffle, two_sentences
+    from posenc.teaching import program
+    from posenc.teaching.explorables import doors, drowning, shuffle, two_sentences
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, rope_schedules, shuffle]
-    modules.append(two_sentences)
+    modules += [two_sentences, drowning, program]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):
