@@ -126,8 +126,8 @@ def test_its_data_are_plain_json(name):
 
 
 def test_an_unknown_figure_is_named_beside_the_known():
-    with pytest.raises(ValueError, match=r"name must be one of .*clock-hands.*got 'clocks'"):
-        explorables.make("clocks")
+    with pytest.raises(ValueError, match=r"name must be one of .*clock-hands.*got 'hourglass'"):
+        explorables.make("hourglass")
 
 
 def test_the_site_gets_no_script_and_a_notebook_all_it_needs(monkeypatch):
