@@ -89,8 +89,8 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 });
 
-// What has moved: an old address such as oscillations.html#claim-B12 leads on to where the cell of
-// that verdict stands now, and an anchor of the first edition to what took its place.
+// What has moved: the old address of a verdict leads on to where its cell stands now, and an anchor
+// of the first edition to what took its place.
 (() => {
   const assets = document.currentScript.src;
   const root = new URL("../", assets);

@@ -28,6 +28,9 @@ from posenc.teaching.explorables import (
 )
 from posenc.teaching.explorables import ruler as rulers
 from posenc.teaching.explorables.controls import Order, Spot, Switch
+    clocks,
+    drowning,
+from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
@@ -199,6 +202,53 @@ def all_shuffles(rng):  # noqa: ARG001
         words.insert(min(max(slot + steps, 0), 2), words.pop(slot))
         state = {"sentence": sentence, "rule": "back"}
         yield [str(slot), 90 * steps, state], {"sentence": "".join(words), "rule": "back"}
+
+
+def all_numbers(rng):  # noqa: ARG001
+    """Yield every place in every way to write it, and what it adds to a word."""
+    for place, written in itertools.product(range(drowning.N_PLACES), drowning.WRITTEN):
+        yield [place, written], drowning.added(place, written)
+
+
+def all_shares(rng):  # noqa: ARG001
+    """Yield the words, a place and a way to write it, and how much of a bar the words are."""
+    words = drowning.words()
+    for place, written in itertools.product(range(0, 255, 7), drowning.WRITTEN):
+        largest = np.abs(words).max()
+        tallest = max(np.abs(words + drowning.added(place, written)).max(), largest)
+        yield [words.tolist(), place, written], largest / tallest
+
+
+def all_pulls(rng):  # noqa: ARG001
+    """Yield how far the mark is dragged, and the place at which it then stands."""
+    for place, by in itertools.product((0, 20, 254), (-400, -25, 0, 3, 25, 400)):
+        state = {"place": place, "written": "bits"}
+        there = int(np.clip(place + round(by / 1.25), 0, 254))
+        yield ["page", by, state], state | {"place": there}
+
+
+def some_angles(rng):
+    """Yield places and periods, and the degrees by which the program's clocks have turned."""
+    for place, period in itertools.product(rng.uniform(0, 16, size=20).tolist(), clocks.PERIODS):
+        sine, cosine = program.encode([place], [2 * np.pi / period])[0]
+        yield [place, period], np.degrees(np.arctan2(sine, cosine)) % 360
+
+
+def some_halves(rng):
+    """Yield places and periods, and the bit of the library."""
+    for place in [*range(16), *rng.uniform(0, 16, size=20).tolist()]:
+        row = tables.binary(16)[int(place)]
+        yield from (([place, p], bit) for p, bit in zip(clocks.PERIODS, row, strict=True))
+
+
+def all_dial_turns(rng):  # noqa: ARG001
+    """Yield drags of the line and of each dial, and the place that follows."""
+    yield ["line", 41, {"place": 5}], {"place": 7.1}
+    yield ["line", 900, {"place": 5}], {"place": 15.9}
+    for i, period in enumerate(clocks.PERIODS):
+        quarter = 2 * np.pi * 36 / 4
+        yield [f"{i}", quarter, {"place": 5}], {"place": 5 + period / 4}
+        yield [f"{i}", -4 * quarter, {"place": 1}], {"place": 0}
 
 
 def some_bits(rng):
@@ -437,6 +487,12 @@ REFERENCES = {
     ("patches", "dragged"): all_knobs,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
+    ("drowning", "added"): all_numbers,
+    ("drowning", "share"): all_shares,
+    ("drowning", "dragged"): all_pulls,
+    ("clocks", "angle"): some_angles,
+    ("clocks", "half"): some_halves,
+    ("clocks", "dragged"): all_dial_turns,
     ("digits-bits-waves", "bit"): some_bits,
     ("digits-bits-waves", "wave"): some_waves,
     ("wave-bank", "frequencies"): some_grids,

@@ -56,6 +56,8 @@ def test_a_place_that_is_gone_is_told(book):
         "fair-comparison",
         "faithfulness",
         "fourier-view",
+        "oscillations",
+        "raw-indices",
         "relative-and-hybrid",
         "rotary",
         "rotations",

@@ -130,11 +130,12 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.classification import explorable as benchmark
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
-    from posenc.teaching.explorables import doors, ruler, shuffle, two_sentences
+    from posenc.teaching import program
+    from posenc.teaching.explorables import doors, drowning, ruler, shuffle, two_sentences
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
-    modules += [faithfulness, trained_again, patches, ruler, two_sentences]
+    modules += [faithfulness, trained_again, patches, ruler, two_sentences, drowning, program]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):
@@ -161,8 +162,8 @@ def test_its_data_are_plain_json(name):
 
 
 def test_an_unknown_figure_is_named_beside_the_known():
-    with pytest.raises(ValueError, match=r"name must be one of .*clock-hands.*got 'clocks'"):
-        explorables.make("clocks")
+    with pytest.raises(ValueError, match=r"name must be one of .*clock-hands.*got 'hourglass'"):
+        explorables.make("hourglass")
 
 
 def test_the_site_gets_no_script_and_a_notebook_all_it_needs(monkeypatch):

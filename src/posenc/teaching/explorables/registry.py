@@ -16,6 +16,8 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "two-sentences": partial(_own, "two_sentences", "TwoSentences"),
     "clock-hands": partial(_own, "clock_hands", "ClockHands"),
     "shuffle": partial(_own, "shuffle", "Shuffle"),
+    "drowning": partial(_own, "drowning", "Drowning"),
+    "clocks": partial(_own, "clocks", "Clocks"),
     "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
     "two-hands": partial(_own, "two_hands", "TwoHands"),
