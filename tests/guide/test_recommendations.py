@@ -134,6 +134,24 @@ def test_the_schedule_is_what_keeps_the_model_of_characters_working():
     assert one.nats["yarn", far, "fine-tuned"] < one.nats["rotary", far, "fine-tuned"]
 
 
+def test_a_language_model_is_told_what_others_lose_at_its_own_length():
+    one = stretch()
+    told = lines()["A language model"]
+    for name in ("rotary", "alibi", "none"):
+        assert one.said(name, one.short) in told.number
+    assert told.sure.startswith("weak")
+
+
+def test_a_repair_is_recommended_with_its_price_on_short_texts():
+    one = stretch()
+    assert one.nats["yarn", one.short, "as trained"] > one.nats["rotary", one.short, "as trained"]
+    advice = chooser().advice("no", "trained", "no")
+    for said in (advice.why, lines()["Longer texts, RoPE trained"].number):
+        assert one.said("yarn", one.short) in said
+        assert one.said("yarn", one.short, tuned=True) in said
+    assert "short texts" in advice.test
+
+
 def test_two_axes_are_said_not_to_be_measured_in_accuracy():
     assert "not measured in accuracy" in lines()["Images"].sure
     why = chooser().advice("grid", "no", "no").why

@@ -102,11 +102,12 @@ def trained_again_they_lose_the_same():
 
 
 def nats():
-    """Lost at the trained length and at four times it, and there after further training."""
+    """Lost at the trained length and at four times it, and at both after further training."""
     one = chooser.stretch()
     said = {}
     for name in ("rotary", "none", "alibi", "yarn", "llama3", "longrope"):
         said[f"{name}.short"] = one.said(name, one.short)
         said[f"{name}.far"] = one.said(name, one.far)
         said[f"{name}.tuned"] = one.said(name, one.far, tuned=True)
+        said[f"{name}.short_tuned"] = one.said(name, one.short, tuned=True)
     return said

@@ -42,7 +42,8 @@ _TEST = {
     "series": "take series as long as those that you will meet, not as long as in training.",
     "trained": (
         "take texts as long as those that you will meet, and the same texts cut to the trained "
-        "length. If the cut is no worse, you need no repair."
+        "length. If the cut is no worse, you need no repair. "
+        "If you mend the model, read your short texts again, too."
     ),
     "anew": (
         "train two small models with the two bases, and read texts as long as those that you will "
@@ -297,7 +298,9 @@ def _trained() -> str:
         f"model of characters ({one.seeds} seeds, one text), read at {one.far // one.short} times "
         f"its length, the loss rises from {one.said('rotary', one.short)} nats to "
         f"{one.said('rotary', one.far)} with RoPE alone, to {one.said('yarn', one.far)} with YaRN, "
-        f"and to {one.said('yarn', one.far, tuned=True)} after {one.steps} steps of training."
+        f"and to {one.said('yarn', one.far, tuned=True)} after {one.steps} steps of training. At "
+        f"its own length YaRN alone raises it to {one.said('yarn', one.short)}, YaRN with these "
+        f"steps to {one.said('yarn', one.short, tuned=True)}."
     )
 
 
@@ -330,7 +333,8 @@ def _anew() -> str:
     one = stretch()
     return (
         "RoPE alone does not read farther than it was trained, but it can be mended: with a larger "
-        "base from the start, as in Llama 3, and with YaRN later. In our small model of "
+        "base from the start and long texts at the end of training, as in Llama 3, or with YaRN "
+        "later. In our small model of "
         f"characters ({one.seeds} seeds, one text), at {one.far // one.short} times its length, "
         f"ALiBi needs no repair and loses {one.said('alibi', one.far)} nats, RoPE with YaRN and "
         f"{one.steps} steps of training {one.said('yarn', one.far, tuned=True)}."

@@ -136,7 +136,9 @@ def longer_text() -> Line:
         f"YaRN {one.said('yarn', one.far)}, Llama 3’s {one.said('llama3', one.far)}, LongRoPE "
         f"{one.said('longrope', one.far)}; {one.steps} steps on RoPE "
         f"{one.said('rotary', one.far, tuned=True)}, these "
-        f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}",
+        f"{', '.join(one.said(n, one.far, tuned=True) for n in ('yarn', 'llama3', 'longrope'))}; "
+        f"the price of YaRN at {one.short}: {one.said('yarn', one.short)}, after the steps "
+        f"{one.said('yarn', one.short, tuned=True)}",
         f"weak: a small character model, {one.seeds} seeds, one text",
     )
 
@@ -145,11 +147,12 @@ def new_text() -> Line:
     """A causal model that is to be trained, and to read more than in training."""
     one = stretch()
     return Line(
-        f"{_advice(longer='anew')}; later YaRN and a few steps of training",
+        f"{_advice(longer='anew')}, and long texts at the end of training; or later YaRN and a few "
+        "steps of training",
         f"loss in nats at {one.far} characters, trained at {one.short}: RoPE with YaRN and "
         f"{one.steps} steps {one.said('yarn', one.far, tuned=True)}, ALiBi "
         f"{one.said('alibi', one.far)}, none {one.said('none', one.far)}",
-        "weak: as above, and the base was not varied; Llama 3 was made so",
+        "weak: as above, and the base was not varied; Llama 3 had a larger base and long texts",
     )
 
 
@@ -188,11 +191,15 @@ def signal() -> Line:
 
 def language() -> Line:
     """Text that is written token by token."""
+    one = stretch()
     return Line(
         f"{_advice()}; for longer texts see below",
-        "one token at a time with a cache, or all at once: outputs differ by "
+        f"loss in nats at the trained {one.short} characters: RoPE "
+        f"{one.said('rotary', one.short)}, ALiBi {one.said('alibi', one.short)}, none "
+        f"{one.said('none', one.short)}; with a cache or without, outputs differ by "
         f"{_cached_difference():.0f}",
-        "sure in the outputs; trained as small models only",
+        f"weak: a small character model, {one.seeds} seeds, one text; sure in the outputs, which "
+        "others give with a cache, too",
     )
 
 
