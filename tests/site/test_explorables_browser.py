@@ -16,9 +16,11 @@ from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.teaching import program
 from posenc.teaching.explorables import (
+    clocks,
     density,
     digits_bits_waves,
     doors,
+    drowning,
     noise,
     pulled,
     rope_schedules,
@@ -28,9 +30,6 @@ from posenc.teaching.explorables import (
 )
 from posenc.teaching.explorables import ruler as rulers
 from posenc.teaching.explorables.controls import Order, Spot, Switch
-    clocks,
-    drowning,
-from posenc.teaching.explorables.controls import Order, Switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
 
