@@ -218,7 +218,7 @@ def all_shares(rng):  # noqa: ARG001
         yield [words.tolist(), place, written], largest / tallest
 
 
-def all_pulls(rng):  # noqa: ARG001
+def all_pulls_of_the_place(rng):  # noqa: ARG001
     """Yield how far the mark is dragged, and the place at which it then stands."""
     for place, by in itertools.product((0, 20, 254), (-400, -25, 0, 3, 25, 400)):
         state = {"place": place, "written": "bits"}
@@ -488,7 +488,7 @@ REFERENCES = {
     ("shuffle", "dragged"): all_shuffles,
     ("drowning", "added"): all_numbers,
     ("drowning", "share"): all_shares,
-    ("drowning", "dragged"): all_pulls,
+    ("drowning", "dragged"): all_pulls_of_the_place,
     ("clocks", "angle"): some_angles,
     ("clocks", "half"): some_halves,
     ("clocks", "dragged"): all_dial_turns,
