@@ -14,21 +14,21 @@ def _own(module: str, kind: str) -> Explorable:
 
 _FIGURES: dict[str, Callable[[], Explorable]] = {
     "two-sentences": partial(_own, "two_sentences", "TwoSentences"),
-    "clock-hands": partial(_own, "clock_hands", "ClockHands"),
     "shuffle": partial(_own, "shuffle", "Shuffle"),
     "drowning": partial(_own, "drowning", "Drowning"),
     "clocks": partial(_own, "clocks", "Clocks"),
     "digits-bits-waves": partial(_own, "digits_bits_waves", "DigitsBitsWaves"),
     "wave-bank": partial(_own, "wave_bank", "WaveBank"),
-    "two-hands": partial(_own, "two_hands", "TwoHands"),
-    "two-patches": partial(_own, "two_patches", "TwoPatches"),
+    "clock-hands": partial(_own, "clock_hands", "ClockHands"),
     "density": partial(_own, "density", "Density"),
     "noise": partial(_own, "noise", "Noise"),
     "doors": partial(_own, "doors", "Doors"),
+    "two-hands": partial(_own, "two_hands", "TwoHands"),
     "ruler": partial(_own, "ruler", "Ruler"),
     "pulled": partial(_own, "pulled", "Pulled"),
-    "patches": partial(_own, "patches", "Patches"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
+    "two-patches": partial(_own, "two_patches", "TwoPatches"),
+    "patches": partial(_own, "patches", "Patches"),
 }
 
 

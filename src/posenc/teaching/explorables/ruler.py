@@ -91,7 +91,7 @@ def numbers(ruler: str, place: int) -> NDArray[np.float64]:
     if ruler == "slope":
         return -SLOPE * np.abs(offset)
     marked = (offset >= -4) & (offset <= -1) if ruler == "one" else offset == -asks(place)
-    return float(LOUD) * marked
+    return np.where(marked, float(LOUD), 0.0)
 
 
 def weights(ruler: str, place: int) -> NDArray[np.float64]:
