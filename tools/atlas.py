@@ -57,24 +57,34 @@ Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what do
 what does it cost, and does it fit your data? Here every encoding of this book has one card, and all
 cards have one form, so that any two can be compared line by line.
 
-Look a name up below and follow it to its card. There are {n_families} families, by what they do,
-and each has a page. **You need** [the four doors](four-doors) for the word *door*; everything else
-stands on the card. Do you want advice? [Choosing an encoding](choosing) gives it. Do you want to
-see all of them at once? [Side by side](atlas/compared) has their costs and their pictures.
+Do you know its name? Follow it from the index to its card. Do you want advice? [Choosing an
+encoding](choosing) gives it. Do you want to compare all of them? [Side by side](atlas/compared) has
+the time that each costs, and a picture of each.
+
+**You need** [the four doors](four-doors), the places where an encoding enters attention.
 """
 
 INDEX = """\
 ## Index
 
-The name that people use stands first, the name in the code behind it. The last two columns say how
-often a small model is right on inputs that are *longer* than in training, or stand *later*, where
-guessing is right half of the time. A dash means that it had not learned the task, or was not asked.
+By name: {names}.
+
+Below they come in {n_families} families, by what they do, the oldest first in each. Behind the name
+that people use is the name in the code. The columns, in short ([in full](#how-to-read-a-card)):
+
+- **door**: what it changes: the tokens (`embed`), queries and keys (`rotate`), the scores (`bias`)
+  or the weights (`mix`).
+- **parameters**: how many numbers a model learns for it.
+- **real times**: may positions be time stamps?
+- **causal, cached**: does it serve a model that writes one token after another?
+- **longer**, **later**: how often small models were right on inputs that were longer than in
+  training, or came at later places; who guesses is right half of the time. *Refuses*: it takes no
+  longer inputs. *Unlearned*: no model had learned the task at all. A dash: not measured.
 """
 
 LATECOMERS = """\
-Encodings of today, of several axes and of the signal itself joined the library when the probe had
-been trained: they have cards like all others, with *not measured* where a training would have to
-say. {in_lab} of them were trained in [the lab](length-lab).
+Why the dashes? Those encodings joined the library after the small models had been trained. {in_lab}
+of them were trained in [the lab](length-lab) instead, and their cards say how they did there.
 """
 
 FAMILY = """\
@@ -113,17 +123,18 @@ READING = """\
   queries and keys, `bias` the scores, `mix` the weights. The library names it.
 - **Parameters** are the numbers that a model learns for the encoding, counted in a model of
   {n_layers} layers and {n_heads} heads with `d_model` = {d_model} and L = {L} tokens.
-- **Cost** is the time of a training step in steps of a model without an encoding, the median over
-  series of {lengths} tokens (`d_model` = 64, one core, all encodings in turn). A few per
-  cent mean nothing.
-- **Beyond the training length** has two measurements. One is the *probe*: ten small models, trained
-  until the rule of their protocol stops them, learn at 32 steps which of two pulses came first.
-  Then they are asked at 128 steps (*longer*), and with 32 steps at the end of a frame of 128
-  (*later*). Those that had not learned the task are left out. The other is [the lab](length-lab):
-  small causal models learn tasks from sequences of up to {trained} symbols, and the card has their
-  share of right answer tokens on longer ones, the mean of {seeds} seeds, for each task that some
-  encoding has learned. A rule that needs no model, *repeat the last answer*, has {rule}. The two
-  ask different things: what does well in one may do badly in the other.
+- **Cost** says how many times as long a training step takes as without an encoding. It is the
+  median over series of {lengths} tokens (`d_model` = 64, one core, all encodings in
+  turn). A few per cent mean nothing.
+- **Beyond the training length** has two measurements, the *probe* and the *lab*. They ask different
+  things: what does well in one may do badly in the other.
+- **The probe** trains ten small models at 32 steps, until the rule of their protocol stops them, to
+  say which of two pulses came first. Those that have learned it are asked again, at 128 steps
+  (*longer*), and with 32 steps at the end of a frame of 128 (*later*).
+- **[The lab](length-lab)** trains small causal models on sequences of up to {trained} symbols, in
+  several tasks. The card has the share of answer tokens that they get right on longer sequences,
+  the mean of {seeds} seeds, for each task that some encoding has learned. For comparison: a rule
+  that needs no model, *repeat the last answer*, has {rule}.
 - **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
   not, the reason is the library's.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
@@ -184,12 +195,12 @@ than 64, so its waves are stretched.
 JOIN = """\
 ## A card for your own encoding
 
-An encoding joins the library as a class, and the atlas as one file in
-`posenc/teaching/atlas/cards`. A test then asks the library for doors, parameters, longer
-inputs, real times and caches, runs the five lines, and fails where the card says otherwise.
-`python tools/atlas.py` makes these pages. How to write the class is the subject of the [four
-doors](four-doors); [relative and hybrid encodings](relative-and-hybrid) shows eight of them in
-detail.
+An encoding joins the library as a class. [The four doors](four-doors) shows how to write one, and
+[relative and hybrid encodings](relative-and-hybrid) shows eight of them in detail.
+
+It joins the atlas as one file in `posenc/teaching/atlas/cards`, and `python tools/atlas.py` makes
+these pages anew. A test runs the card's five lines and asks the library for doors, parameters,
+longer inputs, real times and caches. It fails where the card says otherwise.
 """
 
 
@@ -210,7 +221,7 @@ def index_page() -> list:
     """Return the cells of the index."""
     *others, last = map(str, measured()["none"].tokens)
     lengths = f"{', '.join(others)} and {last}"
-    found = [INTRODUCTION.format(n_families=COUNTS[len(FAMILIES)]), INDEX]
+    found = [INTRODUCTION, INDEX.format(names=by_name(), n_families=COUNTS[len(FAMILIES)])]
     for family, (title, sentence) in FAMILIES.items():
         found.append(f"### {title}\n\n{sentence} [Their page](atlas/{family}).\n\n{index(family)}")
     found.append(LATECOMERS.format(in_lab=late_in_the_lab()))
@@ -299,11 +310,17 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
     return "\n".join(f"- **{what}:** {said.rstrip('.')}." for what, said in entries.items())
 
 
+def by_name() -> str:
+    """Return links to all cards, as an index has them: by name."""
+    found = sorted(cards().values(), key=lambda card: card.title.lower())
+    return " · ".join(f"[{card.title}](#{card.anchor})" for card in found)
+
+
 def index(family: str) -> str:
-    """Return the table that leads to the cards of a family."""
+    """Return the table that leads to the cards of a family, the oldest encoding first."""
     asked = ("door", "parameters", "real times", "causal, cached", "longer", "later")
     rows = [row("encoding", "year", *asked), "|---|--:|---|--:|---|---|--:|--:|"]
-    for card in kin(family):
+    for card in sorted(kin(family), key=lambda card: card.year):
         known = facts(card.name)
         link = f"[{card.title}](#{card.anchor}) `{card.name}`"
         doors, size = ", ".join(card.doors) or "none", f"{known.parameters:,}"
@@ -323,7 +340,7 @@ def in_short(card: Card) -> tuple[str, str]:
         return "refuses", "refuses"
     one = measured().get(card.name, Measured())
     if not one.n_learned:
-        return "–", "–"
+        return ("unlearned", "unlearned") if one.n_seeds else ("–", "–")
     return number(one.longer), number(one.later)
 
 

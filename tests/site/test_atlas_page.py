@@ -1,5 +1,6 @@
 """The pages of the atlas follow from the cards."""
 
+import re
 from dataclasses import replace
 
 import nbformat
@@ -64,6 +65,25 @@ def test_every_card_stands_on_the_page_of_its_family_and_in_the_index():
         assert holds == [one.family]
         assert index.count(f"| [{one.title}](#{one.anchor}) `{one.name}` | {one.year} |") == 1
         assert f"[{one.title}](#{one.anchor})" in text[one.family].split("## The cards")[0]
+
+
+def test_the_index_has_names_in_order_and_years_in_each_family():
+    cells = atlas.sources(nbformat.read(atlas.path("atlas"), 4))
+    [line] = [line for cell in cells for line in cell.splitlines() if line.startswith("By name:")]
+    titles = re.findall(r"\[([^]]+)\]\(#card-", line)
+    assert len(titles) == len(cards())
+    assert titles == sorted(titles, key=str.lower)
+    for family in FAMILIES:
+        years = [int(row.split("|")[2]) for row in atlas.index(family).splitlines()[2:]]
+        assert years == sorted(years)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("alibi", "unlearned"), ("kerple", "–"), ("tupe", "refuses"), ("rotary", "0.98")],
+)
+def test_the_index_tells_what_failed_from_what_was_not_measured(name, words):
+    assert atlas.in_short(card(name))[0] == words
 
 
 @pytest.mark.parametrize("page", ["atlas", *(f"atlas/{family}" for family in FAMILIES)])

@@ -12,7 +12,8 @@ FAMILIES = {
     ),
     "signal": (
         "Read from the signal",
-        "What is added, or which tokens listen to one another, depends on the series itself.",
+        "The series itself decides: from its values follows what is added to each token, or which "
+        "tokens listen to one another.",
     ),
     "turned": (
         "Queries and keys that turn",
@@ -25,8 +26,8 @@ FAMILIES = {
     ),
     "offsets": (
         "Vectors and codes for places",
-        "Offsets or places have vectors, numbers or random codes of their own, apart from the "
-        "words. Shaw's relative positions and their kin.",
+        "Each place, or each offset of two places, has a vector, a number or a random code of its "
+        "own, kept apart from the words. Shaw's relative positions and their kin.",
     ),
 }
 """Each family's title, and what its encodings have in common."""
