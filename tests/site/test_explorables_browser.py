@@ -459,6 +459,19 @@ def all_turned(rng):  # noqa: ARG001
         yield [*map(float, speeds), length], pulled.turned(hand, length, mend)
 
 
+def all_frames(rng):  # noqa: ARG001
+    """Yield lengths, what a model says and who speaks, and the paths around its answers."""
+    spoken = pulled.speakers(pulled.TEXT)
+    for (length, mend), hit in itertools.product(each_pull(), (True, False)):
+        yield [length, pulled.SAID[mend], spoken, hit], pulled.frames(length, mend, hit)
+
+
+def all_arcs(rng):  # noqa: ARG001
+    """Yield where an arc starts and ends, and its path."""
+    for start, end in ((0.0, 1.0), (1.0, 1.0), (2.0, 1.0), (0.5, 4.0), (3.2, 6.4), (0.0, 6.4)):
+        yield [start, end], pulled.arc(start, end)
+
+
 def all_pulled(rng):  # noqa: ARG001
     """Yield how far the text is dragged and from where, and what the controls become."""
     for by, length in itertools.product((-400, -10, 0, 5, 50, 400), (32, 60, 128)):
@@ -499,6 +512,8 @@ REFERENCES = {
     ("doors", "turned"): some_turns,
     ("doors", "weights"): some_maps,
     ("kernels", "byFormula"): some_formulas,
+    ("pulled", "arc"): all_arcs,
+    ("pulled", "frames"): all_frames,
     ("pulled", "right"): all_hits,
     ("pulled", "turned"): all_turned,
     ("pulled", "dragged"): all_pulled,
@@ -566,7 +581,7 @@ def test_its_mathematics_is_the_librarys(gallery, name, function):
         call = "([name, f, a]) => posencExplorables.known[name].functions[f](...a)"
         found = gallery.evaluate(call, [name, function, arguments])
         if isinstance(expected, str):
-            assert found["use"] == expected
+            assert (found["use"] if isinstance(found, dict) else found) == expected
         elif isinstance(expected, dict):
             assert found == expected
         else:
