@@ -44,7 +44,7 @@ assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
         "dimensions and leaves the others without position (*partial rotary*), `keep` stops the "
         "slowest pairs (*p-RoPE*). `scaling` slows frequencies down for inputs longer than in "
         "training: `linear`, `ntk`, `dynamic_ntk`, `yarn`, `llama3` or `longrope`, with the "
-        "`original_length` of training and a `factor`. [Beyond the training length]"
+        "`original_length` of training and a `factor`. [Longer than in training]"
         "(beyond-training-length) says which pairs each of them touches."
     ),
 )
