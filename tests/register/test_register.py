@@ -110,6 +110,14 @@ def test_layers_without_rotation_have_no_frequencies():
             "factor must be a number above 0, got '4'",
         ),
         ({"rope_scaling": {"type": "linear", "factor": True}}, "factor must be a number above 0"),
+        (
+            {"rope_parameters": {"rope_theta": 1e4}},
+            "rope_theta is said to be 500000.0 in the .* and",
+        ),
+        (
+            {"rope_parameters": {"rope_type": "yarn"}},
+            "'llama3' in rope_scaling and 'yarn' in rope_p",
+        ),
         ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
         ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),

@@ -303,6 +303,7 @@ def parameters(
 
     None for layers that the configuration leaves without rotation.
     """
+    _agree(values.config)
     defaults = values.defaults.get("rope_parameters") or {}
     labels = family.get("rope_labels", {})
     label = labels.get(kind, kind)
@@ -336,6 +337,21 @@ def parameters(
     ):  # an entry beside a class's own parameters moves nothing there
         return part, under, "default"
     return {k: v for k, v in part.items() if not _overridden(values, k, label)}, under, "default"
+
+
+def _agree(config: Mapping[str, Any]) -> None:
+    """Raise ConfigError where a configuration says two things about its rotation."""
+    top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
+    places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
+    for name in ("rope_scaling", "rope_parameters"):
+        if isinstance(config.get(name), Mapping):
+            places.append((name, config[name]))
+    for name in ("rope_theta", "rope_type", "type", "factor", "partial_rotary_factor"):
+        said = {place: part[name] for place, part in places if part.get(name) is not None}
+        one, *others = said.values() or (None,)
+        if any(other != one for other in others):
+            both = " and ".join(f"{value!r:.40} in {place}" for place, value in said.items())
+            raise ConfigError(f"{name} is said to be {both}; one of them must go")
 
 
 def _overridden(values: Values, name: str, label: str) -> bool:
