@@ -187,6 +187,12 @@ bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=gr
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
 	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
 
+.PHONY: register
+register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (10 minutes)
+	$(PEERS)/bin/python -m peers.register.remake
+	$(PEERS)/bin/python -m peers.register.compare
+	$(PEERS)/bin/python -m peers.register.stored
+
 .PHONY: repository
 repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)
 	@$(if $(URL),,$(error name the new address: make repository URL=https://github.com/owner/name))

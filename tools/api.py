@@ -59,6 +59,12 @@ ROOMS = {
         "(batch, length, n_tokens).",
         ("models", "models.transfer"),
     ),
+    "register": Room(
+        "Released models",
+        "What released architectures do with positions, layer by layer, read from a configuration. "
+        "On a command line: `posenc explain config.json --length 131072`. Only `make` needs torch.",
+        ("register",),
+    ),
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",

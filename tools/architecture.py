@@ -80,7 +80,7 @@ def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset
     basis = [name for name in basis if not name.startswith("_")]
     by_room: dict[str, list[str]] = {}
     for name in files:
-        if name != "posenc":
+        if name not in ("posenc", "posenc.__main__"):  # the command is no room
             by_room.setdefault(_room(name, basis), []).append(name)
     found = {}
     for room, names in by_room.items():

@@ -1,0 +1,341 @@
+"""Compare what the register reads from configurations with what transformers' layers do.
+
+For each architecture the class's defaults and three varied configurations, in earlier and later
+forms.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import transformers
+
+from peers.register import probe
+from peers.register.remake import write
+from posenc import register
+
+RESULTS = Path(__file__).parents[2] / "results/register.json"
+POSITIONS = [0] + [2**n for n in range(13)]
+FEW = list(range(9))
+ROUNDING = 1e-5  # of the largest entry of a query: float32 arithmetic
+ANGLES = 1e-6  # of an angle: float32 frequencies and their products with positions
+NUMBERS = 1e-5  # of a gain or scale
+
+
+def main() -> None:
+    probe.limit_memory()
+    asked = sys.argv[1:] or register.names()
+    held = (
+        json.loads(RESULTS.read_text())["architectures"]
+        if RESULTS.exists() and sys.argv[1:]
+        else {}
+    )
+    for kind in asked:
+        held[kind] = architecture(kind)
+        bad = {name: row["problem"] for name, row in held[kind].items() if "problem" in row}
+        print(kind, bad or "ok", flush=True)
+    proved = [kind for kind, rows in held.items() if not any("problem" in r for r in rows.values())]
+    print(f"{len(proved)} of {len(held)} equal in all configurations")
+    found = {
+        "transformers": transformers.__version__,
+        "rounding": ROUNDING,
+        "angles": ANGLES,
+        "architectures": held,
+    }
+    RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    keep(held, proved)
+
+
+def keep(held, proved):
+    """Mark in the register what is proved, and leave out architectures that are not."""
+    families = register.reading.families()
+    for kind in held:
+        if kind not in proved:
+            families.pop(kind, None)
+        elif kind in families:
+            gains = any(row.get("gain") for row in held[kind].values())
+            families[kind]["proved"] = fields(families[kind], gains)
+    write(families)
+
+
+def fields(family, gains):
+    """Return which fields of a layer were compared."""
+    seen = ["door", "kind", "window", "head_dim", "scale", "sinks", "softcap"]
+    if family["door"] == "embed":
+        return [*seen, "table"]
+    if family["door"] == "rotate":
+        seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
+        seen += ["pairing"] * (family["pairing"] is not None) + ["gain"] * gains
+    return seen
+
+
+def architecture(kind):
+    """Return for each configuration how far read and probe are apart, or where they differ."""
+    found, unturned = {}, None
+    for name, changes in variations(kind).items():
+        try:
+            found[name], starts = compare(kind, changes)
+            if unturned is not None and name == "yarn":
+                found[name] |= gains(starts, unturned)
+            unturned = starts
+        except Exception as error:  # recorded as this configuration's result
+            found[name] = {"problem": f"{type(error).__name__}: {error}"[:200]}
+    return found
+
+
+def variations(kind):
+    """Return the changes to a class's defaults that make each configuration."""
+    default = probe.CONFIG_MAPPING[kind]().to_dict()
+    rope = default.get("rope_parameters")
+    entry = register.reading.families()[kind].get("base_entry", "rope_theta")
+    named = {"default": {}}
+    if not rope:
+        length = next(
+            (n for n in ("max_position_embeddings", "n_positions", "n_ctx") if default.get(n)), None
+        )
+        for size in (40, 64, 77) if length else ():
+            named[f"length {size}"] = {length: size}
+        return named
+    labels = [label for label, part in rope.items() if isinstance(part, dict)]
+    shared = {name: rope[name] for name in ("partial_rotary_factor",) if name in rope}
+    yarn = {
+        "rope_type": "yarn",
+        "factor": 8.0,
+        "original_max_position_embeddings": 512,
+        "rope_theta": 50_000.0,
+    }
+    llama3 = {
+        "rope_type": "llama3",
+        "factor": 4.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 256,
+        "rope_theta": 20_000.0,
+    }
+    window = {
+        name: 5
+        for name in ("sliding_window", "sliding_window_size", "attention_window_size")
+        if default.get(name)
+    }
+    if labels:
+        other = {"rope_type": "default", "rope_theta": 3_000.0}
+        if any(rope[label].get("rope_type") == "proportional" for label in labels):
+            yarn = llama3 = {
+                "rope_type": "proportional",
+                "rope_theta": 70_000.0,
+            }  # these classes serve no other
+        parts = {
+            label: {k: v for k, v in rope[label].items() if k == "partial_rotary_factor"}
+            for label in labels
+        }
+        if any(rope[label].get("rope_type") == "proportional" for label in labels):
+            return named | _proportional(rope, window)
+        still = {label: None for label, part in rope.items() if part is None}
+        named["base"] = {
+            "rope_parameters": {label: other | parts[label] for label in labels} | still
+        }
+        named["yarn"] = {
+            "rope_parameters": {
+                label: (yarn if n else other) | parts[label] for n, label in enumerate(labels[::-1])
+            }
+            | still
+        }
+        named["llama3"] = {
+            "rope_parameters": {
+                label: (llama3 if n else yarn) | parts[label] for n, label in enumerate(labels)
+            }
+            | still
+        } | window
+        return named
+    if "longrope" in LONG.get(kind, ()):
+        return named | _longrope(default)
+    shared |= {name: rope[name] for name in ("llama_4_scaling_beta",) if name in rope}
+    if entry:
+        named["base"] = {entry: 37_000.0}
+    else:
+        named["base"] = {"rope_parameters": rope | {"rope_theta": 37_000.0}}
+    named["yarn"] = {"rope_parameters": yarn | shared}
+    earlier = {k: v for k, v in llama3.items() if k != "rope_theta"} | shared
+    earlier.pop("partial_rotary_factor", None)
+    named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
+    if "rope_scaling" in default:  # this class keeps an entry of that name, and does not read it
+        named["llama3"] = {"rope_parameters": llama3} | window
+    if "partial_rotary_factor" in shared:
+        named["yarn"]["rope_parameters"]["partial_rotary_factor"] = 1.0
+    if "original_max_position_embeddings" in default:  # it wins over the one in the schedule
+        for name in ("yarn", "llama3"):
+            named[name]["original_max_position_embeddings"] = 512
+    return named
+
+
+LONG = {
+    "phi3": ("longrope",),
+    "phi4_multimodal": ("longrope",),
+}  # these classes serve no other schedule
+
+
+def _longrope(default):
+    """Return variations with lists of divisors, below and above the length of training."""
+    n = default["hidden_size"] // default["num_attention_heads"] // 2
+    lists = {
+        "type": "longrope",
+        "short_factor": [1 + i / n for i in range(n)],
+        "long_factor": [1 + i / 7 for i in range(n)],
+    }
+    shape = {"max_position_embeddings": 8192}
+    return {
+        "base": {"rope_theta": 37_000.0},
+        "long": shape | {"rope_scaling": lists, "original_max_position_embeddings": 1024},
+        "short": shape
+        | {"rope_scaling": lists, "rope_theta": 20_000.0, "original_max_position_embeddings": 4100},
+    }
+
+
+def _proportional(rope, window):
+    """Return variations of classes whose layers that see everything turn a share of their pairs."""
+
+    def parts(theta, share):
+        return {
+            label: part
+            | {"rope_theta": theta}
+            | ({"partial_rotary_factor": share} if "partial_rotary_factor" in part else {})
+            for label, part in rope.items()
+        }
+
+    return {
+        "base": {"rope_parameters": parts(3_000.0, 0.25)},
+        "share": {"rope_parameters": parts(70_000.0, 0.5)},
+        "window": {"rope_parameters": parts(20_000.0, 0.125)} | window,
+    }
+
+
+def compare(kind, changes):
+    """Return the largest difference with the number of layers, and queries at position 0."""
+    small = probe.small(kind) | changes
+    given = json.loads(json.dumps(small))  # classes change what they are given
+    read = register.read(given | {"model_type": kind})
+    config = probe.CONFIG_MAPPING[kind](**small)
+    model = probe.build(config)
+    few = any(layer.table for layer in read.layers)
+    places = FEW if few else POSITIONS
+    calls = {
+        getattr(call.module, "layer_idx", n): call
+        for n, call in enumerate(probe.run(model, places))
+    }
+    tables = [
+        (rows, index.flatten().tolist())
+        for rows, index in probe.LOOKED_UP
+        if index.numel() == len(places)
+    ]
+    with_attention = [n for n, layer in enumerate(read.layers) if layer.kind != "none"]
+    if sorted(calls) != with_attention:
+        raise ValueError(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
+    worst = 0.0
+    for n, call in calls.items():
+        worst = max(worst, same(read, n, call, places, tables))
+    sights(model, read)
+    return {"largest": float(f"{worst:.3g}"), "layers": len(calls)}, {
+        n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
+    }
+
+
+def same(read, n, call, places, tables):
+    """Return how far queries are from the predicted ones, in tolerances, or raise."""
+    layer, q = read.layers[n], call.q
+    check("head_dim", layer.head_dim, q.shape[2], n)
+    window = call.options.get("sliding_window")
+    if window and layer.kind != "chunk":
+        check("window", layer.window, window, n)
+    check("sinks", layer.sinks, call.options.get("s_aux") is not None, n)
+    check("softcap", layer.softcap, call.options.get("softcap") or None, n)
+    if (scale := call.options.get("scaling")) is not None and abs(
+        layer.scale / scale - 1
+    ) > NUMBERS:
+        raise ValueError(f"layer {n}: scale: read {layer.scale}, probe {scale}")
+    if layer.door == "embed":
+        table = layer.table
+        expected = (
+            table["length"] + table["rows_more"],
+            [place + table["offset"] for place in places],
+        )
+        if expected not in tables:
+            raise ValueError(f"layer {n}: table: read {expected}, probe {tables}")
+        return 0.0
+    worst = 0.0
+    for name, rows in (("q", q), ("k", call.k)):
+        loud = growth(layer, places) if name == "q" else np.ones(len(places))
+        tolerance = ROUNDING * np.abs(rows).max() + np.zeros(rows.shape[1:])
+        expected = np.repeat(rows[:, :1], rows.shape[1], 1)
+        if layer.door == "rotate":
+            omega = read.inv_freq(n, places[-1] + 1)
+            first, second = pairs(layer, len(omega))
+            angles = np.outer(places, omega)
+            z = (rows[:, :1, first] + 1j * rows[:, :1, second]) * np.exp(
+                1j * layer.direction * angles
+            )
+            expected[..., first], expected[..., second] = z.real, z.imag
+            size = np.abs(z).max(0)
+            tolerance[:, first] += ANGLES * angles * size
+            tolerance[:, second] += ANGLES * angles * size
+        expected, tolerance = expected * loud[:, None], tolerance * loud[:, None]
+        apart = (np.abs(rows - expected) / tolerance).max()
+        if not apart <= 1:
+            where = np.unravel_index((np.abs(rows - expected) / tolerance).argmax(), rows.shape)
+            raise ValueError(
+                f"layer {n}: {name} at position {places[where[1]]}, dimension {where[2]}: "
+                f"{apart:.3g} times the tolerance"
+            )
+        worst = max(worst, apart)
+    return worst
+
+
+def growth(layer, places):
+    """Return what queries are multiplied by at each place."""
+    rule = layer.query_scaling
+    if not rule:
+        return np.ones(len(places))
+    return 1 + rule["beta"] * np.log1p(np.floor((np.array(places) + rule["shift"]) / rule["every"]))
+
+
+def pairs(layer, n_pairs):
+    """Return the first and the second dimensions of all pairs, as they are turned."""
+    n = np.arange(n_pairs)
+    if layer.pairing_after == "half":
+        return layer.first + n, layer.first + n + n_pairs
+    return layer.first + 2 * n, layer.first + 2 * n + 1
+
+
+def check(name, read, found, n):
+    if read != found:
+        raise ValueError(f"layer {n}: {name}: read {read}, probe {found}")
+
+
+def sights(model, read):
+    """Compare how many keys the last of 16 queries sees."""
+    for n, call in enumerate(probe.run(model, list(range(16)))):
+        n = getattr(call.module, "layer_idx", n)
+        if call.mask is None or call.mask.ndim != 4 or read.layers[n].kind == "none":
+            continue
+        mask = call.mask[0, 0, -1]
+        seen = int((mask if mask.dtype == probe.torch.bool else mask > -1e30).sum())
+        layer = read.layers[n]
+        expected = min(16, layer.window or 16) if layer.kind != "chunk" else 15 % layer.window + 1
+        check("keys in sight of query 15", expected, seen, n)
+
+
+def gains(now, before):
+    """Compare a schedule's gain with how much longer the turned queries became."""
+    for n, (layer, q) in now.items():
+        other, q_other = before[n]
+        if layer.door != "rotate":
+            continue
+        turned = slice(layer.first, layer.first + min(layer.turning, other.turning))
+        ratio = np.linalg.norm(q[:, turned]) / np.linalg.norm(q_other[:, turned])
+        if layer.turning == other.turning and abs(ratio / (layer.gain / other.gain) - 1) > NUMBERS:
+            raise ValueError(f"layer {n}: gain: read {layer.gain / other.gain}, probe {ratio}")
+    return {"gain": True}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""What transformers' models do with positions, seen from inside their attention.
+
+A constant token goes in and every attention returns zeros, so all layers see the same input at
+every place, and a query that changes from place to place shows the encoding alone. Weights are
+random, and nothing is downloaded.
+"""
+
+import re
+import resource
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import AttentionInterface, AutoModelForCausalLM
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
+TYPES = tuple(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+HEADS = (
+    "num_attention_heads",
+    "n_head",
+    "num_heads",
+    "n_heads",
+    "decoder_attention_heads",
+    "encoder_attention_heads",
+)
+WIDTH = ("hidden_size", "n_embd", "d_model")
+LAYERS = (
+    "num_hidden_layers",
+    "n_layer",
+    "num_layers",
+    "n_layers",
+    "decoder_layers",
+    "encoder_layers",
+)
+SIZES = {
+    "vocab_size": 64,
+    "vocab_size_per_layer_input": 64,
+    "intermediate_size": 32,
+    "moe_intermediate_size": 32,
+    "shared_expert_intermediate_size": 32,
+    "ffn_dim": 32,
+    "decoder_ffn_dim": 32,
+    "encoder_ffn_dim": 32,
+    "n_inner": 32,
+    "d_ff": 32,
+    "num_experts": 4,
+    "num_local_experts": 4,
+    "n_routed_experts": 4,
+    "moe_num_experts": 4,
+    "num_experts_per_tok": 2,
+    "num_experts_per_token": 2,
+    "moe_topk": 2,
+    "n_group": 1,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+    "n_shared_experts": 1,
+    "q_lora_rank": 16,
+    "kv_lora_rank": 16,
+    "mamba_d_state": 8,
+    "mamba_n_heads": 8,
+    "index_topk": 4,
+}
+MIXER = re.compile(
+    "Mamba.*Mixer|MambaMixer|DeltaNet|DeltaAttention|ShortConv|RecurrentBlock|LightningAttention|LinearAttention$"
+)
+TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+
+
+NEEDED = {  # what these classes cannot do without, or what keeps them small
+    "ministral": {"head_dim": 128},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128, "moe_topk": 1},
+    "nemotron": {"num_key_value_heads": 4},
+    "deepseek_v2": {"num_experts_per_tok": 2, "n_routed_experts": 4},
+    "ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2},
+    "dots1": {"n_routed_experts": 4, "num_experts_per_tok": 2},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 4},
+    "gemma3n_text": {"num_kv_shared_layers": 0},
+    "glm4_moe": {"head_dim": 128},
+    "mixtral": {"head_dim": 128},
+    "minimax": {"head_dim": 128},
+    "jamba": {"num_hidden_layers": 8},
+    "xmod": {"default_language": "en_XX"},
+}
+
+
+@dataclass
+class Call:
+    """One attention: queries and keys as they are scored, and outputs of its linear layers."""
+
+    module: nn.Module
+    q: np.ndarray
+    k: np.ndarray
+    mask: torch.Tensor | None
+    options: dict
+    projected: list = field(default_factory=list)
+
+
+SEEN: list[Call] = []
+LOOKED_UP: list[tuple[int, torch.Tensor]] = []
+PROJECTED: dict[int, list[torch.Tensor]] = {}
+
+
+def small(kind, n_layers=8, **changes):
+    """Return what makes a configuration small; head widths stay those of the class."""
+    default = CONFIG_MAPPING[kind]().to_dict()
+    few = {name: size for name, size in SIZES.items() if default.get(name) is not None} | TOKENS
+    few |= {
+        name: min(default[name], n_layers) for name in LAYERS if isinstance(default.get(name), int)
+    }
+    heads = next((default[name] for name in HEADS if isinstance(default.get(name), int)), None)
+    width = next((name for name in WIDTH if isinstance(default.get(name), int)), None)
+    if heads and width:
+        few |= {name: 4 for name in HEADS if isinstance(default.get(name), int)}
+        groups = default.get("num_key_value_heads")
+        if isinstance(groups, int):
+            few["num_key_value_heads"] = 4 if groups == heads else min(groups, 2)
+        few[width] = 4 * (default[width] // heads)
+    return few | NEEDED.get(kind, {}) | changes
+
+
+def _watch(module, query, key, value, attention_mask, **options):
+    rows = [t[0].detach().double().numpy() for t in (query, key)]
+    SEEN.append(Call(module, *rows, attention_mask, options, PROJECTED.get(id(module), [])))
+    return torch.zeros(
+        query.shape[0], query.shape[2], query.shape[1], value.shape[-1], dtype=query.dtype
+    ), None
+
+
+AttentionInterface.register("probe", _watch)
+AttentionMaskInterface.register("probe", eager_mask)
+_lookup = functional.embedding
+
+
+def _watched_lookup(input, weight, *args, **kwargs):
+    LOOKED_UP.append((weight.shape[0], input.detach().clone()))
+    return _lookup(input, weight, *args, **kwargs)
+
+
+functional.embedding = _watched_lookup
+
+
+def _mark(config):
+    config._attn_implementation_internal = "probe"
+    for part in vars(config).values():
+        if hasattr(part, "to_dict") and hasattr(part, "_attn_implementation_internal"):
+            _mark(part)
+
+
+def build(config, seed=0):
+    """Return a model with random weights, wide awake: the usual small ones would hide faults."""
+    torch.manual_seed(seed)
+    _mark(config)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    draw = torch.Generator().manual_seed(seed)
+    for name, weight in model.named_parameters():
+        if weight.ndim >= 2 and "position" not in name:
+            with torch.no_grad():
+                weight.normal_(0, 0.25, generator=draw)
+    for module in model.modules():
+        if MIXER.search(type(module).__name__):
+            module.register_forward_hook(_silence)
+        if hasattr(getattr(module, "config", None), "_attn_implementation_internal"):
+            _mark(module.config)
+        for child in module.children():
+            if isinstance(child, nn.Linear):
+                child.register_forward_hook(_keeper(id(module)))
+    return model
+
+
+def _silence(_module, _args, output):
+    """Return zeros for a mixer that is no attention, and would tell places apart."""
+    if torch.is_tensor(output):
+        return torch.zeros_like(output)
+    return tuple(torch.zeros_like(part) if torch.is_tensor(part) else part for part in output)
+
+
+def _keeper(owner):
+    def keep(_module, _args, output):
+        if torch.is_tensor(output) and output.ndim >= 2:
+            PROJECTED.setdefault(owner, []).append(output.detach()[0, 0].double().flatten().numpy())
+
+    return keep
+
+
+@torch.no_grad()
+def run(model, positions):
+    """Return the calls of all attention layers for one constant token at these positions."""
+    SEEN.clear(), LOOKED_UP.clear(), PROJECTED.clear()
+    tokens = torch.full((1, len(positions)), 5)
+    places = torch.tensor([positions])
+    model(
+        input_ids=tokens,
+        position_ids=places,
+        attention_mask=torch.ones_like(tokens),
+        use_cache=False,
+    )
+    return list(SEEN)
+
+
+def limit_memory():
+    warnings.filterwarnings("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -1,0 +1,306 @@
+"""Remake the register from the installed transformers, offline, and say what changed."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import transformers
+
+from peers.register import probe
+from peers.register.analysis import describe
+
+FAMILIES = Path(__file__).parents[2] / "src/posenc/register/families.json"
+POSITIONS = [0] + [2**n for n in range(13)]
+FEW = list(range(9))
+KEPT = (
+    "head_dim",
+    "hidden_size",
+    "n_embd",
+    "d_model",
+    "num_attention_heads",
+    "n_head",
+    "num_heads",
+    "n_heads",
+    "decoder_attention_heads",
+    "num_hidden_layers",
+    "n_layer",
+    "num_layers",
+    "n_layers",
+    "decoder_layers",
+    "max_position_embeddings",
+    "n_positions",
+    "n_ctx",
+    "max_seq_len",
+    "original_max_position_embeddings",
+    "rope_parameters",
+    "rope_theta",
+    "partial_rotary_factor",
+    "rotary_dim",
+    "qk_rope_head_dim",
+    "qk_nope_head_dim",
+    "sliding_window",
+    "sliding_window_size",
+    "attention_window_size",
+    "attention_chunk_size",
+    "no_rope_layer_interval",
+    "query_pre_attn_scalar",
+    "attention_multiplier",
+    "attn_logit_softcapping",
+    "rope_interleave",
+    "global_head_dim",
+    "swa_head_dim",
+    "kv_channels",
+    "floor_scale",
+    "attn_scale",
+)
+PERIODS = (
+    "sliding_window_pattern",
+    "_sliding_window_pattern",
+    "global_attn_every_n_layers",
+    "window_pattern",
+    "layer_group_size",
+)
+
+
+def main() -> None:
+    probe.limit_memory()
+    old = json.loads(FAMILIES.read_text())
+    asked = sys.argv[1:] or probe.TYPES
+    new, left = dict(old) if sys.argv[1:] else {}, {}
+    for kind in asked:
+        try:
+            new[kind] = family(kind)
+        except Exception as error:  # one class's trouble must not stop the others
+            new.pop(kind, None)
+            left[kind] = f"{type(error).__name__}: {error}"[:150]
+    write(new)
+    for kind in sorted(set(old) | set(new)):
+        if old.get(kind) != new.get(kind):
+            print(
+                "changed" if kind in old and kind in new else "new" if kind in new else "gone", kind
+            )
+    print(f"transformers {transformers.__version__}: {len(new)} architectures")
+    for kind, why in left.items():
+        print("left out", kind, why)
+
+
+def write(families):
+    """Write the register, one architecture a line."""
+    lines = (
+        f"  {json.dumps(k)}: {json.dumps(families[k], sort_keys=True)}" for k in sorted(families)
+    )
+    FAMILIES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def family(kind):
+    """Return what the register holds of one architecture."""
+    default = probe.CONFIG_MAPPING[kind]().to_dict()
+    small = probe.small(kind)
+    config = probe.CONFIG_MAPPING[kind](**small)
+    model = probe.build(config)
+    defaults = {name: default[name] for name in KEPT if default.get(name) is not None}
+    for part in (defaults.get("rope_parameters") or {}).values():
+        if isinstance(part, dict):
+            part.pop("type", None)
+    few = _has_table(model)
+    calls = probe.run(model, FEW if few else POSITIONS)
+    rows = {
+        call.module.layer_idx if hasattr(call.module, "layer_idx") else n: (
+            call,
+            describe(call),
+        )
+        for n, call in enumerate(calls)
+    }
+    if not any(name in defaults for name in probe.LAYERS):
+        raise ValueError("it wraps another model, whose own configuration is read")
+    if not rows:
+        raise ValueError("its attention does not use the interface")
+    found = {"door": "none", "defaults": defaults}
+    types = default.get("layer_types")
+    if types:
+        found["layer_types"] = cycle(types, config.to_dict().get("layer_types"), kind)
+    here = config.to_dict().get("layer_types") or ["full_attention"] * (max(rows) + 1)
+    turned = {n: row for n, (_, row) in rows.items() if row["turning"] and row.get("pairing_after")}
+    if turned:
+        one = next(iter(turned.values()))
+        found |= {"door": "rotate", "first": "end" if one["first"] else "start"}
+        found |= {name: one[name] for name in ("pairing", "pairing_after", "direction")}
+        kinds = {here[n] for n in turned}
+        still = {here[n] for n in rows if n not in turned}
+        if still and not still & kinds:
+            found["rotates"] = sorted(kinds)
+        elif still and "no_rope_layer_interval" not in defaults:
+            raise ValueError(
+                f"layers {sorted(turned)} turn, the others not, and their types do not say why"
+            )
+        found |= _base(kind, default, small, turned)
+        if labels := _labels(rows, here, defaults):
+            found["rope_labels"] = labels
+        if default.get("rope_interleave") is not None:
+            found["pairing_switch"] = "rope_interleave"
+        if defaults.get("rotary_dim") == one["turning"]:
+            found["reads"] = ["rotary_dim"]
+    elif any(row["turning"] for _, row in rows.values()):
+        if not few:
+            raise ValueError("its queries change with the position, but do not turn")
+        found |= {"door": "embed", "table": _named(few, defaults, model)}
+    found |= _others(rows, here, defaults, default)
+    return found
+
+
+def _base(kind, default, small, turned):
+    """Return the entry that moves the base, and whether a norm undoes a schedule's gain."""
+    rope = default.get("rope_parameters") or {}
+    if any(isinstance(part, dict) or part is None for part in rope.values()):
+        return {}
+    found = {"base_entry": ""}
+    for name in ("rope_theta", "rotary_emb_base"):  # the latter in GPT-NeoX's configurations
+        moved = probe.CONFIG_MAPPING[kind](**small, **{name: 37_000.0}).to_dict()["rope_parameters"]
+        if moved.get("rope_theta") == 37_000.0:
+            found = {"base_entry": name} if name != "rope_theta" else {}
+            break
+    if rope.get("rope_type", "default") != "default":
+        return found
+    louder = rope | {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
+    try:
+        call = next(
+            c
+            for c in probe.run(
+                probe.build(probe.CONFIG_MAPPING[kind](**small, rope_parameters=louder)), POSITIONS
+            )
+        )
+    except Exception:  # a class that refuses this schedule
+        return found
+    plain = next(iter(turned.values()))
+    ratio = np.linalg.norm(call.q[:, 0]) / plain["size"]
+    return found | ({"normed_after": True} if abs(ratio - 1) < 1e-5 else {})
+
+
+def _labels(rows, here, defaults):
+    """Return the name under which each type of layer finds its rotation, if not its own."""
+    rope = defaults.get("rope_parameters") or {}
+    parts = {label: part for label, part in rope.items() if isinstance(part, dict)}
+    found = {}
+    for n, (call, row) in rows.items():
+        if parts and here[n] not in rope and row.get("pairing_after") and here[n] not in found:
+            width = row["block"]
+            last = width // 2 - 2
+            first = row["first"] + (last if row["pairing_after"] == "half" else 2 * last)
+            second = first + (width // 2 if row["pairing_after"] == "half" else 1)
+            z = call.q[0, :, first] + 1j * call.q[0, :, second]
+            angle = abs(np.angle(z[-1] / z[0]))  # the slowest pairs stay below half a turn
+            apart = {
+                label: abs(POSITIONS[-1] * part["rope_theta"] ** (-2 * last / width) - angle)
+                for label, part in parts.items()
+            }
+            found[here[n]] = min(apart, key=apart.get)
+    return found
+
+
+def cycle(types, small, kind):
+    """Return the shortest cycle that gives a class's layers, with its first and last ones."""
+    for last in (None, types[-1]):
+        body = types if last is None else types[:-1]
+        for size in range(1, 9):
+            if all(body[n] == body[n % size] for n in range(len(body))):
+                rule = {"cycle": body[:size]}
+                if last:
+                    rule["last"] = last
+                if small[-1] != body[(len(small) - 1) % size]:
+                    rule["last"] = small[-1]
+                every = _every(kind, small)
+                return rule | ({"every": every} if every else {})
+    for start in range(1, 6):
+        for size in range(1, 7):
+            body = types
+            if all(body[n] == body[n + size] for n in range(start, len(body) - size)):
+                turn = (-start) % size
+                piece = body[start : start + size]
+                return {"cycle": piece[turn:] + piece[:turn], "head": body[:start]}
+    raise ValueError(f"its layer types have no cycle: {types}")
+
+
+def _every(kind, small):
+    """Return the entry that says how many layers a cycle has, found by changing it."""
+    for name in PERIODS:
+        try:
+            changed = probe.CONFIG_MAPPING[kind](**probe.small(kind), **{name: 3}).to_dict()[
+                "layer_types"
+            ]
+        except Exception:  # an entry that this class does not have
+            continue
+        if changed != small and len(set(changed)) > 1:
+            return name
+    return None
+
+
+def _has_table(model):
+    """Return the (rows, offset) of a learned table of positions, if the model looks one up."""
+    probe.run(model, FEW)
+    for rows, index in probe.LOOKED_UP:
+        flat = index.flatten()
+        if flat.numel() == len(FEW) and (flat.diff() == 1).all():
+            return rows, int(flat[0])
+    return None
+
+
+def _named(table, defaults, model):
+    """Return a table's length and offset, the length by the entry that gives it."""
+    rows, offset = table
+    fixed = any("Sinusoidal" in type(module).__name__ for module in model.modules())
+    kind = "sinusoidal" if fixed else "learned"
+    for name in ("max_position_embeddings", "n_positions", "n_ctx"):
+        if name in defaults and rows - offset <= defaults[name] <= rows:
+            extra = rows - defaults[name]
+            return {
+                "length": "$max_position_embeddings",
+                "offset": offset,
+                "kind": kind,
+                "rows_more": extra,
+            }
+    return {"length": rows, "offset": offset, "kind": kind, "rows_more": 0}
+
+
+def _others(rows, here, defaults, default):
+    """Return scale, sinks, softcap and windows."""
+    _, row = next(iter(rows.values()))
+    found = {}
+    scale, head_dim = row["scale"], row["head_dim"]
+    if scale is not None:
+        options = {
+            "head_dim": head_dim**-0.5,
+            "one": 1.0,
+            "query_pre_attn_scalar": (defaults.get("query_pre_attn_scalar") or 1e9) ** -0.5,
+            "attention_multiplier": defaults.get("attention_multiplier", 1e9),
+        }
+        order = [
+            name for name in ("query_pre_attn_scalar", "attention_multiplier") if name in defaults
+        ] + ["head_dim", "one"]
+        found["scale"] = next(
+            (name for name in order if abs(options[name] / scale - 1) < 1e-5), "head_dim"
+        )
+        if found["scale"] == "head_dim" and "qk_rope_head_dim" in defaults:
+            found["scale"] = "mscale"
+    sinks = {here[n] for n, (_, r) in rows.items() if r["sinks"]}
+    if sinks:
+        found["sinks"] = sorted(sinks)
+    widths = {here[n]: r["head_dim"] for n, (_, r) in rows.items() if n < len(here)}
+    if len(set(widths.values())) > 1:
+        found["head_dims"] = widths
+    if row["softcap"]:
+        found["softcap"] = True
+    window = (
+        default.get("sliding_window")
+        or default.get("sliding_window_size")
+        or default.get("attention_window_size")
+    )
+    windowed = {here[n]: r["window"] for n, (_, r) in rows.items() if r["window"] and n < len(here)}
+    if window and windowed:
+        found["windowed"] = sorted(windowed)
+        found["window_plus"] = next(iter(windowed.values())) - window
+    return found
+
+
+if __name__ == "__main__":
+    main()

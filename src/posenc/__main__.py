@@ -1,0 +1,28 @@
+"""The command `posenc`, also `python -m posenc`."""
+
+import importlib
+import sys
+
+COMMANDS = {
+    "explain": ("posenc.register.command_line", "what a released model does with positions")
+}
+
+
+def main() -> int:
+    """Run one command; return its exit status."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in COMMANDS:
+        return int(importlib.import_module(COMMANDS[name][0]).main(sys.argv[2:]))
+    print(
+        "usage: posenc COMMAND ...\n",
+        *(f"  {known:10} {says}" for known, (_, says) in COMMANDS.items()),
+        sep="\n",
+    )
+    if name in ("--help", "-h"):
+        return 0
+    print(f"posenc: no command {name!r}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""Released architectures: what each layer does with positions, read from a configuration."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import _checks
+from posenc.register import reading, rules, scaling, words
+from posenc.register.reading import ConfigError
+from posenc.register.rules import Layer
+from posenc.register.values import Values
+
+if TYPE_CHECKING:
+    from posenc.attention import Position
+
+__all__ = ["ConfigError", "Description", "Layer", "names", "read", "released"]
+
+
+def names() -> list[str]:
+    """Return the architectures of the register, as configurations call them (`model_type`).
+
+    Returns
+    -------
+    list of str, sorted.
+
+    Source: the classes of Hugging Face's transformers, probed as `peers/register` says.
+
+    Examples
+    --------
+    >>> "llama" in names()
+    True
+    """
+    return sorted(reading.families())
+
+
+def released() -> dict[str, str]:
+    """Return the released models whose numbers the register holds, with where they stand.
+
+    Returns
+    -------
+    dict from the model's name to the address of the file that its numbers were taken from.
+
+    Source: the configurations of Lightning AI's litgpt, which name those that they were made from.
+
+    Examples
+    --------
+    >>> read("meta-llama/Meta-Llama-3.1-8B").layers[0].base
+    500000.0
+    """
+    return {name: entry["address"] for name, entry in sorted(reading.released().items())}
+
+
+def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
+    """Return what a model does with positions, layer by layer.
+
+    Nothing of the configuration is executed, and nothing is downloaded.
+
+    Parameters
+    ----------
+    config : mapping, path or str
+        A configuration, the path of a `config.json`, a name of `released`, or one of `names`, which
+        stands for the defaults of its class. Those are no released model.
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    ConfigError
+        A ValueError, if it is no JSON object, larger than 10 MB, of an architecture that the
+        register does not know, or if an entry is missing, means nothing or contradicts another.
+
+    Source: layouts as probed in Hugging Face's transformers, schedules of `posenc.schedules`.
+
+    Examples
+    --------
+    >>> found = read({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2,
+    ...               "num_hidden_layers": 1, "rope_theta": 500000.0})
+    >>> found.layers[0].base, found.layers[0].pairing, found.layers[0].head_dim
+    (500000.0, 'half', 32)
+    """
+    held = reading.load(config)
+    name = held.get("model_type")
+    if not isinstance(name, str):
+        raise ConfigError(f"model_type must name the architecture, got {name!r:.60}")
+    family = reading.families().get(name)
+    if family is None:
+        raise ConfigError(
+            f"the register does not know model_type {name!r:.60}; names() lists what it knows"
+        )
+    trained = Values(held, family.get("defaults", {})).count("max_position_embeddings")
+    entry = reading.released().get(config) if isinstance(config, str) else None
+    address = f"{entry['address']} ({entry['date']})" if entry else None
+    layers = tuple(rules.layers(held, family))
+    return Description(name, layers, trained, tuple(family.get("proved", ())), address)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model does with positions.
+
+    Attributes
+    ----------
+    family : str
+        The architecture, as its configurations call it.
+    layers : tuple of Layer
+        One entry for each layer.
+    length : int or None
+        Tokens that the configuration says the model is made for.
+    proved : tuple of str
+        Fields that the probe confirmed, on the class's defaults and on varied configurations.
+    address : str or None
+        Where the numbers of a released model were taken from, and when.
+    """
+
+    family: str
+    layers: tuple[Layer, ...]
+    length: int | None
+    proved: tuple[str, ...] = ()
+    address: str | None = None
+
+    def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:
+        """Return the angular frequencies of a layer's pairs.
+
+        Parameters
+        ----------
+        layer : int
+            From 0; from -1 backwards.
+        length : int, optional
+            Tokens of the input, which some schedules look at. By default, as short as can be.
+
+        Returns
+        -------
+        array of shape (pairs,), radians per position; 0 for pairs that do not turn.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer, or it does not turn its queries.
+
+        Source: `posenc.frequencies` and `posenc.schedules`.
+        """
+        one = self._layer(layer)
+        if one.door != "rotate" or one.base is None or one.head_dim is None:
+            raise ValueError(f"layer {layer} of {self.family} does not turn its queries")
+        length = 1 if length is None else _checks.count("length", length, minimum=1)
+        return scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
+
+    def make(self, layer: int) -> "Position":
+        """Return a layer's encoding, for weights as they are released. This imports torch.
+
+        Parameters
+        ----------
+        layer : int
+            From 0; from -1 backwards.
+
+        Returns
+        -------
+        Position, for one head.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer, or the library has no such encoding.
+
+        Source: `posenc.encodings`.
+        """
+        from posenc.register.making import make
+
+        return make(self, self._layer(layer))
+
+    def explain(self, length: int | None = None) -> str:
+        """Return in plain words what the model does with positions.
+
+        Parameters
+        ----------
+        length : int, optional
+            Tokens of the input asked about. By default the length that the configuration says.
+
+        Returns
+        -------
+        str, several lines.
+
+        Raises
+        ------
+        ValueError
+            If `length` is no whole number of at least 1.
+        """
+        if length is not None:
+            _checks.count("length", length, minimum=1)
+        return words.explain(self, length)
+
+    def _layer(self, layer: int) -> Layer:
+        if (
+            isinstance(layer, bool)
+            or not isinstance(layer, int | np.integer)
+            or not -len(self.layers) <= layer < len(self.layers)
+        ):
+            raise ValueError(f"layer must be from 0 to {len(self.layers) - 1}, got {layer!r}")
+        return self.layers[layer]

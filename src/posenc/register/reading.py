@@ -1,0 +1,87 @@
+"""Reading a configuration: a mapping or a file. Nothing of it is executed, nothing is fetched."""
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 10_000_000  # released configurations have up to a few hundred thousand
+PARTS = ("text_config", "language_config", "llm_config", "thinker_config", "decoder")
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be read, lacks what is needed, or contradicts itself."""
+
+
+def load(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """Return a configuration; a name of the register stands for the defaults of its class."""
+    if isinstance(config, Mapping):
+        found = dict(config)
+    elif isinstance(config, str) and config in families():
+        found = {"model_type": config}
+    elif isinstance(config, str) and config in released():
+        found = dict(released()[config]["config"])
+    elif isinstance(config, str | os.PathLike):
+        found = _file(Path(config))
+    else:
+        raise ConfigError(
+            f"config must be a mapping, a path or a name of the register, got {config!r:.80}"
+        )
+    return _text_part(found)
+
+
+def families() -> dict[str, dict[str, Any]]:
+    """Return what the register holds of each architecture."""
+    return _held("families.json")
+
+
+def released() -> dict[str, dict[str, Any]]:
+    """Return the configuration of each released model, with its address and date."""
+    return _held("released.json")
+
+
+@functools.cache
+def _held(name: str) -> dict[str, dict[str, Any]]:
+    held: dict[str, dict[str, Any]] = json.loads(
+        (resources.files(__package__) / name).read_text("utf-8")
+    )
+    return held
+
+
+def _file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ConfigError(
+            f"{path} is neither a file nor a name of the register; names() lists those"
+        )
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise ConfigError(
+            f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"
+        )
+    try:
+        found = json.loads(path.read_text("utf-8-sig"), parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{path}, line {error.lineno}: this is no JSON ({error.msg})") from None
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise ConfigError(f"{path}: this is no JSON that can be read ({error})") from None
+    if not isinstance(found, dict):
+        raise ConfigError(
+            f"{path}: a configuration is a JSON object, this is a {type(found).__name__}"
+        )
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _text_part(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the part about the language model, where a configuration holds several models."""
+    for name in PARTS:
+        part = config.get(name)
+        if isinstance(part, Mapping) and config.get("model_type") not in families():
+            kind = part.get("model_type") or f"{config.get('model_type')}_text"
+            return _text_part(dict(part) | {"model_type": kind})
+    return config

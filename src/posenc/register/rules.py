@@ -1,0 +1,442 @@
+"""One rule for all: what a configuration, a family's defaults and the probe say of each layer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from posenc.register import scaling as schedule
+from posenc.register.reading import ConfigError
+from posenc.register.values import Values, above_zero, mapping
+
+WINDOWED = ("sliding_attention", "hybrid_sliding")
+CHUNKED = ("chunked_attention",)
+NO_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one layer does with positions.
+
+    Attributes
+    ----------
+    door : {"rotate", "embed", "bias", "none"}
+        Where positions enter. A table is added to the input once; each layer lists it.
+    kind : {"full", "window", "chunk", "none"}
+        What a query may see of what stands before it; "none" where the layer has no attention.
+    window : int or None
+        Tokens in sight, the query's own included, or of a chunk.
+    head_dim, turning, first : int or None
+        Dimensions of a head, how many turn, and the first of those.
+    pairing, pairing_after : {"half", "interleaved"} or None
+        Which dimensions form a pair: as the weights have them, and where they are turned.
+    direction : int or None
+        1 as in the paper, -1 the other way round.
+    base : float or None
+        Base of the frequencies.
+    scaling : mapping or None
+        The schedule: its type and numbers.
+    gain : float
+        What turned queries and keys are multiplied by.
+    scale : float or None
+        What scores are multiplied by before the softmax.
+    sinks : bool
+        Whether the softmax has a learned place that no token takes.
+    softcap : float or None
+        Bound of the scores.
+    query_scaling : mapping or None
+        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)).
+    sections : mapping or None
+        Pairs for each axis, where positions have several.
+    table : mapping or None
+        Length, offset (row of position 0) and kind of a table of positions.
+    slopes, buckets : mapping or None
+        What ALiBi and T5's buckets are made from.
+    sources : mapping
+        Where each value is from: "config", "default" (of the class), "code" (by rule) or "probe".
+    """
+
+    door: str = "none"
+    kind: str = "full"
+    window: int | None = None
+    head_dim: int | None = None
+    turning: int = 0
+    first: int | None = None
+    pairing: str | None = None
+    pairing_after: str | None = None
+    direction: int | None = None
+    base: float | None = None
+    scaling: Mapping[str, Any] | None = None
+    gain: float = 1.0
+    scale: float | None = None
+    sinks: bool = False
+    softcap: float | None = None
+    query_scaling: Mapping[str, float] | None = None
+    sections: Mapping[str, int] | None = None
+    table: Mapping[str, Any] | None = None
+    slopes: Mapping[str, Any] | None = None
+    buckets: Mapping[str, Any] | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def layers(config: Mapping[str, Any], family: Mapping[str, Any]) -> list[Layer]:
+    """Return what each layer of a model does."""
+    values = Values(config, family.get("defaults", {}))
+    types = layer_types(values, family)
+    return [_layer(values, family, kind, number) for number, kind in enumerate(types)]
+
+
+def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
+    """Return each layer's type: listed, or by the family's cycle."""
+    n_layers = values.need("num_hidden_layers")
+    if n_layers > 10_000:
+        raise ConfigError(f"num_hidden_layers must be at most 10,000, got {n_layers}")
+    listed = values.config.get("layer_types")
+    if listed is not None:
+        if not isinstance(listed, list | tuple) or not all(
+            isinstance(kind, str) for kind in listed
+        ):
+            raise ConfigError(f"layer_types must be a list of names, got {listed!r:.60}")
+        if len(listed) != n_layers:
+            raise ConfigError(
+                f"layer_types lists {len(listed)} layers, num_hidden_layers says {n_layers}"
+            )
+        return list(listed)
+    if values.config.get("use_sliding_window"):
+        if not isinstance(first := values.config.get("max_window_layers"), int):
+            raise ConfigError(
+                "use_sliding_window needs max_window_layers or layer_types, to say which layers do"
+            )
+        return ["full_attention" if n < first else "sliding_attention" for n in range(n_layers)]
+    rule = family.get("layer_types", {"cycle": ["full_attention"]})
+    cycle = list(rule["cycle"])
+    every = rule.get("every")
+    if every and every in values.config and isinstance(values.config[every], int):
+        n = above_zero(every, values.config[every])
+        cycle = [cycle[0]] * (int(n) - 1) + [cycle[-1]]
+    types = [cycle[number % len(cycle)] for number in range(n_layers)]
+    if rule.get("head"):
+        types[: len(rule["head"])] = rule["head"][:n_layers]
+    if rule.get("last"):
+        types[-1] = rule["last"]
+    return types
+
+
+def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) -> Layer:
+    if kind in NO_ATTENTION:
+        return Layer(kind="none", sources={"kind": "config"})
+    found: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    _sight(values, family, kind, found, sources)
+    _size(values, family, kind, found, sources)
+    if family["door"] == "rotate" and _rotates(values, family, kind, number):
+        _rotation(values, family, kind, number, found, sources)
+    elif family["door"] != "rotate":
+        found["door"], sources["door"] = family["door"], family.get("source", "probe")
+        for name in ("slopes", "buckets"):
+            if name in family:
+                found[name], sources[name] = _filled(values, family[name]), "code"
+        if "table" in family:
+            found["table"], sources["table"] = _filled(values, family["table"]), "probe"
+    else:
+        found["door"], sources["door"] = "none", "probe"
+    found["scale"] = _scale(values, family, found)
+    found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
+    if scaled := _query_scaling(values, found):
+        found["query_scaling"], sources["query_scaling"] = scaled, "code"
+    found["softcap"], sources["softcap"] = (
+        values.find("attn_logit_softcapping") if family.get("softcap") else (None, "probe")
+    )
+    return Layer(**found, sources=sources)
+
+
+def _filled(values: Values, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a family's numbers, with those that stand in the configuration put in."""
+    return {
+        name: values.need(value[1:]) if isinstance(value, str) and value[0] == "$" else value
+        for name, value in rule.items()
+    }
+
+
+def _sight(
+    values: Values,
+    family: Mapping[str, Any],
+    kind: str,
+    found: dict[str, Any],
+    sources: dict[str, str],
+) -> None:
+    """Fill in what a query may see."""
+    found["kind"], sources["kind"] = (
+        "full",
+        "config" if "layer_types" in values.config else "default",
+    )
+    if kind in CHUNKED:
+        found["kind"] = "chunk"
+        found["window"], sources["window"] = (
+            values.need("attention_chunk_size"),
+            values.find("attention_chunk_size")[1],
+        )
+    elif kind in WINDOWED or kind in family.get("windowed", ()):
+        window = values.count("sliding_window") if values.get("sliding_window") else None
+        if values.says("sliding_window") and not values.config.get("sliding_window", True):
+            window = None
+        if window is not None:
+            found["kind"] = "window"
+            found["window"], sources["window"] = (
+                window + family.get("window_plus", 0),
+                values.find("sliding_window")[1],
+            )
+
+
+def _size(
+    values: Values,
+    family: Mapping[str, Any],
+    kind: str,
+    found: dict[str, Any],
+    sources: dict[str, str],
+) -> None:
+    """Fill in the width of a head: said, or the model's width shared among heads."""
+    rotating, still = values.count("qk_rope_head_dim"), values.count("qk_nope_head_dim")
+    if rotating and still:
+        found["head_dim"], sources["head_dim"] = (
+            rotating + still,
+            values.find("qk_rope_head_dim")[1],
+        )
+        return
+    name = "head_dim"
+    widths = family.get("head_dims", {})
+    if len(set(widths.values())) > 1 and values.get(name) != widths.get(kind):
+        wide = values.config.get("global_head_dim")
+        found["head_dim"] = values.need("global_head_dim") if wide is not None else widths[kind]
+        sources["head_dim"] = "config" if wide is not None else "default"
+        return
+    said, source = values.find(name)
+    if said is not None and (source == "config" or not _follows(values, name)):
+        found["head_dim"], sources["head_dim"] = values.need(name), source
+        return
+    width, n_heads = values.need("hidden_size"), values.need("num_attention_heads")
+    if width < n_heads:
+        raise ConfigError(
+            f"hidden_size = {width} gives nothing to each of num_attention_heads = {n_heads}"
+        )
+    found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
+
+
+def _follows(values: Values, name: str) -> bool:
+    """Return whether a default width of heads follows from a width that is now another."""
+    old = Values({}, values.defaults)
+    width, n_heads = old.get("hidden_size"), old.get("num_attention_heads")
+    return (
+        name == "head_dim"
+        and bool(width and n_heads)
+        and old.get(name) == width // n_heads
+        and values.says("hidden_size")
+    )
+
+
+def _rotates(values: Values, family: Mapping[str, Any], kind: str, number: int) -> bool:
+    """Return whether the layer turns its queries at all."""
+    if (
+        switch := values.config.get("no_rope_layers")
+    ) is not None and "no_rope_layer_interval" in values.defaults:
+        if not isinstance(switch, list) or len(switch) <= number:
+            raise ConfigError(f"no_rope_layers must list 1 or 0 for each layer, got {switch!r:.60}")
+        return bool(switch[number])
+    if interval := values.count("no_rope_layer_interval"):
+        return (number + 1) % interval != 0
+    only = family.get("rotates")
+    return only is None or kind in only
+
+
+def _rotation(
+    values: Values,
+    family: Mapping[str, Any],
+    kind: str,
+    number: int,
+    found: dict[str, Any],
+    sources: dict[str, str],
+) -> None:
+    """Fill in which dimensions turn, how fast, and in which pairs."""
+    rope, nested, source = parameters(values, family, kind)
+    if rope is None:
+        found["door"], sources["door"] = "none", source
+        return
+    found["door"], sources["door"] = "rotate", "probe"
+    base = rope.get("rope_theta")
+    sources["base"] = source
+    if base is None:
+        base, sources["base"] = _base(values, family, kind)
+    found["base"] = above_zero("rope_theta", base)
+    per_layer = values.config.get("layer_rope_theta")
+    if isinstance(per_layer, list) and len(per_layer) > number:
+        found["base"], sources["base"] = above_zero("layer_rope_theta", per_layer[number]), "config"
+    if (trained := values.get("original_max_position_embeddings")) is not None:
+        rope = {**rope, "original_max_position_embeddings": trained}  # as the classes have it
+    found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"))
+    sources["scaling"] = source
+    if found["scaling"] and nested:  # transformers looks for it beside the layer types
+        found["scaling"].pop("truncate", None)
+    turning, sources["turning"] = _turning(values, family, rope, found["head_dim"])
+    if turning % 2 or not 0 < turning <= found["head_dim"]:
+        raise ConfigError(
+            f"an even number of a head's {found['head_dim']} dimensions must turn, "
+            f"these numbers turn {turning}"
+        )
+    found["turning"] = turning
+    found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
+    found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
+    for name in ("pairing", "pairing_after", "direction"):
+        found[name], sources[name] = family[name], "probe"
+    if (
+        (choice := family.get("pairing_switch"))
+        and (said := values.get(choice)) is not None
+        and not said
+    ):
+        found["pairing"] = found["pairing_after"]
+    if sections := rope.get("mrope_section"):
+        found["sections"] = dict(zip(("time", "height", "width"), sections, strict=False))
+
+
+def parameters(
+    values: Values, family: Mapping[str, Any], kind: str
+) -> tuple[Mapping[str, Any] | None, bool, str]:
+    """Return a layer's entries about rotation, whether they stand under its type, and their source.
+
+    None for layers that the configuration leaves without rotation.
+    """
+    _agree(values.config)
+    defaults = values.defaults.get("rope_parameters") or {}
+    labels = family.get("rope_labels", {})
+    label = labels.get(kind, kind)
+    under = any(value is None or isinstance(value, Mapping) for value in defaults.values())
+    for name in ("rope_scaling", "rope_parameters"):
+        given = values.config.get(name)
+        if not given:
+            continue
+        rope = mapping(name, given)
+        if any(isinstance(value, Mapping) for value in rope.values()):
+            if label not in rope:
+                raise ConfigError(
+                    f"{name} has entries for {', '.join(rope)}, none for layers of type {label}"
+                )
+            part = rope[label]
+            return (None if part is None else mapping(f"{name}.{label}", part)), True, "config"
+        if under:  # earlier releases scale the layers that see everything
+            scaled = label == "full_attention" or family.get("scales_all", False)
+            own = rope if scaled else {}
+            return (
+                {k: v for k, v in own.items() if k != "rope_theta" or label == "full_attention"},
+                True,
+                "config",
+            )
+        return rope, False, "config"
+    part = defaults.get(label) if under else defaults
+    if part is None:
+        return (None if label in defaults else {}), under, "default"
+    if (
+        family.get("base_entry") == ""
+    ):  # an entry beside a class's own parameters moves nothing there
+        return part, under, "default"
+    return {k: v for k, v in part.items() if not _overridden(values, k, label)}, under, "default"
+
+
+def _agree(config: Mapping[str, Any]) -> None:
+    """Raise ConfigError where a configuration says two things about its rotation."""
+    top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
+    places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
+    for name in ("rope_scaling", "rope_parameters"):
+        if isinstance(config.get(name), Mapping):
+            places.append((name, config[name]))
+    for name in ("rope_theta", "rope_type", "type", "factor", "partial_rotary_factor"):
+        said = {place: part[name] for place, part in places if part.get(name) is not None}
+        one, *others = said.values() or (None,)
+        if any(other != one for other in others):
+            both = " and ".join(f"{value!r:.40} in {place}" for place, value in said.items())
+            raise ConfigError(f"{name} is said to be {both}; one of them must go")
+
+
+def _overridden(values: Values, name: str, label: str) -> bool:
+    """Return whether a class's entry gives way to one at the top of the configuration."""
+    local = name == "rope_theta" and label in WINDOWED and values.says("rope_local_base_freq")
+    return name in ("rope_theta", "partial_rotary_factor") and (local or values.says(name))
+
+
+def _base(values: Values, family: Mapping[str, Any], kind: str) -> tuple[Any, str]:
+    """Return the base where the entries about rotation have none."""
+    if kind in WINDOWED and values.get("rope_local_base_freq") is not None:
+        return values.find("rope_local_base_freq")
+    defaults = values.defaults.get("rope_parameters") or {}
+    part = defaults.get(family.get("rope_labels", {}).get(kind, kind))
+    nested = isinstance(part, Mapping)
+    own = part if isinstance(part, Mapping) else defaults
+    separate = (
+        nested
+        and len({p.get("rope_theta") for p in defaults.values() if isinstance(p, Mapping)}) > 1
+    )
+    if values.says("rope_theta") and not (separate and kind in WINDOWED):
+        return values.find("rope_theta")
+    default = own.get("rope_theta")
+    return (default, "default") if default else (10_000.0, "code")
+
+
+def _turning(
+    values: Values, family: Mapping[str, Any], rope: Mapping[str, Any], head_dim: int
+) -> tuple[int, str]:
+    """Return how many of a head's dimensions turn, with the source of that number."""
+    if values.get("qk_rope_head_dim") and values.get("qk_nope_head_dim"):
+        return values.need("qk_rope_head_dim"), values.find("qk_rope_head_dim")[1]
+    if "rotary_dim" in family.get("reads", ()) and values.get("rotary_dim"):
+        return values.need("rotary_dim"), values.find("rotary_dim")[1]
+    share, source = rope.get("partial_rotary_factor"), "config"
+    if share is None:
+        share, source = values.find("partial_rotary_factor")
+    if share is None:
+        share, source = (
+            (values.defaults.get("rope_parameters") or {}).get("partial_rotary_factor"),
+            "default",
+        )
+    if share is None or isinstance(share, Mapping):
+        return head_dim, "code"
+    share = above_zero("partial_rotary_factor", share)
+    if share > 1:
+        raise ConfigError(f"partial_rotary_factor must be at most 1, got {share}")
+    if (rope.get("rope_type") or rope.get("type")) == "proportional":
+        return 2 * int(share * head_dim // 2), source
+    return int(head_dim * share), source
+
+
+def _query_scaling(values: Values, found: Mapping[str, Any]) -> dict[str, float] | None:
+    """Return how queries grow with their place: Ministral 3's, and Llama 4's that do not turn."""
+    if (beta := (found.get("scaling") or {}).get("llama_4_scaling_beta")) is not None:
+        return {
+            "beta": beta,
+            "every": found["scaling"]["original_max_position_embeddings"],
+            "shift": 0,
+        }
+    if found["door"] == "none" and values.get("floor_scale") and values.get("attn_scale"):
+        if not values.config.get("attn_temperature_tuning", True):
+            return None
+        return {
+            "beta": above_zero("attn_scale", values.get("attn_scale")),
+            "every": above_zero("floor_scale", values.get("floor_scale")),
+            "shift": 1,
+        }
+    return None
+
+
+def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) -> float:
+    """Return what scores are multiplied by."""
+    rule = family.get("scale", "head_dim")
+    if rule == "one":
+        return 1.0
+    if rule == "query_pre_attn_scalar":
+        return above_zero(rule, values.get(rule)) ** -0.5
+    if rule == "attention_multiplier":
+        return above_zero(rule, values.get(rule))
+    scaled = found.get("scaling") or {}
+    weight = (
+        scaled.get("mscale_all_dim")
+        if rule == "mscale" and scaled.get("type") != "default"
+        else None
+    )
+    louder = schedule.mscale(scaled["factor"], weight) ** 2 if weight else 1.0
+    return louder * found["head_dim"] ** -0.5

@@ -1,0 +1,102 @@
+"""Schedules: `rope_scaling` in earlier configurations, `rope_parameters` in later ones."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import frequencies, schedules
+from posenc.register.reading import ConfigError
+from posenc.register.values import above_zero
+
+KINDS = {
+    "default": (), "mrope": (), "yarn": (), "proportional": (),
+    "linear": ("factor",), "dynamic": ("factor",), "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+}  # fmt: skip
+EARLIER = {"su": "longrope"}
+KEPT = (
+    "factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow",
+    "mscale", "mscale_all_dim", "truncate", "low_freq_factor", "high_freq_factor", "short_factor",
+    "long_factor", "llama_4_scaling_beta",
+)  # fmt: skip
+
+
+def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | None:
+    """Return a schedule's kind and numbers, None where frequencies stay as trained."""
+    given = rope.get("rope_type") or rope.get("type") or "default"
+    kind = EARLIER.get(given, given) if isinstance(given, str) else None
+    if kind not in KINDS:
+        raise ConfigError(f"rope_type must be one of {', '.join(KINDS)}, got {given!r:.60}")
+    if kind in ("default", "mrope"):
+        return None
+    if lacking := [name for name in KINDS[kind] if rope.get(name) is None]:
+        raise ConfigError(f"the schedule {kind!r} needs {' and '.join(lacking)}, which is not said")
+    scaling = {"type": kind} | {name: rope[name] for name in KEPT if rope.get(name) is not None}
+    for name, value in scaling.items():
+        if name.endswith("_factor") and isinstance(value, list | tuple):
+            scaling[name] = [above_zero(name, v) for v in value]
+        elif name not in ("type", "truncate", "mscale", "mscale_all_dim"):
+            scaling[name] = above_zero(name, value)
+    if kind in ("yarn", "llama3", "longrope", "dynamic"):
+        trained = scaling.get("original_max_position_embeddings") if kind != "dynamic" else None
+        if trained is None and max_length is None:
+            raise ConfigError(
+                f"the schedule {kind!r} needs original_max_position_embeddings, which is not said"
+            )
+        scaling["original_max_position_embeddings"] = int(trained or max_length or 0)
+        if "factor" not in scaling:
+            scaling["factor"] = (max_length or 0) / scaling["original_max_position_embeddings"]
+    scaling.setdefault("factor", 1.0)
+    return scaling
+
+
+def inv_freq(
+    base: float, turning: int, width: int, scaling: Mapping[str, Any] | None, length: int
+) -> NDArray[np.float64]:
+    """Return the frequencies of a head's pairs, radians per position, for `length` tokens."""
+    kind = scaling["type"] if scaling else "default"
+    if kind == "proportional":
+        omega = frequencies.geometric(width, base)
+        omega[turning // 2 :] = 0
+    else:
+        omega = frequencies.geometric(turning, base)
+    if scaling is None:
+        return omega
+    factor, trained = scaling["factor"], scaling.get("original_max_position_embeddings", 1)
+    if kind in ("linear", "proportional"):
+        return omega / factor
+    if kind == "dynamic":
+        return schedules.dynamic_ntk(omega, factor, max(length, trained), trained)
+    if kind == "llama3":
+        ends = {name: scaling[name] for name in ("low_freq_factor", "high_freq_factor")}
+        return schedules.llama3(omega, factor, trained, **ends)
+    if kind == "longrope":
+        lists = {name: scaling[name] for name in ("short_factor", "long_factor")}
+        return schedules.longrope(omega, length, trained, **lists)
+    ends = {name: scaling[name] for name in ("beta_fast", "beta_slow") if name in scaling}
+    return schedules.yarn(omega, factor, trained, truncate=scaling.get("truncate", True), **ends)
+
+
+def gain(scaling: Mapping[str, Any] | None) -> float:
+    """Return what turned queries and keys are multiplied by."""
+    if scaling is None or scaling["type"] not in ("yarn", "longrope"):
+        return 1.0
+    if "attention_factor" in scaling:
+        return float(scaling["attention_factor"])
+    factor = scaling["factor"]
+    if scaling["type"] == "longrope":
+        return (
+            1.0
+            if factor <= 1
+            else schedules.longrope_gain(factor, scaling["original_max_position_embeddings"])
+        )
+    one, all_dims = scaling.get("mscale"), scaling.get("mscale_all_dim")
+    return mscale(factor, one) / mscale(factor, all_dims) if one and all_dims else mscale(factor, 1)
+
+
+def mscale(factor: float, weight: float) -> float:
+    """Return YaRN's gain with a weight for its logarithm, as DeepSeek's configurations have it."""
+    return 1.0 if factor <= 1 else 0.1 * weight * math.log(factor) + 1

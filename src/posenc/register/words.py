@@ -1,0 +1,186 @@
+"""What a model does with positions, in plain words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from posenc.register import Description
+    from posenc.register.rules import Layer
+
+PAIRS = {
+    "half": "dimension i with dimension i + n/2 (half-split, as in GPT-NeoX and Llama)",
+    "interleaved": "dimensions 2i and 2i + 1 (interleaved, as in the RoFormer paper)",
+}
+SIGHT = {
+    "full": "a query sees everything before it",
+    "window": "a query sees the last {window:,} tokens, itself included",
+    "chunk": "a query sees its own chunk of {window:,} tokens",
+    "none": "no attention in this layer",
+}
+GROWS = ("dynamic", "longrope")
+
+
+def explain(description: "Description", length: int | None) -> str:
+    """Return several lines: the layers, the pairs at the length asked about, and what to check."""
+    asked = length or description.length
+    n_layers = len(description.layers)
+    lines = [
+        f"{description.family}: {n_layers} layer{'s' if n_layers > 1 else ''}"
+        + (f", made for {description.length:,} tokens" if description.length else "")
+    ]
+    for numbers, layer in _groups(description.layers):
+        sight = SIGHT[layer.kind].format(window=layer.window)
+        lines.append(f"\n{_which(numbers, n_layers)}: {sight}.")
+        lines += [f"  {line}" for line in _layer(description, numbers[0], layer, asked)]
+    return "\n".join([*lines, "", *_checks(description, asked)])
+
+
+def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
+    """Return layers that do the same, with their numbers."""
+    groups: list[tuple[list[int], Layer]] = []
+    for number, layer in enumerate(layers):
+        bare = replace(layer, sources={})
+        for numbers, known in groups:
+            if replace(known, sources={}) == bare:
+                numbers.append(number)
+                break
+        else:
+            groups.append(([number], layer))
+    return groups
+
+
+def _which(numbers: list[int], n_layers: int) -> str:
+    if len(numbers) == n_layers:
+        return "Every layer"
+    steps = set(np.diff(numbers).tolist())
+    if len(numbers) > 3 and len(steps) == 1:
+        return f"{len(numbers)} layers ({numbers[0]}, {numbers[1]} ... {numbers[-1]})"
+    listed = ", ".join(map(str, numbers[:12])) + (" ..." if len(numbers) > 12 else "")
+    return f"{len(numbers)} layer{'s' if len(numbers) > 1 else ''} ({listed})"
+
+
+def _layer(
+    description: "Description", number: int, layer: "Layer", asked: int | None
+) -> Iterator[str]:
+    if layer.kind == "none":
+        return
+    if layer.door == "none":
+        yield "No positions enter here: what tells places apart is the mask alone."
+    elif layer.table:
+        rows, first, kind = (layer.table[name] for name in ("length", "offset", "kind"))
+        yield f"A {kind} table of {rows:,} positions is added to the input, from row {first} on."
+        if asked and asked > rows:
+            yield f"It has no row for position {rows:,} and later ones: {asked:,} tokens fail."
+    elif layer.slopes:
+        n_heads = layer.slopes["n_heads"]
+        yield f"ALiBi: scores fall with distance, with a slope for each of {n_heads} heads."
+    elif layer.buckets:
+        n, most = layer.buckets["n"], layer.buckets["max"]
+        yield f"A learned bias for each of {n} buckets of distances, up to {most:,} tokens."
+    else:
+        yield from _rotation(description, number, layer, asked)
+    if layer.query_scaling:
+        beta, every = layer.query_scaling["beta"], layer.query_scaling["every"]
+        yield f"Queries grow with their place t: by 1 + {beta:g} ln(1 + floor(t / {every:,.0f}))."
+    if layer.sinks:
+        yield "The softmax has a learned sink, a place that takes weight and gives nothing."
+    if layer.softcap:
+        yield f"Scores are bounded by {layer.softcap:g}."
+    yield f"Scores are multiplied by {layer.scale:.6g}."
+
+
+def _rotation(
+    description: "Description", number: int, layer: "Layer", asked: int | None
+) -> Iterator[str]:
+    where = (
+        "all"
+        if layer.turning == layer.head_dim
+        else f"the last {layer.turning}"
+        if layer.first
+        else f"{layer.turning}"
+    )
+    source = {
+        "config": "from the configuration",
+        "default": "default of the class, no released number",
+        "code": "by rule",
+    }
+    base = f"base {layer.base:,.10g} ({source[layer.sources['base']]})"
+    yield f"RoPE: {where} of a head's {layer.head_dim} dimensions turn, {base}."
+    yield f"Pairs in the weights: {PAIRS[layer.pairing or layer.pairing_after or 'half']}."
+    if layer.pairing and layer.pairing != layer.pairing_after:
+        yield f"The code reorders them before it turns: {PAIRS[layer.pairing_after or 'half']}."
+    if layer.direction == -1:
+        yield "They turn the other way round than in the paper."
+    if layer.sections:
+        yield (
+            "Pairs are shared among axes: "
+            + ", ".join(f"{n} for {axis}" for axis, n in layer.sections.items())
+            + "."
+        )
+    if layer.scaling:
+        yield _schedule(layer)
+    yield from _turns(description, number, layer, asked)
+
+
+def _schedule(layer: "Layer") -> str:
+    scaling = layer.scaling or {}
+    trained = scaling.get("original_max_position_embeddings")
+    gain = (
+        f" Turned queries and keys are multiplied by {layer.gain:.5g}." if layer.gain != 1 else ""
+    )
+    return (
+        f"Schedule {scaling['type']}, factor {scaling['factor']:g}"
+        + (f" over {trained:,} tokens of training" if trained else "")
+        + f".{gain}"
+    )
+
+
+def _turns(
+    description: "Description", number: int, layer: "Layer", asked: int | None
+) -> Iterator[str]:
+    """Yield how many pairs turn less than once, in training and at the length asked about."""
+    trained = (layer.scaling or {}).get("original_max_position_embeddings") or description.length
+    for what, length in (
+        ("in training", trained),
+        ("asked about", asked if asked != trained else None),
+    ):
+        if length is not None:
+            omega = description.inv_freq(number, length)
+            omega = omega[omega > 0]
+            slow = int((omega * length < 2 * np.pi).sum())
+            pairs = f"{slow} of {len(omega)} pairs make less than one turn"
+            yield f"At {length:,} tokens ({what}), {pairs}."
+
+
+def _checks(description: "Description", asked: int | None) -> Iterator[str]:
+    """Yield what to do for longer inputs, and what to check."""
+    rotating = [layer for layer in description.layers if layer.door == "rotate"]
+    length = description.length
+    kinds = {layer.scaling["type"] for layer in rotating if layer.scaling}
+    if rotating and length and asked and asked > length:
+        factor = asked / length
+        yield f"{asked:,} tokens are {factor:.3g} times what the configuration says."
+        if kinds:
+            yield "Its schedule would have to be set anew; a second one on top is not valid."
+        else:
+            yield f"YaRN or NTK scaling with factor {factor:.3g} is valid, best with more training."
+    if rotating:
+        grows = sorted(kinds & set(GROWS))
+        if grows:
+            kind = " and ".join(grows)
+            yield f"A cache does not survive growth: under {kind}, longer inputs turn keys anew."
+        else:
+            yield "A cache stays valid as the input grows: no frequency looks at its length."
+    if any(layer.sources.get("base") == "default" for layer in rotating):
+        yield "Check: the base is the default of the class. Released models mostly say their own."
+    if description.address:
+        yield f"Numbers: {description.address}."
+    proved = ", ".join(description.proved)
+    yield (
+        f"Proved against the probe: {proved}."
+        if proved
+        else "Not proved: compare one layer with the code before you trust this."
+    )

@@ -1,0 +1,230 @@
+"""What the register reads equals what the probe saw, and bad input gets a sentence."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from posenc import register
+from posenc.register import command_line
+
+PROBED = json.loads((Path(__file__).parent / "probed.json").read_text())
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "max_position_embeddings": 131072,
+    "rope_theta": 500000.0,
+    "rope_scaling": {
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+        "rope_type": "llama3",
+    },
+}
+
+
+def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explained():
+    assert len(register.names()) >= 80
+    for name in register.names():
+        # the class of GLM-4.5 has heads of 42 dimensions, half of which turn; releases have 128
+        width = {"head_dim": 128} if name == "glm4_moe" else {}
+        found = register.read({"model_type": name} | width)
+        assert found.family == name
+        assert found.proved
+        assert found.explain(131_072)
+    with pytest.raises(register.ConfigError, match="these numbers turn 21"):
+        register.read("glm4_moe")
+
+
+@pytest.mark.parametrize(
+    "case", PROBED, ids=lambda case: f"{case['config']['model_type']}-{case['name']}"
+)
+def test_what_is_read_is_what_the_probe_saw(case):
+    found = register.read(case["config"])
+    for seen in case["layers"]:
+        layer = found.layers[seen["layer"]]
+        for name in ("head_dim", "first", "pairing", "pairing_after", "direction"):
+            assert getattr(layer, name) == seen[name], name
+        omega = found.inv_freq(seen["layer"], case["length"])
+        np.testing.assert_allclose(omega, seen["inv_freq"], rtol=2e-5, atol=1e-8)
+
+
+def test_earlier_and_later_forms_of_a_schedule_say_the_same():
+    later = {k: v for k, v in LLAMA.items() if k not in ("rope_theta", "rope_scaling")}
+    later["rope_parameters"] = LLAMA["rope_scaling"] | {"rope_theta": 500000.0}
+    one, other = register.read(LLAMA), register.read(later)
+    np.testing.assert_array_equal(one.inv_freq(0), other.inv_freq(0))
+    assert one.layers[0].base == 500000.0
+    assert one.layers[0].sources["base"] == "config"
+
+
+def test_a_file_is_read_as_its_contents_are(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA))
+    assert register.read(path) == register.read(LLAMA) == register.read(str(path))
+
+
+def test_the_text_model_inside_another_is_read():
+    inside = {
+        "model_type": "gemma3",
+        "text_config": {"model_type": "gemma3_text", "num_hidden_layers": 12},
+    }
+    found = register.read(inside)
+    assert found.family == "gemma3_text"
+    assert [layer.kind for layer in found.layers] == (["window"] * 5 + ["full"]) * 2
+    assert found.layers[0].base == 10_000
+    assert found.layers[5].base == 1_000_000
+
+
+def test_layers_behind_the_first_have_the_window_that_qwen_switches_on():
+    said = {"use_sliding_window": True, "max_window_layers": 2, "sliding_window": 64}
+    found = register.read({"model_type": "qwen2", "num_hidden_layers": 4} | said)
+    assert [layer.window for layer in found.layers] == [None, None, 64, 64]
+
+
+def test_layers_without_rotation_have_no_frequencies():
+    found = register.read({"model_type": "smollm3", "num_hidden_layers": 8})
+    assert [layer.door for layer in found.layers] == ["rotate", "rotate", "rotate", "none"] * 2
+    with pytest.raises(ValueError, match="layer 3 of smollm3 does not turn"):
+        found.inv_freq(3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"model_type": "nobody"}, "does not know model_type 'nobody'"),
+        ({"model_type": None}, "model_type must name the architecture, got None"),
+        ({"rope_scaling": {"rope_type": "spiral"}}, "rope_type must be one of .*, got 'spiral'"),
+        ({"rope_scaling": {"rope_type": ["yarn"]}}, "rope_type must be one of"),
+        ({"rope_scaling": {"type": "linear"}}, "'linear' needs factor, which is not said"),
+        ({"rope_scaling": "linear"}, "rope_scaling must be an object"),
+        (
+            {"rope_scaling": {"type": "linear", "factor": "4"}},
+            "factor must be a number above 0, got '4'",
+        ),
+        ({"rope_scaling": {"type": "linear", "factor": True}}, "factor must be a number above 0"),
+        (
+            {"rope_parameters": {"rope_theta": 1e4}},
+            "rope_theta is said to be 500000.0 in the .* and",
+        ),
+        (
+            {"rope_parameters": {"rope_type": "yarn"}},
+            "'llama3' in rope_scaling and 'yarn' in rope_p",
+        ),
+        ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
+        ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers must be at most 10,000"),
+        (
+            {"num_hidden_layers": 2, "layer_types": ["full_attention"]},
+            "lists 1 layers, num_hidden_layers says 2",
+        ),
+        ({"use_sliding_window": True}, "use_sliding_window needs max_window_layers or layer_types"),
+        ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
+        ({"hidden_size": 8}, "hidden_size = 8 gives nothing"),
+        ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
+        ({"head_dim": 7}, "an even number of a head's 7 dimensions must turn"),
+    ],
+)
+def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
+    with pytest.raises(register.ConfigError, match=sentence):
+        register.read(LLAMA | changes)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "line 1: this is no JSON"),
+        (b'{\n"model_type": }', "line 2: this is no JSON"),
+        (b"[1]", "a configuration is a JSON object, this is a list"),
+        (b'{"model_type": "llama", "rope_theta": NaN}', "NaN is no number of JSON"),
+        (b"\xff\xfe{}", "no JSON that can be read"),
+        (b"[" * 100_000, "no JSON that can be read"),
+        (b" " * 10_000_001, "has up to 10,000,000 bytes, this file 10,000,001"),
+    ],
+)
+def test_a_file_that_cannot_be_read_gets_one_line_and_an_exit_status(
+    content, sentence, tmp_path, capsys
+):
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    assert command_line.main([str(path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert str(path) in captured.err
+    assert re.search(sentence, captured.err)
+
+
+def test_a_missing_file_and_a_length_below_one_are_named(capsys):
+    assert command_line.main(["nowhere.json"]) == 2
+    assert "nowhere.json is neither a file nor a name of the register" in capsys.readouterr().err
+    assert command_line.main(["llama", "--length", "0"]) == 2
+    assert "length" in capsys.readouterr().err
+
+
+def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA))
+    assert command_line.main([str(path), "--length", "262144"]) == 0
+    said = capsys.readouterr().out
+    omega = register.read(LLAMA).inv_freq(0)
+    for length in (8192, 262144):
+        slow = int((omega * length < 2 * np.pi).sum())
+        assert re.search(
+            rf"At {length:,} tokens .*, {slow} of 64 pairs make less than one turn", said
+        )
+    assert "262,144 tokens are 2 times what the configuration says" in said
+    assert "A cache stays valid" in said
+
+
+def test_what_is_made_turns_by_what_is_read():
+    torch = pytest.importorskip("torch")
+    q = torch.randn(1, 1, 9, 128, dtype=torch.float64)
+    found = register.read(LLAMA)
+    turned, _ = found.make(0).double().rotate(q, q)
+    omega = torch.as_tensor(found.inv_freq(0))
+    angles = torch.arange(9)[:, None] * omega
+    z = torch.complex(q[..., :64], q[..., 64:]) * torch.polar(torch.ones_like(angles), angles)
+    torch.testing.assert_close(turned, torch.cat((z.real, z.imag), -1))
+
+
+def test_make_says_what_the_library_lacks():
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="no encoding for dimensions that turn last"):
+        register.read("deepseek_v3").make(0)
+    with pytest.raises(ValueError, match="layer must be from 0 to 31, got 32"):
+        register.read("llama").make(32)
+
+
+def test_the_command_imports_no_torch():
+    code = (
+        "import sys; sys.argv[1:] = ['explain', 'llama']; from posenc.__main__ import main; "
+        "main(); print('torch' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("llama: 32 layers")
+    assert run.stdout.endswith("False\n")
+
+
+def test_every_released_model_can_be_read_by_its_name_and_says_where_its_numbers_are_from():
+    released = register.released()
+    assert len(released) > 100
+    for name, address in released.items():
+        found = register.read(name)
+        assert address.startswith("https://")
+        assert {layer.sources["base"] for layer in found.layers if layer.base} == {"config"}
+        assert address in found.explain()
+
+
+def test_llama_3_1_is_the_release_that_its_configuration_says():
+    found = register.read("meta-llama/Meta-Llama-3.1-8B")
+    assert (found.family, len(found.layers), found.length) == ("llama", 32, 131_072)
+    np.testing.assert_array_equal(found.inv_freq(0), register.read(LLAMA).inv_freq(0))
