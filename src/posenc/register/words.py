@@ -180,7 +180,7 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield f"Numbers: {description.address}."
     proved = ", ".join(description.proved)
     yield (
-        f"Proved against the probe: {proved}."
+        f"Compared with transformers' own layers, in four configurations of this family: {proved}."
         if proved
         else "Not proved: compare one layer with the code before you trust this."
     )
