@@ -12,6 +12,7 @@ import argparse
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -44,24 +45,37 @@ def mentions(name: str, root: Path = ROOT) -> list[tuple[str, int, str]]:
         rf"|(?<![\w-]){name}\.(?:ipynb|html)|\]\({name}\)|\bbook/{name}\b"
         rf"|(?<![\w-])(?:{'|'.join(sorted(own, key=len, reverse=True)) or '(?!)'})(?![\w-])"
     )
-    found = []
+    return [
+        (file, number, word)
+        for file, number, line in _lines_elsewhere(name, root)
+        for word in dict.fromkeys(said.findall(line))
+    ]
+
+
+def gone(name: str, root: Path = ROOT) -> list[tuple[str, int, str]]:
+    """Return the mentions of a place in the chapter that the chapter does not have."""
+    known = set().union(*labels(name, root))
+    place = re.compile(rf"(?<![\w/-]){name}(?:\.ipynb|\.html)?#([\w-]+)")
+    return [
+        (file, number, found[0])
+        for file, number, line in _lines_elsewhere(name, root)
+        if f"{name}." in line or f"{name}#" in line  # stored figures are lines of a megabyte
+        for found in place.finditer(line)
+        if found[1] not in known
+    ]
+
+
+def _lines_elsewhere(name: str, root: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield file, number and text of each line of all files but the chapter itself."""
     for file in _tracked(root):
         if file == f"book/{name}.ipynb":
             continue
         try:
-            lines = (root / file).read_text(encoding="utf-8").splitlines()
+            text = (root / file).read_text(encoding="utf-8")
         except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
             continue
-        for number, line in enumerate(lines, 1):
-            found += [(file, number, word) for word in dict.fromkeys(said.findall(line))]
-    return found
-
-
-def gone(name: str, root: Path = ROOT) -> list[tuple[str, int, str]]:
-    """Return those mentions of a place in the chapter that the chapter does not have."""
-    known = set().union(*labels(name, root))
-    places = [one for one in mentions(name, root) if "#" in one[2]]
-    return [one for one in places if one[2].split("#")[1] not in known]
+        for number, line in enumerate(text.splitlines(), 1):
+            yield file, number, line
 
 
 def _tracked(root: Path) -> list[str]:

@@ -22,9 +22,7 @@ chooser = functools.cache(Chooser)
 BOOK = Path(__file__).parents[2] / "book"
 CELLS = json.loads((BOOK / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
 QUESTIONS = "".join(CELLS[-1]["source"]).split("## Which one should I use?")[1].split("##")[0]
-RULES = [
-    line for line in QUESTIONS.splitlines() if line[:1].isdigit() or line.startswith("**No *yes*")
-]
+RULES = re.split(r"^(?=\d\. |\*\*No \*yes\*)", QUESTIONS, flags=re.MULTILINE)[1:]
 
 # answers that differ from the usual ones -> the rule of the first page that decides, if it asks
 DECIDED = [
