@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc import register
+from posenc import frequencies, register
 from posenc.register import command_line
 
 PROBED = json.loads((Path(__file__).parent / "probed.json").read_text())
@@ -176,8 +176,9 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
     assert command_line.main([str(path), "--length", "262144"]) == 0
     said = capsys.readouterr().out
     omega = register.read(LLAMA).inv_freq(0)
-    for length in (8192, 262144):
-        slow = int((omega * length < 2 * np.pi).sum())
+    plain = frequencies.geometric(128, 500_000)  # in the training that came before the schedule
+    for length, hands in ((8192, plain), (131072, omega), (262144, omega)):
+        slow = int((hands * length < 2 * np.pi).sum())
         assert re.search(
             rf"At {length:,} tokens .*, {slow} of 64 pairs make less than one turn", said
         )

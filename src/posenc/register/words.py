@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+from posenc.register import scaling
 
 if TYPE_CHECKING:
     from posenc.register import Description
@@ -141,18 +144,22 @@ def _schedule(layer: "Layer") -> str:
 def _turns(
     description: "Description", number: int, layer: "Layer", asked: int | None
 ) -> Iterator[str]:
-    """Yield how many pairs turn less than once, in training and at the length asked about."""
-    trained = (layer.scaling or {}).get("original_max_position_embeddings") or description.length
-    for what, length in (
-        ("in training", trained),
-        ("asked about", asked if asked != trained else None),
-    ):
-        if length is not None:
-            omega = description.inv_freq(number, length)
-            omega = omega[omega > 0]
-            slow = int((omega * length < 2 * np.pi).sum())
-            pairs = f"{slow} of {len(omega)} pairs make less than one turn"
-            yield f"At {length:,} tokens ({what}), {pairs}."
+    """Yield how many pairs turn less than once, before a schedule and at the lengths of today."""
+    original = (layer.scaling or {}).get("original_max_position_embeddings")
+    if original and layer.base is not None and layer.head_dim is not None:
+        plain = scaling.inv_freq(layer.base, layer.turning, layer.head_dim, None, original)
+        yield _slow(plain, original, "before the schedule")
+    lengths = {description.length: "made for"}
+    lengths.setdefault(asked, "asked about")
+    for length, what in lengths.items():
+        if length is not None and length != original:
+            yield _slow(description.inv_freq(number, length), length, what)
+
+
+def _slow(omega: NDArray[np.float64], length: int, what: str) -> str:
+    omega = omega[omega > 0]
+    slow = int((omega * length < 2 * np.pi).sum())
+    return f"At {length:,} tokens ({what}), {slow} of {len(omega)} pairs make less than one turn."
 
 
 def _checks(description: "Description", asked: int | None) -> Iterator[str]:
