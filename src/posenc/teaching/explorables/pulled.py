@@ -156,7 +156,7 @@ def arc(start: float, end: float) -> str:
     end, r = min(end, 2 * math.pi - 1e-3), _RADIUS
     if end <= start + 1e-9:
         return "M0 0"
-    (a, b), (c, d) = ((r * math.cos(one), -r * math.sin(one)) for one in (start, end))
+    (a, b), (c, d) = ((r * math.cos(one), 0.0 - r * math.sin(one)) for one in (start, end))
     return f"M{a:.2f} {b:.2f}A{r} {r} 0 {int(end - start > math.pi)} 0 {c:.2f} {d:.2f}"
 
 
