@@ -229,3 +229,14 @@ def test_llama_3_1_is_the_release_that_its_configuration_says():
     found = register.read("meta-llama/Meta-Llama-3.1-8B")
     assert (found.family, len(found.layers), found.length) == ("llama", 32, 131_072)
     np.testing.assert_array_equal(found.inv_freq(0), register.read(LLAMA).inv_freq(0))
+
+
+def test_what_no_comparison_reached_is_not_called_compared():
+    config = {"model_type": "deepseek_v3", "rope_scaling": {
+        "rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 4096}}  # fmt: skip
+    plain, scaled = (
+        set(register.read(one).explain().splitlines()[-1].rstrip(".").split(": ")[1].split(", "))
+        for one in ({"model_type": "deepseek_v3"}, config)
+    )
+    assert plain - scaled == {"scale"}
