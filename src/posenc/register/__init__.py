@@ -97,7 +97,16 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     entry = reading.released().get(config) if isinstance(config, str) else None
     address = f"{entry['address']} ({entry['date']})" if entry else None
     layers = tuple(rules.layers(held, family))
-    return Description(name, layers, trained, tuple(family.get("proved", ())), address)
+    unreached = _unreached(layers)
+    proved = tuple(field for field in family.get("proved", ()) if field not in unreached)
+    return Description(name, layers, trained, proved, address)
+
+
+def _unreached(layers: tuple[Layer, ...]) -> set[str]:
+    """Return the fields that schedules set and no compared configuration reaches."""
+    schedules = [layer.scaling for layer in layers if layer.scaling]
+    gain = {"gain"} if any(one["type"] == "longrope" for one in schedules) else set()
+    return gain | ({"scale"} if any("mscale_all_dim" in one for one in schedules) else set())
 
 
 @dataclass(frozen=True)

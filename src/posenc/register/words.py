@@ -185,12 +185,7 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield "Check: the base is the default of the class. Released models mostly say their own."
     if description.address:
         yield f"Numbers: {description.address}."
-    compared = set(description.proved)
-    if "longrope" in kinds:
-        compared.discard("gain")  # no configuration that was compared reaches it
-    if any("mscale_all_dim" in (layer.scaling or {}) for layer in rotating):
-        compared.discard("scale")
-    proved = ", ".join(field for field in description.proved if field in compared)
+    proved = ", ".join(description.proved)
     yield (
         f"Compared with transformers' own layers, in four configurations of this family: {proved}."
         if proved
