@@ -750,6 +750,14 @@ def test_everything_stays_in_its_drawing_in_every_state(gallery, name):
     assert gallery.evaluate(MISPLACED, [name, states]) == {}
 
 
+def drag(page: Page, x: float, y: float, by: float) -> None:
+    """Press the mouse, move it sideways, and let it go."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=6)
+    page.mouse.up()
+
+
 @pytest.mark.parametrize(("turns", "position"), [(0.25, 6.5), (2, 17.5), (-0.5, 1.75)])
 def test_a_hand_that_is_turned_takes_all_clocks_along(gallery, turns, position):
     page, figure = gallery, explorables.make("clock-hands")
@@ -785,10 +793,7 @@ def test_two_tokens_are_dragged_along_their_text(gallery, grip, expected):
     bar = root.locator('[data-part="bar"]').get_attribute("d")
     box = root.locator(f'[data-grip="{grip}"]').bounding_box()
     x, y, place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["width"] / 36
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 3 * place, y, steps=4)
-    page.mouse.up()
+    drag(page, x, y, 3 * place)
     summary = root.locator(".explorable-summary")
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
@@ -802,10 +807,7 @@ def test_pieces_are_pulled_longer_by_hand(gallery):
     root.scroll_into_view_if_needed()
     box = root.locator('[data-grip="patch"]').bounding_box()
     x, y, step = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, box["width"] / 360 * 6.4
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 3 * step, y, steps=4)
-    page.mouse.up()
+    drag(page, x, y, 3 * step)
     summary, expected = root.locator(".explorable-summary"), {"patch": 8, "cut": 25}
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
@@ -841,10 +843,7 @@ def test_noise_is_turned_up_by_dragging_the_picture(gallery):
     root.scroll_into_view_if_needed()
     box = root.locator('[data-grip="noise"]').bounding_box()
     x, y = box["x"] + box["width"] / 4, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 1.3 / 3 * 320 / 360 * box["width"], y, steps=6)
-    page.mouse.up()
+    drag(page, x, y, 1.3 / 3 * 320 / 360 * box["width"])
     summary, expected = root.locator(".explorable-summary"), {"noise": 2.5, "draw": 12}
     settled(page, lambda: summary.inner_text() == figure.summary(expected))
     assert summary.inner_text() == figure.summary(expected)
