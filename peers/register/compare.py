@@ -119,18 +119,13 @@ def variations(kind):
         if default.get(name)
     }
     if labels:
-        other = {"rope_type": "default", "rope_theta": 3_000.0}
         if any(rope[label].get("rope_type") == "proportional" for label in labels):
-            yarn = llama3 = {
-                "rope_type": "proportional",
-                "rope_theta": 70_000.0,
-            }  # these classes serve no other
+            return named | _proportional(rope, window)  # these classes serve no other schedule
+        other = {"rope_type": "default", "rope_theta": 3_000.0}
         parts = {
             label: {k: v for k, v in rope[label].items() if k == "partial_rotary_factor"}
             for label in labels
         }
-        if any(rope[label].get("rope_type") == "proportional" for label in labels):
-            return named | _proportional(rope, window)
         still = {label: None for label, part in rope.items() if part is None}
         named["base"] = {
             "rope_parameters": {label: other | parts[label] for label in labels} | still
