@@ -184,6 +184,7 @@ def test_a_late_crash_costs_nothing(marked, last, remark):
 
 
 KNOWN_TOO = [
+    "files = !ls -l\nnp.sin?\n%pip install nothing\nremainder = 2",
     "%%time\nremainder = 17 % 5",
     "%time remainder = 17 % 5",
     "%%capture said\nprint(1)\nremainder = 2",
@@ -206,7 +207,6 @@ KNOWN_TOO = [
     "before",
     [
         "%matplotlib inline\nremainder = (17\n% 5)",
-        "files = !ls -l\nnp.sin?\n%pip install nothing\nremainder = 2",
         *(pytest.param(text, marks=pytest.mark.slow) for text in KNOWN_TOO),
     ],
 )
@@ -281,6 +281,7 @@ def test_wrong_values_are_wrong_in_whatever_they_come():
     assert mark.judge(check, [[12]], said)[0] == 3
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_plots_of_many_megabytes_are_no_fault(marked):
     notebook = submission()
@@ -292,6 +293,7 @@ def test_plots_of_many_megabytes_are_no_fault(marked):
     assert found.remarks == []
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_an_answer_in_two_cells_is_kept_whole(marked):
     """An editor that splits a cell gives both halves the same metadata."""
@@ -434,6 +436,7 @@ def test_a_submission_has_a_time_that_it_cannot_stretch(tmp_path, monkeypatch):
     assert any("8 s of a submission were over" in line for line in found.remarks), found.remarks
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_run_that_names_what_is_not_there_is_not_repeated_for_ever(marked):
     forged = """
@@ -564,12 +567,13 @@ os._exit(0)
 
 
 @needs_sandbox
-@pytest.mark.parametrize("attack", [PATCH, FORGE])
+@pytest.mark.parametrize("attack", [PATCH, pytest.param(FORGE, marks=pytest.mark.slow)])
 def test_a_patched_grader_earns_nothing(marked, attack):
     found = marked(submission("student", FIRST, attack))
     assert total(found) == 0
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_output_without_end_is_cut(marked):
     flood = "import os\nwhile True:\n    for fd in range(3, 9):\n"
@@ -579,22 +583,25 @@ def test_output_without_end_is_cut(marked):
     assert any("wrote more than 8 MB; marked without it" in line for line in found.remarks)
 
 
+OTHER_FORMS = ["object()", "float('nan')", "'12'", "True", "1j", "10**5000", "[[1], [2, 3]]"]
+OTHER_FORMS += ["{1: {2: 3}}", "np.zeros(10**7)", "np.zeros((3, 0))", "['x' * 10**6] * 100"]
+
+
 @needs_sandbox
 @pytest.mark.parametrize(
     "value",
-    ["object()", "np.array([None])", "float('nan')", "'12'"]
-    + [
-        pytest.param(value, marks=pytest.mark.slow)
-        for value in ("np.zeros(10**7)", "['x' * 10**6] * 100", "np.zeros((3, 0))", "{1: {2: 3}}",
-                      "10**5000", "1j", "[[1], [2, 3]]", "True")
+    [
+        "np.array([None])",
+        *(pytest.param(value, marks=pytest.mark.slow) for value in OTHER_FORMS),
     ],
-)  # fmt: skip
+)
 def test_an_answer_of_another_form_is_wrong_and_nothing_more(marked, value):
     found = marked(submission("solutions", FIRST, f"def base_for(d, longest):\n    return {value}"))
     assert found.got["3"] == 0
     assert total(found) == FULL - 2
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_what_is_printed_goes_nowhere(marked):
     found = marked(

@@ -55,6 +55,13 @@ def real():
     return Path(REAL)
 
 
+@pytest.fixture(scope="session")
+def read_once(tmp_path_factory, worker_id):
+    """Return one cache for all processes of a run: a large set is read from its text once."""
+    base = tmp_path_factory.getbasetemp()
+    return (base if worker_id == "master" else base.parent) / "data-cache"
+
+
 @pytest.fixture
 def tiny_zip():
     return make_zip({"Tiny_TRAIN.ts": TINY_TRAIN, "Tiny_TEST.ts": TINY_TEST})

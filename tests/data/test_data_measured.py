@@ -15,9 +15,9 @@ TOLERANCE = 0.03  # other versions of the forest; the effect shown in the book i
 
 
 @pytest.fixture
-def real_sets(real, tmp_path_factory, monkeypatch):
+def real_sets(real, read_once, monkeypatch):
     monkeypatch.setenv("POSENC_DATA", str(real))
-    monkeypatch.setenv("POSENC_CACHE", str(tmp_path_factory.getbasetemp() / "measured-cache"))
+    monkeypatch.setenv("POSENC_CACHE", str(read_once))
     monkeypatch.setenv("POSENC_OFFLINE", "1")
 
 

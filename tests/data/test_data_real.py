@@ -14,15 +14,10 @@ from posenc.data import registry
 from posenc.data.sets import archive, msl, smd
 
 
-@pytest.fixture(scope="module")
-def shared_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture(autouse=True)
-def use_real(real, shared_cache, monkeypatch):
+def use_real(real, read_once, monkeypatch):
     monkeypatch.setenv("POSENC_DATA", str(real))
-    monkeypatch.setenv("POSENC_CACHE", str(shared_cache))
+    monkeypatch.setenv("POSENC_CACHE", str(read_once))
     monkeypatch.setenv("POSENC_OFFLINE", "1")
 
 

@@ -255,9 +255,9 @@ def test_prepare_takes_a_resample():
 @pytest.mark.parametrize(
     "name", [name for name in registry.ENTRIES if not registry.ENTRIES[name].official_only]
 )
-def test_real_sets(name, real, monkeypatch, tmp_path_factory):
+def test_real_sets(name, real, monkeypatch, read_once):
     monkeypatch.setenv("POSENC_DATA", str(real))
-    monkeypatch.setenv("POSENC_CACHE", str(tmp_path_factory.getbasetemp() / "resample-cache"))
+    monkeypatch.setenv("POSENC_CACHE", str(read_once))
     monkeypatch.setenv("POSENC_OFFLINE", "1")
     if not data.is_here(name):
         pytest.skip(f"{name} is not on this machine")
