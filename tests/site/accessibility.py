@@ -51,14 +51,16 @@ KEEP_EXAMPLES = """(examples) => {
 }"""
 
 
-def axe_finds_nothing(page: Page, rules: tuple = (), *, but: tuple = ()) -> None:
-    """Run axe: all its rules, those named, or all but some."""
+def axe_finds_nothing(
+    page: Page, rules: tuple = (), *, but: tuple = (), within: str | None = None
+) -> None:
+    """Run axe on a page, or on what a selector finds: all rules, those named, or all but some."""
     options: dict = {"resultTypes": ["violations"]}  # what is in order need not be described
     if rules:
         options["runOnly"] = {"type": "rule", "values": rules}
     if but:
         options["rules"] = {rule: {"enabled": False} for rule in but}
-    findings = Axe().run(page, options=options).response["violations"]
+    findings = Axe().run(page, context=within, options=options).response["violations"]
     told = [
         f"{v['id']}: {node['target']} {node['failureSummary']}"
         for v in findings
