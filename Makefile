@@ -15,6 +15,8 @@ ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py explorables
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
+# Hundreds of processes start in a run: none of them compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -7,7 +7,15 @@ import pytest
 from posenc.experiments import results
 from posenc.experiments.levels import protocol, read
 
-CELLS = [protocol.cell(*place, seed) for place in protocol.places() for seed in range(3)]
+SOURCES = {
+    line["settings"]["dataset"]: line["settings"]["dataset_source"]
+    for line in results.load_records(read.FILE)
+}
+CELLS = [
+    protocol.cell(*place, seed, source=SOURCES[place[0]])
+    for place in protocol.places()
+    for seed in range(3)
+]
 
 
 def record(cell):
@@ -40,9 +48,9 @@ def test_where_a_training_is_lacking_the_error_says_which(stored):
 
 
 def test_one_thing_differs_from_the_first_row_at_a_time():
-    first = protocol.cell("LSST", "as in the benchmark", "none", 0).stored()
+    first = protocol.cell("LSST", "as in the benchmark", "none", 0, source="LSST").stored()
     for change, what in protocol.CHANGES["LSST"].items():
-        now = protocol.cell("LSST", change, "none", 0).stored()
+        now = protocol.cell("LSST", change, "none", 0, source="LSST").stored()
         assert {k for k in now if now[k] != first.get(k)} == set(what)
 
 

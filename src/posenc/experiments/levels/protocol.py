@@ -50,13 +50,15 @@ PROTOCOL: dict[str, Any] = {
 HASH = hashed(PROTOCOL)
 
 
-def cell(dataset: str, change: str, encoding: str, seed: int) -> Settings:
-    """Return one cell of the protocol."""
+def cell(
+    dataset: str, change: str, encoding: str, seed: int, *, source: str | None = None
+) -> Settings:
+    """Return one cell of the protocol, on the series at hand or on those that a source names."""
     planned = {
         **PROTOCOL["settings"],
         **CHANGES[dataset][change],
         "encoding_source": seeded.encoding_source(encoding),
-        "dataset_source": seeded.dataset_source(dataset),
+        "dataset_source": source or seeded.dataset_source(dataset),
     }
     return Settings(
         encoding,

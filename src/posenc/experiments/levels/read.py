@@ -18,12 +18,14 @@ def load_levels() -> dict[tuple[str, str, str], NDArray[np.float64]]:
     ValueError
         If trainings of the protocol are lacking.
     """
-    stored = {
-        r["key"]: r["metrics"]["accuracy"] for r in tables.finished(results.load_records(FILE))
-    }
+    records = tables.finished(results.load_records(FILE))
+    stored = {r["key"]: r["metrics"]["accuracy"] for r in records}
+    sources = {r["settings"]["dataset"]: r["settings"]["dataset_source"] for r in records}
     found = {}
     for place in protocol.places():
-        keys = [protocol.cell(*place, seed).key for seed in range(protocol.PROTOCOL["seeds"])]
+        source = sources.get(place[0], "none is stored")
+        seeds = range(protocol.PROTOCOL["seeds"])
+        keys = [protocol.cell(*place, seed, source=source).key for seed in seeds]
         if not all(key in stored for key in keys):
             raise ValueError(
                 f"results/{FILE}.jsonl must hold all trainings of its protocol, some of "
