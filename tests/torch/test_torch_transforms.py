@@ -13,6 +13,7 @@ from posenc.attention.kernels import blocked_attention
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]
+ONE_OR_BOTH = [TimeSeriesTransformer, pytest.param(PatchTransformer, marks=pytest.mark.slow)]
 STOCHASTIC = ["sine_spe", "conv_spe"]
 SIGNAL = encodings.names("signal")  # which refuse padding
 DETERMINISTIC = [name for name in encodings.names("series") if name not in STOCHASTIC]
@@ -201,7 +202,7 @@ def test_autocast(name):
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize("cls", MODELS)
+@pytest.mark.parametrize("cls", ONE_OR_BOTH)
 def test_safetensors_store_a_shared_encoding_once(name, cls, tmp_path):
     for shared in (None, True, False):
         options = {"n_layers": 3, "pooling": "cls", "share_position": shared}
@@ -475,7 +476,10 @@ def stacked(nets):
 
 
 @pytest.mark.parametrize("name", encodings.names("series"))
-@pytest.mark.parametrize(("cls", "length"), [(PatchTransformer, 24), (TimeSeriesTransformer, 300)])
+@pytest.mark.parametrize(
+    ("cls", "length"),
+    [pytest.param(PatchTransformer, 24, marks=pytest.mark.slow), (TimeSeriesTransformer, 300)],
+)
 def test_a_stack_of_models_equals_one_after_the_other(cls, name, length):
     if length == 300 and name in STOCHASTIC:
         length = 60
