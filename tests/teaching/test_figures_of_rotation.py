@@ -72,10 +72,12 @@ def test_the_diagonal_of_scores_is_drawn(drawn):
 
 def test_waves_add_up(drawn):
     omega, offsets = frequencies.geometric(8), np.arange(-5, 6)
-    rotary.waves_of_pairs(offsets, omega, {"slow": 3})
+    rotary.waves_of_pairs(offsets, omega, {"slow": 3}, {"equal": 0, "ahead": 2})
     upper, lower = drawn[0][0].axes
     np.testing.assert_allclose(upper.lines[0].get_ydata(), np.cos(omega[3] * offsets))
-    assert lower.lines[0].get_ydata()[5] == 4  # all pairs agree at offset 0
+    assert [curve.get_ydata().max() for curve in lower.lines] == [4, 4]  # all pairs agree
+    assert [offsets[curve.get_ydata().argmax()] for curve in lower.lines] == [0, -2]
+    assert "equal, at offset 0, ahead, at offset -2" in drawn[0][1]["alt"]
 
 
 def test_arrows_lead_to_the_same_pair(drawn):

@@ -45,8 +45,10 @@ def scores_by_offset(added: Array, turned: Array, offset: int = 3) -> None:
     )
 
 
-def waves_of_pairs(offsets: Array, omega: Array, shown: Mapping[str, int]) -> None:
-    """Show what single pairs add to a score, by the offset, and the sum of all.
+def waves_of_pairs(
+    offsets: Array, omega: Array, shown: Mapping[str, int], sums: Mapping[str, int]
+) -> None:
+    """Show what single pairs add to a score, by the offset, and sums of all.
 
     Parameters
     ----------
@@ -54,23 +56,29 @@ def waves_of_pairs(offsets: Array, omega: Array, shown: Mapping[str, int]) -> No
     omega : array of shape (m,)
         Angular frequencies in radians per position.
     shown : mapping from words to the number of a pair
+    sums : mapping from words to by how many positions all arrows of the key are turned ahead
     """
     figure, axes = plots.new(2, 1, height=3.9, width=6.2, sharex=True)
     for words, i in shown.items():
         axes[0].plot(offsets, np.cos(omega[i] * offsets), label=words)
     axes[0].set(ylabel="one pair adds", ylim=(-1.1, 1.75))
     axes[0].legend(loc="upper center", ncols=len(shown), fontsize=9)
-    total = np.cos(np.outer(offsets, omega)).sum(axis=1)
-    axes[1].plot(offsets, total, color=plots.COLORS[5], linestyle="-")
+    for words, ahead in sums.items():
+        axes[1].plot(offsets, np.cos(np.outer(offsets + ahead, omega)).sum(axis=1), label=words)
     axes[1].set(ylabel="all pairs add", xlabel="offset s − t (positions)")
+    axes[1].set_ylim(top=1.35 * len(omega))
+    axes[1].legend(loc="upper center", ncols=len(sums), fontsize=9)
     plots.show(
         figure,
         name="fig-rope-waves",
-        caption="What a pair adds to the score of a query and an equal key, by their offset: a "
-        "wave of its own frequency. The sum of all pairs has its peak at offset 0.",
+        caption="Above: what a pair adds to the score of a query and an equal key, by their "
+        "offset, a wave of its own frequency. Below: the sum over all pairs, for two keys. It has "
+        "its peak where the arrows of query and key agree.",
         alt="Above, three cosine waves over the offset: a fast one with many periods, one that "
-        "makes a single slow swing, and one that is flat. Below, their sum over all pairs: a high "
-        "peak at offset zero that falls off unevenly on both sides.",
+        "makes a single slow swing, and one that is flat. Below, two sums over all pairs, each a "
+        "high peak that falls off unevenly on both sides: "
+        + ", ".join(f"{words}, at offset {-ahead}" for words, ahead in sums.items())
+        + ".",
     )
 
 
