@@ -55,8 +55,8 @@ class OneMoreSplit(Explorable):
         bottom, middle = _TOP + _ROW * N_SPLITS, _TOP + _ROW * (N_SPLITS + 0.8)
         zero, end = x_of(0), bottom + 2 * _ROW
         drawn = drawing.text(zero - 8, 14, "← the sinusoid is ahead", class_="end small")
-        drawn += drawing.text(zero + 8, 14, "and here it is not →", class_="small")
-        drawn += drawing.element("path", class_="axis", d=f"M{zero:.1f} 4V{end}H{_LEFT}h{_WIDTH}")
+        drawn += drawing.text(zero + 8, 14, "and here behind →", class_="small")
+        drawn += drawing.element("path", class_="thin", d=f"M{zero:.1f} 4V{end}H{_LEFT}h{_WIDTH}")
         for i, one in enumerate(own.tolist()):
             y, r = _TOP + _ROW * (i + 0.5), 4 if i < splits else 0
             drawn += drawing.text(_LEFT - 8, y + 4, f"split {i + 1}", class_="end small")
