@@ -3,8 +3,8 @@
 A chapter is as long as its story needs: the sizes are a report. The rule: a minute for 120 words
 and for 9 lines of visible code, two for a figure, rounded to five minutes. Exercises come on top. A
 test fails where a stated time is off by more than a third, or where a chapter states none; pages of
-another kind need none, and `UNTIMED` says why. Teachers find the rule on their page; what a page
-of plain Markdown shows between fences counts as code.
+another kind need none, and `UNTIMED` says why. Teachers find the rule on their page. What stands
+between fences counts as code, and what is only looked up, under the heading Reference, as nothing.
 """
 
 import re
@@ -19,7 +19,6 @@ HIDDEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 STATED = re.compile(r"\*\*Time:\*\* about (\d+) minutes")
 TOLERANCE = 1 / 3  # of the rule's time
 WORDS, LINES, FIGURE = 120, 9, 2  # words a minute, lines of code a minute, minutes a figure
-PLAIN = ("running-benchmarks",)  # chapters without cells
 UNTIMED = {
     "intro": "the first page is no chapter",
     "atlas": "reference: readers look one encoding up",
@@ -29,6 +28,7 @@ UNTIMED = {
     "found-further": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
 }
+AFTER = re.compile(r"^## (Exercises|Reference$)", re.MULTILINE)  # the lesson
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading
 FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -56,22 +56,15 @@ class Shape:
 
 def chapters() -> list[Path]:
     """Return the pages that are measured, in the order of their names."""
-    plain = [ROOT / "book" / f"{name}.md" for name in PLAIN]
-    return sorted([*(ROOT / "book").glob("*.ipynb"), *plain], key=lambda path: path.stem)
+    return sorted((ROOT / "book").glob("*.ipynb"))
 
 
 def read(path: Path):
-    """Return a page as a notebook; of plain Markdown, what stands between fences is its code.
-
-    What is only looked up, under the heading Reference, is left out.
-    """
+    """Return a page as a notebook; one of plain Markdown has a single cell."""
     if path.suffix == ".ipynb":
         return nbformat.read(path, 4)
-    text, *_ = path.read_text(encoding="utf-8").partition("\n## Reference\n")
-    shown = [body for kind, body in FENCED.findall(text) if not _is_directive(kind)]
-    prose = FENCED.sub(lambda found: found[2] if _is_directive(found[1]) else "", text)
-    cells = [nbformat.v4.new_markdown_cell(prose), *map(nbformat.v4.new_code_cell, shown)]
-    return nbformat.v4.new_notebook(cells=cells)
+    cell = nbformat.v4.new_markdown_cell(path.read_text(encoding="utf-8"))
+    return nbformat.v4.new_notebook(cells=[cell])
 
 
 def _is_directive(kind: str) -> bool:
@@ -79,9 +72,9 @@ def _is_directive(kind: str) -> bool:
 
 
 def lesson(notebook) -> list:
-    """Return the cells before the exercises."""
+    """Return the cells before the exercises, or before what is only looked up."""
     for n, cell in enumerate(notebook.cells):
-        if cell.cell_type == "markdown" and re.search(r"^## Exercises", cell.source, re.MULTILINE):
+        if cell.cell_type == "markdown" and AFTER.search(cell.source):
             return notebook.cells[:n]
     return notebook.cells
 
@@ -91,20 +84,22 @@ def is_hidden(cell) -> bool:
     return bool(HIDDEN & set(cell.metadata.get("tags", [])))
 
 
-def lines(cell) -> int:
-    """Return the number of lines of a cell that hold something."""
-    return sum(bool(line.strip()) for line in cell.source.splitlines())
+def lines(code: str) -> int:
+    """Return the number of lines that hold something."""
+    return sum(bool(line.strip()) for line in code.splitlines())
 
 
 def shape(path: Path) -> Shape:
     """Measure one page."""
     cells = lesson(read(path))
-    prose = [MARK.sub("", c.source) for c in cells if c.cell_type == "markdown"]
+    text = MARK.sub("", "\n\n".join(c.source for c in cells if c.cell_type == "markdown"))
+    fenced = [body for kind, body in FENCED.findall(text) if not _is_directive(kind)]
+    prose = FENCED.sub(lambda found: found[2] if _is_directive(found[1]) else "", text)
     code = [c for c in cells if c.cell_type == "code"]
-    stated = STATED.search("\n".join(prose))
+    stated = STATED.search(prose)
     return Shape(
-        words=sum(len(text.split()) for text in prose),
-        code=sum(lines(c) for c in code if not is_hidden(c)),
+        words=len(prose.split()),
+        code=sum(map(lines, [*(c.source for c in code if not is_hidden(c)), *fenced])),
         figures=sum(has_picture(c) for c in code),
         stated=int(stated[1]) if stated else None,
     )

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
 from posenc.experiments.classification import explorable as benchmark
-from posenc.experiments.classification import trained_again
+from posenc.experiments.classification import one_more_split, trained_again
 from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.teaching import program
@@ -100,6 +100,23 @@ def all_pulls(rng):  # noqa: ARG001
     """Yield how far the picture is pulled, and the draw that follows."""
     for by, draw in ((16, 7), (-3, 5), (-900, 1), (900, trained_again.N_DRAWS)):
         yield ["draw", by, {"draw": 5, "runs": 2}], {"draw": draw, "runs": 2}
+
+
+def some_differences(rng):
+    """Yield differences of two models and more, and their interval as a report has it."""
+    factors = one_more_split.factors()
+    for n in (2, 3, 4, 5) * 5:
+        differences = rng.normal(rng.normal(0, 5), 5, size=n).tolist()
+        yield [differences, factors], one_more_split.judged(differences)
+
+
+def all_pulls_of_splits(rng):  # noqa: ARG001
+    """Yield how far the picture is pulled, and how many splits there are then."""
+    for by, splits in ((41, 3), (-15, 2), (-900, 1), (900, one_more_split.N_SPLITS)):
+        yield (
+            ["splits", by, {"splits": 2, "compared": "none"}],
+            {"splits": splits, "compared": "none"},
+        )
 
 
 def all_scores(rng):
@@ -495,6 +512,8 @@ REFERENCES = {
     ("ruler", "dragged"): some_queries,
     ("luck", "drawn"): some_draws,
     ("luck", "dragged"): all_pulls,
+    ("one-more-split", "judged"): some_differences,
+    ("one-more-split", "dragged"): all_pulls_of_splits,
     ("patches", "both"): all_cuts,
     ("patches", "dragged"): all_knobs,
     ("shuffle", "attention"): some_sentences,

@@ -61,6 +61,7 @@ def test_a_place_that_is_gone_is_told(book):
         "relative-and-hybrid",
         "rotary",
         "rotations",
+        "running-benchmarks",
         "time-and-space",
         "time-series-transformers",
     ],

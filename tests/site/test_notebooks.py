@@ -263,3 +263,10 @@ def test_a_cell_that_fails_is_reported_and_nothing_is_written(tmp_path):
 def test_an_unknown_notebook_is_named():
     with pytest.raises(ValueError, match="no-such-chapter"):
         notebooks.chosen("no-such-chapter")
+
+
+@every_notebook
+def test_a_hidden_mark_leaves_no_space_before_a_full_stop(name):
+    prose = "\n".join(cell.source for cell in BOOK[name].cells if cell.cell_type == "markdown")
+    prose = re.sub(r"^- \*\*Verdicts:\*\*.*$", "", prose, flags=re.MULTILINE)  # marks alone
+    assert re.findall(r"(\S+) <sup>\[\S (?:(?!</sup>).)*</sup>[.,;:]", prose) == []

@@ -25,7 +25,9 @@ MADE = ("book/atlas", "book/errata")
 PAGES = [page for page in toc_files() if not page.startswith(MADE) and "/api" not in page]
 CHAPTERS = [page for page in PAGES if (ROOT / f"{page}.ipynb").is_file()]
 PLAIN = [page for page in PAGES if (ROOT / f"{page}.md").is_file()]
-# What a page without cells shows: commands with their output, and tables.
+# What a page without cells shows: commands with their output, and tables. So does one with cells
+# whose commands are for a terminal.
+TERMINAL = ("book/running-benchmarks",)
 SHOWN = re.compile(r"^```.*?^```|^\|.*?$", re.MULTILINE | re.DOTALL)
 USUAL = {"0.05", "95 %"}  # the level of a test, the coverage of an interval
 SETS = measure.recorded()["sets"]
@@ -46,7 +48,14 @@ def read(page: str):
     """Return a page as a notebook, also one without cells."""
     if page in PLAIN:
         return as_notebook((ROOT / f"{page}.md").read_text(encoding="utf-8"))
-    return nbformat.read(ROOT / f"{page}.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / f"{page}.ipynb", as_version=4)
+    if page in TERMINAL:
+        parts = [
+            as_notebook(c.source).cells if c.cell_type == "markdown" else [c]
+            for c in notebook.cells
+        ]
+        notebook.cells = [cell for part in parts for cell in part]
+    return notebook
 
 
 @cache

@@ -36,23 +36,32 @@ def test_every_page_that_states_a_time_is_measured():
     assert "running-benchmarks" in stating
 
 
-def test_of_plain_markdown_what_stands_between_fences_is_code(tmp_path):
-    path = tmp_path / "page.md"
+def page(folder: Path, *cells: str) -> Path:
+    """Write a chapter of prose alone, and return its path."""
+    notebook = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_markdown_cell, cells)])
+    nbformat.write(notebook, folder / "page.ipynb")
+    return folder / "page.ipynb"
+
+
+def test_what_stands_between_fences_is_code(tmp_path):
+    time = "**Time:** about 5 minutes."
     fences = "```python\na = 1\n\nb = 2\n```\n\nand\n\n```console\n$ run\n```\n\n```{aims}\n```\n"
-    path.write_text(f"**Time:** about 5 minutes.\n\n{fences}\n```{{note}}\nTwo words\n```\n")
-    found = shape.shape(path)
+    found = shape.shape(page(tmp_path, time, f"{fences}\n```{{note}}\nTwo words\n```\n"))
     assert found.code == 3
     assert found.stated == 5
-    assert {"a", "run"}.isdisjoint(shape.read(path).cells[0].source.split())
-    assert "Two words" in shape.read(path).cells[0].source
+    assert found.words == 4 + 1 + 2
 
 
-def test_of_plain_markdown_what_is_only_looked_up_takes_no_time(tmp_path):
-    path = tmp_path / "page.md"
-    looked_up = "```console\n$ run\n```\n" + "word " * 5000
-    path.write_text(f"# Steps\n\n**Time:** about 5 minutes.\n\n## Reference\n\n{looked_up}")
+def test_what_is_only_looked_up_takes_no_time(tmp_path):
+    looked_up = "## Reference\n\n```console\n$ run\n```\n" + "word " * 5000
+    path = page(tmp_path, "# Steps\n\n**Time:** about 5 minutes.", looked_up)
     assert shape.shape(path).code == 0
     assert shape.misstated([path]) == []
+
+
+def test_of_plain_markdown_the_time_is_found_too(tmp_path):
+    (tmp_path / "page.md").write_text("# A page\n\n**Time:** about 5 minutes.")
+    assert shape.shape(tmp_path / "page.md").stated == 5
 
 
 @pytest.mark.parametrize("minutes", [15, 20, 25])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from posenc import data, faithfulness, fourier, frequencies, tables
-from posenc.experiments.classification import fair, trained_again
+from posenc.experiments.classification import fair, one_more_split, paired, trained_again
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.explorable import FOLLOWED, TOKENS, Benchmark
 from posenc.experiments.classification.second import Accuracies, load_grid
@@ -74,6 +74,27 @@ def test_those_who_share_the_first_place_are_all_named():
     )
 
 
+def test_the_interval_of_splits_is_that_of_a_report():
+    figure = one_more_split.OneMoreSplit()
+    records = list(fair._records("second-ItalyPowerDemand", "time_series"))
+    [gain] = [
+        one for one in paired.paired_gains(records, "time_series") if one.encoding == "sinusoidal"
+    ]
+    mean, low, high = figure.judged("none", 5)
+    assert (mean, low, high) == pytest.approx((-100 * gain.mean, -100 * gain.high, -100 * gain.low))
+
+
+def test_an_encoding_behind_on_every_split_may_still_be_behind_by_luck():
+    figure = one_more_split.OneMoreSplit()
+    told = figure.summary({"splits": 5, "compared": "relative"})
+    assert "behind it on 5 of 5 splits" in told
+    assert "this may be luck" in told
+    few, more = (figure.summary({"splits": n, "compared": "none"}) for n in (2, 3))
+    assert "this may be luck" in few
+    assert "this can hardly be luck" in more
+    assert "cannot tell" in figure.summary({"splits": 1, "compared": "rotary"})
+
+
 def test_what_is_cut_in_pieces_are_recordings():
     train, test = (data.load("BasicMotions", split) for split in data.SPLITS)
     standardised = data.standardise(test, *data.channel_statistics(train))
@@ -135,7 +156,16 @@ def test_what_is_copied_as_python_runs(name):
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
-    modules += [faithfulness, trained_again, patches, ruler, two_sentences, drowning, program]
+    modules += [
+        faithfulness,
+        trained_again,
+        one_more_split,
+        patches,
+        ruler,
+        two_sentences,
+        drowning,
+        program,
+    ]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}
     for preset in ({}, *(one.state for one in figure.presets)):

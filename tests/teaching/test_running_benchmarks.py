@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -15,7 +16,9 @@ from posenc.experiments.command_line import main, parser
 from posenc.experiments.range_probe import extrapolation
 from posenc.models import TimeSeriesTransformer
 
-PAGE = (Path(__file__).parents[2] / "book" / "running-benchmarks.md").read_text(encoding="utf-8")
+PATH = Path(__file__).parents[2] / "book" / "running-benchmarks.ipynb"
+CELLS = nbformat.read(PATH, as_version=4).cells
+PAGE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
 COMMANDS = re.findall(
     r"python -m posenc\.bench ((?:.*\\\n)*.*)",
     "".join(re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)),
