@@ -25,3 +25,15 @@ def test_the_same_draws_give_the_same_shares():
     once, twice = (roles.accuracy(causal, n_draws=2) for _ in range(2))
     assert np.array_equal(once, twice)
     assert once.shape == (2,)
+
+
+def test_only_at_the_start_of_a_page_are_a_layers_switches_of_use(monkeypatch):
+    def without_switches(x, attend, maps, forward):
+        return np.append(((x + attend(x, *maps)) @ forward).mean(axis=0), 1.0)
+
+    numbers = [np.arange(start, start + 3)[:, None] for start in (0, 1000)]
+    near, far = (roles.accuracy(program.attention, one).mean() for one in numbers)
+    monkeypatch.setattr(roles, "_layer", without_switches)
+    plain_near, plain_far = (roles.accuracy(program.attention, one).mean() for one in numbers)
+    assert near > plain_near + 0.05
+    assert abs(far - plain_far) < 0.01
