@@ -424,8 +424,8 @@ def in_the_benchmark() -> str:
     tokens = [said for model, said in second.TOKENS.items() if f"{model}, later" in labels]
     controlled = protocols.CONTROLLED.items()
     whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]
-    [axes] = encodings.names("axes")
-    alone = f"{cards()[axes].title} cannot join it, because series have one number a place."
+    axes = listed([cards()[name].title for name in encodings.names("axes")])
+    alone = f"{axes} cannot join it, because series have one number a place."
     n, sets = (COUNTS[len(names)] for names in (protocols.LATER, protocols.WITHOUT_GAPS))
     if tokens:
         return (

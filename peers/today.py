@@ -1,0 +1,318 @@
+"""What released models ask of an encoding: several axes, other ends and directions of a head."""
+
+from types import ModuleType
+
+import torch
+from torch import Tensor
+
+from peers.compare import Numbers, case
+from peers.modules import BATCH, LENGTH, N_HEADS, door
+from posenc.attention import Places, Position
+from posenc.encodings import AxialRotary, MRoPE, Rotary, patch_centres, shaken
+
+FLOAT32_ANGLES = "The reference computes frequencies and angles in float32."
+D_HEAD, ROWS, COLUMNS = 128, 5, 8
+WIDTH = N_HEADS * D_HEAD
+SIZES = WIDTH, N_HEADS, LENGTH
+
+
+def queries_and_keys(numbers: Numbers, d_head: int = D_HEAD) -> tuple[Tensor, Tensor]:
+    shape = BATCH, N_HEADS, LENGTH, d_head
+    return numbers("queries", *shape), numbers("keys", *shape)
+
+
+def rotated(position: Position, q: Tensor, k: Tensor, places: Places | None = None) -> Tensor:
+    """Return queries and keys behind the door `rotate`."""
+    return torch.stack(door(position, "rotate", q, k, *[places] * (places is not None)))
+
+
+# -- M-RoPE ----------------------------------------------------------------------------------------
+
+
+def of_video() -> Tensor:
+    """Return the places of tokens on three axes as models have them, (3, batch, length)."""
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(LENGTH, (3, BATCH, LENGTH), generator=generator)
+
+
+def multimodal(numbers: Numbers, m: ModuleType, embedding: str, config: object, **options: object):
+    """Return what a model's own code and `MRoPE` make of queries and keys."""
+    q, k = queries_and_keys(numbers)
+    tables = getattr(m, embedding)(config)(q, of_video())
+    theirs = m.apply_rotary_pos_emb(q, k, *(one.to(q.dtype) for one in tables))
+    places = Places.at(of_video().movedim(0, -1), q[:, 0], 3)
+    return rotated(MRoPE(*SIZES, **options), q, k, places), torch.stack(theirs)
+
+
+def text_config(cls: type, base: float, sections: list[int], **rope: object) -> object:
+    rope = {"rope_type": "default", "rope_theta": base, "mrope_section": sections} | rope
+    heads = {"num_attention_heads": N_HEADS, "num_key_value_heads": N_HEADS, "head_dim": D_HEAD}
+    return cls(hidden_size=WIDTH, rope_parameters=rope, **heads)
+
+
+MROPE_NOTE = f"Places of three axes drawn at random. {FLOAT32_ANGLES}"
+
+
+@case(
+    "mrope",
+    "transformers",
+    "Qwen2VLRotaryEmbedding, apply_rotary_pos_emb",
+    note=MROPE_NOTE,
+    precision="float32",
+)
+def qwen2_vl(numbers: Numbers):
+    from transformers import Qwen2VLTextConfig
+    from transformers.models.qwen2_vl import modeling_qwen2_vl as m
+
+    config = text_config(Qwen2VLTextConfig, 1e6, [16, 24, 24])
+    options = {"base": 1e6, "sections": (16, 24, 24)}
+    return multimodal(numbers, m, "Qwen2VLRotaryEmbedding", config, **options)
+
+
+@case(
+    "mrope",
+    "transformers",
+    "Qwen2VLRotaryEmbedding with rope_type yarn",
+    note=MROPE_NOTE,
+    precision="float32",
+)
+def qwen2_vl_yarn(numbers: Numbers):
+    from transformers import Qwen2VLTextConfig
+    from transformers.models.qwen2_vl import modeling_qwen2_vl as m
+
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768}
+    config = text_config(Qwen2VLTextConfig, 1e6, [16, 24, 24], **yarn)
+    options = {"scaling": "yarn", "factor": 4.0, "original_length": 32_768}
+    options |= {"base": 1e6, "sections": (16, 24, 24)}
+    return multimodal(numbers, m, "Qwen2VLRotaryEmbedding", config, **options)
+
+
+@case(
+    "mrope",
+    "transformers",
+    "Qwen3VLTextRotaryEmbedding, apply_rotary_pos_emb",
+    note=f"With arrangement='interleaved'. {MROPE_NOTE}",
+    precision="float32",
+)
+def qwen3_vl(numbers: Numbers):
+    from transformers import Qwen3VLTextConfig
+    from transformers.models.qwen3_vl import modeling_qwen3_vl as m
+
+    config = text_config(Qwen3VLTextConfig, 5e6, [24, 20, 20])
+    options = {"base": 5e6, "sections": (24, 20, 20), "arrangement": "interleaved"}
+    return multimodal(numbers, m, "Qwen3VLTextRotaryEmbedding", config, **options)
+
+
+@case(
+    "mrope",
+    "transformers",
+    "Glm4vTextRotaryEmbedding, apply_rotary_pos_emb",
+    note=f"Half of a head turns, in pairs (2i, 2i + 1). {MROPE_NOTE}",
+    precision="float32",
+)
+def glm4v(numbers: Numbers):
+    from transformers import Glm4vTextConfig
+    from transformers.models.glm4v import modeling_glm4v as m
+
+    config = text_config(Glm4vTextConfig, 1e4, [8, 12, 12], partial_rotary_factor=0.5)
+    options = {"share": 0.5, "sections": (8, 12, 12), "pairing": "interleaved"}
+    return multimodal(numbers, m, "Glm4vTextRotaryEmbedding", config, **options)
+
+
+@case(
+    "mrope",
+    "transformers",
+    "Ernie4_5_VLMoeTextRotaryEmbedding, apply_rotary_pos_emb",
+    note=(
+        "With arrangement='first_slowest', in pairs (2i, 2i + 1). The reference lists sections of "
+        f"height, width and time, and turns in float32. {MROPE_NOTE}"
+    ),
+    precision="float32",
+)
+def ernie(numbers: Numbers):
+    from transformers.models.ernie4_5_vl_moe import modeling_ernie4_5_vl_moe as m
+    from transformers.models.ernie4_5_vl_moe.configuration_ernie4_5_vl_moe import (
+        Ernie4_5_VLMoeTextConfig,
+    )
+
+    config = text_config(Ernie4_5_VLMoeTextConfig, 5e5, [22, 22, 20])
+    options = {"sections": (20, 22, 22), "arrangement": "first_slowest"}
+    options |= {"base": 5e5, "pairing": "interleaved"}
+    return multimodal(numbers, m, "Ernie4_5_VLMoeTextRotaryEmbedding", config, **options)
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+@case(
+    "axial_rotary",
+    "transformers",
+    "DINOv3ViTRopePositionEmbedding, apply_rotary_pos_emb",
+    note=f"With pairing='half' at patch_centres of 5 rows and 8 columns. {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def dinov3(numbers: Numbers):
+    return _dinov3(numbers, training=False)
+
+
+@case(
+    "axial_rotary",
+    "transformers",
+    "DINOv3ViTRopePositionEmbedding in training",
+    note=f"The same, with shift, jitter and rescale drawn by one seed. {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def dinov3_in_training(numbers: Numbers):
+    return _dinov3(numbers, training=True)
+
+
+def _dinov3(numbers: Numbers, *, training: bool):
+    from transformers import DINOv3ViTConfig
+    from transformers.models.dinov3_vit import modeling_dinov3_vit as m
+
+    moves = {"shift": 0.3, "jitter": 2.0, "rescale": 2.0}
+    config = DINOv3ViTConfig(
+        hidden_size=WIDTH,
+        num_attention_heads=N_HEADS,
+        patch_size=4,
+        rope_theta=100.0,
+        **{f"pos_embed_{name}": value for name, value in moves.items()},
+    )
+    q, k = queries_and_keys(numbers)
+    picture = torch.zeros(1, 3, 4 * ROWS, 4 * COLUMNS, dtype=q.dtype)
+    torch.manual_seed(5)
+    tables = m.DINOv3ViTRopePositionEmbedding(config).train(training)(picture)
+    torch.manual_seed(5)
+    centres = patch_centres(ROWS, COLUMNS).float()  # in whose type the reference draws
+    places = Places.at(shaken(centres, **moves) if training else centres, q[:, 0], 2)
+    position = AxialRotary(*SIZES, pairing="half", fastest=2 * torch.pi)
+    return rotated(position, q, k, places), torch.stack(m.apply_rotary_pos_emb(q, k, *tables))
+
+
+def grid() -> Tensor:
+    """Return rows and columns of the patches, row by row."""
+    return torch.cartesian_prod(torch.arange(ROWS), torch.arange(COLUMNS))
+
+
+@case(
+    "axial_rotary",
+    "transformers",
+    "Qwen2VLVisionRotaryEmbedding, apply_rotary_pos_emb_vision",
+    note=f"With pairing='half' and base=10000; the reference turns in float32. {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def qwen2_vl_vision(numbers: Numbers):
+    from transformers.models.qwen2_vl import modeling_qwen2_vl as m
+    from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLVisionConfig
+
+    config = Qwen2VLVisionConfig(embed_dim=WIDTH, num_heads=N_HEADS)
+    config.num_attention_heads = N_HEADS
+    q, k = queries_and_keys(numbers)
+    tables = m.Qwen2VLVisionRotaryEmbedding(config)(q, grid())
+    packed = [m.apply_rotary_pos_emb_vision(*one, *tables) for one in _rows(q, k)]
+    theirs = [torch.stack(part).transpose(1, 2) for part in zip(*packed, strict=True)]
+    position = AxialRotary(*SIZES, pairing="half", base=10_000.0)
+    return rotated(position, q, k, Places.at(grid(), q[:, 0], 2)), torch.stack(theirs)
+
+
+def _rows(q: Tensor, k: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return queries and keys row by row, (length, heads, d_head) each."""
+    return list(zip(q.transpose(1, 2).unbind(), k.transpose(1, 2).unbind(), strict=True))
+
+
+@case(
+    "axial_rotary",
+    "transformers",
+    "Gemma4VisionRotaryEmbedding, apply_multidimensional_rope",
+    note=f"With pairing='half_of_parts'. {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def gemma4_vision(numbers: Numbers):
+    from transformers import Gemma4VisionConfig
+    from transformers.models.gemma4 import modeling_gemma4 as m
+
+    config = Gemma4VisionConfig(
+        hidden_size=WIDTH, num_attention_heads=N_HEADS, head_dim=D_HEAD,
+        rope_parameters={"rope_type": "axial", "rope_theta": 100.0},
+    )  # fmt: skip
+    q, k = queries_and_keys(numbers)
+    places = grid()[None].expand(BATCH, -1, -1)
+    tables = m.Gemma4VisionRotaryEmbedding(config)(q, places)
+    theirs = [m.apply_multidimensional_rope(a, *tables, places, unsqueeze_dim=1) for a in (q, k)]
+    position = AxialRotary(*SIZES, pairing="half_of_parts")
+    return rotated(position, q, k, Places.at(grid(), q[:, 0], 2)), torch.stack(theirs)
+
+
+# -- dimensions that turn last, or backwards -------------------------------------------------------
+
+
+@case(
+    "rotary",
+    "transformers",
+    "DeepseekV3Attention",
+    note=(
+        "Multi-head latent attention: the last dimensions of a head turn, in pairs (2i, 2i + 1) of "
+        f"the weights. Scores of both are compared behind the softmax. {FLOAT32_ANGLES}"
+    ),
+    precision="float32",
+)
+def deepseek_v3(numbers: Numbers):
+    return _latent(numbers, interleave=True)
+
+
+@case(
+    "rotary",
+    "transformers",
+    "DeepseekV3Attention without rope_interleave",
+    note=f"The same in pairs (i, i + d / 2). {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def deepseek_v3_half(numbers: Numbers):
+    return _latent(numbers, interleave=False)
+
+
+def _latent(numbers: Numbers, *, interleave: bool):
+    from transformers import DeepseekV3Config
+    from transformers.models.deepseek_v3 import modeling_deepseek_v3 as m
+
+    still, turning = 16, 8
+    config = DeepseekV3Config(
+        hidden_size=32, num_attention_heads=N_HEADS, num_key_value_heads=N_HEADS, q_lora_rank=None,
+        kv_lora_rank=8, qk_nope_head_dim=still, qk_rope_head_dim=turning, v_head_dim=8,
+        rope_interleave=interleave, attn_implementation="eager",
+        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
+    )  # fmt: skip
+    attention = m.DeepseekV3Attention(config, 0).eval()
+    x = numbers("tokens", BATCH, LENGTH, 32).detach()
+    tables = m.DeepseekV3RotaryEmbedding(config)(x, torch.arange(LENGTH)[None])
+    seen = torch.full((LENGTH, LENGTH), -torch.inf).triu(1)[None, None]
+    _, theirs = attention(x, tables, seen)
+    d_head = still + turning
+    q = attention.q_proj(x).unflatten(-1, (N_HEADS, d_head)).transpose(1, 2)
+    latent, k_rot = attention.kv_a_proj_with_mqa(x).split([8, turning], -1)
+    latent = attention.kv_a_layernorm(latent)[:, None]
+    k, _ = attention.expand_kv(latent, k_rot[:, None])
+    pairing = "interleaved" if interleave else "half"
+    position = Rotary(
+        N_HEADS * d_head, N_HEADS, LENGTH, share=turning / d_head, first=still, pairing=pairing
+    )
+    q, k = rotated(position, q, k)
+    return (q @ k.mT * d_head**-0.5 + seen).softmax(-1).detach(), theirs.detach()
+
+
+@case(
+    "rotary",
+    "transformers",
+    "NanoChat apply_rotary_pos_emb",
+    note=f"With direction=-1, in pairs (i, i + d / 2). {FLOAT32_ANGLES}",
+    precision="float32",
+)
+def nanochat(numbers: Numbers):
+    from transformers import NanoChatConfig
+    from transformers.models.nanochat import modeling_nanochat as m
+
+    config = NanoChatConfig(hidden_size=WIDTH, num_attention_heads=N_HEADS)
+    q, k = queries_and_keys(numbers)
+    tables = m.NanoChatRotaryEmbedding(config)(q, torch.arange(LENGTH)[None])
+    position = Rotary(*SIZES, direction=-1, pairing="half")
+    return rotated(position, q, k), torch.stack(m.apply_rotary_pos_emb(q, k, *tables))
