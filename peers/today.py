@@ -1,14 +1,35 @@
 """What released models ask of an encoding: several axes, other ends and directions of a head."""
 
+from functools import partial
 from types import ModuleType
 
 import torch
 from torch import Tensor
 
+from peers.biases import future
 from peers.compare import Numbers, case
-from peers.modules import BATCH, LENGTH, N_HEADS, door
-from posenc.attention import Places, Position
-from posenc.encodings import AxialRotary, MRoPE, Rotary, patch_centres, shaken
+from peers.modules import (
+    BATCH,
+    D_MODEL,
+    LENGTH,
+    LONG,
+    N_HEADS,
+    Maps,
+    attended,
+    call,
+    door,
+    tokens,
+)
+from posenc.attention import Places, Position, SelfAttention
+from posenc.encodings import (
+    AxialRotary,
+    DeBERTa,
+    MRoPE,
+    Rotary,
+    T5Bias,
+    patch_centres,
+    shaken,
+)
 
 FLOAT32_ANGLES = "The reference computes frequencies and angles in float32."
 D_HEAD, ROWS, COLUMNS = 128, 5, 8
@@ -316,3 +337,137 @@ def nanochat(numbers: Numbers):
     tables = m.NanoChatRotaryEmbedding(config)(q, torch.arange(LENGTH)[None])
     position = Rotary(*SIZES, direction=-1, pairing="half")
     return rotated(position, q, k), torch.stack(m.apply_rotary_pos_emb(q, k, *tables))
+
+
+# -- buckets ---------------------------------------------------------------------------------------
+
+BUCKETS = [(32, 128), (32, 64), (16, 40), (8, 20), (64, 300)]
+BUCKETS_OF_A_SIDE = [(256, 512), (32, 128), (8, 20), (16, 512), (6, 30)]
+FAR = 700
+
+
+@case(
+    "t5",
+    "transformers",
+    "T5Attention._relative_position_bucket, bidirectional False",
+    note="For several numbers of buckets and largest distances, whole numbers.",
+)
+def t5_one_sided(numbers: Numbers):  # noqa: ARG001
+    from transformers.models.t5.modeling_t5 import T5Attention
+
+    offset = torch.arange(1 - FAR, FAR)
+    ours, theirs = [], []
+    for n, far in BUCKETS:
+        position = T5Bias(8, 2, FAR, n_buckets=n, max_distance=far)
+        ours += [position.bucket(offset, causal=True)]
+        sizes = {"num_buckets": n, "max_distance": far, "bidirectional": False}
+        theirs += [T5Attention._relative_position_bucket(offset, **sizes)]
+    return torch.stack(ours).double(), torch.stack(theirs).double()
+
+
+@case(
+    "t5",
+    "transformers",
+    "T5Attention of a decoder",
+    note=(
+        "Causal, so that all buckets serve keys before the query. The reference does not divide "
+        "scores by sqrt(d_head): its query map is divided instead."
+    ),
+)
+def t5_decoder(numbers: Numbers):
+    from transformers import T5Config
+    from transformers.models.t5.modeling_t5 import T5Attention
+
+    config = T5Config(
+        d_model=D_MODEL,
+        d_kv=D_MODEL // N_HEADS,
+        num_heads=N_HEADS,
+        dropout_rate=0.0,
+        is_decoder=True,
+    )
+    x, maps = tokens(numbers, LONG), Maps(numbers, offsets=False)
+    values = numbers("buckets", N_HEADS, 32)
+    parameters = maps.named("q", "k", "v", "o", offsets=False)
+    parameters["q.weight"] = maps.q * (D_MODEL // N_HEADS) ** -0.5
+    parameters["relative_attention_bias.weight"] = values.T
+    attention = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
+    theirs = call(attention, parameters, x, mask=future(LONG)[None, None])[0]
+    layer = SelfAttention(D_MODEL, N_HEADS, T5Bias(D_MODEL, N_HEADS, LONG), causal=True).eval()
+    return call(layer, maps.own() | {"position.values": values}, x), theirs
+
+
+@case(
+    "deberta",
+    "transformers",
+    "DebertaV2 make_log_bucket_position",
+    note="For several numbers of buckets and largest distances, whole numbers.",
+)
+def deberta_buckets(numbers: Numbers):  # noqa: ARG001
+    from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
+
+    offset = torch.arange(1 - FAR, FAR)
+    ours, theirs = [], []
+    for n, far in BUCKETS_OF_A_SIDE:
+        position = DeBERTa(8, 2, FAR, n_buckets=n, max_distance=far)
+        ours += [position.bucket(offset)]
+        theirs += [make_log_bucket_position(offset, n, far)]
+    return torch.stack(ours).double(), torch.stack(theirs).double()
+
+
+def deberta_v2(numbers: Numbers, *, shared: bool):
+    """Return attention of the later DeBERTa models, by posenc and by transformers."""
+    from transformers import DebertaV2Config
+    from transformers.models.deberta_v2 import modeling_deberta_v2 as m
+
+    n_buckets, reach = 8, 30
+    config = DebertaV2Config(
+        hidden_size=D_MODEL, num_attention_heads=N_HEADS, relative_attention=True,
+        pos_att_type=["c2p", "p2c"], position_buckets=n_buckets, max_relative_positions=reach,
+        share_att_key=shared, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    x, maps = tokens(numbers, LONG), Maps(numbers)
+    maps.o, maps.bo = torch.eye(D_MODEL), torch.zeros(D_MODEL)  # the reference's comes later
+    vectors = numbers("vectors", 2 * n_buckets, D_MODEL)
+    parameters = {}
+    for name in "qkv":
+        full = {"q": "query", "k": "key", "v": "value"}[name]
+        parameters[f"{full}_proj.weight"] = getattr(maps, name)
+        parameters[f"{full}_proj.bias"] = getattr(maps, f"b{name}")
+    own = {f"{one}.{part}": parameters[f"{one}_proj.{part}"] for one in ("query", "key")
+           for part in ("weight", "bias")}  # fmt: skip
+    if not shared:
+        for one in ("query", "key"):
+            own[f"{one}.weight"] = numbers(f"U_{one}", D_MODEL, D_MODEL, scale=0.2)
+            own[f"{one}.bias"] = numbers(f"u_{one}", D_MODEL)
+        parameters |= {f"pos_{name.replace('.', '_proj.')}": value for name, value in own.items()}
+    theirs, _ = call(
+        m.DisentangledSelfAttention(config),
+        parameters,
+        x,
+        torch.ones(BATCH, 1, LONG, LONG),
+        relative_pos=m.build_relative_position(x, x, n_buckets, reach),
+        rel_embeddings=vectors,
+    )
+    position = DeBERTa(
+        D_MODEL,
+        N_HEADS,
+        LONG,
+        max_distance=reach,
+        n_buckets=n_buckets,
+        map_bias=True,
+        formula="program",
+    )
+    return attended(position, maps, x, vectors=vectors, **own), theirs
+
+
+for _shared in (False, True):
+    case(
+        "deberta",
+        "transformers",
+        "DebertaV2 DisentangledSelfAttention" + ", share_att_key" * _shared,
+        note=(
+            "With n_buckets, map_bias and formula='program'. The reference takes the root of "
+            "3 d_head in float32."
+        ),
+        precision="float32",
+    )(partial(deberta_v2, shared=_shared))

@@ -86,6 +86,14 @@ def test_a_distance_that_was_given_stays(name):
     assert all(map(torch.equal, new.parameters(), position.parameters()))
 
 
+@pytest.mark.parametrize("interpolate", [False, True])
+def test_shared_rows_hang_on_no_length(interpolate):
+    position, x = learned("deberta", 12, n_buckets=4), torch.randn(2, 25, 16)
+    new = encodings.resize(position, 25, interpolate=interpolate)
+    assert new.max_distance == position.max_distance == 12
+    torch.testing.assert_close(output(new, x), output(position, x))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_stretched_when_asked(name):
     position = learned(name, 10)

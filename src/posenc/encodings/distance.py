@@ -34,6 +34,10 @@ class T5Bias(Position):
         Distance from which on all share a bucket, above `n_buckets / 4`. The whole part of the
         logarithm makes it earlier: with the defaults 91 where both sides are seen, and 113 in a
         causal layer.
+    bidirectional : bool, optional
+        Whether half of the buckets serve keys after the query, as in T5's encoder; if not, all
+        serve those before, and later keys share the query's own, as in its decoder. By default as
+        the layer looks: not in a causal one. To be said where a mask, and not the layer, is causal.
 
     Notes
     -----
@@ -44,7 +48,7 @@ class T5Bias(Position):
     Raises
     ------
     ValueError
-        If a size or option is out of range, or `max_distance` is too small for a causal layer.
+        If a size or option is out of range, or `max_distance` is too small for buckets of one side.
 
     Examples
     --------
@@ -62,14 +66,20 @@ class T5Bias(Position):
         *,
         n_buckets: int = 32,
         max_distance: int = 128,
+        bidirectional: bool | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
+        if bidirectional is not None:
+            bidirectional = _checks.flag("bidirectional", bidirectional)
+        self.bidirectional = bidirectional
         self.n_buckets = _checks.count("n_buckets", n_buckets, minimum=4)
         if n_buckets % 4:
             raise ValueError(f"n_buckets must be a multiple of 4, got {n_buckets}")
         self.max_distance = _checks.count(
             "max_distance", max_distance, minimum=self.n_buckets // 4 + 1
         )
+        if bidirectional is False:
+            self._check_one_sided()
         self.values = nn.Parameter(torch.empty(n_heads, n_buckets))
         self.reset_parameters()
 
@@ -82,17 +92,23 @@ class T5Bias(Position):
         return Rows()  # its buckets serve any length
 
     def check_causal(self) -> None:
+        if not self.bidirectional:
+            self._check_one_sided()
+
+    def _check_one_sided(self) -> None:
+        """Raise ValueError if all buckets cannot serve one side."""
         single = self.n_buckets // 2
         if self.max_distance <= single:
             raise ValueError(
-                f"max_distance must be above n_buckets / 2 = {single} in a causal layer, "
-                f"got {self.max_distance}"
+                f"max_distance must be above n_buckets / 2 = {single} in a causal layer or "
+                f"with bidirectional=False, got {self.max_distance}"
             )
 
     @by_offset(reach="max_distance")  # from there on, all offsets of one sign share a bucket
     def bias(self, offset: Tensor, places: Places) -> Tensor:
         # in float32 at least, as the gradient of a bucket sums over many pairs
-        return precise(self.values)[:, self.bucket(offset, causal=places.causal)]
+        causal = places.causal if self.bidirectional is None else not self.bidirectional
+        return precise(self.values)[:, self.bucket(offset, causal=causal)]
 
     def bucket(self, offset: Tensor, *, causal: bool = False) -> Tensor:
         """Return the bucket, 0 to n_buckets - 1, of each offset j - i, real ones rounded.
@@ -102,7 +118,7 @@ class T5Bias(Position):
         # whole numbers are left alone, as ONNX rounds no integers
         offset = (offset.round() if offset.is_floating_point() else offset).long()
         if causal:
-            self.check_causal()
+            self._check_one_sided()
             return self._shared_out(-offset.clamp(max=0), self.n_buckets)
         half = self.n_buckets // 2
         return self._shared_out(offset.abs(), half) + half * (offset > 0)
