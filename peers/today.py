@@ -1,10 +1,12 @@
 """What released models ask of an encoding: several axes, other ends and directions of a head."""
 
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 
 import torch
 from torch import Tensor
+from torch.nn.functional import interpolate
 
 from peers.biases import future
 from peers.compare import Numbers, case
@@ -22,12 +24,15 @@ from peers.modules import (
 )
 from posenc.attention import Places, Position, SelfAttention
 from posenc.encodings import (
+    ALiBi,
     AxialRotary,
     DeBERTa,
+    Learnable,
     MRoPE,
     Rotary,
     T5Bias,
     patch_centres,
+    resize_grid,
     shaken,
 )
 
@@ -471,3 +476,193 @@ for _shared in (False, True):
         ),
         precision="float32",
     )(partial(deberta_v2, shared=_shared))
+
+
+# -- tables and slopes, and where they begin -------------------------------------------------------
+
+PADDING = 7
+"""Padded tokens on the left of the second row."""
+
+
+def left_padded() -> Tensor:
+    """Return which tokens are real, (batch, length)."""
+    mask = torch.ones(BATCH, LENGTH, dtype=torch.long)
+    mask[1, :PADDING] = 0
+    return mask
+
+
+def counted(mask: Tensor) -> Tensor:
+    """Return places that count real tokens, as a user of this library would."""
+    return (mask.cumsum(1) - 1).clamp(min=0)
+
+
+def of_table(numbers: Numbers, table: Tensor, places: Tensor) -> Tensor:
+    """Return what a table that begins with two rows more adds to real tokens."""
+    x = tokens(numbers)
+    position = Learnable(D_MODEL, N_HEADS, LENGTH, offset=2)
+    moved = door(position, "embed", x, Places.at(places, x), vectors=table)
+    return moved - x
+
+
+@case(
+    "learnable",
+    "transformers",
+    "OPTLearnedPositionalEmbedding",
+    note=(
+        "With offset=2, places counted from a mask that pads the second row on its left; real "
+        "tokens are compared."
+    ),
+)
+def opt(numbers: Numbers):
+    from transformers.models.opt.modeling_opt import OPTLearnedPositionalEmbedding
+
+    mask = left_padded()
+    table = numbers("table", LENGTH + 2, D_MODEL)
+    theirs = call(OPTLearnedPositionalEmbedding(LENGTH, D_MODEL), {"weight": table}, mask)
+    real = mask.bool()
+    return of_table(numbers, table, counted(mask))[real], theirs[real]
+
+
+@case("learnable", "transformers", "BartLearnedPositionalEmbedding", note="With offset=2.")
+def bart(numbers: Numbers):
+    from transformers.models.bart.modeling_bart import BartLearnedPositionalEmbedding
+
+    table = numbers("table", LENGTH + 2, D_MODEL)
+    embedding = BartLearnedPositionalEmbedding(LENGTH, D_MODEL)
+    theirs = call(embedding, {"weight": table}, torch.zeros(BATCH, LENGTH))
+    places = torch.arange(LENGTH).expand(BATCH, -1)
+    return of_table(numbers, table, places), theirs
+
+
+@case(
+    "alibi",
+    "transformers",
+    "BLOOM build_alibi_tensor, padded on the left",
+    note=(
+        "Weights of a causal softmax over the biases alone, of real tokens. The reference adds "
+        "slope times the place of the key, counted from the mask."
+    ),
+    precision="float32",
+)
+def bloom_padded(numbers: Numbers):
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+
+    mask = left_padded()
+    x = torch.zeros(BATCH, LENGTH, D_MODEL)
+    hidden = future(LENGTH) + (mask == 0)[:, None, None].double().mul(-1e30)
+    theirs = build_alibi_tensor(mask, N_HEADS, numbers.dtype).unflatten(0, (BATCH, N_HEADS))
+    ours = ALiBi(D_MODEL, N_HEADS, LENGTH).bias(x, x, x, Places.at(counted(mask), x))
+    real = mask.bool()[:, None].expand(-1, N_HEADS, -1)
+    both = [(one + hidden.to(one.dtype)).softmax(-1)[real] for one in (ours, theirs)]
+    return both[0], both[1]
+
+
+@case(
+    "alibi",
+    "transformers",
+    "MPT build_mpt_alibi_tensor, alibi_bias_max 16",
+    note="Slopes for 1 to 32 heads with bias_max=16; the reference computes them in float32.",
+    precision="float32",
+)
+def mpt_steep(numbers: Numbers):
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+    counts = range(1, 33)
+    ours = torch.cat([ALiBi(n, n, 2, bias_max=16.0).slopes for n in counts])
+    # of two positions, the first has the offset -1 from the last
+    theirs = [-build_mpt_alibi_tensor(n, 2, 16)[..., 0].flatten() for n in counts]
+    return ours, torch.cat(theirs).to(numbers.dtype)
+
+
+# -- tables for pictures of another size -----------------------------------------------------------
+
+OLD, NEW = (6, 6), [(9, 4), (3, 5), (12, 12)]
+IN_FLOAT32 = "The reference resamples in float32."
+
+
+def for_pictures(
+    numbers: Numbers, theirs: Callable[[Tensor, tuple[int, int]], Tensor], **options: object
+):
+    """Return a table with a row for a class token, for pictures of several sizes."""
+    table = numbers("table", 1 + OLD[0] * OLD[1], D_MODEL)
+    position = Learnable(D_MODEL, N_HEADS, len(table))
+    position.load_state_dict({"vectors": table.detach()})
+    ours = [resize_grid(position, OLD, size, prefix=1, **options).vectors for size in NEW]
+    found = [theirs(table.detach(), size) for size in NEW]
+    return torch.cat(ours).detach(), torch.cat(found).detach()
+
+
+def of_dinov2(embeddings: object, table: Tensor, size: tuple[int, int]) -> Tensor:
+    """Return the table that a model's own method makes for pictures of a size."""
+    height, width = size
+    module = embeddings.to(table.dtype)
+    module.position_embeddings.data = table[None]
+    seen = torch.zeros(1, 1 + height * width, D_MODEL)
+    return module.interpolate_pos_encoding(seen, height, width)[0]
+
+
+SMALL = {"hidden_size": D_MODEL, "num_attention_heads": N_HEADS, "patch_size": 1, "image_size": 6}
+
+
+@case(
+    "learnable",
+    "transformers",
+    "Dinov2Embeddings.interpolate_pos_encoding",
+    note=f"resize_grid with antialias=False, from 6 x 6 patches to three sizes. {IN_FLOAT32}",
+    precision="float32",
+)
+def dinov2(numbers: Numbers):
+    from transformers import Dinov2Config
+    from transformers.models.dinov2.modeling_dinov2 import Dinov2Embeddings
+
+    embeddings = Dinov2Embeddings(Dinov2Config(**SMALL))
+    return for_pictures(numbers, partial(of_dinov2, embeddings), antialias=False)
+
+
+@case(
+    "learnable",
+    "transformers",
+    "Dinov2WithRegistersEmbeddings.interpolate_pos_encoding",
+    note=f"resize_grid, antialiased, from 6 x 6 patches to three sizes. {IN_FLOAT32}",
+    precision="float32",
+)
+def dinov2_with_registers(numbers: Numbers):
+    from transformers import Dinov2WithRegistersConfig
+    from transformers.models.dinov2_with_registers import modeling_dinov2_with_registers as m
+
+    embeddings = m.Dinov2WithRegistersEmbeddings(Dinov2WithRegistersConfig(**SMALL))
+    return for_pictures(numbers, partial(of_dinov2, embeddings))
+
+
+@case(
+    "learnable",
+    "transformers",
+    "Siglip2VisionEmbeddings.resize_positional_embeddings",
+    note=f"resize_grid with mode='bilinear', the rows of patches. {IN_FLOAT32}",
+    precision="float32",
+)
+def siglip2(numbers: Numbers):
+    from transformers.models.siglip2.modeling_siglip2 import Siglip2VisionEmbeddings
+
+    def theirs(table: Tensor, size: tuple[int, int]) -> Tensor:
+        image, length = table[1:].unflatten(0, OLD), size[0] * size[1]
+        resize = Siglip2VisionEmbeddings.resize_positional_embeddings
+        return torch.cat((table[:1], resize(image, torch.tensor([size]), length)[0]))
+
+    return for_pictures(numbers, theirs, mode="bilinear")
+
+
+@case(
+    "learnable",
+    "PyTorch",
+    "interpolate as DINOv2 calls it",
+    note="resize_grid with overshoot=0.1 and antialias=False, as scale factors of 6 x 6 patches.",
+)
+def dinov2_as_published(numbers: Numbers):
+    def theirs(table: Tensor, size: tuple[int, int]) -> Tensor:
+        image = table[1:].unflatten(0, OLD).permute(2, 0, 1)[None]
+        factors = tuple((n + 0.1) / m for n, m in zip(size, OLD, strict=True))
+        found = interpolate(image, scale_factor=factors, mode="bicubic", antialias=False)
+        return torch.cat((table[:1], found[0].flatten(1).mT))
+
+    return for_pictures(numbers, theirs, antialias=False, overshoot=0.1)

@@ -33,6 +33,7 @@ ENCODINGS = {
     "wpe": "learnable",
 }
 OPTIONS = {
+    "alibi_bias_max": "bias_max",
     "hidden_size": "d_model",
     "interleaved": "pairing",
     "is_neox_style": "pairing",

@@ -24,7 +24,7 @@ from posenc.encodings.mrope import MRoPE
 from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
-from posenc.encodings.resizing import resize
+from posenc.encodings.resizing import resize, resize_grid
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
@@ -75,6 +75,7 @@ __all__ = [
     "patch_centres",
     "register",
     "resize",
+    "resize_grid",
     "shaken",
     "window_statistics",
     "with_window_statistics",

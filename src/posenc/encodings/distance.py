@@ -141,11 +141,16 @@ class ALiBi(Position):
     encoders. For n heads, a power of 2, the slopes are
     2**(-8 h / n), h = 1..n; for other n they are those of the next smaller power, followed by
     every other one of the next larger, as the authors recommend.
+    Some programs add the slope times the index of the key (BLOOM, MPT): in a causal layer that
+    differs by a constant of each row, which the softmax does not see.
 
     Parameters
     ----------
     d_model, n_heads, max_length : int
         As for `Position`. Any length is served.
+    bias_max : float
+        What stands for the 8 in the slopes, above 0: `alibi_bias_max` of MPT, whose models for
+        long stories have 16.
 
     Notes
     -----
@@ -155,7 +160,8 @@ class ALiBi(Position):
     Raises
     ------
     ValueError
-        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+        If a size is not a positive integer or `n_heads` does not divide `d_model`, or `bias_max`
+        is not above 0.
 
     Examples
     --------
@@ -167,19 +173,22 @@ class ALiBi(Position):
     shared = True
     slopes: Tensor
 
-    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, max_length: int, *, bias_max: float = 8.0
+    ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.register_exact("slopes", np.array(_slopes(n_heads)), wide=True)
+        self.bias_max = _checks.positive("bias_max", bias_max)
+        self.register_exact("slopes", np.array(_slopes(n_heads, self.bias_max)), wide=True)
 
     @by_offset
     def bias(self, offset: Tensor) -> Tensor:
         return -self.slopes[:, None] * offset.abs().to(self.slopes.dtype)
 
 
-def _slopes(n_heads: int) -> list[float]:
+def _slopes(n_heads: int, bias_max: float) -> list[float]:
     """Return one slope per head, falling geometrically."""
     power = 1 << (n_heads.bit_length() - 1)
-    slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
+    slopes = [2.0 ** (-bias_max * h / power) for h in range(1, power + 1)]
     if power == n_heads:
         return slopes
-    return slopes + _slopes(2 * power)[::2][: n_heads - power]
+    return slopes + _slopes(2 * power, bias_max)[::2][: n_heads - power]
