@@ -30,6 +30,7 @@ from posenc.encodings import (
     Learnable,
     MRoPE,
     Rotary,
+    SwinBias,
     T5Bias,
     patch_centres,
     resize_grid,
@@ -476,6 +477,75 @@ for _shared in (False, True):
         ),
         precision="float32",
     )(partial(deberta_v2, shared=_shared))
+
+
+# -- windows of patches ----------------------------------------------------------------------------
+
+WINDOW = 5
+
+
+def window() -> Tensor:
+    """Return rows and columns of a window's patches."""
+    return torch.cartesian_prod(torch.arange(WINDOW), torch.arange(WINDOW))
+
+
+def of_window(position: SwinBias, numbers: Numbers, **parameters: Tensor) -> Tensor:
+    """Return what is added to the scores of a window, (1, heads, patches, patches)."""
+    x = torch.zeros(1, WINDOW**2, D_MODEL, dtype=numbers.dtype)
+    return door(position, "bias", x, x, x, Places.at(window(), x, 2), **parameters)
+
+
+@case("swin", "transformers", "SwinRelativePositionBias", note="What is added to scores.")
+def swin(numbers: Numbers):
+    from transformers.models.swin.modeling_swin import SwinRelativePositionBias
+
+    table = numbers("table", N_HEADS, 2 * WINDOW - 1, 2 * WINDOW - 1)
+    theirs = SwinRelativePositionBias(N_HEADS, (WINDOW, WINDOW))
+    theirs = call(theirs, {"relative_position_bias_table": table.flatten(1).mT})
+    position = SwinBias(D_MODEL, N_HEADS, WINDOW**2, window=(WINDOW, WINDOW))
+    return of_window(position, numbers, table=table), theirs
+
+
+@case(
+    "swin",
+    "transformers",
+    "Swinv2SelfAttention, queries of zeros",
+    note=(
+        "With formula='continuous'. The reference's scores are the bias alone then; the softmax of "
+        "both is compared, for a window of 5 and one of pretraining of 3. Its coordinates are in "
+        "float32."
+    ),
+    precision="float32",
+)
+def swin_v2(numbers: Numbers):
+    from transformers import Swinv2Config
+    from transformers.models.swinv2.modeling_swinv2 import Swinv2SelfAttention
+
+    own = {
+        "hidden.weight": numbers("W", 512, 2),
+        "hidden.bias": numbers("b", 512),
+        "output.weight": numbers("V", N_HEADS, 512, scale=512**-0.5),
+    }
+    network = {"0.weight": "hidden.weight", "0.bias": "hidden.bias", "2.weight": "output.weight"}
+    zero, maps = torch.zeros(D_MODEL, D_MODEL), Maps(numbers)
+    parameters = {
+        "logit_scale": torch.zeros(N_HEADS, 1, 1),
+        "query.weight": zero, "query.bias": zero[0], "key.weight": maps.k,
+        "value.weight": maps.v, "value.bias": maps.bv,
+    }  # fmt: skip
+    parameters |= {
+        f"continuous_position_bias_mlp.{name}": own[ours] for name, ours in network.items()
+    }
+    x = numbers("patches", 1, WINDOW**2, D_MODEL).detach()
+    ours, theirs = [], []
+    for trained in (0, 3):
+        module = Swinv2SelfAttention(Swinv2Config(), D_MODEL, N_HEADS, WINDOW, [trained, trained])
+        _, weights = call(module.eval(), parameters, x, output_attentions=True)
+        size = trained or WINDOW
+        position = SwinBias(D_MODEL, N_HEADS, WINDOW**2, window=(size, size), formula="continuous")
+        ours.append(of_window(position, numbers, **own).softmax(-1))
+        theirs.append(weights)
+    return torch.cat(ours), torch.cat(theirs)
 
 
 # -- tables and slopes, and where they begin -------------------------------------------------------

@@ -147,7 +147,7 @@ def test_who_sees_whom():
     modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
     signal = {"dywpe", "window_statistics"}  # equal tokens are a constant series
     assert relative >= {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern | signal
-    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope", "axial_rotary", "mrope"}
+    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope", "axial_rotary", "mrope", "swin"}
     assert all(np.allclose(additions.who_sees_whom(name), 1 / 48) for name in signal)
 
 

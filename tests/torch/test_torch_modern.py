@@ -486,7 +486,7 @@ def test_bad_arguments_are_named(name, options, message):
 def test_names_come_in_groups():
     groups = [encodings.names(group) for group in ("book", "modern", "signal")]
     assert encodings.names("series") == [name for group in groups for name in group]
-    assert encodings.names("axes") == ["axial_rotary", "mrope"]
+    assert encodings.names("axes") == ["axial_rotary", "mrope", "swin"]
     assert encodings.names("all") == encodings.names("series") + encodings.names("axes")
     assert len(encodings.names()) == 16
     assert encodings.names("book") == encodings.names()

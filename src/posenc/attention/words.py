@@ -26,6 +26,7 @@ ENCODINGS = {
     "sine": "sinusoidal",
     "sinusoid": "sinusoidal",
     "spe": "sine_spe",
+    "swin_table": "swin",
     "t5_bias": "t5",
     "time2vec": "sine_linear",
     "vanilla": "sinusoidal",

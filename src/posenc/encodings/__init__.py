@@ -28,6 +28,7 @@ from posenc.encodings.resizing import resize, resize_grid
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
+from posenc.encodings.swin import SwinBias
 from posenc.encodings.tpe import TPE
 from posenc.encodings.transformer_xl import TransformerXL
 from posenc.encodings.tupe import TUPE
@@ -65,6 +66,7 @@ __all__ = [
     "SineSPE",
     "Sinusoidal",
     "StochasticPosition",
+    "SwinBias",
     "T5Bias",
     "TransformerXL",
     "WindowStatistics",
@@ -110,7 +112,7 @@ _MODERN: dict[str, type[Position]] = {
     "pope": PoPE,
 }
 _SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
-_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary, "mrope": MRoPE}
+_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary, "mrope": MRoPE, "swin": SwinBias}
 _OWN: dict[str, type[Position]] = {}
 _SERIES = {**_BOOK, **_MODERN, **_SIGNAL}
 _GROUPS = {

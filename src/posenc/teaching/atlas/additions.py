@@ -115,11 +115,11 @@ def _gained(position: Position, x: Tensor) -> Tensor:
     if isinstance(mixed, Tensor):
         return mixed[None] if mixed.ndim == 3 else mixed
     q = x.unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
-    if position.n_axes == 1:
-        turned_q, turned_k = position.rotate(q, q)
-    else:
+    places = Places.of(x)
+    if position.n_axes > 1:
         line = pad(torch.arange(LENGTH)[:, None], (position.n_axes - 1, 0))
-        turned_q, turned_k = position.rotate(q, q, Places.at(line, x, position.n_axes))
+        places = Places.at(line, x, position.n_axes)
+    turned_q, turned_k = position.through("rotate", places, q, q)
     gained = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
-    bias = position.bias(position.embed(x), turned_q, turned_k)
+    bias = position.through("bias", places, position.embed(x), turned_q, turned_k)
     return gained if bias is None else gained + bias
