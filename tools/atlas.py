@@ -188,9 +188,9 @@ tokens are measured in place of a table, and *unique* asks whether a layer witho
 tells an order from others, its reverse among them. What depends on the size of an offset alone,
 as ALiBi, KERPLE and FIRE do, and PoPE at its start, cannot. A cross is no fault: ALiBi's scores are
 large because they count steps. Axial RoPE, M-RoPE and Swin's table are not asked, as their places
-are not in one line. All are measured at 50 positions, and at 100 for the wish to extend, with 64 dimensions. There DFT fails two
-wishes that it meets with 256 dimensions in [Oscillations](oscillations): 100 positions are more
-than 64, so its waves are stretched.
+are not in one line. All are measured at 50 positions, and at 100 for the wish to extend, with 64
+dimensions. There DFT fails two wishes that it meets with 256 dimensions in
+[Oscillations](oscillations): 100 positions are more than 64, so its waves are stretched.
 """
 
 WITHOUT_CARDS = """\
