@@ -33,11 +33,11 @@ CARD = Card(
         "text behind a picture goes on from the largest number in it."
     ),
     code="""\
-t = torch.randint(9, (length, 3))  # time, height and width of each token
+p = torch.randint(9, (length, 3))  # time, height and width of each token
 axis = torch.tensor([0, 0, 0, 1, 1, 1, 2, 2])  # which of them each of the 8 pairs of a head follows
-turn = torch.exp(1j * t[:, axis] * 10_000 ** (-torch.arange(0, d_head, 2) / d_head))
+turn = torch.exp(1j * p[:, axis] * 10_000 ** (-torch.arange(0, d_head, 2) / d_head))
 turned = torch.complex(*q.chunk(2, -1)) * turn  # pairs (i, i + 8), as Qwen's models have them
-ours = make("mrope").rotate(q, k, Places.at(t, x, 3))[0]
+ours = make("mrope").rotate(q, k, Places.at(p, x, 3))[0]
 assert torch.allclose(ours, torch.cat((turned.real, turned.imag), -1))""",
     papers=("wang2024qwen2vl", "bai2025qwen3vl"),
     chapter="",
