@@ -6,7 +6,7 @@ from types import ModuleType
 
 import torch
 from torch import Tensor
-from torch.nn.functional import interpolate
+from torch.nn.functional import interpolate, rms_norm
 
 from peers.biases import future
 from peers.compare import Numbers, case
@@ -302,29 +302,42 @@ def _latent(numbers: Numbers, *, interleave: bool):
     from transformers import DeepseekV3Config
     from transformers.models.deepseek_v3 import modeling_deepseek_v3 as m
 
-    still, turning = 16, 8
+    still, turning, rank, d_value = 16, 8, 8, 8
+    d_head = still + turning
     config = DeepseekV3Config(
-        hidden_size=32, num_attention_heads=N_HEADS, num_key_value_heads=N_HEADS, q_lora_rank=None,
-        kv_lora_rank=8, qk_nope_head_dim=still, qk_rope_head_dim=turning, v_head_dim=8,
-        rope_interleave=interleave, attn_implementation="eager",
+        hidden_size=D_MODEL, num_attention_heads=N_HEADS, num_key_value_heads=N_HEADS,
+        q_lora_rank=None, kv_lora_rank=rank, qk_nope_head_dim=still, qk_rope_head_dim=turning,
+        v_head_dim=d_value, rope_interleave=interleave, attn_implementation="eager",
         rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
     )  # fmt: skip
-    attention = m.DeepseekV3Attention(config, 0).eval()
-    x = numbers("tokens", BATCH, LENGTH, 32).detach()
+    x = tokens(numbers)
+    rows = {"q": N_HEADS * d_head, "kv_a": rank + turning, "o": D_MODEL}
+    maps = {name: numbers(f"W_{name}", n, D_MODEL, scale=D_MODEL**-0.5) for name, n in rows.items()}
+    maps["kv_b"] = numbers("W_kv_b", N_HEADS * (still + d_value), rank, scale=rank**-0.5)
+    parameters = {
+        "q_proj.weight": maps["q"],
+        "kv_a_proj_with_mqa.weight": maps["kv_a"],
+        "kv_a_layernorm.weight": numbers("norm", rank),
+        "kv_b_proj.weight": maps["kv_b"],
+        "o_proj.weight": maps["o"],
+    }
     tables = m.DeepseekV3RotaryEmbedding(config)(x, torch.arange(LENGTH)[None])
-    seen = torch.full((LENGTH, LENGTH), -torch.inf).triu(1)[None, None]
-    _, theirs = attention(x, tables, seen)
-    d_head = still + turning
-    q = attention.q_proj(x).unflatten(-1, (N_HEADS, d_head)).transpose(1, 2)
-    latent, k_rot = attention.kv_a_proj_with_mqa(x).split([8, turning], -1)
-    latent = attention.kv_a_layernorm(latent)[:, None]
-    k, _ = attention.expand_kv(latent, k_rot[:, None])
+    seen = future(LENGTH)
+    attention = m.DeepseekV3Attention(config, 0).eval()
+    _, theirs = call(attention, parameters, x, tables, seen[None, None])
+
+    latent, turns = (x @ maps["kv_a"].mT).split([rank, turning], -1)
+    latent = rms_norm(latent, (rank,), numbers("norm", rank), config.rms_norm_eps)
+    content = (latent @ maps["kv_b"].mT).unflatten(-1, (N_HEADS, still + d_value))[..., :still]
+    turns = turns[:, :, None].expand(-1, -1, N_HEADS, -1)  # all heads share what turns
+    keys = torch.cat((content, turns), -1).transpose(1, 2)
+    queries = (x @ maps["q"].mT).unflatten(-1, (N_HEADS, d_head)).transpose(1, 2)
     pairing = "interleaved" if interleave else "half"
     position = Rotary(
         N_HEADS * d_head, N_HEADS, LENGTH, share=turning / d_head, first=still, pairing=pairing
     )
-    q, k = rotated(position, q, k)
-    return (q @ k.mT * d_head**-0.5 + seen).softmax(-1).detach(), theirs.detach()
+    q, k = rotated(position, queries, keys)
+    return (q @ k.mT * d_head**-0.5 + seen).softmax(-1), theirs
 
 
 @case(
