@@ -244,6 +244,9 @@ def test_what_does_not_fit_is_named():
     wrong = {
         r"parts must be n_axes = 3 even numbers .* d_head|d_model": {"parts": (4, 4, 6)},
         r"parts must be n_axes = 2 even": {"parts": (4, 4, 4), "n_axes": 2},
+        "parts must be a sequence of even numbers, one an axis, got 8": {"parts": 8},
+        "base must be one number or n_axes = 2 of them, got '10'": {"base": "10"},
+        "base must be one number or n_axes = 2 of them, got None": {"base": None},
         "parts must be a positive even integer": {"parts": (3, 9)},
         r"base must be one number or n_axes = 2 of them": {"base": (10.0, 20.0, 30.0)},
         "base must be a finite number above 0": {"base": (10.0, -1.0)},

@@ -1,6 +1,7 @@
 """Rotary encoding for tokens whose position is several numbers, and where patches stand."""
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 import torch
@@ -98,14 +99,20 @@ class AxialRotary(Position):
         known = PAIRINGS if self.axes == "mixed" else (*PAIRINGS, OF_PARTS)
         self.pairing = words.choice("pairing", pairing, known, words.PAIRINGS)
         self.fastest = _checks.positive("fastest", fastest)
+        if parts is not None and (isinstance(parts, str) or not isinstance(parts, Sequence)):
+            raise ValueError(
+                f"parts must be a sequence of even numbers, one an axis, got {parts!r}"
+            )
         if n_axes is None:
             n_axes = 2 if parts is None else len(parts)
         self.n_axes = _checks.count("n_axes", n_axes, minimum=2)
         if self.axes == "mixed":
-            if parts is not None or not isinstance(base, int | float):
+            if parts is not None or not isinstance(base, Real):
                 wrong = f"parts {parts!r}" if parts is not None else f"base {base!r}"
                 raise ValueError(f"{wrong} must be for axes='axial', as mixed pairs have no axis")
-            sizes = frequencies.geometric(_checks.even("d_model / n_heads", self.d_head), base)
+            sizes = frequencies.geometric(
+                _checks.even("d_model / n_heads", self.d_head), _bases(base, 1)[0]
+            )
             self._sizes = fastest * sizes
             self.omega = nn.Parameter(torch.empty(n_heads, len(sizes), n_axes))
             self.reset_parameters()
@@ -172,12 +179,11 @@ class AxialRotary(Position):
 
 def _bases(base: float | Sequence[float], n_axes: int) -> tuple[float, ...]:
     """Return the base of each axis, or raise ValueError."""
-    if isinstance(base, int | float):
-        return n_axes * (base,)
-    found = tuple(base)
-    if len(found) != n_axes:
+    if isinstance(base, Real):
+        return n_axes * (float(base),)
+    if isinstance(base, str) or not isinstance(base, Sequence) or len(base) != n_axes:
         raise ValueError(f"base must be one number or n_axes = {n_axes} of them, got {base!r}")
-    return found
+    return tuple(base)
 
 
 def patch_centres(height: int, width: int) -> Tensor:
