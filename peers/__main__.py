@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from peers import added, biases, layers, modern, published, relative, rotary, stochastic
+from peers import added, biases, layers, modern, published, relative, rotary, stochastic, today
 from peers.compare import CASES, Case, measure
 from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = added, rotary, biases, relative, stochastic, modern, layers, published
+FAMILIES = added, rotary, biases, relative, stochastic, modern, layers, published, today
 
 NOT_COMPARED = {
     "relative, with keys looked up by query and key (BERT's relative_key_query)": (

@@ -30,6 +30,7 @@ from posenc.experiments.lengths.train import FIRST, MORE, PROTOCOL
 from posenc.guide.measured import Measured, measured, number
 from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import FAMILIES, SETTING
+from posenc.teaching.atlas.elsewhere import ELSEWHERE
 from posenc.teaching.atlas.facts import SIZE, Facts, facts
 from repository import ROOT
 
@@ -176,8 +177,8 @@ the place. SPE is not on it either, as its random codes meet the offset on avera
 is not, because a mixture of rotations is no rotation. CoPE and FIRE are on it for the start alone:
 CoPE's vectors are zeros then, and FIRE divides by one constant up to 512 steps. DyWPE and window
 statistics are on it because they read the series, and equal tokens are a constant one, where they
-add the same vector everywhere. Axial RoPE depends on the offset too, but on that of rows and of
-columns: its tokens stand on a grid of six rows, read row by row.
+add the same vector everywhere. Axial RoPE, M-RoPE and Swin's table depend on the offset too, but on
+that of rows and of columns: their tokens stand on a grid of six rows, read row by row.
 
 ## Five wishes
 
@@ -186,10 +187,19 @@ start, before anything is learned. Where an encoding works inside attention, its
 tokens are measured in place of a table, and *unique* asks whether a layer without a causal mask
 tells an order from others, its reverse among them. What depends on the size of an offset alone,
 as ALiBi, KERPLE and FIRE do, and PoPE at its start, cannot. A cross is no fault: ALiBi's scores are
-large because they count steps. Axial RoPE is not asked, as its places are not in one line. All are
-measured at 50 positions, and at 100 for the wish to extend, with 64 dimensions. There DFT fails two
-wishes that it meets with 256 dimensions in [Oscillations](oscillations): 100 positions are more
-than 64, so its waves are stretched.
+large because they count steps. Axial RoPE, M-RoPE and Swin's table are not asked, as their places
+are not in one line. All are measured at 50 positions, and at 100 for the wish to extend, with 64
+dimensions. There DFT fails two wishes that it meets with 256 dimensions in
+[Oscillations](oscillations): 100 positions are more than 64, so its waves are stretched.
+"""
+
+WITHOUT_CARDS = """\
+## Without a card
+
+These are known from their papers and are not in the library, so nobody has measured them here. What
+they do, in one sentence each:
+
+{table}
 """
 
 JOIN = """\
@@ -225,7 +235,8 @@ def index_page() -> list:
     for family, (title, sentence) in FAMILIES.items():
         found.append(f"### {title}\n\n{sentence} [Their page](atlas/{family}).\n\n{index(family)}")
     found.append(LATECOMERS.format(in_lab=late_in_the_lab()))
-    found += [READING.format(**SIZE, lengths=lengths, **of_the_lab()), JOIN]
+    found += [READING.format(**SIZE, lengths=lengths, **of_the_lab())]
+    found += [WITHOUT_CARDS.format(table=without_cards()), JOIN]
     return [new_markdown_cell(text) for text in found]
 
 
@@ -329,6 +340,14 @@ def index(family: str) -> str:
     return "\n".join(rows)
 
 
+def without_cards() -> str:
+    """Return the table of encodings that papers alone have, the oldest first."""
+    rows = [row("encoding", "year", "idea", "paper"), "|---|--:|---|---|"]
+    for one in sorted(ELSEWHERE, key=lambda one: one.year):
+        rows.append(row(one.title, str(one.year), one.idea, f"{{cite}}`{one.paper}`"))
+    return "\n".join(rows)
+
+
 def row(*texts: str) -> str:
     """Return a row of a table in Markdown."""
     return "| " + " | ".join(texts) + " |"
@@ -424,8 +443,8 @@ def in_the_benchmark() -> str:
     tokens = [said for model, said in second.TOKENS.items() if f"{model}, later" in labels]
     controlled = protocols.CONTROLLED.items()
     whole = [f"`{name}`" for control, name in controlled if any(control in x for x in labels)]
-    [axes] = encodings.names("axes")
-    alone = f"{cards()[axes].title} cannot join it, because series have one number a place."
+    axes = listed([cards()[name].title for name in encodings.names("axes")])
+    alone = f"{axes} cannot join it, because series have one number a place."
     n, sets = (COUNTS[len(names)] for names in (protocols.LATER, protocols.WITHOUT_GAPS))
     if tokens:
         return (

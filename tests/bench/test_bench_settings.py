@@ -199,7 +199,7 @@ def test_grid_makes_every_combination_once():
         ((["x"], ["rotary:pairing=quarter"], ["patch"], [0]), "'rotary': pairing must be one of"),
         ((["x"], ["erpe:per_head=no"], ["patch"], [0]), "'erpe': per_head must be True or False"),
         ((["x"], ["rotary:pairing:half"], ["patch"], [0]), "options are written rotary:key=value"),
-        ((["x"], ["alibi:slope=2"], ["patch"], [0]), "alibi takes no options, got slope"),
+        ((["x"], ["none:slope=2"], ["patch"], [0]), "none takes no options, got slope"),
         ((["x"], ["mine.Mine"], ["patch"], [0]), "must be written module:Class, as in mine:Nearby"),
         ((["x"], ["axial_rotary"], ["patch"], [0]), "'axial_rotary' wants several numbers a token"),
         ((["x"], ["axial"], ["patch"], [0]), "of none, .*, dywpe, window_statistics, got 'axial'"),

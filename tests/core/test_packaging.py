@@ -107,7 +107,7 @@ for module in pkgutil.walk_packages(posenc.__path__, "posenc."):
     importlib.import_module(module.name)
 for name in encodings.names("all"):
     position = encodings.make(name, 16, 2, 8)
-    places = torch.rand(8, 2) if name in encodings.names("axes") else None
+    places = torch.arange(8 * position.n_axes).view(8, -1) if position.n_axes > 1 else None
     layer = attention.SelfAttention(16, 2, position)
     assert layer(torch.randn(3, 8, 16), positions=places).shape == (3, 8, 16), name
 size = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32}

@@ -18,6 +18,7 @@ from posenc.experiments import costs
 from posenc.guide import measured
 from posenc.teaching.atlas import additions, card, cards
 from posenc.teaching.atlas.card import SETTING
+from posenc.teaching.atlas.elsewhere import ELSEWHERE
 from posenc.teaching.atlas.facts import SIZE, facts, parameters
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,17 @@ def test_papers_verdicts_and_chapters_exist(name):
     assert one.chapter or one.more, "a card that no chapter explains explains itself"
 
 
+def test_encodings_without_a_card_have_a_sentence_and_a_paper():
+    keys = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    titles = {one.title.lower() for one in cards().values()}
+    assert len({one.paper for one in ELSEWHERE}) == len(ELSEWHERE) == 8
+    for one in ELSEWHERE:
+        assert f"{{{one.paper}," in keys
+        assert one.title.lower() not in titles
+        assert one.idea.endswith(".")
+        assert 2017 <= one.year <= 2026
+
+
 def test_the_card_of_rotary_names_every_option_for_long_inputs():
     said = card("rotary").more
     options = ("share", "keep", "scaling", "factor", "original_length", *SCALINGS[1:])
@@ -147,7 +159,7 @@ def test_who_sees_whom():
     modern = {"transformer_xl", "deberta", "kerple", "xpos", "pope", "cope", "fire"}
     signal = {"dywpe", "window_statistics"}  # equal tokens are a constant series
     assert relative >= {"none", "rotary", "relative", "t5", "alibi", "erpe"} | modern | signal
-    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope", "axial_rotary"}
+    assert not relative & {*TIED, "sine_spe", "conv_spe", "fope", "axial_rotary", "mrope", "swin"}
     assert all(np.allclose(additions.who_sees_whom(name), 1 / 48) for name in signal)
 
 

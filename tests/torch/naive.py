@@ -4,6 +4,8 @@ Nothing here calls the library: a module's weights come in as nested lists.
 """
 
 import math
+from fractions import Fraction
+from itertools import count
 
 
 def matvec(matrix, vector, offset=None):
@@ -138,6 +140,20 @@ def turned(vector, t, pairs, base=10_000.0):
         result[a] = vector[a] * math.cos(angle) - vector[b] * math.sin(angle)
         result[b] = vector[a] * math.sin(angle) + vector[b] * math.cos(angle)
     return result
+
+
+def deberta_bucket(offset, n_buckets, reach):
+    """The later DeBERTa models: one bucket an offset up to the middle, widening ones further off.
+
+    The bucket of a far offset is the first b with
+    (offset / middle)^(middle - 1) <= ((reach - 1) / middle)^(b - middle).
+    """
+    middle, far = n_buckets // 2, abs(offset)
+    if far <= middle:
+        return offset
+    power, widening = Fraction(far, middle) ** (middle - 1), Fraction(reach - 1, middle)
+    bucket = next(b for b in count(middle) if power <= widening ** (b - middle))
+    return bucket if offset > 0 else -bucket
 
 
 def t5_bucket(offset, n_buckets, max_distance):

@@ -45,7 +45,7 @@ def places(position):
     """Return what else an encoding of several axes needs to know."""
     if position.n_axes == 1:
         return {}
-    at = torch.randn(LENGTH, position.n_axes)
+    at = torch.randint(4, (LENGTH, position.n_axes)).double()
     return {"places": Places.at(at, X, position.n_axes)}
 
 
@@ -70,7 +70,9 @@ def test_a_door_takes_the_axes_it_is_made_for_and_refuses_others(name, door):
     position, right = make(name), inputs(door)
     where = places(position)
     getattr(position, door)(**right, **where)
-    deaf = door == "bias" and torch.equal(position.bias(X, Q, Q), position.bias(X, -Q, -Q))
+    deaf = door == "bias" and torch.equal(
+        position.bias(X, Q, Q, **where), position.bias(X, -Q, -Q, **where)
+    )
     for argument, _, value in wrong_ones(door, deaf):
         got = str(tuple(value.shape)) if isinstance(value, torch.Tensor) else "ndarray"
         due = f"d_model = {D_MODEL}" if argument == "x" else f"d_head = {WIDTH}"

@@ -141,7 +141,131 @@ def test_gradients_are_right(axes):
         assert attention.position.omega.grad.abs().min() > 0
 
 
+PARTS = [
+    {"parts": (2, 4, 6)},
+    {"parts": (2, 4, 4), "base": (50.0, 10.0, 200.0), "fastest": 2.5},
+    {"parts": (2, 4, 6), "pairing": "half"},
+    {"parts": (4, 2, 4), "pairing": "half", "base": 30.0},
+    {"parts": (4, 2, 4), "pairing": "half_of_parts", "fastest": 0.1},
+    {"pairing": "half", "n_axes": 3},
+]
+
+
+@pytest.mark.parametrize("options", PARTS, ids=str)
+def test_parts_and_pairs_are_those_that_are_asked_for(options):
+    position = encodings.make("axial_rotary", D_MODEL, N_HEADS, 9, **options)
+    assert position.n_axes == 3
+    q, t = torch.randn(2, N_HEADS, LENGTH, D_HEAD).double(), places(3)
+    got = position.rotate(q, q, Places.at(t, q[:, 0], 3))[0]
+    parts = options.get("parts", (4, 4, 4))
+    bases = np.broadcast_to(options.get("base", 100.0), 3)
+    for b, h, n in np.ndindex(2, N_HEADS, LENGTH):
+        expected, pair, start = q[b, h, n].tolist(), 0, 0
+        for axis, (part, base) in enumerate(zip(parts, bases, strict=True)):
+            for i in range(part // 2):
+                first, second = {
+                    "interleaved": (2 * pair, 2 * pair + 1),
+                    "half": (pair, pair + sum(parts) // 2),
+                    "half_of_parts": (start + i, start + i + part // 2),
+                }[options.get("pairing", "interleaved")]
+                speed = options.get("fastest", 1.0) * base ** (-2 * i / part)
+                turn = complex(*q[b, h, n, [first, second]].tolist())
+                turn *= np.exp(1j * speed * t[b, n, axis].item())
+                expected[first], expected[second] = turn.real, turn.imag
+                assert position.omega[pair, axis] == pytest.approx(speed)
+                pair += 1
+            start += part
+        np.testing.assert_allclose(got[b, h, n], expected, atol=1e-12)
+    assert position.omega.shape == (sum(parts) // 2, 3)
+
+
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+def test_mixed_pairs_may_be_halves_and_faster(pairing):
+    torch.manual_seed(0)
+    options = {"axes": "mixed", "pairing": pairing}
+    position = encodings.make("axial_rotary", D_MODEL, N_HEADS, 9, fastest=3.0, **options)
+    torch.manual_seed(0)
+    slow = encodings.make("axial_rotary", D_MODEL, N_HEADS, 9, **options)
+    torch.testing.assert_close(position.omega, 3 * slow.omega)
+    q = torch.ones(1, N_HEADS, 1, D_HEAD).double()
+    turned = slow.double().rotate(q, q, Places.at([[0.3, -2.0]], q[0], 2))[0][0, 1, 0]
+    angles = slow.omega[1].detach() @ torch.tensor([0.3, -2.0], dtype=torch.float64)
+    first = turned[::2] if pairing == "interleaved" else turned[: D_HEAD // 2]
+    torch.testing.assert_close(first.detach(), angles.cos() - angles.sin(), **TOLERANCE)
+
+
+def test_patches_stand_at_their_centres_from_minus_one_to_one():
+    centres = encodings.patch_centres(3, 5)
+    assert centres.dtype == torch.float64
+    for i, (row, column) in enumerate(np.ndindex(3, 5)):
+        wanted = (2 * row + 1) / 3 - 1, (2 * column + 1) / 5 - 1
+        np.testing.assert_allclose(centres[i], wanted, atol=1e-15)
+    for wrong in ((0, 3), (3, 2.5), (3, True)):
+        with pytest.raises(ValueError, match=r"(height|width) must be an integer of at least 1"):
+            encodings.patch_centres(*wrong)
+
+
+def test_places_are_shaken_alike_and_within_their_bounds():
+    torch.manual_seed(0)
+    centres = encodings.patch_centres(4, 6)
+    assert torch.equal(encodings.shaken(centres), centres)
+    shifts, by_axis, by_all = [], [], []
+    for _ in range(300):
+        moved = encodings.shaken(centres, shift=0.25) - centres
+        assert (moved - moved[0]).abs().max() < 1e-12
+        shifts += [moved[0]]
+        by_axis += [(encodings.shaken(centres, jitter=4.0) / centres)[0]]
+        by_all += [(encodings.shaken(centres, rescale=2.0) / centres)[0]]
+    shifts, by_axis, by_all = map(torch.stack, (shifts, by_axis, by_all))
+    assert 0.24 < shifts.abs().max() <= 0.25
+    assert 3.8 < by_axis.max() <= 4
+    assert 0.25 <= by_axis.min() < 0.26
+    assert (by_axis[:, 0] - by_axis[:, 1]).abs().mean() > 0.3  # an axis each
+    assert abs(float(by_axis.log().mean())) < 0.1  # as often smaller as larger
+    torch.testing.assert_close(by_all[:, 0], by_all[:, 1])
+    assert 1.95 < by_all.max() <= 2
+    assert 0.5 <= by_all.min() < 0.52
+
+
+def test_a_larger_picture_has_finer_steps_and_the_same_reach():
+    """DINOv3's model sees a picture of twice the size as one with places between its own."""
+    position = encodings.make("axial_rotary", 16, 1, 9, pairing="half", fastest=2 * math.pi)
+    q = torch.ones(1, 1, 1, 16).double()
+
+    def turned(n, row):
+        at = encodings.patch_centres(n, n).reshape(n, n, 2)[row, row]
+        return position.rotate(q, q, Places.at(at[None], q[0], 2))[0]
+
+    torch.testing.assert_close(turned(3, 1), turned(9, 4), **TOLERANCE)
+    torch.testing.assert_close(turned(3, 2), turned(9, 7), **TOLERANCE)
+
+
 def test_what_does_not_fit_is_named():
+    wrong = {
+        r"parts must be n_axes = 3 even numbers .* d_head|d_model": {"parts": (4, 4, 6)},
+        r"parts must be n_axes = 2 even": {"parts": (4, 4, 4), "n_axes": 2},
+        "parts must be a sequence of even numbers, one an axis, got 8": {"parts": 8},
+        "base must be one number or n_axes = 2 of them, got '10'": {"base": "10"},
+        "base must be one number or n_axes = 2 of them, got None": {"base": None},
+        "parts must be a positive even integer": {"parts": (3, 9)},
+        r"base must be one number or n_axes = 2 of them": {"base": (10.0, 20.0, 30.0)},
+        "base must be a finite number above 0": {"base": (10.0, -1.0)},
+        "parts .* must be for axes='axial'": {"parts": (4, 8), "axes": "mixed"},
+        r"base \(10.0, 20.0\) must be for": {"base": (10.0, 20.0), "axes": "mixed"},
+        "pairing must be one of interleaved, half, got": {
+            "axes": "mixed",
+            "pairing": "half_of_parts",
+        },
+        "pairing 'rotate_half' has the name 'half' here": {"pairing": "rotate_half"},
+        "fastest must be a finite number above 0, got 0": {"fastest": 0},
+    }
+    for message, options in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            encodings.make("axial_rotary", 24, 2, 5, **options)
+    with pytest.raises(ValueError, match=r"jitter must be at least 1, got 0\.5"):
+        encodings.shaken(encodings.patch_centres(2, 2), jitter=0.5)
+    with pytest.raises(ValueError, match=r"centres must be real numbers \(length, n_axes\)"):
+        encodings.shaken(torch.arange(4))
     with pytest.raises(
         ValueError, match=r"d_model / n_heads must be a multiple of 2 \* n_axes = 8"
     ):

@@ -75,11 +75,31 @@ def test_t5_has_buckets_for_the_past_alone(n_buckets, max_distance):
 def test_t5_names_a_distance_that_a_causal_layer_cannot_have():
     options = {"n_buckets": 8, "max_distance": 4}
     layer("t5", options=options)(tokens())
-    message = r"max_distance must be above n_buckets / 2 = 4 in a causal layer, got 4"
+    message = "max_distance must be above n_buckets / 2 = 4 in a causal layer or with .*, got 4"
     with pytest.raises(ValueError, match=message):
         layer("t5", options=options, causal=True)  # when it is made
     with pytest.raises(ValueError, match=message):
         layer("t5", options=options).position.bucket(torch.arange(-3, 3), causal=True)
+    with pytest.raises(ValueError, match=message):
+        layer("t5", options=options | {"bidirectional": False})
+    layer("t5", options=options | {"bidirectional": True}, causal=True)
+    with pytest.raises(ValueError, match="bidirectional must be True or False, got 1"):
+        layer("t5", options={"bidirectional": 1})
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_which_sides_t5_has_buckets_for_may_be_said(bidirectional, causal):
+    options = {"n_buckets": 8, "max_distance": 9, "bidirectional": bidirectional}
+    attention = layer("t5", 20, options, causal=causal)
+    values = attention.position.values.tolist()
+    bucket = naive.t5_bucket if bidirectional else naive.t5_causal_bucket
+
+    def score(b, h, i, j, q, k):
+        return naive.dot(q, k) / math.sqrt(D_HEAD) + values[h][bucket(j - i, 8, 9)]
+
+    looks = before if causal else lambda b, i, j: True
+    assert_layer(attention, tokens(20), score=score, looks=looks)
 
 
 def test_alibi_penalises_the_past():

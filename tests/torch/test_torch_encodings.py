@@ -218,6 +218,16 @@ def test_alibi_slopes_and_bias(n_heads, slopes):
     assert_layer(attention, tokens(d_model=12), score=score)
 
 
+@pytest.mark.parametrize("bias_max", [4, 16.0])
+@pytest.mark.parametrize("n_heads", [1, 4, 6])
+def test_alibis_slopes_may_fall_to_another_one(bias_max, n_heads):
+    eight, other = (
+        encodings.make("alibi", 12, n_heads, 5, **options).double().slopes
+        for options in ({}, {"bias_max": bias_max})
+    )
+    torch.testing.assert_close(other, eight ** (bias_max / 8), rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("cls_reset", [False, True])
 def test_tupe_unties_position_from_content(cls_reset):
     attention = layer("tupe", cls_reset=cls_reset)
@@ -581,7 +591,10 @@ def test_unknown_names_list_the_known_and_the_nearest():
         ("relative_key", (8, 2, 5), {}, "'relative_key' has the name 'relative' here"),
         ("rotary", (8, 2, 5), {"rope_theta": 5e5}, "got rope_theta; rope_theta is base here$"),
         ("rotary", (8, 2, 5), {"hidden_size": 8}, "hidden_size; hidden_size is d_model here$"),
-        ("alibi", (8, 2, 5), {"rope_theta": 5e5}, "'alibi' are: none; got rope_theta$"),
+        ("none", (8, 2, 5), {"rope_theta": 5e5}, "'none' are: none; got rope_theta$"),
+        ("alibi", (8, 2, 5), {"alibi_bias_max": 16}, "got alibi_bias_max; .* is bias_max here"),
+        ("alibi", (8, 2, 5), {"bias_max": 0}, "bias_max must be a finite number above 0, got 0"),
+        ("learnable", (8, 2, 5), {"offset": -1}, "offset must be an integer of at least 0, got"),
         ("rotary", (8, 2, 5), {"scaling": "dynamic"}, "'dynamic' has the name 'dynamic_ntk' here"),
         ("rotary", (8, 2, 5), {"pairing": "neox"}, "pairing 'neox' has the name 'half' here"),
     ],

@@ -28,6 +28,8 @@ VARIANTS = [
     ("kerple", {"kernel": "power"}),
     ("deberta", {"max_distance": 3}),
     ("deberta", {"formula": "program"}),
+    ("deberta", {"n_buckets": 4, "max_distance": 6}),
+    ("deberta", {"n_buckets": 6, "max_distance": 12, "map_bias": True, "formula": "program"}),
     ("fire", {"threshold": 3.0, "width": 5}),
     ("xpos", {"scale_base": 20.0, "gamma": 0.7}),
     ("xpos", {"pairing": "half"}),
@@ -105,16 +107,19 @@ def transformer_xl(p, h, s, t, q, k):
 
 
 def deberta(p, h, s, t, q, k):
-    reach = p.max_distance
+    reach = p.n_buckets or p.max_distance
 
     def projected(layer, offset):
+        if p.n_buckets:
+            offset = naive.deberta_bucket(int(offset), p.n_buckets, p.max_distance)
         if offset <= -reach:
             row = 0
         elif offset >= reach:
             row = 2 * reach - 1
         else:
             row = int(offset) + reach
-        return naive.matvec(layer.weight.tolist(), p.vectors[row].tolist())[own]
+        bias = None if layer.bias is None else layer.bias.tolist()
+        return naive.matvec(layer.weight.tolist(), p.vectors[row].tolist(), bias)[own]
 
     own = slice(h * D_HEAD, (h + 1) * D_HEAD)
     terms = naive.dot(q, k) + naive.dot(q, projected(p.key, s - t))
@@ -198,6 +203,18 @@ def test_cross_attention_equals_the_loops(name, options):
     ours = attention(x, context, positions=WHOLE, context_positions=t)
     expected = reference(attention, name, options, x, WHOLE, context, t)
     torch.testing.assert_close(ours, expected, **TOLERANCE)
+
+
+@pytest.mark.parametrize(("n_buckets", "reach"), [(256, 512), (32, 128), (8, 20), (6, 28)])
+def test_debertas_buckets_are_those_of_exact_arithmetic(n_buckets, reach):
+    position = encodings.make("deberta", 8, 2, 9, n_buckets=n_buckets, max_distance=reach)
+    offset = torch.arange(-reach, reach + 1)
+    wanted = [naive.deberta_bucket(i, n_buckets, reach) for i in offset.tolist()]
+    assert position.bucket(offset).tolist() == wanted
+    assert (
+        position.bucket(torch.tensor(reach - 1)) == n_buckets - 1
+    )  # the last row is reached there
+    assert position.vectors.shape == (2 * n_buckets, 8)
 
 
 def contextual(p, q, k, i, looks, causal):
@@ -452,6 +469,10 @@ def test_half_types_round_but_do_not_compute(name, dtype):
         ("fope", {"gain": -1.0}, "gain must be"),
         ("fope", {"learn": 1}, "learn must be True or False, got 1"),
         ("fope", {"original_length": 0}, "original_length must be an integer of at least 1"),
+        ("deberta", {"n_buckets": 7}, "n_buckets must be a positive even integer"),
+        ("deberta", {"n_buckets": 2}, "n_buckets must be at least 4, got 2"),
+        ("deberta", {"n_buckets": 16}, r"max_distance must be at least n_buckets / 2 \+ 2 = 10, g"),
+        ("deberta", {"map_bias": 1}, "map_bias must be True or False, got 1"),
         ("pope", {"base": 0.0}, "base must be a finite number above 0"),
         ("transformer_xl", {"base": 0.0}, "base must be"),
         ("disentangled", {}, "position 'disentangled' has the name 'deberta' here"),
@@ -465,7 +486,7 @@ def test_bad_arguments_are_named(name, options, message):
 def test_names_come_in_groups():
     groups = [encodings.names(group) for group in ("book", "modern", "signal")]
     assert encodings.names("series") == [name for group in groups for name in group]
-    assert encodings.names("axes") == ["axial_rotary"]
+    assert encodings.names("axes") == ["axial_rotary", "mrope", "swin"]
     assert encodings.names("all") == encodings.names("series") + encodings.names("axes")
     assert len(encodings.names()) == 16
     assert encodings.names("book") == encodings.names()

@@ -1,12 +1,15 @@
 """Learned tables for another length: what was learned stays where it was."""
 
+import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from posenc import encodings, models
 from posenc.attention import SelfAttention
 from posenc.models.transfer import transfer
 
+GRID, PREFIX = (5, 4), 1
 TABLES = {  # the tables, and the row that belongs to a position or an offset
     "learnable": (["vectors"], lambda n, t: t),
     "tupe": (["vectors"], lambda n, t: t),
@@ -86,6 +89,14 @@ def test_a_distance_that_was_given_stays(name):
     assert all(map(torch.equal, new.parameters(), position.parameters()))
 
 
+@pytest.mark.parametrize("interpolate", [False, True])
+def test_shared_rows_hang_on_no_length(interpolate):
+    position, x = learned("deberta", 12, n_buckets=4), torch.randn(2, 25, 16)
+    new = encodings.resize(position, 25, interpolate=interpolate)
+    assert new.max_distance == position.max_distance == 12
+    torch.testing.assert_close(output(new, x), output(position, x))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_stretched_when_asked(name):
     position = learned(name, 10)
@@ -124,6 +135,139 @@ def test_a_trained_model_is_resized_as_the_documentation_says(name):
     assert len(new) == (1 if model.position.shared else 2)
     torch.testing.assert_close(model(x), before)
     assert model(torch.randn(4, 40, 2)).isfinite().all()
+
+
+@pytest.mark.parametrize("length", [5, 14])
+def test_rows_before_the_first_position_stay(length):
+    position = learned("learnable", 10, offset=2)
+    assert position.vectors.shape == (12, 16)
+    x = torch.randn(2, 5, 16)
+    torch.testing.assert_close(position.embed(x), x + position.vectors[2:7])
+    for interpolate_too in (False, True):
+        new = encodings.resize(position, length, interpolate=interpolate_too)
+        assert new.vectors.shape == (2 + length, 16)
+        assert torch.equal(new.vectors[:2], position.vectors[:2])
+        if interpolate_too:
+            torch.testing.assert_close(new.table(length)[-1], position.table(10)[-1])
+        else:
+            assert torch.equal(new.table(length)[:5], position.table(5))
+
+
+def test_one_axis_is_interpolated_as_torch_does_with_aligned_ends():
+    position = learned("learnable", 10)
+    for length in (4, 19, 33):
+        ours = encodings.resize(position, length, interpolate=True).vectors.mT[None]
+        theirs = functional.interpolate(
+            position.vectors.mT[None], length, mode="linear", align_corners=True
+        )
+        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
+
+
+def cubic(x, a):
+    """Keys (1981): the cubic kernel of width 4."""
+    x = np.abs(x)
+    near = (a + 2) * x**3 - (a + 3) * x**2 + 1
+    far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
+    return np.where(x <= 1, near, np.where(x < 2, far, 0))
+
+
+def hat(x):
+    return np.maximum(0, 1 - np.abs(x))
+
+
+def weights(old, new, mode, *, antialias, overshoot=0.0):
+    """Return what each of the new places takes from each old one along an axis, (new, old).
+
+    A kernel that averages is as wide as a new step and cut off at the border; one that does not
+    looks up places beyond the border at the border.
+    """
+    step = old / (new + overshoot)
+    wide = max(step, 1.0) if antialias else 1.0
+    kernel = hat if mode == "bilinear" else lambda x: cubic(x, -0.5 if antialias else -0.75)
+    rows = np.zeros((new, old))
+    for i in range(new):
+        centre = (i + 0.5) * step - 0.5
+        if mode == "bilinear" and not antialias:
+            centre = max(centre, 0)
+        for j in range(-4, old + 4):
+            if antialias and not 0 <= j < old:
+                continue
+            rows[i, min(max(j, 0), old - 1)] += kernel((j - centre) / wide)
+    return rows / rows.sum(1, keepdims=True) if antialias else rows
+
+
+RESAMPLED = [
+    {},
+    {"antialias": False},
+    {"antialias": False, "overshoot": 0.1},
+    {"mode": "bilinear"},
+    {"mode": "bilinear", "antialias": False},
+]
+
+
+@pytest.mark.parametrize("options", RESAMPLED, ids=str)
+@pytest.mark.parametrize("new", [(10, 7), (3, 2), (2, 9), (5, 5)])
+@pytest.mark.parametrize("name", ["learnable", "tupe"])
+def test_a_grid_is_resampled_as_an_image(name, new, options):
+    position = learned(name, PREFIX + GRID[0] * GRID[1]).double()
+    before = position.vectors.detach().clone()
+    resized = encodings.resize_grid(position, GRID, new, prefix=PREFIX, **options)
+    said = {"mode": "bicubic", "antialias": True} | options
+    along = [weights(m, n, **said) for m, n in zip(GRID, new, strict=True)]
+    image = position.vectors[PREFIX:].detach().numpy().reshape(*GRID, -1)
+    wanted = np.einsum("ih,jw,hwd->ijd", *along, image).reshape(new[0] * new[1], -1)
+    got = resized.vectors.detach()
+    np.testing.assert_allclose(
+        got[PREFIX:], wanted, atol=1e-6 if options.get("overshoot") else 1e-9
+    )
+    assert torch.equal(got[:PREFIX], position.vectors[:PREFIX])
+    assert torch.equal(position.vectors, before)
+    assert resized.max_length == PREFIX + new[0] * new[1]
+    assert resized.vectors.requires_grad
+    others = [k for k in resized.state_dict() if k != "vectors"]
+    assert all(torch.equal(resized.state_dict()[k], position.state_dict()[k]) for k in others)
+
+
+def test_a_grid_is_resampled_in_float32_and_behind_the_rows_that_are_no_positions():
+    position = learned("learnable", 13, offset=2).bfloat16().requires_grad_(False)
+    resized = encodings.resize_grid(position, (3, 4), (6, 6), prefix=1)
+    image = position.vectors[3:].float().view(1, 3, 4, 16).permute(0, 3, 1, 2)
+    wanted = functional.interpolate(image, (6, 6), mode="bicubic", antialias=True)
+    wanted = wanted.permute(0, 2, 3, 1).view(36, 16).bfloat16()
+    assert torch.equal(resized.vectors, torch.cat((position.vectors[:3], wanted)))
+    assert not resized.vectors.requires_grad
+    same = encodings.resize_grid(position, (3, 4), (3, 4), prefix=1)
+    assert torch.equal(same.vectors, position.vectors)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "options", "message"),
+    [
+        (
+            "learnable",
+            (3, 4),
+            {},
+            r"old must be the grid of the table, whose 13 rows .* \(3, 4\) w",
+        ),
+        ("learnable", 12, {"prefix": 1}, "old must be two numbers, height and width, got 12"),
+        ("learnable", (3, 0), {"prefix": 1}, "old must be an integer of at least 1, got 0"),
+        ("learnable", (3, 4), {"prefix": -1}, "prefix must be an integer of at least 0, got -1"),
+        ("learnable", (3, 4), {"mode": "nearest"}, "mode must be one of bicubic, bilinear, got"),
+        ("learnable", (3, 4), {"antialias": 1}, "antialias must be True or False, got 1"),
+        (
+            "learnable",
+            (3, 4),
+            {"overshoot": 1.0},
+            "overshoot must be a probability, 0 <= overshoot < 1",
+        ),
+        ("relative", (3, 4), {"prefix": 1}, "a learned row for each position, got Relative"),
+        ("erpe", (3, 4), {"prefix": 1}, "a learned row for each position, got ERPE"),
+        ("rotary", (3, 4), {"prefix": 1}, "a learned row for each position, got Rotary"),
+    ],
+)
+def test_grids_that_do_not_fit_are_named(name, old, options, message):
+    with pytest.raises(ValueError, match=message):
+        encodings.resize_grid(encodings.make(name, 16, 2, 13), old, (6, 6), **options)
 
 
 def test_what_has_no_learned_table_is_refused():

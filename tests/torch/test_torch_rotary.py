@@ -275,6 +275,43 @@ def test_partial_rotary_turns_the_first_dimensions(pairing):
     assert (got[:, 4:] == 1).all()
 
 
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+@pytest.mark.parametrize(("first", "share"), [(4, 0.5), (2, 0.5), (0, 0.5), (6, 0.25)])
+def test_dimensions_that_turn_may_come_last(first, share, pairing):
+    position = rotary(pairing=pairing, share=share, first=first)
+    got, t, end = turned(position, 9), np.arange(9), first + int(8 * share)
+    expected = rotation.rotate(np.ones((9, end - first)), t, position.omega, pairing=pairing)
+    np.testing.assert_allclose(got[:, first:end], expected, atol=1e-12)
+    assert (got[:, :first] == 1).all()
+    assert (got[:, end:] == 1).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"share": 0.5, "first": 4}, {"pairing": "half"}])
+def test_backwards_a_score_is_that_of_the_opposite_offset(options):
+    ours, theirs = rotary(direction=-1, **options), rotary(**options)
+    np.testing.assert_array_equal(ours.omega, -theirs.omega)
+    x = torch.randn(1, 2, 9, 8).double()
+    there, back = (p.double().rotate(x, x) for p in (theirs, ours))
+    q = torch.randn(8).double().expand_as(x)
+    scores = [p.rotate(q, q) for p in (theirs, ours)]
+    one, other = (q @ k.mT for q, k in scores)
+    torch.testing.assert_close(one, other.mT, rtol=0, atol=1e-12)
+    twice = theirs.rotate(back[0], back[1])  # what turned back, turned on, is as it was
+    torch.testing.assert_close(twice[0], x, rtol=0, atol=1e-12)
+    assert not torch.allclose(there[0], back[0])
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize(("scaling", "options"), [("none", {}), *SCALED[2:3]])
+def test_turning_last_or_backwards_is_the_same_one_token_at_a_time(scaling, options, direction):
+    position = rotary(scaling=scaling, share=0.5, first=3, direction=direction, **options)
+    causal, x, cache = layer(position), torch.randn(2, 12, 16).double(), Cache()
+    parts = [causal(x[:, i : i + 1], cache=cache) for i in range(12)]
+    torch.testing.assert_close(torch.cat(parts, 1), causal(x), rtol=0, atol=1e-12)
+    given = causal(x, positions=torch.arange(12))
+    torch.testing.assert_close(given, causal(x), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("keep", [0, 0.5, 0.7, 1])
 def test_keep_drops_the_lowest_frequencies(keep):
     omega = rotary(keep=keep, scaling="linear", factor=2.0).omega
@@ -343,6 +380,11 @@ def test_scaled_angles_stay_in_float32_in_half_types(dtype):
         ({"share": 0.3}, r"share must .* got 0.3, which is 2.4 of 8; share=0.25 turns 2"),
         ({"share": 0}, "share must be a finite number above 0"),
         ({"share": 1.5}, "share must be above 0, at most 1"),
+        ({"first": 2}, "first must be at most 0, as 8 of a head's 8 dimensions turn, got 2"),
+        ({"share": 0.5, "first": 5}, "first must be at most 4, as 4 of a head's 8 .* got 5"),
+        ({"first": -1}, "first must be an integer of at least 0, got -1"),
+        ({"direction": 0}, "direction must be 1 or -1, got 0"),
+        ({"direction": "back"}, "direction must be 1 or -1, got 'back'"),
         ({"keep": 1.5}, "keep must be a share from 0 to 1, got 1.5"),
         ({"keep": -1}, "keep must be a finite number of at least 0"),
         ({"share": 0.25, "scaling": "ntk", "factor": 2.0}, "omega must hold two or more"),

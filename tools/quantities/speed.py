@@ -201,9 +201,9 @@ def one_token():
 
 
 def all_others_decode():
-    """Those made from the signal, and axial RoPE, are the ones that are not timed."""
+    """Those made from the signal, and those of several axes, are the ones that are not timed."""
     timed = {kind for kind, _ in _over_none()}
-    without = {*encodings.names("signal"), "axial_rotary"}
+    without = {*encodings.names("signal"), *encodings.names("axes")}
     return timed.isdisjoint(without) and timed >= {*encodings.names()}
 
 

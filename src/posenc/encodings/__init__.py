@@ -10,7 +10,7 @@ from posenc.attention import Position, words
 from posenc.attention.core import check_doors
 from posenc.encodings import toeplitz as toeplitz
 from posenc.encodings.added import Added
-from posenc.encodings.axial import AxialRotary
+from posenc.encodings.axial import AxialRotary, patch_centres, shaken
 from posenc.encodings.cope import CoPE
 from posenc.encodings.deberta import DeBERTa
 from posenc.encodings.distance import ALiBi, T5Bias
@@ -20,13 +20,15 @@ from posenc.encodings.fire import FIRE
 from posenc.encodings.fope import FoPE
 from posenc.encodings.kerple import Kerple
 from posenc.encodings.learnable import Learnable, LearnableFrequency, SineLinear
+from posenc.encodings.mrope import MRoPE
 from posenc.encodings.none import NoPosition
 from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
-from posenc.encodings.resizing import resize
+from posenc.encodings.resizing import resize, resize_grid
 from posenc.encodings.rotary import Rotary
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
+from posenc.encodings.swin import SwinBias
 from posenc.encodings.tpe import TPE
 from posenc.encodings.transformer_xl import TransformerXL
 from posenc.encodings.tupe import TUPE
@@ -55,6 +57,7 @@ __all__ = [
     "Kerple",
     "Learnable",
     "LearnableFrequency",
+    "MRoPE",
     "NoPosition",
     "PoPE",
     "Relative",
@@ -63,6 +66,7 @@ __all__ = [
     "SineSPE",
     "Sinusoidal",
     "StochasticPosition",
+    "SwinBias",
     "T5Bias",
     "TransformerXL",
     "WindowStatistics",
@@ -70,8 +74,11 @@ __all__ = [
     "get",
     "make",
     "names",
+    "patch_centres",
     "register",
     "resize",
+    "resize_grid",
+    "shaken",
     "window_statistics",
     "with_window_statistics",
 ]
@@ -105,7 +112,7 @@ _MODERN: dict[str, type[Position]] = {
     "pope": PoPE,
 }
 _SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
-_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary}
+_AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary, "mrope": MRoPE, "swin": SwinBias}
 _OWN: dict[str, type[Position]] = {}
 _SERIES = {**_BOOK, **_MODERN, **_SIGNAL}
 _GROUPS = {

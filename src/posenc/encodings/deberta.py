@@ -40,10 +40,20 @@ class DeBERTa(Position):
         the paper uses 512, the length of its inputs.
     formula : {"paper", "program"}
         Where the third term is looked up; with "program" weights of published models serve.
+    n_buckets : int, optional
+        Rows of P for each side where they are shared, an even number of at least 4, as in the later
+        DeBERTa models, which have 256 for distances up to 512: offsets up to `n_buckets / 2` have
+        one each, the others share rows that widen in proportion to the distance. k must then be
+        above `n_buckets / 2 + 1`, and stays what it is when the table is resized.
+    map_bias : bool
+        Whether both maps add a vector, as those of the later models do. Where these use the maps of
+        the content for positions as well (`share_att_key`), copy weight and bias of its query and
+        key maps; a layer norm that they put on P belongs into `vectors`.
 
     Notes
     -----
-    Parameters to learn, in every layer: `2 * k * d_model + 2 * d_model**2`. P starts normal with
+    Parameters to learn, in every layer: `2 * k * d_model + 2 * d_model**2`, with `n_buckets` for k
+    where it is given, and `2 * d_model` more with `map_bias`. P starts normal with
     standard deviation 0.02, as in the authors' program. Cost: O(n_heads L (L + k d_head)) per
     layer and batch row, as its term is dense.
 
@@ -68,14 +78,20 @@ class DeBERTa(Position):
         *,
         max_distance: int | None = None,
         formula: str = "paper",
+        n_buckets: int | None = None,
+        map_bias: bool = False,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.formula = _checks.choice("formula", formula, ("paper", "program"))
         if max_distance is not None:
             max_distance = _checks.count("max_distance", max_distance, minimum=1)
         self._max_distance = max_distance
-        self.vectors = nn.Parameter(torch.empty(2 * self.max_distance, d_model))
-        self.query, self.key = empty_linear(d_model, d_model), empty_linear(d_model, d_model)
+        self.n_buckets = n_buckets
+        if n_buckets is not None:
+            self._max_distance = self._checked_reach(n_buckets)
+        self.vectors = nn.Parameter(torch.empty(2 * self._span, d_model))
+        bias = _checks.flag("map_bias", map_bias)
+        self.query, self.key = (empty_linear(d_model, d_model, bias=bias) for _ in range(2))
         self.reset_parameters()
 
     @torch.no_grad()
@@ -89,9 +105,26 @@ class DeBERTa(Position):
         """Distance from which on all share a vector."""
         return self._max_distance or self.max_length
 
+    @property
+    def _span(self) -> int:
+        """Rows of the table for each side."""
+        return self.n_buckets or self.max_distance
+
+    def _checked_reach(self, n_buckets: int) -> int:
+        """Return the largest distance, or raise ValueError unless buckets can share it out."""
+        if _checks.even("n_buckets", n_buckets) < 4:
+            raise ValueError(f"n_buckets must be at least 4, got {n_buckets}")
+        least = n_buckets // 2 + 2
+        if self.max_distance < least:
+            raise ValueError(
+                f"max_distance must be at least n_buckets / 2 + 2 = {least}, "
+                f"got {self.max_distance}"
+            )
+        return self.max_distance
+
     def _learned_rows(self) -> Rows:
-        reach = self.max_distance
-        return Rows(("vectors",), 0, 2 * reach, reach, reach, clipped=True)
+        span = self._span
+        return Rows(("vectors",), 0, 2 * span, span, span, clipped=True)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         # attention divides by sqrt(d_head), and all three terms by sqrt(3) more
@@ -103,10 +136,9 @@ class DeBERTa(Position):
             return self._step(precise(q), precise(k), places)
         q, k = precise(q) * self.d_head**-0.5, precise(k) * (3 * self.d_head) ** -0.5
         # key minus query, so that i - j of the paper runs the other way
-        reach = self.max_distance
-        offset = clipped_offsets(places, reach, type(self).__name__) - reach
-        rows = (-offset).clamp(max=reach - 1) + reach
-        others = offset.clamp(max=reach - 1) + reach if self.formula == "paper" else rows
+        offset = clipped_offsets(places, self.max_distance, type(self).__name__)
+        rows = self._rows(-1, offset)[offset]
+        others = self._rows(1, offset)[offset] if self.formula == "paper" else rows
         asking = q @ self._heads(self.key, q)
         asked = k @ self._heads(self.query, k)
         by_key = asked.gather(-1, _like(others.mT, asked))
@@ -136,9 +168,23 @@ class DeBERTa(Position):
 
     def _rows(self, sign: int, like: Tensor) -> Tensor:
         """Return the row of the table for the offsets -k, ..., k, or for k, ..., -k."""
-        reach = self.max_distance
-        offset = torch.arange(-reach, reach + 1, device=like.device)
-        return (sign * offset).clamp(max=reach - 1) + reach
+        reach, span = self.max_distance, self._span
+        offset = sign * torch.arange(-reach, reach + 1, device=like.device)
+        if self.n_buckets is not None:
+            offset = self.bucket(offset)
+        return offset.clamp(-span, span - 1) + span
+
+    def bucket(self, offset: Tensor) -> Tensor:
+        """Return the bucket of each whole offset i - j, a signed number, where rows are shared.
+
+        Those beyond -n_buckets, ..., n_buckets - 1 share the outermost row.
+        """
+        single = self._span // 2
+        growth = (offset.abs().clamp(min=single).double() / single).log()
+        growth *= (single - 1) / math.log((self.max_distance - 1) / single)
+        # where the logarithms' ratio is a whole number, rounding must not add a bucket
+        shared = offset.sign() * (single + (growth - 1e-9).ceil().long())
+        return torch.where(offset.abs() <= single, offset, shared)
 
     def _heads(self, project: nn.Linear, like: Tensor) -> Tensor:
         """Return the projected table, (heads, d_head, 2 k)."""

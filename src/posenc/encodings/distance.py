@@ -34,6 +34,10 @@ class T5Bias(Position):
         Distance from which on all share a bucket, above `n_buckets / 4`. The whole part of the
         logarithm makes it earlier: with the defaults 91 where both sides are seen, and 113 in a
         causal layer.
+    bidirectional : bool, optional
+        Whether half of the buckets serve keys after the query, as in T5's encoder; if not, all
+        serve those before, and later keys share the query's own, as in its decoder. By default as
+        the layer looks: not in a causal one. To be said where a mask, and not the layer, is causal.
 
     Notes
     -----
@@ -44,7 +48,7 @@ class T5Bias(Position):
     Raises
     ------
     ValueError
-        If a size or option is out of range, or `max_distance` is too small for a causal layer.
+        If a size or option is out of range, or `max_distance` is too small for buckets of one side.
 
     Examples
     --------
@@ -62,14 +66,20 @@ class T5Bias(Position):
         *,
         n_buckets: int = 32,
         max_distance: int = 128,
+        bidirectional: bool | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
+        if bidirectional is not None:
+            bidirectional = _checks.flag("bidirectional", bidirectional)
+        self.bidirectional = bidirectional
         self.n_buckets = _checks.count("n_buckets", n_buckets, minimum=4)
         if n_buckets % 4:
             raise ValueError(f"n_buckets must be a multiple of 4, got {n_buckets}")
         self.max_distance = _checks.count(
             "max_distance", max_distance, minimum=self.n_buckets // 4 + 1
         )
+        if bidirectional is False:
+            self._check_one_sided()
         self.values = nn.Parameter(torch.empty(n_heads, n_buckets))
         self.reset_parameters()
 
@@ -82,17 +92,23 @@ class T5Bias(Position):
         return Rows()  # its buckets serve any length
 
     def check_causal(self) -> None:
+        if not self.bidirectional:
+            self._check_one_sided()
+
+    def _check_one_sided(self) -> None:
+        """Raise ValueError if all buckets cannot serve one side."""
         single = self.n_buckets // 2
         if self.max_distance <= single:
             raise ValueError(
-                f"max_distance must be above n_buckets / 2 = {single} in a causal layer, "
-                f"got {self.max_distance}"
+                f"max_distance must be above n_buckets / 2 = {single} in a causal layer or "
+                f"with bidirectional=False, got {self.max_distance}"
             )
 
     @by_offset(reach="max_distance")  # from there on, all offsets of one sign share a bucket
     def bias(self, offset: Tensor, places: Places) -> Tensor:
         # in float32 at least, as the gradient of a bucket sums over many pairs
-        return precise(self.values)[:, self.bucket(offset, causal=places.causal)]
+        causal = places.causal if self.bidirectional is None else not self.bidirectional
+        return precise(self.values)[:, self.bucket(offset, causal=causal)]
 
     def bucket(self, offset: Tensor, *, causal: bool = False) -> Tensor:
         """Return the bucket, 0 to n_buckets - 1, of each offset j - i, real ones rounded.
@@ -102,7 +118,7 @@ class T5Bias(Position):
         # whole numbers are left alone, as ONNX rounds no integers
         offset = (offset.round() if offset.is_floating_point() else offset).long()
         if causal:
-            self.check_causal()
+            self._check_one_sided()
             return self._shared_out(-offset.clamp(max=0), self.n_buckets)
         half = self.n_buckets // 2
         return self._shared_out(offset.abs(), half) + half * (offset > 0)
@@ -125,11 +141,16 @@ class ALiBi(Position):
     encoders. For n heads, a power of 2, the slopes are
     2**(-8 h / n), h = 1..n; for other n they are those of the next smaller power, followed by
     every other one of the next larger, as the authors recommend.
+    Some programs add the slope times the index of the key (BLOOM, MPT): in a causal layer that
+    differs by a constant of each row, which the softmax does not see.
 
     Parameters
     ----------
     d_model, n_heads, max_length : int
         As for `Position`. Any length is served.
+    bias_max : float
+        What stands for the 8 in the slopes, above 0: `alibi_bias_max` of MPT, whose models for
+        long stories have 16.
 
     Notes
     -----
@@ -139,7 +160,8 @@ class ALiBi(Position):
     Raises
     ------
     ValueError
-        If a size is not a positive integer or `n_heads` does not divide `d_model`.
+        If a size is not a positive integer or `n_heads` does not divide `d_model`, or `bias_max`
+        is not above 0.
 
     Examples
     --------
@@ -151,19 +173,22 @@ class ALiBi(Position):
     shared = True
     slopes: Tensor
 
-    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, max_length: int, *, bias_max: float = 8.0
+    ) -> None:
         super().__init__(d_model, n_heads, max_length)
-        self.register_exact("slopes", np.array(_slopes(n_heads)), wide=True)
+        self.bias_max = _checks.positive("bias_max", bias_max)
+        self.register_exact("slopes", np.array(_slopes(n_heads, self.bias_max)), wide=True)
 
     @by_offset
     def bias(self, offset: Tensor) -> Tensor:
         return -self.slopes[:, None] * offset.abs().to(self.slopes.dtype)
 
 
-def _slopes(n_heads: int) -> list[float]:
+def _slopes(n_heads: int, bias_max: float) -> list[float]:
     """Return one slope per head, falling geometrically."""
     power = 1 << (n_heads.bit_length() - 1)
-    slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
+    slopes = [2.0 ** (-bias_max * h / power) for h in range(1, power + 1)]
     if power == n_heads:
         return slopes
-    return slopes + _slopes(2 * power)[::2][: n_heads - power]
+    return slopes + _slopes(2 * power, bias_max)[::2][: n_heads - power]

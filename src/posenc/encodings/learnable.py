@@ -23,10 +23,14 @@ class Learnable(Added):
         As for `Added`. An input longer than `max_length` is an error: no row was learned for it.
     std : float
         Standard deviation of the normal start, above 0; BERT's is 0.02.
+    offset : int
+        Row of position 0, at least 0. The tables of OPT, BART and RoBERTa begin with 2 rows that
+        are no positions, and their weights are loaded with an offset of 2.
 
     Notes
     -----
-    Parameters to learn: `max_length * d_model` (and 1 with `scale="learned"`). Cost: O(L d_model).
+    Parameters to learn: `(offset + max_length) * d_model` (and 1 with `scale="learned"`). Cost:
+    O(L d_model).
 
     Raises
     ------
@@ -47,11 +51,13 @@ class Learnable(Added):
         max_length: int,
         *,
         std: float = 0.02,
+        offset: int = 0,
         scale: str = "paper",
     ) -> None:
         super().__init__(d_model, n_heads, max_length, scale=scale)
         self.std = _checks.positive("std", std)
-        self.vectors = nn.Parameter(torch.empty(max_length, d_model))
+        self.offset = _checks.count("offset", offset, minimum=0)
+        self.vectors = nn.Parameter(torch.empty(self.offset + max_length, d_model))
         self.reset_parameters()
 
     @torch.no_grad()
@@ -60,11 +66,14 @@ class Learnable(Added):
         self.vectors.normal_().mul_(self.std)
 
     def _learned_rows(self) -> Rows:
-        return Rows(("vectors",), 0, self.max_length, 0, self.max_length - 1)
+        first = self.offset
+        return Rows(
+            ("vectors",), 0, first + self.max_length, first, self.max_length - 1, still=first
+        )
 
     def table(self, length: int) -> Tensor:
         self.check_length(length)
-        return self.vectors[:length]
+        return self.vectors[self.offset : self.offset + length]
 
 
 class LearnableFrequency(Added):

@@ -33,8 +33,14 @@ class Rotary(Position):
         Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d / 2), as in GPT-NeoX and
         LLaMA.
     share : float
-        Share of a head's dimensions that turn, the first ones; the others carry no position
-        ("partial rotary", Black et al. 2022). Above 0, at most 1.
+        Share of a head's dimensions that turn; the others carry no position ("partial rotary",
+        Black et al. 2022). Above 0, at most 1.
+    first : int
+        First dimension of those that turn, 0 by default. In heads of multi-head latent attention
+        they come last (DeepSeek-AI 2024), so that `first` is what the share leaves.
+    direction : {1, -1}
+        1 turns as in the paper, -1 the other way round, as NanoChat does. Weights trained with one
+        fail with the other.
     keep : float
         Share of the pairs that keep their frequency, the fast ones; those of lowest frequency get
         0 and carry no position ("p-RoPE", Barbero et al. 2024). From 0 to 1.
@@ -58,7 +64,8 @@ class Rotary(Position):
     Attributes
     ----------
     omega : array of shape (d / 2,)
-        Angular frequencies in radians per position after scaling, for an input of `max_length`.
+        Angular frequencies in radians per position after scaling, for an input of `max_length`;
+        with a minus where `direction` is -1.
     attention_factor : float
         What the turned dimensions are multiplied by, other than 1 for "yarn" and "longrope".
 
@@ -98,6 +105,8 @@ class Rotary(Position):
         base: float = 10_000.0,
         pairing: str = "interleaved",
         share: float = 1.0,
+        first: int = 0,
+        direction: int = 1,
         keep: float = 1.0,
         scaling: str = "none",
         factor: float | None = None,
@@ -106,7 +115,12 @@ class Rotary(Position):
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.pairing = check_pairing(pairing)
-        trained = frequencies.geometric(_turning(self.d_head, share), base)
+        turning = _turning(self.d_head, share)
+        self.first = _first(first, turning, self.d_head)
+        if direction not in (1, -1):
+            raise ValueError(f"direction must be 1 or -1, got {direction!r}")
+        self.direction = int(direction)
+        trained = frequencies.geometric(turning, base)
         self._n_kept = _n_kept(len(trained), keep)
         self.stretching = Stretching(
             trained, self.max_length, scaling, factor, original_length, scaling_options
@@ -123,14 +137,21 @@ class Rotary(Position):
         turns = self._cos_sin(places.of_queries, omega)
         same = places.of_keys is places.of_queries
         if same and places.is_step:  # few calls are faster than small ones
-            both = turn(torch.cat((q, k), 1), *turns, self.pairing)
+            both = self._turned(torch.cat((q, k), 1), turns)
             return both[:, : q.shape[1]], both[:, q.shape[1] :]
         others = turns if same else self._cos_sin(places.of_keys, omega)
-        return turn(q, *turns, self.pairing), turn(k, *others, self.pairing)
+        return self._turned(q, turns), self._turned(k, others)
+
+    def _turned(self, x: Tensor, turns: tuple[Tensor, Tensor]) -> Tensor:
+        """Return queries or keys whose dimensions from the first one on have turned."""
+        if not self.first:
+            return turn(x, *turns, self.pairing)
+        turned = turn(x[..., self.first :], *turns, self.pairing)
+        return torch.cat((x[..., : self.first], turned), -1)
 
     def _omega_for(self, length: int) -> np.ndarray:
         """Return the angular frequencies for an input of this length, (d / 2,)."""
-        omega = self.stretching.at(length).copy()
+        omega = self.direction * self.stretching.at(length)
         omega[self._n_kept :] = 0
         return omega
 
@@ -160,13 +181,17 @@ class Rotary(Position):
         end = steps.first + steps.length
         if steps.given is not None or omega.ndim > 1:
             t = steps.positions
-            cos, sin = waves(t, constants(omega, t))
+            cos, sin = self._waves(t, constants(omega, t))
             return self._loud(cos[:, None]), self._loud(sin[:, None])
         if end <= self.max_length and omega is self.omega:
             return self.cos[steps.first : end], self.sin[steps.first : end]
         turns = self._angles(end, steps.first, omega)
         cos, sin = (torch.as_tensor(a).to(self.cos) for a in turns)
         return cos, sin
+
+    def _waves(self, t: Tensor, omega: Tensor) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines of all angles at given positions, (batch, length, d / 2)."""
+        return waves(t, omega)
 
     def _angles(
         self, end: int, first: int = 0, omega: np.ndarray | None = None
@@ -193,6 +218,17 @@ def _turning(d_head: int, share: float) -> int:
             f"got {share!r}, which is {wanted:.6g} of {d_head}{hint}"
         )
     return turning
+
+
+def _first(first: int, turning: int, d_head: int) -> int:
+    """Return the first dimension that turns, or raise ValueError if too few are behind it."""
+    still = d_head - turning
+    if _checks.count("first", first, minimum=0) > still:
+        raise ValueError(
+            f"first must be at most {still}, as {turning} of a head's {d_head} dimensions turn, "
+            f"got {first}"
+        )
+    return first
 
 
 def _n_kept(n_pairs: int, keep: float) -> int:

@@ -134,10 +134,10 @@ def contribution(position: Position, length: int, contents: Tensor) -> Tensor:
         return weights[None]
     q = x.unflatten(-1, (position.n_heads, -1)).transpose(1, 2)
     line = _line(position, length)
-    places = [] if line is None else [Places.at(line, x, position.n_axes)]
-    turned_q, turned_k = position.rotate(q, q, *places)
+    places = Places.of(x) if line is None else Places.at(line, x, position.n_axes)
+    turned_q, turned_k = position.through("rotate", places, q, q)
     added = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
-    bias = position.bias(x, q, q)
+    bias = position.through("bias", places, x, q, q)
     return added if bias is None else added + bias
 
 

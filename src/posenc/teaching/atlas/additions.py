@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import pad
 
 from posenc import encodings
 from posenc.attention import Places, Position, SelfAttention
@@ -14,7 +15,7 @@ from posenc.attention import Places, Position, SelfAttention
 D_MODEL, N_HEADS, LENGTH = 64, 4, 48
 QUERIES = (16, 31)  # places from which scores are seen
 REACH = 15  # offsets to each side
-ROWS = 6  # of a grid of LENGTH tokens, for encodings of two axes
+ROWS = 6  # of a grid of LENGTH tokens, for encodings of several axes
 
 
 def make(name: str) -> Position:
@@ -42,9 +43,9 @@ def added_rows(name: str) -> NDArray[np.float64] | None:
 def by_offset(name: str) -> NDArray[np.float64] | None:
     """Return what a pair of equal tokens gains at each offset, as the `QUERIES` see it.
 
-    An encoding of two axes is asked along one of them. All tokens hold ones, and queries and keys
-    are the tokens as they are; of the first head the result is (queries, 2 REACH + 1), key minus
-    query from -REACH to REACH. Gained are scores, or weights at the door `mix`; what the door
+    An encoding of several axes is asked along the last one. All tokens hold ones, and queries and
+    keys are the tokens as they are; of the first head the result is (queries, 2 REACH + 1), key
+    minus query from -REACH to REACH. Gained are scores, or weights at the door `mix`; what the door
     `embed` does to scores is left out. None if no door but `embed` is used.
     """
     position = make(name)
@@ -65,8 +66,8 @@ def who_sees_whom(name: str, n_heads: int = N_HEADS) -> NDArray[np.float64]:
     """Return the attention weights of equal tokens, averaged over heads: (queries, keys).
 
     Queries and keys are the tokens as they are, so without position every token sees all alike,
-    and whatever departs from that is the encoding's doing, at its start. With two axes tokens stand
-    on a grid of `ROWS` rows, row by row.
+    and whatever departs from that is the encoding's doing, at its start. With several axes tokens
+    stand on a grid of `ROWS` rows along the last two, row by row.
     """
     with _one_draw():
         position = encodings.make(name, D_MODEL, n_heads, LENGTH)
@@ -74,7 +75,8 @@ def who_sees_whom(name: str, n_heads: int = N_HEADS) -> NDArray[np.float64]:
     layer.qkv.weight[: 2 * D_MODEL] = torch.eye(D_MODEL).repeat(2, 1)
     x = torch.ones(1, LENGTH, D_MODEL, dtype=torch.float64)
     grid = torch.cartesian_prod(torch.arange(ROWS), torch.arange(LENGTH // ROWS))
-    return layer.weights(x, positions=grid if position.n_axes > 1 else None)[0].mean(0).numpy()
+    places = pad(grid, (position.n_axes - 2, 0)) if position.n_axes > 1 else None
+    return layer.weights(x, positions=places)[0].mean(0).numpy()
 
 
 def offset_only(name: str) -> bool:
@@ -113,11 +115,11 @@ def _gained(position: Position, x: Tensor) -> Tensor:
     if isinstance(mixed, Tensor):
         return mixed[None] if mixed.ndim == 3 else mixed
     q = x.unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
-    if position.n_axes == 1:
-        turned_q, turned_k = position.rotate(q, q)
-    else:
-        line = torch.stack((torch.zeros(LENGTH), torch.arange(LENGTH)), -1)
-        turned_q, turned_k = position.rotate(q, q, Places.at(line, x, position.n_axes))
+    places = Places.of(x)
+    if position.n_axes > 1:
+        line = pad(torch.arange(LENGTH)[:, None], (position.n_axes - 1, 0))
+        places = Places.at(line, x, position.n_axes)
+    turned_q, turned_k = position.through("rotate", places, q, q)
     gained = (turned_q @ turned_k.mT - q @ q.mT) * position.d_head**-0.5
-    bias = position.bias(position.embed(x), turned_q, turned_k)
+    bias = position.through("bias", places, position.embed(x), turned_q, turned_k)
     return gained if bias is None else gained + bias

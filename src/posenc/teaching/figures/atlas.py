@@ -84,7 +84,9 @@ def maps() -> None:
         "Shaw, T5, eRPE, Transformer-XL and DeBERTa: random diagonal stripes. Learned positions: "
         "vertical stripes. TUPE: unordered speckle. CoPE: one colour, as its vectors start at 0. "
         "DyWPE and window statistics: one colour, as equal tokens are a constant series. Axial "
-        "RoPE: bright diagonals, one for each row of its grid.",
+        "RoPE: bright diagonals, one for each row of its grid. M-RoPE: blocks of one colour, a row "
+        "of the grid each, as columns turn its slowest pairs. Swin's table: random stripes, broken "
+        "where a row of the grid ends.",
         n_colours=N_COLOURS,
     )
 

@@ -34,4 +34,10 @@ assert torch.allclose(make("alibi").bias(x, q, k), penalty)""",
     verdicts=("N12", "N14"),
     papers=("press2022alibi",),
     chapter="relative-and-hybrid",
+    more=(
+        "BLOOM and MPT add the slope times the place of the key, not minus the distance. In a "
+        "causal layer that is the same, because all scores of a row differ by one number, which "
+        "the softmax does not see. `bias_max` is the 8 in the slopes: MPT's models for long "
+        "stories have 16."
+    ),
 )

@@ -38,6 +38,14 @@ omega = 100 ** (-torch.arange(0, d_head // 2, 2) / (d_head // 2))
 turn = torch.exp(1j * (grid[..., None] * omega).flatten(1))  # half of the pairs for each axis
 turned = torch.view_as_real(torch.view_as_complex(q.unflatten(-1, (-1, 2))) * turn).flatten(-2)
 assert torch.allclose(make("axial_rotary").rotate(q, k, Places.at(grid, x, 2))[0], turned)""",
-    papers=("heo2024ropevit",),
+    papers=("heo2024ropevit", "simeoni2025dinov3"),
     chapter="time-and-space",
+    more=(
+        "Options say how released models of pictures have it. `parts` gives each axis its own "
+        "number of dimensions and `base` its own base, as films need, whose time is no width. "
+        "`pairing` says which dimensions form a pair. DINOv3 counts no patches: `patch_centres` "
+        "puts them between -1 and 1 on both axes, whatever the size of the picture, `fastest` = "
+        "2π lets the fastest pair turn once for each unit, and `shaken` shifts and stretches all "
+        "places at random in training, so that no exact size is learned."
+    ),
 )

@@ -38,7 +38,7 @@ asked = torch.einsum("bhid,ijhd->bhij", q, a[row]) + torch.einsum("bhjd,ijhd->bh
 turned_q, turned_k = module.rotate(q, k)  # only divides q by sqrt(3)
 assert torch.allclose(module.bias(x, turned_q, turned_k), asked / (3 * d_head) ** 0.5)""",
     verdicts=("N26", "N28", "N29"),
-    papers=("he2021deberta",),
+    papers=("he2021deberta", "he2023debertav3"),
     more=(
         "Shaw's encoding lets a query ask for an offset. The authors add the question that is "
         "left: at which offset a key wants to be seen. A product of position with position is "
@@ -46,6 +46,9 @@ assert torch.allclose(module.bias(x, turned_q, turned_k), asked / (3 * d_head) *
         "towards every other token, a relative position, and no vector is ever the sum of the "
         "two: that is what *disentangled* means. In their model all layers share one table; here "
         "each layer has its own. Their program looks the last term up at $i - j$ where the paper "
-        "writes $j - i$, and so does that of Hugging Face; the option `formula` has both."
+        "writes $j - i$, and so does that of Hugging Face; the option `formula` has both. "
+        "The later DeBERTa models look twice as far with half of the rows: `n_buckets` = 256 gives "
+        "each offset up to 128 a row of its own and lets those up to 512 share the rest, in steps "
+        "that widen with the distance; `map_bias` adds the vectors that their maps have."
     ),
 )

@@ -32,4 +32,10 @@ assert torch.allclose(module.embed(x), x + rows)""",
     papers=("gehring2017convolutional", "devlin2019bert", "zerveas2021transformer"),
     verdicts=("S39", "S41", "R11"),
     chapter="four-doors",
+    more=(
+        "The tables of OPT, BART and RoBERTa begin with two rows that are no positions: `offset` "
+        "= 2 puts position 0 behind them. A learned table can be stretched. `resize` does so along "
+        "a line, `resize_grid` as an image for pictures of another size, with the antialiased "
+        "bicubic kernel of vision transformers or without it."
+    ),
 )

@@ -41,8 +41,10 @@ assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
     chapter="rotary",
     more=(
         "Options change which pairs turn, and how fast. `share` turns the first part of a head's "
-        "dimensions and leaves the others without position (*partial rotary*), `keep` stops the "
-        "slowest pairs (*p-RoPE*). `scaling` slows frequencies down for inputs longer than in "
+        "dimensions and leaves the others without position (*partial rotary*), `first` says where "
+        "the part begins (in DeepSeek's latent attention it comes last), `keep` stops the "
+        "slowest pairs (*p-RoPE*), and `direction` = -1 turns all of them backwards, as NanoChat "
+        "does. `scaling` slows frequencies down for inputs longer than in "
         "training: `linear`, `ntk`, `dynamic_ntk`, `yarn`, `llama3` or `longrope`, with the "
         "`original_length` of training and a `factor`. [Longer than in training]"
         "(beyond-training-length) says which pairs each of them touches."

@@ -37,4 +37,9 @@ assert torch.allclose(module.bias(x, q, k), module.values[:, bucket])""",
     papers=("raffel2020t5",),
     verdicts=("F36", "N17", "N19"),
     chapter="relative-and-hybrid",
+    more=(
+        "T5's encoder gives half of the buckets to keys after the query, its decoder all of them "
+        "to keys before. The library takes the decoder's in a causal layer; `bidirectional` says "
+        "it where a mask, and not the layer, hides what comes later."
+    ),
 )
