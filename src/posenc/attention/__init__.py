@@ -6,10 +6,10 @@ or `CrossAttention` (`layer`, `cross`). To write one, derive from `Position` (`p
 declare what a door adds with `by_offset` and its like (`terms`).
 
 Behind them: `places` knows where tokens stand; `axes` refuses tensors that a door is not made for;
-`core` is what both layers share, `maps` the linear maps that others may replace; `masks` says who
-sees whom, `cache` remembers earlier tokens; `words` knows what things are called elsewhere.
-`kernels` decides which kernel serves: PyTorch's own (`flash`), `blocks`, `flex` on a GPU, or the
-`formula`. Torch starts here.
+`core` is what both layers share, `scoring` what their softmax gets besides, `maps` the linear maps
+that others may replace; `masks` says who sees whom, `cache` remembers earlier tokens; `words` knows
+what things are called elsewhere. `kernels` decides which kernel serves: PyTorch's own (`flash`),
+`blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
 """
 
 from posenc.attention.cache import Cache, Kept
@@ -19,6 +19,7 @@ from posenc.attention.layer import SelfAttention
 from posenc.attention.masks import check_mask
 from posenc.attention.places import Places, Steps
 from posenc.attention.position import DOORS, Mix, Position
+from posenc.attention.scoring import QueryScaling, Scoring
 from posenc.attention.terms import Form, Term, by_offset, by_product, by_query_and_offset
 from posenc.attention.turning import cos_sin, rope
 
@@ -31,6 +32,8 @@ __all__ = [
     "Mix",
     "Places",
     "Position",
+    "QueryScaling",
+    "Scoring",
     "SelfAttention",
     "Steps",
     "Term",
