@@ -131,8 +131,8 @@ class SelfAttention(Attention):
             from the first real token.
         pairs : (length, length) bool, optional
             Or with a batch axis in front: True where a query (row) looks at a key (column), as far
-            as the key is no padding. With a cache, columns are all tokens so far. What a query gets
-            that may look at no key at all means nothing.
+            as the key is no padding. With a cache, columns are all tokens that it holds, and the
+            new ones. What a query gets that may look at no key at all means nothing.
         positions : (length,) or (batch, length), optional
             Integers or real times in steps, in float32 or float64 also where x has a half type;
             (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
@@ -190,7 +190,7 @@ class SelfAttention(Attention):
         tokens = self.position.kept(x) if self.position.keeps_tokens else None
         kept = cache.joined(Kept(k, v, places.of_keys, padding, tokens))
         k, v, steps, padding, tokens = kept
-        seen = self._seen(x, k, padding, pairs)
+        seen = self._seen(x, k, padding, pairs, cache)
         places = places.over(steps, tokens)
         out = self._attended(x, q, k, v, seen, places, bias, limited=limited)
         cache.keep(self, kept)
@@ -274,12 +274,26 @@ class SelfAttention(Attention):
         return Places(steps, steps, causal=self.causal, cached=cache is not None)
 
     def _seen(
-        self, x: Tensor, k: Tensor, padding: Tensor | None, pairs: Tensor | None
+        self,
+        x: Tensor,
+        k: Tensor,
+        padding: Tensor | None,
+        pairs: Tensor | None,
+        cache: Cache | None = None,
     ) -> Tensor | None:
         n_queries, n_keys = x.shape[1], k.shape[2]
-        return who_sees_whom(
-            padding, pairs, n_queries, n_keys, x.device, causal=self.causal, window=self.window
+        seen = who_sees_whom(
+            padding,
+            pairs,
+            n_queries,
+            n_keys,
+            x.device,
+            causal=self.causal,
+            window=self.window,
+            order=None if cache is None else cache.order(n_keys, x.device),
         )
+        sight = None if cache is None else cache.sight(n_queries, n_keys, x.device)
+        return seen if sight is None else sight if seen is None else seen & sight
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, the first two behind the door `rotate`."""
