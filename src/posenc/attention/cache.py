@@ -247,6 +247,22 @@ class Cache:
         steps = Steps(0, x.device) if self._kept is None else self._kept.steps
         return steps.onward(x.shape[1])
 
+    @property
+    def padded(self) -> bool:
+        """Whether a mask came with tokens that are kept."""
+        return self._kept is not None and self._kept.padding is not None
+
+    def behind_real(self) -> Tensor | int:
+        """Return the place behind the last real token of each row, (batch, 1), or 0."""
+        if self._kept is None:
+            return 0
+        steps, padding = self._kept.steps, self._kept.padding
+        if padding is None:
+            return steps.onward(1).positions
+        places = steps.positions.expand(len(padding), -1)
+        last = torch.arange(steps.length, device=padding.device).where(padding, -1).amax(1, True)
+        return (places.gather(1, last.clamp(min=0)) + 1).where(last >= 0, 0)
+
     def joined(self, new: Kept) -> Kept:
         """Return what is kept with new tokens behind it; `keep` stores it."""
         old = self._kept
