@@ -1,12 +1,12 @@
 """Attention with four doors through which position may enter.
 
 Three ways in. With an attention of your own, begin at `rope` and `cos_sin`, which turn queries and
-keys as functions (`turning`). To use or change an encoding of the book, hand it to `SelfAttention`
-or `CrossAttention` (`layer`, `cross`). To write one, derive from `Position` (`position`), and
-declare what a door adds with `by_offset` and its like (`terms`).
+keys as functions (`turning`). To use or change an encoding of the book, hand it to `SelfAttention`,
+`LatentAttention` or `CrossAttention` (`layer`, `latent`, `cross`). To write one, derive from
+`Position` (`position`), and declare what a door adds with `by_offset` and its like (`terms`).
 
 Behind them: `places` knows where tokens stand; `axes` refuses tensors that a door is not made for;
-`core` is what both layers share, `scoring` what their softmax gets besides, `maps` the linear maps
+`core` is what all layers share, `scoring` what their softmax gets besides, `maps` the linear maps
 that others may replace; `masks` says who sees whom, `cache` remembers earlier tokens; `words` knows
 what things are called elsewhere. `kernels` decides which kernel serves: PyTorch's own (`flash`),
 `blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
@@ -15,6 +15,7 @@ what things are called elsewhere. `kernels` decides which kernel serves: PyTorch
 from posenc.attention.cache import Cache, Kept
 from posenc.attention.core import check_position, embedded
 from posenc.attention.cross import CrossAttention
+from posenc.attention.latent import LatentAttention, LatentSizes
 from posenc.attention.layer import SelfAttention
 from posenc.attention.masks import check_mask
 from posenc.attention.places import Places, Steps
@@ -29,6 +30,8 @@ __all__ = [
     "CrossAttention",
     "Form",
     "Kept",
+    "LatentAttention",
+    "LatentSizes",
     "Mix",
     "Places",
     "Position",

@@ -63,9 +63,9 @@ class Attention(nn.Module):
         `seen` is that of `who_sees_whom`, and `limited` says whether it holds more than padding. A
         `bias` that was computed before takes the place of the encoding's own.
         """
-        k, v = self._for_all_heads(k), self._for_all_heads(v)
+        k, v = self._in_all_heads(k, v)
         if bias is None:
-            bias = self.position.term("bias", places, x, q, k)
+            bias = self.position.term("bias", places, x, *self._for_doors(q, k))
         elif isinstance(bias, Tensor):
             bias = Term.of(bias, "bias")
         heads = attention(
@@ -84,11 +84,11 @@ class Attention(nn.Module):
         return self.out(heads.transpose(1, 2).flatten(2))
 
     def _seen_weights(
-        self, x: Tensor, q: Tensor, k: Tensor, seen: Tensor | None, places: Places
+        self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, seen: Tensor | None, places: Places
     ) -> Tensor:
         """Return the softmax weights plus the tensor of `mix`: (batch, heads, queries, keys)."""
-        k = self._for_all_heads(k)
-        bias = self.position.term("bias", places, x, q, k)
+        k, _ = self._in_all_heads(k, v)
+        bias = self.position.term("bias", places, x, *self._for_doors(q, k))
         mix = self.position.term("mix", places, x)
         weights = softmax_weights(q, k, bias, seen, self.scale, self.scoring.softcap, self.sinks)
         if mix is None or callable(mix):
@@ -98,8 +98,11 @@ class Attention(nn.Module):
 
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         q, k = self._turned(q, k, places)
+        return self._grown(q, places), k
+
+    def _grown(self, q: Tensor, places: Places) -> Tensor:
         growth = self.scoring.query_scaling
-        return (q if growth is None else growth.scaled(q, places)), k
+        return q if growth is None else growth.scaled(q, places)
 
     def _turned(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         if self.position.is_closed("rotate"):
@@ -132,6 +135,14 @@ class Attention(nn.Module):
                 f"{name}.rotate must return queries ({of_q}, width) and keys ({of_k}, width) of "
                 f"one width, got shapes {tuple(new_q.shape)} and {tuple(new_k.shape)}"
             )
+
+    def _in_all_heads(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values of every head, from what a cache keeps of them."""
+        return self._for_all_heads(k), self._for_all_heads(v)
+
+    def _for_doors(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the door `bias` sees of queries and keys."""
+        return q, k
 
     def _for_all_heads(self, x: Tensor) -> Tensor:
         """Return keys or values (batch, n_heads, length, width), repeated where heads share."""

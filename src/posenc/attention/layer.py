@@ -83,15 +83,24 @@ class SelfAttention(Attention):
         scoring: Scoring | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, position, dropout, d_head=d_head, scoring=scoring)
-        self.causal = _checks.flag("causal", causal)
-        if self.causal:
-            position.check_causal()
+        self._limit(causal, window)
         shared = self.n_heads if n_kv_heads is None else n_kv_heads
         self.n_kv_heads = _checks.divisor("n_kv_heads", shared, "n_heads", self.n_heads)
-        self.window = None if window is None else _checks.count("window", window, minimum=1)
         self.qkv = nn.Linear(d_model, sum(self._widths()))
         self.out = nn.Linear(self.n_heads * self.d_head, d_model)
         self.reset_parameters()
+
+    def _limit(self, causal: bool, window: int | None) -> None:
+        """Set what a token may look at."""
+        self.causal = _checks.flag("causal", causal)
+        if self.causal:
+            self.position.check_causal()
+        self.window = None if window is None else _checks.count("window", window, minimum=1)
+
+    @property
+    def _first_map(self) -> nn.Module:
+        """What meets the tokens first, and says of which type they must be."""
+        return self.qkv
 
     def reset_parameters(self) -> None:
         """Start each of the four maps at Glorot's uniform distribution, offsets and sinks at 0."""
@@ -216,10 +225,10 @@ class SelfAttention(Attention):
         if x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, tamed(x, padding), places, padding)
-        q, k, _ = self._project(x, places)
-        x, k = (without_padding(a, padding) for a in (x, k))
+        q, k, v = self._project(x, places)
+        x, k, v = (without_padding(a, padding) for a in (x, k, v))
         places.tokens = x
-        return self._seen_weights(x, q, k, self._seen(x, k, padding, pairs), places)
+        return self._seen_weights(x, q, k, v, self._seen(x, k, padding, pairs), places)
 
     def check_input(self, x: Tensor, mask: Tensor | None) -> None:
         """Raise ValueError unless `x` and `mask` have the shapes that `forward` wants."""
@@ -241,7 +250,7 @@ class SelfAttention(Attention):
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
             )
-        check_dtype("x", x, self.qkv)
+        check_dtype("x", x, self._first_map)
         if cache is not None:
             self._check_cache(cache, x)
         before = 0 if cache is None else cache.length
