@@ -57,6 +57,9 @@ class LanguageModel(RandomPlaces):
         evaluation they count 0, 1, 2, ...; the authors draw there, too, which is
         `model(tokens, positions=model.draw_positions(length))`. Encodings are then made for as
         many places. At least `max_length`.
+    attention_options : mapping, or list of mappings, optional
+        `n_kv_heads`, `window`, `d_head` and `scoring` of `posenc.attention.SelfAttention`, for all
+        layers or, as a list, for each: `[{"window": 128}, {}]` alternates local and global layers.
 
     Attributes
     ----------
