@@ -205,7 +205,8 @@ class LanguageModel(RandomPlaces):
             for i, (layer, embeds) in enumerate(zip(self.layers, self.embeds, strict=True)):
                 if i and embeds:
                     x = embedded(layer.attention.position, x, places, padding)
-                x = layer(x, masks, None, places, None if caches is None else caches[i])
+                own = None if caches is None else caches[i]
+                x = layer(x, masks.padding, None, places, own, masks.pairs)
         return self.head(self.final_norm(x))
 
     draw_positions = RandomPlaces.draw_positions  # has its entry on the reference page here

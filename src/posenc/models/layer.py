@@ -121,22 +121,22 @@ class EncoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        mask: Tensor | Masks | None,
+        mask: Tensor | None,
         bias: Term | None,
         places: Places | None = None,
         cache: Cache | None = None,
+        pairs: Tensor | None = None,
     ) -> Tensor:
         """(batch, length, d_model) to the same; `bias` replaces that of the encoding if given.
 
-        A tensor as `mask` marks padding, (batch, length), whatever the sizes are.
+        `mask` marks padding, (batch, length), whatever the sizes are, and `pairs` who sees whom.
         """
-        masks = mask if isinstance(mask, Masks) else Masks(mask)
-        real = masks.padding
+        masks = Masks(mask, pairs)
         if self.norm_first:
-            x = x + self._attend(self.attention_norm(x, real), masks, bias, places, cache)
-            return x + self._feed_forward(self.feed_forward_norm(x, real))
-        x = self.attention_norm(x + self._attend(x, masks, bias, places, cache), real)
-        return self.feed_forward_norm(x + self._feed_forward(x), real)
+            x = x + self._attend(self.attention_norm(x, mask), masks, bias, places, cache)
+            return x + self._feed_forward(self.feed_forward_norm(x, mask))
+        x = self.attention_norm(x + self._attend(x, masks, bias, places, cache), mask)
+        return self.feed_forward_norm(x + self._feed_forward(x), mask)
 
     def _attend(
         self,
