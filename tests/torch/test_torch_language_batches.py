@@ -77,6 +77,16 @@ def test_a_padded_batch_goes_on_with_a_cache(name, side):
         assert torch.allclose(found, whole, atol=1e-10)
 
 
+def test_a_window_of_padding_says_nothing_of_where_a_text_goes_on():
+    made = model()
+    batch, real = padded("right")
+    cache = Cache(window=4)
+    made(batch, padding=real, cache=cache)
+    with pytest.raises(ValueError, match="positions must be given where the window"):
+        made(batch[:, :1], cache=cache)
+    assert made(batch[:, :1], cache=cache, positions=[[12], [7], [3]]).isfinite().all()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_packed_documents_say_what_they_say_alone(name):
     made = model(name)

@@ -65,7 +65,8 @@ class Cache:
     With a `window`, memory stays small however many tokens come: each token sees the last ones, and
     the first ones of all if they are kept, whatever the layer would let it see besides, and what
     nobody can see any more is dropped. Outputs are those of a mask of pairs that says the same,
-    however the input was cut. All tokens keep the positions that they had.
+    however the input was cut. All tokens keep the positions that they had, and padding takes room
+    as tokens do.
 
     Parameters
     ----------
@@ -253,7 +254,10 @@ class Cache:
         return self._kept is not None and self._kept.padding is not None
 
     def behind_real(self) -> Tensor | int:
-        """Return the place behind the last real token of each row, (batch, 1), or 0."""
+        """Return the place behind the last real token of each row, (batch or 1, 1), or 0.
+
+        Or raise ValueError if a window has dropped all that were real.
+        """
         if self._kept is None:
             return 0
         steps, padding = self._kept.steps, self._kept.padding
@@ -261,6 +265,10 @@ class Cache:
             return steps.onward(1).positions
         places = steps.positions.expand(len(padding), -1)
         last = torch.arange(steps.length, device=padding.device).where(padding, -1).amax(1, True)
+        if self._n_dropped and can_look(last) and (last < 0).any():
+            raise ValueError(
+                "positions must be given where the window of the cache holds padding only, got None"
+            )
         return (places.gather(1, last.clamp(min=0)) + 1).where(last >= 0, 0)
 
     def joined(self, new: Kept) -> Kept:
