@@ -79,7 +79,7 @@ class Attention(nn.Module):
             dropout=self.dropout if self.training else 0.0,
             scale=self.scale,
             softcap=self.scoring.softcap,
-            sinks=self.sinks,
+            sinks=self.sinks if self.scoring.sinks else None,  # to look it up takes longer
         )
         return self.out(heads.transpose(1, 2).flatten(2))
 
@@ -98,7 +98,7 @@ class Attention(nn.Module):
 
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         q, k = self._turned(q, k, places)
-        return self._grown(q, places), k
+        return q if self.scoring.query_scaling is None else self._grown(q, places), k
 
     def _grown(self, q: Tensor, places: Places) -> Tensor:
         growth = self.scoring.query_scaling
