@@ -202,9 +202,10 @@ peers: $(PEERS)/.installed  ## compare with other people's code into results/pee
 	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
 
 .PHONY: register
-register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (10 minutes)
+register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (20 minutes)
 	$(PEERS)/bin/python -m peers.register.remake
 	$(PEERS)/bin/python -m peers.register.compare
+	$(PEERS)/bin/python -m peers.register.layers
 	$(PEERS)/bin/python -m peers.register.stored
 
 .PHONY: repository

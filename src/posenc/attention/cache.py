@@ -1,12 +1,13 @@
 """What a causal layer remembers of the tokens that it has seen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from posenc import _checks
 from posenc.attention.places import Steps, can_look
 
 if TYPE_CHECKING:
@@ -61,6 +62,29 @@ class Cache:
     encoding keeps in `memory`: after a training step, start anew. A copy, by `copy` or `deepcopy`,
     goes on apart from the first with the same layer or model.
 
+    With a `window`, memory stays small however many tokens come: each token sees the last ones, and
+    the first ones of all if they are kept, whatever the layer would let it see besides, and what
+    nobody can see any more is dropped. Outputs are those of a mask of pairs that says the same,
+    however the input was cut. All tokens keep the positions that they had, and padding takes room
+    as tokens do.
+
+    Parameters
+    ----------
+    window : int, optional
+        A token sees those fewer than this many places back, itself included, at least 2.
+    keep_first : int
+        Tokens at the beginning that all later ones go on to see; 0 without a window.
+
+    Notes
+    -----
+    To keep the first tokens is the idea of Xiao et al. (2023), StreamingLLM, who count positions
+    within the cache, while here they stay those of the text.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
     Examples
     --------
     >>> import torch
@@ -73,8 +97,15 @@ class Cache:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, window: int | None = None, keep_first: int = 0) -> None:
+        self.window = None if window is None else _checks.count("window", window, minimum=2)
+        self.keep_first = _checks.count("keep_first", keep_first)
+        if self.keep_first and self.window is None:
+            raise ValueError(
+                f"keep_first must be 0 without a window, as all tokens are kept, got {keep_first}"
+            )
         self.memory: dict[str, Tensor] = {}
+        self._n_dropped = 0
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
         self._rooms: dict[str, _Room] = {}
@@ -101,15 +132,91 @@ class Cache:
 
     def _copied(self, of_kept: Callable[[Kept], Kept], owner: Callable[[Any], Any]) -> "Cache":
         """Return a cache that goes on apart from this one; what is kept is never changed."""
-        other = Cache()
+        other = self._empty()
+        other._n_dropped = self._n_dropped
         other.memory = dict(self.memory)
         other._layer, other._model = owner(self._layer), owner(self._model)
         other._kept = None if self._kept is None else of_kept(self._kept)
         other._parts = [part._copied(of_kept, owner) for part in self._parts]
         return other
 
+    def _empty(self) -> "Cache":
+        """Return a cache with the same settings that holds nothing."""
+        return Cache(window=self.window, keep_first=self.keep_first)
+
+    def crop(self, length: int) -> None:
+        """Forget all but the first tokens, as if those behind them had never been seen.
+
+        Parameters
+        ----------
+        length : int
+            How many tokens stay, at most as many as there are.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many, or if a window has dropped what the last of them saw.
+
+        Examples
+        --------
+        >>> from posenc import attention, encodings
+        >>> layer = attention.SelfAttention(16, 2, encodings.make("rotary", 16, 2, 9), causal=True)
+        >>> cache = attention.Cache()
+        >>> _ = layer(torch.randn(1, 5, 16), cache=cache)
+        >>> cache.crop(3)
+        >>> cache.length
+        3
+        """
+        if _checks.count("length", length) > self.length:
+            raise ValueError(f"length must be at most the cache's, {self.length}, got {length}")
+        if self._each()[0]._n_dropped and length < self.length:
+            raise ValueError(
+                f"length must be the cache's, {self.length}, where a window has dropped tokens, "
+                f"which the last ones saw, got {length}"
+            )
+        for one in self._each():
+            if one._kept is not None:
+                one._kept = None if length == 0 else _part(one._kept, 0, length)
+
+    def reorder(self, rows: Tensor | Sequence[int]) -> None:
+        """Go on with these rows of the batch, in this order, as a search with beams does.
+
+        Parameters
+        ----------
+        rows : (n,) integers
+            From 0 to batch - 1; a row may be named several times or not at all, and `n` is the new
+            size of the batch.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row, or these are no integers. The cache is then as it was.
+
+        Examples
+        --------
+        >>> from posenc import attention, encodings
+        >>> layer = attention.SelfAttention(16, 2, encodings.make("rotary", 16, 2, 9), causal=True)
+        >>> cache = attention.Cache()
+        >>> _ = layer(torch.randn(1, 5, 16), cache=cache)
+        >>> cache.reorder([0, 0, 0])  # three beams begin with what one text said
+        >>> layer(torch.randn(3, 1, 16), cache=cache).shape
+        torch.Size([3, 1, 16])
+        """
+        for one in self._each():
+            if one._kept is not None:
+                one._kept = _of_rows(one._kept, _checked_rows(rows, one._kept.keys))
+
+    def _each(self) -> "list[Cache]":
+        """Return the caches of all layers, or this one."""
+        return self._parts or [self]
+
     def check(self, layer: "SelfAttention", x: Tensor) -> None:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
+        if self.keep_first and layer.position.keeps_tokens:
+            raise ValueError(
+                f"keep_first must be 0 for {type(layer.position).__name__}, which looks at the "
+                f"tokens between, got {self.keep_first}"
+            )
         if self._model is not None or (self._layer is not None and self._layer is not layer):
             raise ValueError("cache must serve one layer only, got that of another; make one each")
         batch = x.shape[0] if self._kept is None else self._kept.keys.shape[0]
@@ -133,13 +240,36 @@ class Cache:
                 "one each"
             )
         if self._model is None:
-            self._model, self._parts = model, [Cache() for _ in range(n_layers)]
+            self._model, self._parts = model, [self._empty() for _ in range(n_layers)]
         return self._parts
 
     def onward(self, x: Tensor) -> Steps:
         """Return where new tokens (batch, length, d_model) stand if nobody says so."""
         steps = Steps(0, x.device) if self._kept is None else self._kept.steps
         return steps.onward(x.shape[1])
+
+    @property
+    def padded(self) -> bool:
+        """Whether a mask came with tokens that are kept."""
+        return self._kept is not None and self._kept.padding is not None
+
+    def behind_real(self) -> Tensor | int:
+        """Return the place behind the last real token of each row, (batch or 1, 1), or 0.
+
+        Or raise ValueError if a window has dropped all that were real.
+        """
+        if self._kept is None:
+            return 0
+        steps, padding = self._kept.steps, self._kept.padding
+        if padding is None:
+            return steps.onward(1).positions
+        places = steps.positions.expand(len(padding), -1)
+        last = torch.arange(steps.length, device=padding.device).where(padding, -1).amax(1, True)
+        if self._n_dropped and can_look(last) and (last < 0).any():
+            raise ValueError(
+                "positions must be given where the window of the cache holds padding only, got None"
+            )
+        return (places.gather(1, last.clamp(min=0)) + 1).where(last >= 0, 0)
 
     def joined(self, new: Kept) -> Kept:
         """Return what is kept with new tokens behind it; `keep` stores it."""
@@ -159,7 +289,8 @@ class Cache:
 
     def _behind(self, name: str, old: Tensor, new: Tensor, axis: int) -> Tensor:
         """Return both behind each other along an axis, in place where there is room."""
-        if torch.is_grad_enabled() or not can_look(new) or old.dtype != new.dtype:
+        moves = self.window is not None  # each time another part of the room
+        if moves or torch.is_grad_enabled() or not can_look(new) or old.dtype != new.dtype:
             return torch.cat((old, new), axis)  # what a gradient may need stays as it is
         room = self._rooms.get(name)
         if room is None or not room.holds(old, new):
@@ -168,8 +299,30 @@ class Cache:
         return room.add(new)
 
     def keep(self, layer: "SelfAttention", kept: Kept) -> None:
-        """Store what a layer has seen."""
+        """Store what a layer has seen, as far as later tokens may see it."""
+        n = kept.steps.length
+        last = n if self.window is None else min(n, self.window - 1)
+        first = min(self.keep_first, n - last)
+        if first + last < n:
+            self._n_dropped += n - first - last
+            kept = _without(kept, first, n - last)
         self._layer, self._kept = layer, kept
+
+    def order(self, n_keys: int, device: torch.device) -> Tensor | None:
+        """Return how many tokens came before each key, (n_keys,), None if none was dropped."""
+        if not self._n_dropped:
+            return None
+        step = torch.arange(n_keys, device=device)
+        return step + self._n_dropped * (step >= self.keep_first)
+
+    def sight(self, n_queries: int, n_keys: int, device: torch.device) -> Tensor | None:
+        """Return what the window leaves, (1, 1, n_queries, n_keys), None if that is everything."""
+        if self.window is None or n_queries == 1:  # what one query cannot see was dropped
+            return None
+        order = self.order(n_keys, device)
+        step = torch.arange(n_keys, device=device) if order is None else order
+        near = step[n_keys - n_queries :, None] - step < self.window
+        return (near | (step < self.keep_first))[None, None]
 
 
 class _Room:
@@ -205,6 +358,45 @@ class _Room:
         return self.whole.narrow(self.axis, start, length)
 
 
+def _part(kept: Kept, start: int, stop: int) -> Kept:
+    """Return some of the tokens that are kept."""
+    padding, tokens = (None if a is None else a[:, start:stop] for a in (kept.padding, kept.tokens))
+    keys, values = (a[:, :, start:stop] for a in (kept.keys, kept.values))
+    return Kept(keys, values, kept.steps.part(start, stop), padding, tokens)
+
+
+def _without(kept: Kept, start: int, stop: int) -> Kept:
+    """Return the tokens that are kept before one and from another one on."""
+    end = _part(kept, stop, kept.steps.length)
+    if not start:
+        return end
+    begin = _part(kept, 0, start)
+    padding, tokens = (
+        None if one is None or other is None else torch.cat((one, other), 1)
+        for one, other in ((begin.padding, end.padding), (begin.tokens, end.tokens))
+    )
+    keys, values = (
+        torch.cat(both, 2) for both in ((begin.keys, end.keys), (begin.values, end.values))
+    )
+    return Kept(keys, values, begin.steps.joined(end.steps), padding, tokens)
+
+
+def _of_rows(kept: Kept, rows: Tensor) -> Kept:
+    """Return what is kept of these rows of the batch."""
+    padding, tokens = (None if a is None else a[rows] for a in (kept.padding, kept.tokens))
+    return Kept(kept.keys[rows], kept.values[rows], kept.steps.of_rows(rows), padding, tokens)
+
+
+def _checked_rows(rows: Tensor | Sequence[int], keys: Tensor) -> Tensor:
+    """Return rows of the batch as integers, or raise ValueError unless they are some."""
+    found = torch.as_tensor(rows, device=keys.device)
+    if found.ndim != 1 or found.is_floating_point() or found.dtype == torch.bool or not len(found):
+        raise ValueError(f"rows must be integers of shape (n,), at least one, got {rows!r:.80}")
+    if can_look(found) and (found.min() < 0 or found.max() >= len(keys)):
+        raise ValueError(f"rows must be from 0 to batch - 1 = {len(keys) - 1}, got {rows!r:.80}")
+    return found
+
+
 def _cloned(kept: Kept) -> Kept:
     """Return the same with tensors of its own; where tokens stand is never changed in place."""
     padding, tokens = (None if a is None else a.clone() for a in (kept.padding, kept.tokens))
@@ -218,13 +410,13 @@ def all_or_none(cache: "Cache | None") -> Iterator[None]:
     No layer's part is then ahead of the others, and an empty cache may serve another model.
     """
     parts = [] if cache is None else cache._parts
-    before = [(one._layer, one._kept) for one in parts]
+    before = [(one._layer, one._kept, one._n_dropped) for one in parts]
     try:
         yield
     except BaseException:
-        for one, (layer, kept) in zip(parts, before, strict=True):
-            one._layer, one._kept = layer, kept
-        if cache is not None and all(kept is None for _, kept in before):
+        for one, state in zip(parts, before, strict=True):
+            one._layer, one._kept, one._n_dropped = state
+        if cache is not None and all(kept is None for _, kept, _ in before):
             cache._model, cache._parts = None, []
         raise
 

@@ -9,6 +9,7 @@ from posenc import _checks
 from posenc.attention.kernels import attention, softmax_weights
 from posenc.attention.places import Places, can_look
 from posenc.attention.position import DOORS, Position, leave_meta
+from posenc.attention.scoring import Scoring, check_scoring
 from posenc.attention.terms import Term
 
 
@@ -21,16 +22,28 @@ class Attention(nn.Module):
 
     causal = False
     out: nn.Linear
+    sinks: nn.Parameter | None
     __call__: Callable[..., Tensor]
 
-    def __init__(self, d_model: int, n_heads: int, position: Position, dropout: float) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        position: Position,
+        dropout: float,
+        *,
+        d_head: int | None = None,
+        scoring: Scoring | None = None,
+    ) -> None:
         super().__init__()
         self.d_model = _checks.count("d_model", d_model, minimum=1)
-        self.n_heads = _checks.divisor("n_heads", n_heads, "d_model", self.d_model)
-        self.d_head = self.d_model // self.n_heads
-        self.scale = self.d_head**-0.5
+        self.n_heads, self.d_head = head_sizes(self.d_model, n_heads, d_head)
         self.dropout = _checks.probability("dropout", dropout)
-        self.position = check_position(position, self.d_model, self.n_heads)
+        self.position = check_position(position, self.d_model, self.n_heads, self.d_head)
+        self.scoring = check_scoring(scoring, position.n_axes)
+        self.scale = self.d_head**-0.5 if self.scoring.scale is None else self.scoring.scale
+        sinks = nn.Parameter(torch.zeros(self.n_heads)) if self.scoring.sinks else None
+        self.register_parameter("sinks", sinks)
         self.register_load_state_dict_post_hook(leave_meta)
 
     def _attended(
@@ -50,9 +63,9 @@ class Attention(nn.Module):
         `seen` is that of `who_sees_whom`, and `limited` says whether it holds more than padding. A
         `bias` that was computed before takes the place of the encoding's own.
         """
-        k, v = self._for_all_heads(k), self._for_all_heads(v)
+        k, v = self._in_all_heads(k, v)
         if bias is None:
-            bias = self.position.term("bias", places, x, q, k)
+            bias = self.position.term("bias", places, x, *self._for_doors(q, k))
         elif isinstance(bias, Tensor):
             bias = Term.of(bias, "bias")
         heads = attention(
@@ -65,23 +78,33 @@ class Attention(nn.Module):
             limited=limited,
             dropout=self.dropout if self.training else 0.0,
             scale=self.scale,
+            softcap=self.scoring.softcap,
+            sinks=self.sinks if self.scoring.sinks else None,  # to look it up takes longer
         )
         return self.out(heads.transpose(1, 2).flatten(2))
 
     def _seen_weights(
-        self, x: Tensor, q: Tensor, k: Tensor, seen: Tensor | None, places: Places
+        self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, seen: Tensor | None, places: Places
     ) -> Tensor:
         """Return the softmax weights plus the tensor of `mix`: (batch, heads, queries, keys)."""
-        k = self._for_all_heads(k)
-        bias = self.position.term("bias", places, x, q, k)
+        k, _ = self._in_all_heads(k, v)
+        bias = self.position.term("bias", places, x, *self._for_doors(q, k))
         mix = self.position.term("mix", places, x)
-        weights = softmax_weights(q, k, bias, seen, self.scale)
+        weights = softmax_weights(q, k, bias, seen, self.scale, self.scoring.softcap, self.sinks)
         if mix is None or callable(mix):
             return weights
         extra = mix.dense(q, k).to(weights.dtype)
         return weights + (extra if seen is None else extra * seen)
 
     def _rotated(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+        q, k = self._turned(q, k, places)
+        return q if self.scoring.query_scaling is None else self._grown(q, places), k
+
+    def _grown(self, q: Tensor, places: Places) -> Tensor:
+        growth = self.scoring.query_scaling
+        return q if growth is None else growth.scaled(q, places)
+
+    def _turned(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
         if self.position.is_closed("rotate"):
             return q, k
         turned = self.position.through("rotate", places, q, k)
@@ -112,6 +135,14 @@ class Attention(nn.Module):
                 f"{name}.rotate must return queries ({of_q}, width) and keys ({of_k}, width) of "
                 f"one width, got shapes {tuple(new_q.shape)} and {tuple(new_k.shape)}"
             )
+
+    def _in_all_heads(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values of every head, from what a cache keeps of them."""
+        return self._for_all_heads(k), self._for_all_heads(v)
+
+    def _for_doors(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the door `bias` sees of queries and keys."""
+        return q, k
 
     def _for_all_heads(self, x: Tensor) -> Tensor:
         """Return keys or values (batch, n_heads, length, width), repeated where heads share."""
@@ -170,7 +201,19 @@ def _refuse_padding(position: Position, padding: Tensor) -> None:
         )
 
 
-def check_position(position: Position, d_model: int, n_heads: int) -> Position:
+def head_sizes(d_model: int, n_heads: int, d_head: int | None) -> tuple[int, int]:
+    """Return how many heads there are and how wide they are, or raise ValueError."""
+    if d_head is not None:
+        return _checks.count("n_heads", n_heads, minimum=1), _checks.count(
+            "d_head", d_head, minimum=1
+        )
+    n_heads = _checks.divisor("n_heads", n_heads, "d_model", d_model)
+    return n_heads, d_model // n_heads
+
+
+def check_position(
+    position: Position, d_model: int, n_heads: int, d_head: int | None = None
+) -> Position:
     """Return `position`, or raise ValueError unless it has doors and fits these sizes.
 
     Parameters
@@ -178,6 +221,9 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
     position : Position
     d_model, n_heads : int
         Those of the layer that it is for.
+    d_head : int, optional
+        Width of a head, where it is not `d_model / n_heads`. What enters at `embed` is then made
+        for `d_model`, and anything else for a width of `n_heads * d_head`.
 
     Returns
     -------
@@ -195,19 +241,42 @@ def check_position(position: Position, d_model: int, n_heads: int) -> Position:
     >>> position = encodings.make("rotary", 8, 2, 5)
     >>> check_position(position, 8, 2) is position
     True
+    >>> check_position(position, 6, 2, d_head=4) is position
+    True
     """
     if not isinstance(position, Position):
         raise ValueError(
             f"position must be a posenc.attention.Position, got {position!r}; "
             "posenc.encodings.make(name, d_model, n_heads, max_length) makes one from a name"
         )
-    if (position.d_model, position.n_heads) != (d_model, n_heads):
+    if d_head is not None and n_heads * d_head != d_model:
+        _check_own_width(position, d_model, n_heads, d_head)
+    elif (position.d_model, position.n_heads) != (d_model, n_heads):
         raise ValueError(
             f"position must be made for d_model = {d_model} and n_heads = {n_heads}, got one for "
             f"d_model = {position.d_model} and n_heads = {position.n_heads}"
         )
     check_doors(type(position), vars(position))
     return position
+
+
+def _check_own_width(position: Position, d_model: int, n_heads: int, d_head: int) -> None:
+    """Raise ValueError unless an encoding fits heads that are no part of a token's width."""
+    embeds = not position.is_closed("embed")
+    of_heads = any(not position.is_closed(door) for door in DOORS[1:])
+    if (embeds or position.keeps_tokens) and of_heads:
+        raise ValueError(
+            f"d_head must be d_model / n_heads for {type(position).__name__}, which looks at both "
+            f"tokens and heads, got {d_head} with d_model = {d_model} and n_heads = {n_heads}"
+        )
+    fits = position.n_heads == n_heads and position.d_head == d_head
+    if (embeds and position.d_model != d_model) or (of_heads and not fits):
+        width, heads = (d_model, "any") if embeds else (n_heads * d_head, n_heads)
+        raise ValueError(
+            f"position must be made for d_model = {width} and n_heads = {heads} to serve "
+            f"n_heads = {n_heads} of d_head = {d_head} at its door, got one for "
+            f"d_model = {position.d_model} and n_heads = {position.n_heads}"
+        )
 
 
 def check_doors(own: type[Position], attributes: Iterable[str] = ()) -> None:

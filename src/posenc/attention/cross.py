@@ -115,10 +115,10 @@ class CrossAttention(Attention):
         """
         if isinstance(x, Tensor) and x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], context.shape[1])
-        x, q, k, _, seen, places, _ = self._prepared(
+        x, q, k, v, seen, places, _ = self._prepared(
             x, context, (mask, padding, pairs), positions, context_positions
         )
-        return self._seen_weights(x, q, k, seen, places)
+        return self._seen_weights(x, q, k, v, seen, places)
 
     def _prepared(
         self,

@@ -15,6 +15,9 @@ to FlexAttention where PyTorch has it (`flex`); what else the blocks do here goe
 kernel there. All short forms, and blocks, are for at least 256 tokens without dropout, outside of
 `torch.compile` and of transforms; everything else is served with the matrix written out. A term of
 `mix` that goes by offset is convolved, again for long inputs, and any other is written out.
+
+With sinks, every term of `bias` is written out, and the fused kernel gets one more key; where
+scores are capped, the weights are written out.
 """
 
 import math
@@ -63,6 +66,8 @@ def choose(
     limited: bool,
     dropout: float,
     k: Tensor | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> str:
     """Return the name of the kernel for these queries and what is added to their scores.
 
@@ -78,11 +83,15 @@ def choose(
         Its rate in this pass.
     k : (batch, heads, keys, width), optional
         By default there is a key for each query.
+    softcap, sinks
+        As for `attention`.
 
     Returns
     -------
-    {"fused", "blocks", "strided", "joined", "flex"}
+    {"fused", "blocks", "strided", "joined", "flex", "sinks", "formula"}
     """
+    if softcap is not None or sinks is not None:
+        return "sinks" if softcap is None else "formula"
     # in this order: to compare a length would tie an exported program to one side of it
     if bias is None or not _long(q) or in_transform() or dropout > 0:
         return "fused"
@@ -115,6 +124,8 @@ def attention(
     limited: bool,
     dropout: float,
     scale: float,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """Return the heads' outputs (batch, heads, queries, width) of all that the doors say.
 
@@ -127,12 +138,22 @@ def attention(
         As for `choose`.
     dropout, scale : float
         Rate in this pass, and what the products are multiplied by.
+    softcap : float, optional
+        What no scaled product may exceed, before a bias is added.
+    sinks : (heads,), optional
+        Logits in the denominators, whose weight no value gets.
     """
     if callable(mix):
-        weights = drop(softmax_weights(q, k, bias, seen, scale), dropout)
+        weights = drop(softmax_weights(q, k, bias, seen, scale, softcap, sinks), dropout)
         return weights @ v + mix(weights)
-    kernel = choose(q, bias, seen, limited=limited, dropout=dropout, k=k)
-    if bias is None or kernel == "fused":
+    kernel = choose(
+        q, bias, seen, limited=limited, dropout=dropout, k=k, softcap=softcap, sinks=sinks
+    )
+    if kernel == "formula":
+        heads = drop(softmax_weights(q, k, bias, seen, scale, softcap, sinks), dropout) @ v
+    elif sinks is not None:
+        heads = _with_sinks(q, k, v, bias, seen, dropout, scale, sinks)
+    elif bias is None or kernel == "fused":
         added = None if bias is None else bias.dense(q, k)
         heads = fused_attention(q, k, v, merge(added, seen, q), dropout, scale)
     elif kernel == "blocks":
@@ -148,16 +169,27 @@ def attention(
 
 
 def softmax_weights(
-    q: Tensor, k: Tensor, bias: Term | None, seen: Tensor | None, scale: float
+    q: Tensor,
+    k: Tensor,
+    bias: Term | None,
+    seen: Tensor | None,
+    scale: float,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """Return the attention weights (batch, heads, queries, keys), formed explicitly."""
     scores = precise(q) @ precise(k).transpose(-2, -1) * scale
+    if softcap is not None:
+        scores = softcap * (scores / softcap).tanh()
     if bias is not None:
         scores = scores + bias.dense(q, k).to(scores.dtype)
     if seen is not None:
         # a finite floor keeps rows without any real token free of NaN
         scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
-    return scores.softmax(-1).to(q.dtype)
+    if sinks is None:
+        return scores.softmax(-1).to(q.dtype)
+    column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:3], 1)
+    return torch.cat((scores, column), -1).softmax(-1)[..., :-1].to(q.dtype)
 
 
 def fused_attention(
@@ -308,6 +340,29 @@ def _joined(
 
     q, k = join(q * scale, of_queries), join(k, of_keys)
     return fused_attention(q, k, v, seen, 0.0, 1.0)
+
+
+def _with_sinks(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Term | None,
+    seen: Tensor | None,
+    dropout: float,
+    scale: float,
+    sinks: Tensor,
+) -> Tensor:
+    """Return attention with one more key, which scores a number a head and has a value of zeros.
+
+    It has one more dimension, in which queries are `1 / scale` and other keys are zero.
+    """
+    mask = merge(None if bias is None else bias.dense(q, k), seen, q)
+    if mask is not None:  # everybody looks at it, and nothing is added
+        mask = mask.expand(*mask.shape[:-1], k.shape[-2])
+        mask = pad(mask, (0, 1), value=mask.dtype == torch.bool)
+    sink = pad(sinks.to(k.dtype)[:, None, None], (k.shape[-1], 0)).expand(len(k), -1, -1, -1)
+    q, k, v = pad(q, (0, 1), value=1 / scale), pad(k, (0, 1)), pad(v, (0, 0, 0, 1))
+    return fused_attention(q, torch.cat((k, sink), -2), v, mask, dropout, scale)
 
 
 def _mixed(

@@ -10,6 +10,7 @@ from posenc.attention.maps import check_dtype
 from posenc.attention.masks import Masks, sort_masks, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
+from posenc.attention.scoring import Scoring
 from posenc.attention.terms import Term
 
 
@@ -34,14 +35,20 @@ class SelfAttention(Attention):
     window : int, optional
         A token sees those fewer than this many places away in the order of the sequence, at
         least 1: itself and `window - 1` on each side that it may look to.
+    d_head : int, optional
+        Width of a head, by default `d_model / n_heads`. With another one, `n_heads` need not
+        divide `d_model`, and `position` is made for a width of `n_heads * d_head`; one that enters
+        at the door `embed` is made for `d_model` all the same.
+    scoring : Scoring, optional
+        A scale of one's own, capped scores, sinks, queries that grow with their place.
 
     Notes
     -----
     Parameters: `2 * (d_model + d_kv) * (d_model + 1)` with d_kv = n_kv_heads * d_head, or
-    `4 * d_model * (d_model + 1)` by default, plus those of `position`; with fewer heads for keys
-    and values, their maps have fewer rows. The scores are `q k / sqrt(d_head) + bias`. Which kernel
-    computes them is said in `posenc.attention.kernels`; weights are formed where `mix` returns a
-    function.
+    `4 * d_model * (d_model + 1)` by default, plus those of `position` and `scoring`; with fewer
+    heads for keys and values, their maps have fewer rows. The scores are `q k / sqrt(d_head) +
+    bias`, unless `scoring` says otherwise. Which kernel computes them is said in
+    `posenc.attention.kernels`; weights are formed where `mix` returns a function.
 
     A forward pass takes `positions`, one a token; models of series, such as
     `posenc.models.TimeSeriesTransformer`, take `times`, one a step, and make positions from them.
@@ -72,24 +79,36 @@ class SelfAttention(Attention):
         causal: bool = False,
         n_kv_heads: int | None = None,
         window: int | None = None,
+        d_head: int | None = None,
+        scoring: Scoring | None = None,
     ) -> None:
-        super().__init__(d_model, n_heads, position, dropout)
-        self.causal = _checks.flag("causal", causal)
-        if self.causal:
-            position.check_causal()
+        super().__init__(d_model, n_heads, position, dropout, d_head=d_head, scoring=scoring)
+        self._limit(causal, window)
         shared = self.n_heads if n_kv_heads is None else n_kv_heads
         self.n_kv_heads = _checks.divisor("n_kv_heads", shared, "n_heads", self.n_heads)
-        self.window = None if window is None else _checks.count("window", window, minimum=1)
         self.qkv = nn.Linear(d_model, sum(self._widths()))
-        self.out = nn.Linear(d_model, d_model)
+        self.out = nn.Linear(self.n_heads * self.d_head, d_model)
         self.reset_parameters()
 
+    def _limit(self, causal: bool, window: int | None) -> None:
+        """Set what a token may look at."""
+        self.causal = _checks.flag("causal", causal)
+        if self.causal:
+            self.position.check_causal()
+        self.window = None if window is None else _checks.count("window", window, minimum=1)
+
+    @property
+    def _first_map(self) -> nn.Module:
+        """What meets the tokens first, and says of which type they must be."""
+        return self.qkv
+
     def reset_parameters(self) -> None:
-        """Start each of the four maps at Glorot's uniform distribution, with zero offsets."""
+        """Start each of the four maps at Glorot's uniform distribution, offsets and sinks at 0."""
         glorot(self.qkv.weight, self._widths())
         glorot(self.out.weight, [self.d_model])
-        nn.init.zeros_(self.qkv.bias)
-        nn.init.zeros_(self.out.bias)
+        for zeros in (self.qkv.bias, self.out.bias, self.sinks):
+            if zeros is not None:
+                nn.init.zeros_(zeros)
 
     def forward(
         self,
@@ -121,8 +140,8 @@ class SelfAttention(Attention):
             from the first real token.
         pairs : (length, length) bool, optional
             Or with a batch axis in front: True where a query (row) looks at a key (column), as far
-            as the key is no padding. With a cache, columns are all tokens so far. What a query gets
-            that may look at no key at all means nothing.
+            as the key is no padding. With a cache, columns are all tokens that it holds, and the
+            new ones. What a query gets that may look at no key at all means nothing.
         positions : (length,) or (batch, length), optional
             Integers or real times in steps, in float32 or float64 also where x has a half type;
             (..., length, n_axes) for encodings that say so. By default 0, 1, 2, ..., or onward
@@ -180,7 +199,7 @@ class SelfAttention(Attention):
         tokens = self.position.kept(x) if self.position.keeps_tokens else None
         kept = cache.joined(Kept(k, v, places.of_keys, padding, tokens))
         k, v, steps, padding, tokens = kept
-        seen = self._seen(x, k, padding, pairs)
+        seen = self._seen(x, k, padding, pairs, cache)
         places = places.over(steps, tokens)
         out = self._attended(x, q, k, v, seen, places, bias, limited=limited)
         cache.keep(self, kept)
@@ -206,10 +225,10 @@ class SelfAttention(Attention):
         if x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, tamed(x, padding), places, padding)
-        q, k, _ = self._project(x, places)
-        x, k = (without_padding(a, padding) for a in (x, k))
+        q, k, v = self._project(x, places)
+        x, k, v = (without_padding(a, padding) for a in (x, k, v))
         places.tokens = x
-        return self._seen_weights(x, q, k, self._seen(x, k, padding, pairs), places)
+        return self._seen_weights(x, q, k, v, self._seen(x, k, padding, pairs), places)
 
     def check_input(self, x: Tensor, mask: Tensor | None) -> None:
         """Raise ValueError unless `x` and `mask` have the shapes that `forward` wants."""
@@ -231,7 +250,7 @@ class SelfAttention(Attention):
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
             )
-        check_dtype("x", x, self.qkv)
+        check_dtype("x", x, self._first_map)
         if cache is not None:
             self._check_cache(cache, x)
         before = 0 if cache is None else cache.length
@@ -264,23 +283,42 @@ class SelfAttention(Attention):
         return Places(steps, steps, causal=self.causal, cached=cache is not None)
 
     def _seen(
-        self, x: Tensor, k: Tensor, padding: Tensor | None, pairs: Tensor | None
+        self,
+        x: Tensor,
+        k: Tensor,
+        padding: Tensor | None,
+        pairs: Tensor | None,
+        cache: Cache | None = None,
     ) -> Tensor | None:
         n_queries, n_keys = x.shape[1], k.shape[2]
-        return who_sees_whom(
-            padding, pairs, n_queries, n_keys, x.device, causal=self.causal, window=self.window
+        seen = who_sees_whom(
+            padding,
+            pairs,
+            n_queries,
+            n_keys,
+            x.device,
+            causal=self.causal,
+            window=self.window,
+            order=None if cache is None else cache.order(n_keys, x.device),
         )
+        sight = None if cache is None else cache.sight(n_queries, n_keys, x.device)
+        return seen if sight is None else sight if seen is None else seen & sight
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, the first two behind the door `rotate`."""
+        q, k, v = self._in_heads(x)
+        return *self._rotated(q, k, places or Places.of(x, causal=self.causal)), v
+
+    def _in_heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, (batch, heads, length, d_head) each."""
         if self.n_kv_heads == self.n_heads:
             qkv = self.qkv(x).unflatten(-1, (3, self.n_heads, self.d_head))
             q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        else:
-            parts = self.qkv(x).split(self._widths(), -1)
-            q, k, v = (a.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for a in parts)
-        return *self._rotated(q, k, places or Places.of(x, causal=self.causal)), v
+            return q, k, v
+        parts = self.qkv(x).split(self._widths(), -1)
+        q, k, v = (a.unflatten(-1, (-1, self.d_head)).transpose(1, 2) for a in parts)
+        return q, k, v
 
     def _widths(self) -> list[int]:
         """Return how many rows of `qkv` belong to queries, keys and values."""
-        return [self.d_model, *2 * [self.n_kv_heads * self.d_head]]
+        return [n * self.d_head for n in (self.n_heads, self.n_kv_heads, self.n_kv_heads)]

@@ -139,15 +139,17 @@ def who_sees_whom(
     *,
     causal: bool = False,
     window: int | None = None,
+    order: Tensor | None = None,
 ) -> Tensor | None:
     """Return (batch or 1, 1, n_queries or 1, n_keys) bool, True where a query looks, or None.
 
-    With a cache there are more keys than queries, and the queries are the last ones.
+    With a cache there are more keys than queries, and the queries are the last ones; `order`,
+    (n_keys,), says how many tokens came before each key if some are not kept.
     """
     seen = None if padding is None else padding[:, None, None, :]
     if pairs is None and window is None and not causal:
         return seen
-    for more in (pairs, _by_order(n_queries, n_keys, device, causal, window)):
+    for more in (pairs, _by_order(n_queries, n_keys, device, causal, window, order)):
         if more is not None:
             seen = more if seen is None else seen & more
     return seen
@@ -185,12 +187,17 @@ def tamed(x: Tensor, padding: Tensor | None) -> Tensor:
 
 
 def _by_order(
-    n_queries: int, n_keys: int, device: torch.device, causal: bool, window: int | None
+    n_queries: int,
+    n_keys: int,
+    device: torch.device,
+    causal: bool,
+    window: int | None,
+    order: Tensor | None,
 ) -> Tensor | None:
     """Return what order allows, (1, 1, n_queries, n_keys), or None if that is everything."""
     if window is None and (not causal or n_queries == 1):
         return None
-    step = torch.arange(n_keys, device=device)
+    step = torch.arange(n_keys, device=device) if order is None else order
     behind = step[n_keys - n_queries :, None] - step
     earlier = behind >= 0
     if window is None:

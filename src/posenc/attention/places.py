@@ -63,6 +63,20 @@ class Steps:
             return self.given
         return torch.arange(self.first, self.first + self.length, device=self.device)[None]
 
+    def part(self, start: int, stop: int) -> "Steps":
+        """Return where some of these tokens stand."""
+        given, known = (None if a is None else a[:, start:stop] for a in (self.given, self.known))
+        first = self.first + start
+        return Steps(stop - start, self.device, first, given, known, self.name)
+
+    def of_rows(self, rows: Tensor) -> "Steps":
+        """Return where tokens stand in these rows of the batch."""
+        if self.given is None:
+            return self
+        given = self.given if len(self.given) == 1 else self.given[rows]
+        known = None if self.known is None else self.known[rows]
+        return Steps(self.length, self.device, given=given, known=known, name=self.name)
+
     def onward(self, length: int) -> "Steps":
         """Return where the next tokens stand if nobody says so: one step after another.
 

@@ -29,11 +29,14 @@ def for_layers(
     class_token: bool,
     shared: bool | None,
     options: Mapping[str, Any] | None,
+    d_heads: Sequence[int | None] | None = None,
+    several_axes: bool = False,
 ) -> tuple[list[Position], list[bool]]:
     """Return one encoding per layer, and whether it meets the layer's input at the door `embed`.
 
     Encodings are all the same if shared, else each with its own start. In a list equal entries are
     shared alike, and each is embedded where it stands first, or wherever it stands if it says so.
+    `d_heads` says how wide the heads of each layer are where that is not `d_model / n_heads`.
     """
     if options is not None and not isinstance(options, Mapping):
         raise ValueError(
@@ -41,34 +44,45 @@ def for_layers(
         )
     if shared is not None:
         _checks.flag("share_position", shared)
-    sizes = d_model, n_heads, n_tokens
+    widths = d_heads or [None] * n_layers
+
+    def make(entry: OnePosition, layer: int) -> Position:
+        made = _make(entry, d_model, n_heads, n_tokens, widths[layer], options)
+        if made.n_axes > 1 and not several_axes:
+            raise ValueError(
+                "position must take one number a token in a model, got "
+                f"{type(made).__name__} with n_axes = {made.n_axes}"
+            )
+        if class_token:
+            made.expect_class_token()
+        return made
+
     if isinstance(position, Sequence) and not isinstance(position, str):
         _check_list(position, n_layers, options)
-        return _listed(position, sizes, class_token, shared)
-    positions = [_make(position, *sizes, class_token, options)]
+        return _listed(position, make, shared)
+    positions = [make(position, 0)]
     first = positions[0]
-    for _ in range(n_layers - 1):
+    for layer in range(1, n_layers):
         if first.shared if shared is None else shared:
             positions.append(first)
         elif isinstance(position, Position):
             positions.append(deepcopy(first))
         else:
-            positions.append(_make(position, *sizes, class_token, options))
+            positions.append(make(position, layer))
     return positions, [i == 0 or first.embed_every_layer for i in range(n_layers)]
 
 
 def _listed(
     entries: Sequence[OnePosition],
-    sizes: tuple[int, int, int],
-    class_token: bool,
+    make: Callable[[OnePosition, int], Position],
     shared: bool | None,
 ) -> tuple[list[Position], list[bool]]:
     """Return the encodings of a list, and which of them are embedded."""
     positions: list[Position] = []
     known: dict[object, Position] = {}
-    for entry in entries:
+    for layer, entry in enumerate(entries):
         key = entry if isinstance(entry, str) else id(entry)
-        made = known[key] if key in known else _make(entry, *sizes, class_token, None)
+        made = known[key] if key in known else make(entry, layer)
         if isinstance(entry, Position) or (made.shared if shared is None else shared):
             known[key] = made
         positions.append(made)
@@ -96,19 +110,19 @@ def _make(
     d_model: int,
     n_heads: int,
     n_tokens: int,
-    class_token: bool,
+    d_head: int | None,
     options: Mapping[str, Any] | None,
 ) -> Position:
-    """Return an encoding that knows whether the first token is the class token."""
-    made = build(position, d_model, n_heads, n_tokens, dict(options or {}))
-    if made.n_axes > 1:
-        raise ValueError(
-            "position must take one number a token in a model, got "
-            f"{type(made).__name__} with n_axes = {made.n_axes}"
-        )
-    if class_token:
-        made.expect_class_token()
-    return made
+    """Return an encoding for the heads of a layer, or for its tokens if it is added to these."""
+    named = dict(options or {})
+    if d_head is None:
+        return build(position, d_model, n_heads, n_tokens, named)
+    if isinstance(position, Position) and not named:
+        return check_position(position, d_model, n_heads, d_head)
+    made = build(position, n_heads * d_head, n_heads, n_tokens, named)
+    if made.is_closed("embed") or made.d_model == d_model:
+        return made
+    return build(position, d_model, n_heads, n_tokens, named)
 
 
 def build(

@@ -1,0 +1,195 @@
+"""A cache that is cropped, reordered, or keeps a window only."""
+
+import copy
+
+import pytest
+import torch
+
+from posenc import encodings
+from posenc.attention import Cache, SelfAttention
+from posenc.models import LanguageModel
+
+D_MODEL, N_HEADS, LENGTH, BATCH = 16, 4, 14, 3
+NAMES = ["none", "sinusoidal", "rotary", "alibi", "t5", "relative", "tpe"]
+WINDOWS = [(4, 0), (4, 2), (2, 1), (30, 2), (2, 0)]
+KEPT = [(n, *w) for n in NAMES for w in WINDOWS if n != "tpe" or w[1] == 0]
+
+
+def layer(name, **more):
+    torch.manual_seed(3)
+    made = encodings.make(name, D_MODEL, N_HEADS, 40)
+    attention = SelfAttention(D_MODEL, N_HEADS, made, causal=True, **more)
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return attention.double().eval()
+
+
+def tokens(length=LENGTH):
+    return torch.randn(BATCH, length, D_MODEL, dtype=torch.float64)
+
+
+def fed(attention, x, cache, cuts, **more):
+    """Return the outputs of parts that end at the cuts."""
+    parts = zip((0, *cuts), (*cuts, x.shape[1]), strict=True)
+    return torch.cat([attention(x[:, a:b], cache=cache, **more) for a, b in parts], 1)
+
+
+def sight(window, keep_first):
+    """Return who sees whom in a causal layer, a window and the first tokens."""
+    step = torch.arange(LENGTH)
+    behind = step[:, None] - step
+    return (behind >= 0) & ((behind < window) | (step < keep_first))
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_cropped_was_never_seen(name, gradients):
+    attention, x, other = layer(name), tokens(), tokens()
+    with torch.set_grad_enabled(gradients):
+        cache = Cache()
+        fed(attention, torch.cat((x[:, :6], other), 1), cache, range(1, 20))
+        cache.crop(6)
+        assert cache.length == 6
+        rest = fed(attention, x[:, 6:], cache, (1, 2, 5))
+        assert torch.allclose(rest, attention(x)[:, 6:], atol=1e-12)
+
+
+@torch.no_grad()
+def test_a_crop_leaves_a_copy_alone():
+    attention, x, other = layer("rotary"), tokens(), tokens()
+    cache = Cache()
+    fed(attention, x[:, :8], cache, range(1, 8))
+    kept = copy.copy(cache)
+    cache.crop(4)
+    fed(attention, other, cache, range(1, 6))
+    assert torch.allclose(attention(x[:, 8:], cache=kept), attention(x)[:, 8:], atol=1e-12)
+
+
+def test_a_crop_keeps_given_positions_and_padding():
+    attention, x = layer("rotary"), tokens()
+    mask = torch.arange(LENGTH).expand(BATCH, -1) >= torch.tensor([[0], [2], [4]])
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    whole = attention(x, padding=mask, positions=places)
+    cache = Cache()
+    attention(x[:, :9], padding=mask[:, :9], positions=places[:, :9], cache=cache)
+    cache.crop(5)
+    rest = attention(x[:, 5:], padding=mask[:, 5:], positions=places[:, 5:], cache=cache)
+    assert torch.allclose(rest, whole[:, 5:], atol=1e-12)
+    cache.crop(5)
+    assert torch.allclose(attention(x[:, 5:], cache=cache), whole[:, 5:], atol=1e-12)
+
+
+def test_nothing_is_left_of_a_cache_that_is_cropped_to_nothing():
+    attention, x = layer("rotary"), tokens()
+    cache = Cache()
+    attention(x, cache=cache)
+    cache.crop(0)
+    assert cache.length == 0
+    assert torch.allclose(attention(x[:1], cache=cache), attention(x[:1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [[2, 0, 1], [1, 1], torch.tensor([0, 0, 1, 2, 2])])
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_go_on_in_a_new_order(name, rows):
+    attention, x = layer(name), tokens()
+    mask = torch.arange(LENGTH).expand(BATCH, -1) >= torch.tensor([[0], [2], [4]])
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    cache = Cache()
+    attention(x[:, :9], padding=mask[:, :9], positions=places[:, :9], cache=cache)
+    cache.reorder(rows)
+    x, mask, places = x[rows], mask[rows], places[rows]
+    rest = fed(attention, x[:, 9:], cache, (1, 3))
+    whole = attention(x, padding=mask, positions=places)
+    assert torch.allclose(rest, whole[:, 9:], atol=1e-12)
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+@pytest.mark.parametrize("cuts", [range(1, LENGTH), (3, 9), (7,), ()])
+@pytest.mark.parametrize(("name", "window", "keep_first"), KEPT)
+def test_a_window_is_a_mask_that_forgets(name, window, keep_first, cuts, gradients):
+    attention, x = layer(name), tokens()
+    whole = attention(x, pairs=sight(window, keep_first))
+    with torch.set_grad_enabled(gradients):
+        cache = Cache(window=window, keep_first=keep_first)
+        assert torch.allclose(fed(attention, x, cache, cuts), whole, atol=1e-12)
+    assert cache.length == min(LENGTH, window - 1 + keep_first)
+
+
+@pytest.mark.parametrize("more", [{"window": 3}, {"window": 6, "n_kv_heads": 2}])
+def test_a_layers_own_window_holds_besides(more):
+    attention, x = layer("rotary", **more), tokens()
+    whole = attention(x, pairs=sight(5, 2))
+    cache = Cache(window=5, keep_first=2)
+    assert torch.allclose(fed(attention, x, cache, (3, 4, 9)), whole, atol=1e-12)
+    own = Cache(window=more["window"])
+    assert torch.allclose(fed(attention, x, own, (3, 4, 9)), attention(x), atol=1e-12)
+
+
+def test_a_window_over_padding_in_front():
+    attention, x = layer("alibi"), tokens()
+    mask = torch.arange(LENGTH).expand(BATCH, -1) >= torch.tensor([[0], [2], [4]])
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    whole = attention(x, padding=mask, positions=places, pairs=sight(4, 3))
+    cache = Cache(window=4, keep_first=3)
+    parts = [
+        attention(x[:, a:b], padding=mask[:, a:b], positions=places[:, a:b], cache=cache)
+        for a, b in ((0, 6), (6, 7), (7, LENGTH))
+    ]
+    assert torch.allclose(torch.cat(parts, 1)[mask], whole[mask], atol=1e-12)
+
+
+@torch.no_grad()
+def test_a_models_cache_moves_in_all_layers():
+    torch.manual_seed(0)
+    model = LanguageModel(20, D_MODEL, N_HEADS, 2, position="rotary", max_length=40).eval()
+    text = torch.randint(20, (BATCH, LENGTH))
+    whole = model(text)
+    cache = Cache()
+    model(text, cache=cache)
+    cache.crop(5)
+    cache.reorder([2, 1])
+    assert torch.allclose(model(text[[2, 1], 5:], cache=cache), whole[[2, 1], 5:], atol=1e-5)
+    small = Cache(window=4, keep_first=1)
+    one_by_one = [model(text[:, [t]], cache=small) for t in range(LENGTH)]
+    in_two = Cache(window=4, keep_first=1)
+    at_once = [model(text[:, :9], cache=in_two), model(text[:, 9:], cache=in_two)]
+    assert torch.allclose(torch.cat(one_by_one, 1), torch.cat(at_once, 1), atol=1e-5)
+    assert small.length == in_two.length == 4
+    again = copy.deepcopy(small)
+    for text_after in (text[:, :1], text[:, 1:3]):
+        assert torch.equal(model(text_after, cache=small), model(text_after, cache=again))
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda cache: cache.crop(-1), "length must be an integer of at least 0, got -1"),
+        (lambda cache: cache.crop(6), "length must be at most the cache's, 5, got 6"),
+        (lambda cache: cache.reorder([3]), "rows must be from 0 to batch - 1 = 2"),
+        (lambda cache: cache.reorder([-1]), "rows must be from 0 to batch - 1 = 2"),
+        (lambda cache: cache.reorder([0.0]), "rows must be integers of shape"),
+        (lambda cache: cache.reorder([]), "rows must be integers of shape"),
+        (lambda cache: cache.reorder([[0]]), "rows must be integers of shape"),
+        (lambda cache: Cache(window=1), "window must be an integer of at least 2, got 1"),
+        (lambda cache: Cache(keep_first=2), "keep_first must be 0 without a window"),
+    ],
+)
+def test_what_a_cache_cannot_do_is_named(act, message):
+    attention, x = layer("rotary"), tokens()
+    cache = Cache()
+    attention(x[:, :5], cache=cache)
+    with pytest.raises(ValueError, match=message):
+        act(cache)
+    assert torch.allclose(attention(x[:, 5:], cache=cache), attention(x)[:, 5:], atol=1e-12)
+
+
+def test_a_window_does_not_bring_back_what_it_dropped():
+    attention, x = layer("rotary"), tokens()
+    cache = Cache(window=4)
+    attention(x, cache=cache)
+    with pytest.raises(ValueError, match="where a window has dropped tokens"):
+        cache.crop(2)
+    cache.crop(cache.length)
+    with pytest.raises(ValueError, match="keep_first must be 0 for TPE"):
+        layer("tpe")(x, cache=Cache(window=4, keep_first=1))
