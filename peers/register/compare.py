@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import transformers
 
-from peers.register import probe
+from peers.register import own, probe, scores
+from peers.register.analysis import pairs, sees
 from peers.register.remake import write
 from posenc import register
 
 RESULTS = Path(__file__).parents[2] / "results/register.json"
 POSITIONS = [0] + [2**n for n in range(13)]
-FEW = list(range(9))
 ROUNDING = 1e-5  # of the largest entry of a query: float32 arithmetic
 ANGLES = 1e-6  # of an angle: float32 frequencies and their products with positions
 NUMBERS = 1e-5  # of a gain or scale
@@ -55,15 +55,15 @@ def keep(held, proved):
             families.pop(kind, None)
         elif kind in families:
             gains = any(row.get("gain") for row in held[kind].values())
-            families[kind]["proved"] = fields(families[kind], gains)
+            families[kind]["proved"] = fields(kind, families[kind], gains)
     write(families)
 
 
-def fields(family, gains):
+def fields(kind, family, gains):
     """Return which fields of a layer were compared."""
-    seen = ["door", "kind", "window", "head_dim", "scale", "sinks", "softcap"]
-    if family["door"] == "embed":
-        return [*seen, "table"]
+    if kind in own.RULES:
+        return own.fields(kind)
+    seen = ["door", "kind", "window", "causal", "head_dim", "scale", "sinks", "softcap"]
     if family["door"] == "rotate":
         seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
         seen += ["pairing"] * (family["pairing"] is not None) + ["gain"] * gains
@@ -72,6 +72,8 @@ def fields(family, gains):
 
 def architecture(kind):
     """Return for each configuration how far read and probe are apart, or where they differ."""
+    if kind in own.RULES:
+        return {name: _scored(kind, changes) for name, changes in own.variations(kind).items()}
     found, unturned = {}, None
     for name, changes in variations(kind).items():
         try:
@@ -84,6 +86,13 @@ def architecture(kind):
     return found
 
 
+def _scored(kind, changes):
+    try:
+        return scores.compare(kind, changes)
+    except Exception as error:  # recorded as this configuration's result
+        return {"problem": f"{type(error).__name__}: {error}"[:200]}
+
+
 def variations(kind):
     """Return the changes to a class's defaults that make each configuration."""
     default = probe.CONFIG_MAPPING[kind]().to_dict()
@@ -91,11 +100,6 @@ def variations(kind):
     entry = register.reading.families()[kind].get("base_entry", "rope_theta")
     named = {"default": {}}
     if not rope:
-        length = next(
-            (n for n in ("max_position_embeddings", "n_positions", "n_ctx") if default.get(n)), None
-        )
-        for size in (40, 64, 77) if length else ():
-            named[f"length {size}"] = {length: size}
         return named
     labels = [label for label, part in rope.items() if isinstance(part, dict)]
     shared = {name: rope[name] for name in ("partial_rotary_factor",) if name in rope}
@@ -212,30 +216,23 @@ def compare(kind, changes):
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)
     model = probe.build(config)
-    few = any(layer.table for layer in read.layers)
-    places = FEW if few else POSITIONS
     calls = {
         getattr(call.module, "layer_idx", n): call
-        for n, call in enumerate(probe.run(model, places))
+        for n, call in enumerate(probe.run(model, POSITIONS))
     }
-    tables = [
-        (rows, index.flatten().tolist())
-        for rows, index in probe.LOOKED_UP
-        if index.numel() == len(places)
-    ]
     with_attention = [n for n, layer in enumerate(read.layers) if layer.kind != "none"]
     if sorted(calls) != with_attention:
         raise ValueError(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
     worst = 0.0
     for n, call in calls.items():
-        worst = max(worst, same(read, n, call, places, tables))
+        worst = max(worst, same(read, n, call, POSITIONS))
     sights(model, read)
     return {"largest": float(f"{worst:.3g}"), "layers": len(calls)}, {
         n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
     }
 
 
-def same(read, n, call, places, tables):
+def same(read, n, call, places):
     """Return how far queries are from the predicted ones, in tolerances, or raise."""
     layer, q = read.layers[n], call.q
     check("head_dim", layer.head_dim, q.shape[2], n)
@@ -248,15 +245,6 @@ def same(read, n, call, places, tables):
         layer.scale / scale - 1
     ) > NUMBERS:
         raise ValueError(f"layer {n}: scale: read {layer.scale}, probe {scale}")
-    if layer.door == "embed":
-        table = layer.table
-        expected = (
-            table["length"] + table["rows_more"],
-            [place + table["offset"] for place in places],
-        )
-        if expected not in tables:
-            raise ValueError(f"layer {n}: table: read {expected}, probe {tables}")
-        return 0.0
     worst = 0.0
     for name, rows in (("q", q), ("k", call.k)):
         loud = growth(layer, places) if name == "q" else np.ones(len(places))
@@ -293,14 +281,6 @@ def growth(layer, places):
     return 1 + rule["beta"] * np.log1p(np.floor((np.array(places) + rule["shift"]) / rule["every"]))
 
 
-def pairs(layer, n_pairs):
-    """Return the first and the second dimensions of all pairs, as they are turned."""
-    n = np.arange(n_pairs)
-    if layer.pairing_after == "half":
-        return layer.first + n, layer.first + n + n_pairs
-    return layer.first + 2 * n, layer.first + 2 * n + 1
-
-
 def check(name, read, found, n):
     if read != found:
         raise ValueError(f"layer {n}: {name}: read {read}, probe {found}")
@@ -312,11 +292,11 @@ def sights(model, read):
         n = getattr(call.module, "layer_idx", n)
         if call.mask is None or call.mask.ndim != 4 or read.layers[n].kind == "none":
             continue
-        mask = call.mask[0, 0, -1]
-        seen = int((mask if mask.dtype == probe.torch.bool else mask > -1e30).sum())
         layer = read.layers[n]
         expected = min(16, layer.window or 16) if layer.kind != "chunk" else 15 % layer.window + 1
-        check("keys in sight of query 15", expected, seen, n)
+        check("keys in sight of query 15", expected, sees(call, -1), n)
+        if layer.kind != "window" or layer.causal:
+            check("keys in sight of query 0", 1 if layer.causal else 16, sees(call, 0), n)
 
 
 def gains(now, before):

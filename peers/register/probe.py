@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
 from transformers import AttentionInterface, AutoModelForCausalLM
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -103,7 +102,6 @@ class Call:
 
 
 SEEN: list[Call] = []
-LOOKED_UP: list[tuple[int, torch.Tensor]] = []
 PROJECTED: dict[int, list[torch.Tensor]] = {}
 
 
@@ -135,15 +133,6 @@ def _watch(module, query, key, value, attention_mask, **options):
 
 AttentionInterface.register("probe", _watch)
 AttentionMaskInterface.register("probe", eager_mask)
-_lookup = functional.embedding
-
-
-def _watched_lookup(input, weight, *args, **kwargs):
-    LOOKED_UP.append((weight.shape[0], input.detach().clone()))
-    return _lookup(input, weight, *args, **kwargs)
-
-
-functional.embedding = _watched_lookup
 
 
 def _mark(config):
@@ -192,7 +181,7 @@ def _keeper(owner):
 @torch.no_grad()
 def run(model, positions):
     """Return the calls of all attention layers for one constant token at these positions."""
-    SEEN.clear(), LOOKED_UP.clear(), PROJECTED.clear()
+    SEEN.clear(), PROJECTED.clear()
     tokens = torch.full((1, len(positions)), 5)
     places = torch.tensor([positions])
     model(

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import transformers
 
-from peers.register import probe
-from peers.register.analysis import describe
+from peers.register import own, probe
+from peers.register.analysis import describe, sees
 
 FAMILIES = Path(__file__).parents[2] / "src/posenc/register/families.json"
 POSITIONS = [0] + [2**n for n in range(13)]
-FEW = list(range(9))
 KEPT = (
     "head_dim",
     "hidden_size",
@@ -66,11 +65,11 @@ PERIODS = (
 def main() -> None:
     probe.limit_memory()
     old = json.loads(FAMILIES.read_text())
-    asked = sys.argv[1:] or probe.TYPES
+    asked = sys.argv[1:] or list(dict.fromkeys((*probe.TYPES, *own.RULES)))
     new, left = dict(old) if sys.argv[1:] else {}, {}
     for kind in asked:
         try:
-            new[kind] = family(kind)
+            new[kind] = own.family(kind, KEPT) if kind in own.RULES else family(kind)
         except Exception as error:  # one class's trouble must not stop the others
             new.pop(kind, None)
             left[kind] = f"{type(error).__name__}: {error}"[:150]
@@ -103,8 +102,7 @@ def family(kind):
     for part in (defaults.get("rope_parameters") or {}).values():
         if isinstance(part, dict):
             part.pop("type", None)
-    few = _has_table(model)
-    calls = probe.run(model, FEW if few else POSITIONS)
+    calls = probe.run(model, POSITIONS)
     rows = {
         call.module.layer_idx if hasattr(call.module, "layer_idx") else n: (
             call,
@@ -142,9 +140,7 @@ def family(kind):
         if defaults.get("rotary_dim") == one["turning"]:
             found["reads"] = ["rotary_dim"]
     elif any(row["turning"] for _, row in rows.values()):
-        if not few:
-            raise ValueError("its queries change with the position, but do not turn")
-        found |= {"door": "embed", "table": _named(few, defaults, model)}
+        raise ValueError("its queries change with the position, but do not turn")
     found |= _others(rows, here, defaults, default)
     return found
 
@@ -235,37 +231,10 @@ def _every(kind, small):
     return None
 
 
-def _has_table(model):
-    """Return the (rows, offset) of a learned table of positions, if the model looks one up."""
-    probe.run(model, FEW)
-    for rows, index in probe.LOOKED_UP:
-        flat = index.flatten()
-        if flat.numel() == len(FEW) and (flat.diff() == 1).all():
-            return rows, int(flat[0])
-    return None
-
-
-def _named(table, defaults, model):
-    """Return a table's length and offset, the length by the entry that gives it."""
-    rows, offset = table
-    fixed = any("Sinusoidal" in type(module).__name__ for module in model.modules())
-    kind = "sinusoidal" if fixed else "learned"
-    for name in ("max_position_embeddings", "n_positions", "n_ctx"):
-        if name in defaults and rows - offset <= defaults[name] <= rows:
-            extra = rows - defaults[name]
-            return {
-                "length": "$max_position_embeddings",
-                "offset": offset,
-                "kind": kind,
-                "rows_more": extra,
-            }
-    return {"length": rows, "offset": offset, "kind": kind, "rows_more": 0}
-
-
 def _others(rows, here, defaults, default):
-    """Return scale, sinks, softcap and windows."""
-    _, row = next(iter(rows.values()))
-    found = {}
+    """Return what queries see, scale, sinks, softcap and windows."""
+    call, row = next(iter(rows.values()))
+    found = {} if sees(call, 0) == 1 else {"causal": False}
     scale, head_dim = row["scale"], row["head_dim"]
     if scale is not None:
         options = {

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
-from posenc.register import reading, rules, scaling, words
+from posenc.register import distances, reading, rules, scaling, words
 from posenc.register.reading import ConfigError
 from posenc.register.rules import Layer
 from posenc.register.values import Values
@@ -159,6 +159,38 @@ class Description:
             raise ValueError(f"layer {layer} of {self.family} does not turn its queries")
         length = 1 if length is None else _checks.count("length", length, minimum=1)
         return scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
+
+    def rows(self, layer: int, offsets: ArrayLike) -> NDArray[np.int64]:
+        """Return which row of a layer's learned table each distance takes.
+
+        Parameters
+        ----------
+        layer : int
+            From 0; from -1 backwards.
+        offsets : array of whole numbers
+            A key's place minus its query's; in a square of a picture (..., 2), down and right.
+
+        Returns
+        -------
+        array of int64 of the same shape, less the last axis in a picture.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer, or it has no such table.
+
+        Source: `_relative_position_bucket` of T5, `make_log_bucket_position` of DeBERTa-v2 and
+        `SwinRelativePositionBias`, as Hugging Face's transformers has them.
+
+        Examples
+        --------
+        >>> read("t5").rows(0, [-200, -1, 0, 1]), read("t5").rows(-1, [-200, -1, 0])
+        (array([15,  1,  0, 17]), array([31,  1,  0]))
+        """
+        one = self._layer(layer)
+        if one.buckets is None:
+            raise ValueError(f"layer {layer} of {self.family} has no table of distances")
+        return distances.rows(one.buckets, offsets)
 
     def make(self, layer: int) -> "Position":
         """Return a layer's encoding, for weights as they are released. This imports torch.
