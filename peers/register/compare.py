@@ -4,6 +4,7 @@ For each architecture the class's defaults and three varied configurations, in e
 forms.
 """
 
+import copy
 import json
 import sys
 from pathlib import Path
@@ -13,11 +14,14 @@ import transformers
 
 from peers.register import own, probe, scores
 from peers.register.analysis import pairs, sees
+from peers.register.axes import SECTIONS, WITHOUT_SCHEDULES
 from peers.register.remake import write
 from posenc import register
 
 RESULTS = Path(__file__).parents[2] / "results/register.json"
+AXES = ("time", "height", "width")
 POSITIONS = [0] + [2**n for n in range(13)]
+REACHED = {"long": "longrope", "mscale": "mscale_all_dim", "queries": "query_scaling"}
 ROUNDING = 1e-5  # of the largest entry of a query: float32 arithmetic
 ANGLES = 1e-6  # of an angle: float32 frequencies and their products with positions
 NUMBERS = 1e-5  # of a gain or scale
@@ -56,6 +60,10 @@ def keep(held, proved):
         elif kind in families:
             gains = any(row.get("gain") for row in held[kind].values())
             families[kind]["proved"] = fields(kind, families[kind], gains)
+            reached = [REACHED[name] for name in held[kind] if name in REACHED]
+            if "llama_4_scaling_beta" in families[kind]["defaults"].get("rope_parameters", {}):
+                reached.append("query_scaling")
+            families[kind]["reached"] = sorted({*reached})
     write(families)
 
 
@@ -66,6 +74,7 @@ def fields(kind, family, gains):
     seen = ["door", "kind", "window", "causal", "head_dim", "scale", "sinks", "softcap"]
     if family["door"] == "rotate":
         seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
+        seen += ["sections"] * ("sections" in family)
         seen += ["pairing"] * (family["pairing"] is not None) + ["gain"] * gains
     return seen
 
@@ -78,7 +87,7 @@ def architecture(kind):
     for name, changes in variations(kind).items():
         try:
             found[name], starts = compare(kind, changes)
-            if unturned is not None and name == "yarn":
+            if unturned is not None and name in ("yarn", "long", "short", "mscale"):
                 found[name] |= gains(starts, unturned)
             unturned = starts
         except Exception as error:  # recorded as this configuration's result
@@ -101,6 +110,8 @@ def variations(kind):
     named = {"default": {}}
     if not rope:
         return named
+    if kind in SECTIONS:
+        return named | _sections(kind, rope)
     labels = [label for label, part in rope.items() if isinstance(part, dict)]
     shared = {name: rope[name] for name in ("partial_rotary_factor",) if name in rope}
     yarn = {
@@ -150,11 +161,16 @@ def variations(kind):
     if "longrope" in LONG.get(kind, ()):
         return named | _longrope(default)
     shared |= {name: rope[name] for name in ("llama_4_scaling_beta",) if name in rope}
+    if default.get("floor_scale"):
+        named["queries"] = {"floor_scale": 3, "attn_scale": 0.2}
     if entry:
         named["base"] = {entry: 37_000.0}
     else:
         named["base"] = {"rope_parameters": rope | {"rope_theta": 37_000.0}}
     named["yarn"] = {"rope_parameters": yarn | shared}
+    if "qk_rope_head_dim" in default:
+        weights = {"mscale": 0.9, "mscale_all_dim": 0.7}
+        named["mscale"] = {"rope_parameters": yarn | weights | shared}
     earlier = {k: v for k, v in llama3.items() if k != "rope_theta"} | shared
     earlier.pop("partial_rotary_factor", None)
     named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
@@ -163,9 +179,34 @@ def variations(kind):
     if "partial_rotary_factor" in shared:
         named["yarn"]["rope_parameters"]["partial_rotary_factor"] = 1.0
     if "original_max_position_embeddings" in default:  # it wins over the one in the schedule
-        for name in ("yarn", "llama3"):
+        for name in {"yarn", "llama3", "mscale"} & set(named):
             named[name]["original_max_position_embeddings"] = 512
     return named
+
+
+def _sections(kind, rope):
+    """Return variations of models whose positions have three axes."""
+    rope = probe.NEEDED.get(kind, {}).get("rope_parameters", rope)
+    small = probe.small(kind)
+    n = register.read(small | {"model_type": kind}).layers[-1].turning // 2
+    part = n // 3 if SECTIONS[kind]["arrangement"] == "last" else n // 4
+    shared = [part, part, n - 2 * part][:: 1 if SECTIONS[kind]["arrangement"] == "last" else -1]
+    base = {k: v for k, v in rope.items() if k != "rope_theta"}
+    earlier = {"type": "mrope"} if kind in ("qwen2_vl_text", "qwen2_5_vl_text") else {}
+    found = {
+        "base": {"rope_parameters": rope | {"rope_theta": 37_000.0}},
+        "shares": {"rope_parameters": rope | {"rope_theta": 37_000.0, "mrope_section": shared}},
+        "earlier": {
+            "rope_parameters": None,
+            "rope_scaling": base | earlier | {"mrope_section": shared},
+            "rope_theta": 2e4,
+        },
+    }
+    yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
+    if kind not in WITHOUT_SCHEDULES:
+        found["yarn"] = {"rope_parameters": rope | yarn | {"mrope_section": shared}}
+        found.pop("base")
+    return found
 
 
 LONG = {
@@ -211,7 +252,7 @@ def _proportional(rope, window):
 
 def compare(kind, changes):
     """Return the largest difference with the number of layers, and queries at position 0."""
-    small = probe.small(kind) | changes
+    small = copy.deepcopy(probe.small(kind) | changes)
     given = json.loads(json.dumps(small))  # classes change what they are given
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)
@@ -226,14 +267,22 @@ def compare(kind, changes):
     worst = 0.0
     for n, call in calls.items():
         worst = max(worst, same(read, n, call, POSITIONS))
+    if any(layer.sections for layer in read.layers):
+        for number, axis in enumerate(AXES):
+            for n, call in enumerate(probe.run(model, POSITIONS, number)):
+                n = getattr(call.module, "layer_idx", n)
+                worst = max(worst, same(read, n, call, POSITIONS, axis))
     sights(model, read)
     return {"largest": float(f"{worst:.3g}"), "layers": len(calls)}, {
         n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
     }
 
 
-def same(read, n, call, places):
-    """Return how far queries are from the predicted ones, in tolerances, or raise."""
+def same(read, n, call, places, axis=None):
+    """Return how far queries are from the predicted ones, in tolerances, or raise.
+
+    Positions are the same on all axes, or on one, with the others at 0.
+    """
     layer, q = read.layers[n], call.q
     check("head_dim", layer.head_dim, q.shape[2], n)
     window = call.options.get("sliding_window")
@@ -253,6 +302,8 @@ def same(read, n, call, places):
         if layer.door == "rotate":
             omega = read.inv_freq(n, places[-1] + 1)
             first, second = pairs(layer, len(omega))
+            if axis is not None:
+                omega = omega * np.isin(np.arange(len(omega)), layer.sections[axis])
             angles = np.outer(places, omega)
             z = (rows[:, :1, first] + 1j * rows[:, :1, second]) * np.exp(
                 1j * layer.direction * angles
@@ -278,6 +329,8 @@ def growth(layer, places):
     rule = layer.query_scaling
     if not rule:
         return np.ones(len(places))
+    if rule.get("counted"):
+        places = range(len(places))
     return 1 + rule["beta"] * np.log1p(np.floor((np.array(places) + rule["shift"]) / rule["every"]))
 
 

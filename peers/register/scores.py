@@ -6,6 +6,7 @@ what `posenc.register.read` says, the scores are made again. Tables are held aga
 to the input of a constant token, or of a picture whose patches are all nothing.
 """
 
+import copy
 import itertools
 import json
 
@@ -274,7 +275,7 @@ def check(name, read, found, n):
 @torch.no_grad()
 def compare(kind, changes):
     """Return how far scores and tables are apart, in tolerances, for one configuration."""
-    small = own.small(kind) | changes
+    small = copy.deepcopy(own.small(kind) | changes)
     given = json.loads(json.dumps(small))  # classes change what they are given
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)

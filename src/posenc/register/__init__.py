@@ -1,7 +1,7 @@
 """Released architectures: what each layer does with positions, read from a configuration."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,8 @@ def released() -> dict[str, str]:
     -------
     dict from the model's name to the address of the file that its numbers were taken from.
 
-    Source: the configurations of Lightning AI's litgpt, which name those that they were made from.
+    Source: the configurations of Lightning AI's litgpt, which name those that they were made from,
+    and the presets of mlc-llm, under its own names.
 
     Examples
     --------
@@ -97,16 +98,27 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     entry = reading.released().get(config) if isinstance(config, str) else None
     address = f"{entry['address']} ({entry['date']})" if entry else None
     layers = tuple(rules.layers(held, family))
-    unreached = _unreached(layers)
-    proved = tuple(field for field in family.get("proved", ()) if field not in unreached)
-    return Description(name, layers, trained, proved, address)
+    unproved = _unreached(layers, family.get("reached", ()))
+    proved = [field for field in family.get("proved", ()) if field not in unproved]
+    if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
+        proved.append("query_scaling")
+    return Description(name, layers, trained, tuple(proved), tuple(sorted(unproved)), address)
 
 
-def _unreached(layers: tuple[Layer, ...]) -> set[str]:
-    """Return the fields that schedules set and no compared configuration reaches."""
+def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:
+    """Return the fields that no compared configuration of the family reaches."""
     schedules = [layer.scaling for layer in layers if layer.scaling]
-    gain = {"gain"} if any(one["type"] == "longrope" for one in schedules) else set()
-    return gain | ({"scale"} if any("mscale_all_dim" in one for one in schedules) else set())
+    signs = {
+        "longrope": any(one["type"] == "longrope" for one in schedules),
+        "mscale_all_dim": any("mscale_all_dim" in one for one in schedules),
+        "query_scaling": any(layer.query_scaling for layer in layers),
+    }
+    fields = {"longrope": {"gain"}, "mscale_all_dim": {"gain", "scale"}}
+    unproved: set[str] = set()
+    for sign, here in signs.items():
+        if here and sign not in reached:
+            unproved |= fields.get(sign, {sign})
+    return unproved
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,8 @@ class Description:
         Tokens that the configuration says the model is made for.
     proved : tuple of str
         Fields that the probe confirmed, on the class's defaults and on varied configurations.
+    unproved : tuple of str
+        Fields of this configuration that no comparison reached.
     address : str or None
         Where the numbers of a released model were taken from, and when.
     """
@@ -131,6 +145,7 @@ class Description:
     layers: tuple[Layer, ...]
     length: int | None
     proved: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
     address: str | None = None
 
     def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from posenc.register import distances
@@ -52,9 +53,10 @@ class Layer:
     softcap : float or None
         Bound of the scores.
     query_scaling : mapping or None
-        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)).
+        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)); where they
+        are "counted", t is the number of tokens before, whatever their positions.
     sections : mapping or None
-        Pairs for each axis, where positions have several.
+        Numbers of the pairs that each axis turns, where positions have several.
     table : mapping or None
         Length, offset (row of position 0) and kind of a table of positions. In a "sinusoidal" one
         sines come first, then cosines; one of "angles" is looked up where queries are turned.
@@ -90,7 +92,7 @@ class Layer:
     sinks: bool = False
     softcap: float | None = None
     query_scaling: Mapping[str, float] | None = None
-    sections: Mapping[str, int] | None = None
+    sections: Mapping[str, tuple[int, ...]] | None = None
     table: Mapping[str, Any] | None = None
     slopes: Mapping[str, Any] | None = None
     buckets: Mapping[str, Any] | None = None
@@ -261,6 +263,8 @@ def _sight(
         name = family.get("window_entry", "sliding_window")
         window = values.count(name) if values.get(name) else None
         if values.says(name) and not values.config.get(name, True):
+            if kind in WINDOWED and "layer_types" in values.config:
+                raise ConfigError(f"layer_types lists {kind}, but {name} is null")
             window = None
         if window is not None:
             found["kind"] = "window"
@@ -356,6 +360,7 @@ def _rotation(
     if (trained := values.get("original_max_position_embeddings")) is not None:
         rope = {**rope, "original_max_position_embeddings": trained}  # as the classes have it
     found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"))
+    _within(values, found["scaling"])
     sources["scaling"] = source
     if found["scaling"] and nested:  # transformers looks for it beside the layer types
         found["scaling"].pop("truncate", None)
@@ -378,8 +383,50 @@ def _rotation(
         and not said
     ):
         found["pairing"] = found["pairing_after"]
-    if sections := rope.get("mrope_section"):
-        found["sections"] = dict(zip(("time", "height", "width"), sections, strict=False))
+    found["sections"], sources["sections"] = _sections(rope, family, turning // 2, source)
+
+
+def _within(values: Values, scaling: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError where a schedule starts from more tokens than the model is made for."""
+    trained = (scaling or {}).get("original_max_position_embeddings")
+    if trained is None or not values.says("max_position_embeddings"):
+        return
+    if trained > (most := values.need("max_position_embeddings")):
+        raise ConfigError(
+            f"a schedule from original_max_position_embeddings = {trained:,} tokens does not fit "
+            f"max_position_embeddings = {most:,}"
+        )
+
+
+def _sections(
+    rope: Mapping[str, Any], family: Mapping[str, Any], n_pairs: int, source: str
+) -> tuple[dict[str, tuple[int, ...]] | None, str]:
+    """Return which pairs turn with time, height and width, as the family arranges them."""
+    said = rope.get("mrope_section")
+    rule = family.get("sections")
+    if rule is None:
+        if said:
+            raise ConfigError("mrope_section is said, which this family's code does not read")
+        return None, "code"
+    sizes = said or rule["default"]
+    if not isinstance(sizes, list | tuple) or [type(n) for n in sizes] != [int] * 3:
+        raise ConfigError(f"mrope_section must be three whole numbers, got {sizes!r:.60}")
+    if min(sizes) < 0 or (sum(sizes) != n_pairs and rule["arrangement"] != "woven"):
+        raise ConfigError(f"mrope_section must share {n_pairs} pairs, got {sizes!r:.60}")
+    pairs = range(n_pairs)
+    first, second, _ = sizes
+    if rule["arrangement"] == "blocks":
+        starts = (0, first, first + second, n_pairs)
+        split = [tuple(pairs[a:b]) for a, b in pairwise(starts)]
+    elif rule["arrangement"] == "woven":  # in turn, until height and width have theirs
+        down, right = (tuple(pairs[n : 3 * sizes[n] : 3]) for n in (1, 2))
+        split = [tuple(sorted(set(pairs) - {*down, *right})), down, right]
+    else:  # height and width in turn, and time last; said in this order
+        if first != second:
+            raise ConfigError(f"mrope_section must begin with two equal numbers, got {sizes!r:.60}")
+        split = [tuple(pairs[2 * first :]), *(tuple(pairs[n : 2 * first : 2]) for n in (0, 1))]
+    axes = dict(zip(("time", "height", "width"), split, strict=True))
+    return axes, source if said else "code"
 
 
 def parameters(
@@ -505,6 +552,7 @@ def _query_scaling(values: Values, found: Mapping[str, Any]) -> dict[str, float]
             "beta": above_zero("attn_scale", values.get("attn_scale")),
             "every": above_zero("floor_scale", values.get("floor_scale")),
             "shift": 1,
+            "counted": True,
         }
     return None
 

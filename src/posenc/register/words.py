@@ -100,7 +100,10 @@ def _layer(
         yield from _buckets(layer.buckets)
     if layer.query_scaling:
         beta, every = layer.query_scaling["beta"], layer.query_scaling["every"]
-        yield f"Queries grow with their place t: by 1 + {beta:g} ln(1 + floor(t / {every:,.0f}))."
+        t = "t + 1" if layer.query_scaling["shift"] else "t"
+        yield f"Queries grow with their place t: 1 + {beta:g} ln(1 + floor(({t}) / {every:,.0f}))."
+        if layer.query_scaling.get("counted"):
+            yield "There t counts all tokens before, padding too: position_ids do not matter."
     if layer.sinks:
         yield "The softmax has a learned sink, a place that takes weight and gives nothing."
     if layer.softcap:
@@ -184,14 +187,20 @@ def _rotation(
     if layer.direction == -1:
         yield "They turn the other way round than in the paper."
     if layer.sections:
-        yield (
-            "Pairs are shared among axes: "
-            + ", ".join(f"{n} for {axis}" for axis, n in layer.sections.items())
-            + "."
-        )
+        shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in layer.sections.items()]
+        yield f"Positions have three axes: {', '.join(shared)}. Text has the same place on each."
     if layer.scaling:
         yield _schedule(layer)
     yield from _turns(description, number, layer, asked)
+
+
+def _listed(pairs: Sequence[int]) -> str:
+    """Return pairs as a run, or as the first few."""
+    if len(pairs) < 2:
+        return f"pair {pairs[0]}" if pairs else "none"
+    if pairs[-1] - pairs[0] == len(pairs) - 1:
+        return f"pairs {pairs[0]} to {pairs[-1]}"
+    return f"{len(pairs)} pairs ({', '.join(map(str, pairs[:3]))} ... {pairs[-1]})"
 
 
 def _schedule(layer: "Layer") -> str:
@@ -251,6 +260,8 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield "Check: the base is the default of the class. Released models mostly say their own."
     if description.address:
         yield f"Numbers: {description.address}."
+    if description.unproved:
+        yield f"Not compared in such a configuration: {', '.join(description.unproved)}."
     proved = ", ".join(description.proved)
     yield (
         f"Compared with transformers' own layers, in four configurations of this family: {proved}."
