@@ -207,6 +207,7 @@ register: $(PEERS)/.installed  ## probe the pinned transformers, remake the regi
 	$(PEERS)/bin/python -m peers.register.compare
 	$(PEERS)/bin/python -m peers.register.layers
 	$(PEERS)/bin/python -m peers.register.stored
+	$(PEERS)/bin/python -m peers.register.stored_scores
 
 .PHONY: repository
 repository: $(BIN)/python  ## change the repository's address everywhere (URL=https://github.com/owner/name)

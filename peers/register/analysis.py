@@ -1,6 +1,7 @@
 """How a layer turns its queries: dimensions, pairs, direction, and the order of the weights."""
 
 import numpy as np
+import torch
 
 STILL = 1e-6  # of a query's norm: what float32 changes in dimensions that do not turn
 SAME = 1e-4  # of a pair's norm
@@ -29,6 +30,22 @@ def describe(call):
             found["pairing"] = _of_weights(call, layout)
             return found
     return found | {"pairing_after": None, "moves": moves.tolist()}
+
+
+def sees(call, query):
+    """Return how many keys a query of a call sees, all of them where there is no mask."""
+    if call.mask is None:
+        return call.k.shape[1]
+    mask = call.mask[0, 0, query]
+    return int((mask if mask.dtype == torch.bool else mask > -1e30).sum())
+
+
+def pairs(layer, n_pairs):
+    """Return the first and the second dimensions of all pairs, as they are turned."""
+    n = np.arange(n_pairs)
+    if layer.pairing_after == "half":
+        return layer.first + n, layer.first + n + n_pairs
+    return layer.first + 2 * n, layer.first + 2 * n + 1
 
 
 def _layouts(moves, d_head):

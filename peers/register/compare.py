@@ -4,6 +4,7 @@ For each architecture the class's defaults and three varied configurations, in e
 forms.
 """
 
+import copy
 import json
 import sys
 from pathlib import Path
@@ -11,13 +12,16 @@ from pathlib import Path
 import numpy as np
 import transformers
 
-from peers.register import probe
+from peers.register import own, probe, scores
+from peers.register.analysis import pairs, sees
+from peers.register.axes import SECTIONS, WITHOUT_SCHEDULES
 from peers.register.remake import write
 from posenc import register
 
 RESULTS = Path(__file__).parents[2] / "results/register.json"
+AXES = ("time", "height", "width")
 POSITIONS = [0] + [2**n for n in range(13)]
-FEW = list(range(9))
+REACHED = {"long": "longrope", "mscale": "mscale_all_dim", "queries": "query_scaling"}
 ROUNDING = 1e-5  # of the largest entry of a query: float32 arithmetic
 ANGLES = 1e-6  # of an angle: float32 frequencies and their products with positions
 NUMBERS = 1e-5  # of a gain or scale
@@ -55,33 +59,47 @@ def keep(held, proved):
             families.pop(kind, None)
         elif kind in families:
             gains = any(row.get("gain") for row in held[kind].values())
-            families[kind]["proved"] = fields(families[kind], gains)
+            families[kind]["proved"] = fields(kind, families[kind], gains)
+            reached = [REACHED[name] for name in held[kind] if name in REACHED]
+            if "llama_4_scaling_beta" in families[kind]["defaults"].get("rope_parameters", {}):
+                reached.append("query_scaling")
+            families[kind]["reached"] = sorted({*reached})
     write(families)
 
 
-def fields(family, gains):
+def fields(kind, family, gains):
     """Return which fields of a layer were compared."""
-    seen = ["door", "kind", "window", "head_dim", "scale", "sinks", "softcap"]
-    if family["door"] == "embed":
-        return [*seen, "table"]
+    if kind in own.RULES:
+        return own.fields(kind)
+    seen = ["door", "kind", "window", "causal", "head_dim", "scale", "sinks", "softcap"]
     if family["door"] == "rotate":
         seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
+        seen += ["sections"] * ("sections" in family)
         seen += ["pairing"] * (family["pairing"] is not None) + ["gain"] * gains
     return seen
 
 
 def architecture(kind):
     """Return for each configuration how far read and probe are apart, or where they differ."""
+    if kind in own.RULES:
+        return {name: _scored(kind, changes) for name, changes in own.variations(kind).items()}
     found, unturned = {}, None
     for name, changes in variations(kind).items():
         try:
             found[name], starts = compare(kind, changes)
-            if unturned is not None and name == "yarn":
+            if unturned is not None and name in ("yarn", "long", "short", "mscale"):
                 found[name] |= gains(starts, unturned)
             unturned = starts
         except Exception as error:  # recorded as this configuration's result
             found[name] = {"problem": f"{type(error).__name__}: {error}"[:200]}
     return found
+
+
+def _scored(kind, changes):
+    try:
+        return scores.compare(kind, changes)
+    except Exception as error:  # recorded as this configuration's result
+        return {"problem": f"{type(error).__name__}: {error}"[:200]}
 
 
 def variations(kind):
@@ -91,12 +109,9 @@ def variations(kind):
     entry = register.reading.families()[kind].get("base_entry", "rope_theta")
     named = {"default": {}}
     if not rope:
-        length = next(
-            (n for n in ("max_position_embeddings", "n_positions", "n_ctx") if default.get(n)), None
-        )
-        for size in (40, 64, 77) if length else ():
-            named[f"length {size}"] = {length: size}
         return named
+    if kind in SECTIONS:
+        return named | _sections(kind, rope)
     labels = [label for label, part in rope.items() if isinstance(part, dict)]
     shared = {name: rope[name] for name in ("partial_rotary_factor",) if name in rope}
     yarn = {
@@ -146,11 +161,16 @@ def variations(kind):
     if "longrope" in LONG.get(kind, ()):
         return named | _longrope(default)
     shared |= {name: rope[name] for name in ("llama_4_scaling_beta",) if name in rope}
+    if default.get("floor_scale"):
+        named["queries"] = {"floor_scale": 3, "attn_scale": 0.2}
     if entry:
         named["base"] = {entry: 37_000.0}
     else:
         named["base"] = {"rope_parameters": rope | {"rope_theta": 37_000.0}}
     named["yarn"] = {"rope_parameters": yarn | shared}
+    if "qk_rope_head_dim" in default:
+        weights = {"mscale": 0.9, "mscale_all_dim": 0.7}
+        named["mscale"] = {"rope_parameters": yarn | weights | shared}
     earlier = {k: v for k, v in llama3.items() if k != "rope_theta"} | shared
     earlier.pop("partial_rotary_factor", None)
     named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
@@ -159,9 +179,34 @@ def variations(kind):
     if "partial_rotary_factor" in shared:
         named["yarn"]["rope_parameters"]["partial_rotary_factor"] = 1.0
     if "original_max_position_embeddings" in default:  # it wins over the one in the schedule
-        for name in ("yarn", "llama3"):
+        for name in {"yarn", "llama3", "mscale"} & set(named):
             named[name]["original_max_position_embeddings"] = 512
     return named
+
+
+def _sections(kind, rope):
+    """Return variations of models whose positions have three axes."""
+    rope = probe.NEEDED.get(kind, {}).get("rope_parameters", rope)
+    small = probe.small(kind)
+    n = register.read(small | {"model_type": kind}).layers[-1].turning // 2
+    part = n // 3 if SECTIONS[kind]["arrangement"] == "last" else n // 4
+    shared = [part, part, n - 2 * part][:: 1 if SECTIONS[kind]["arrangement"] == "last" else -1]
+    base = {k: v for k, v in rope.items() if k != "rope_theta"}
+    earlier = {"type": "mrope"} if kind in ("qwen2_vl_text", "qwen2_5_vl_text") else {}
+    found = {
+        "base": {"rope_parameters": rope | {"rope_theta": 37_000.0}},
+        "shares": {"rope_parameters": rope | {"rope_theta": 37_000.0, "mrope_section": shared}},
+        "earlier": {
+            "rope_parameters": None,
+            "rope_scaling": base | earlier | {"mrope_section": shared},
+            "rope_theta": 2e4,
+        },
+    }
+    yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
+    if kind not in WITHOUT_SCHEDULES:
+        found["yarn"] = {"rope_parameters": rope | yarn | {"mrope_section": shared}}
+        found.pop("base")
+    return found
 
 
 LONG = {
@@ -207,36 +252,37 @@ def _proportional(rope, window):
 
 def compare(kind, changes):
     """Return the largest difference with the number of layers, and queries at position 0."""
-    small = probe.small(kind) | changes
+    small = copy.deepcopy(probe.small(kind) | changes)
     given = json.loads(json.dumps(small))  # classes change what they are given
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)
     model = probe.build(config)
-    few = any(layer.table for layer in read.layers)
-    places = FEW if few else POSITIONS
     calls = {
         getattr(call.module, "layer_idx", n): call
-        for n, call in enumerate(probe.run(model, places))
+        for n, call in enumerate(probe.run(model, POSITIONS))
     }
-    tables = [
-        (rows, index.flatten().tolist())
-        for rows, index in probe.LOOKED_UP
-        if index.numel() == len(places)
-    ]
     with_attention = [n for n, layer in enumerate(read.layers) if layer.kind != "none"]
     if sorted(calls) != with_attention:
         raise ValueError(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
     worst = 0.0
     for n, call in calls.items():
-        worst = max(worst, same(read, n, call, places, tables))
+        worst = max(worst, same(read, n, call, POSITIONS))
+    if any(layer.sections for layer in read.layers):
+        for number, axis in enumerate(AXES):
+            for n, call in enumerate(probe.run(model, POSITIONS, number)):
+                n = getattr(call.module, "layer_idx", n)
+                worst = max(worst, same(read, n, call, POSITIONS, axis))
     sights(model, read)
     return {"largest": float(f"{worst:.3g}"), "layers": len(calls)}, {
         n: (read.layers[n], call.q[:, 0]) for n, call in calls.items()
     }
 
 
-def same(read, n, call, places, tables):
-    """Return how far queries are from the predicted ones, in tolerances, or raise."""
+def same(read, n, call, places, axis=None):
+    """Return how far queries are from the predicted ones, in tolerances, or raise.
+
+    Positions are the same on all axes, or on one, with the others at 0.
+    """
     layer, q = read.layers[n], call.q
     check("head_dim", layer.head_dim, q.shape[2], n)
     window = call.options.get("sliding_window")
@@ -248,15 +294,6 @@ def same(read, n, call, places, tables):
         layer.scale / scale - 1
     ) > NUMBERS:
         raise ValueError(f"layer {n}: scale: read {layer.scale}, probe {scale}")
-    if layer.door == "embed":
-        table = layer.table
-        expected = (
-            table["length"] + table["rows_more"],
-            [place + table["offset"] for place in places],
-        )
-        if expected not in tables:
-            raise ValueError(f"layer {n}: table: read {expected}, probe {tables}")
-        return 0.0
     worst = 0.0
     for name, rows in (("q", q), ("k", call.k)):
         loud = growth(layer, places) if name == "q" else np.ones(len(places))
@@ -265,6 +302,8 @@ def same(read, n, call, places, tables):
         if layer.door == "rotate":
             omega = read.inv_freq(n, places[-1] + 1)
             first, second = pairs(layer, len(omega))
+            if axis is not None:
+                omega = omega * np.isin(np.arange(len(omega)), layer.sections[axis])
             angles = np.outer(places, omega)
             z = (rows[:, :1, first] + 1j * rows[:, :1, second]) * np.exp(
                 1j * layer.direction * angles
@@ -290,15 +329,9 @@ def growth(layer, places):
     rule = layer.query_scaling
     if not rule:
         return np.ones(len(places))
+    if rule.get("counted"):
+        places = range(len(places))
     return 1 + rule["beta"] * np.log1p(np.floor((np.array(places) + rule["shift"]) / rule["every"]))
-
-
-def pairs(layer, n_pairs):
-    """Return the first and the second dimensions of all pairs, as they are turned."""
-    n = np.arange(n_pairs)
-    if layer.pairing_after == "half":
-        return layer.first + n, layer.first + n + n_pairs
-    return layer.first + 2 * n, layer.first + 2 * n + 1
 
 
 def check(name, read, found, n):
@@ -312,11 +345,11 @@ def sights(model, read):
         n = getattr(call.module, "layer_idx", n)
         if call.mask is None or call.mask.ndim != 4 or read.layers[n].kind == "none":
             continue
-        mask = call.mask[0, 0, -1]
-        seen = int((mask if mask.dtype == probe.torch.bool else mask > -1e30).sum())
         layer = read.layers[n]
         expected = min(16, layer.window or 16) if layer.kind != "chunk" else 15 % layer.window + 1
-        check("keys in sight of query 15", expected, seen, n)
+        check("keys in sight of query 15", expected, sees(call, -1), n)
+        if layer.kind != "window" or layer.causal:
+            check("keys in sight of query 0", 1 if layer.causal else 16, sees(call, 0), n)
 
 
 def gains(now, before):

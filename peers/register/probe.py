@@ -5,6 +5,7 @@ every place, and a query that changes from place to place shows the encoding alo
 random, and nothing is downloaded.
 """
 
+import importlib
 import re
 import resource
 import warnings
@@ -13,11 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
-from transformers import AttentionInterface, AutoModelForCausalLM
+from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+)
 
 MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
 TYPES = tuple(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
@@ -72,6 +75,7 @@ MIXER = re.compile(
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 
+HALF_TURN = {"rope_type": "default", "rope_theta": 10_000.0, "partial_rotary_factor": 0.5}
 NEEDED = {  # what these classes cannot do without, or what keeps them small
     "ministral": {"head_dim": 128},
     "hunyuan_v1_dense": {"head_dim": 128},
@@ -87,6 +91,11 @@ NEEDED = {  # what these classes cannot do without, or what keeps them small
     "minimax": {"head_dim": 128},
     "jamba": {"num_hidden_layers": 8},
     "xmod": {"default_language": "en_XX"},
+    "glm4v_text": {"rope_parameters": HALF_TURN},
+    "glm_image_text": {"rope_parameters": HALF_TURN},
+    "ernie4_5_vl_moe_text": {"moe_intermediate_size": [32, 32], "moe_k": 2},
+    "glm4v_moe_text": {"head_dim": 128},
+    "qwen3_omni_moe_text": {"head_dim": 128},
 }
 
 
@@ -103,7 +112,6 @@ class Call:
 
 
 SEEN: list[Call] = []
-LOOKED_UP: list[tuple[int, torch.Tensor]] = []
 PROJECTED: dict[int, list[torch.Tensor]] = {}
 
 
@@ -135,15 +143,6 @@ def _watch(module, query, key, value, attention_mask, **options):
 
 AttentionInterface.register("probe", _watch)
 AttentionMaskInterface.register("probe", eager_mask)
-_lookup = functional.embedding
-
-
-def _watched_lookup(input, weight, *args, **kwargs):
-    LOOKED_UP.append((weight.shape[0], input.detach().clone()))
-    return _lookup(input, weight, *args, **kwargs)
-
-
-functional.embedding = _watched_lookup
 
 
 def _mark(config):
@@ -153,11 +152,22 @@ def _mark(config):
             _mark(part)
 
 
+def _class(config):
+    """Return the class of a configuration's causal model, or of its text model."""
+    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    module = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
+    for name, found in vars(module).items():
+        if name.endswith("TextModel") and found.config_class is type(config):
+            return found
+    raise ValueError("it has neither a causal nor a text model")
+
+
 def build(config, seed=0):
     """Return a model with random weights, wide awake: the usual small ones would hide faults."""
     torch.manual_seed(seed)
     _mark(config)
-    model = AutoModelForCausalLM.from_config(config).eval()
+    model = _class(config)(config).eval()
     draw = torch.Generator().manual_seed(seed)
     for name, weight in model.named_parameters():
         if weight.ndim >= 2 and "position" not in name:
@@ -190,11 +200,16 @@ def _keeper(owner):
 
 
 @torch.no_grad()
-def run(model, positions):
-    """Return the calls of all attention layers for one constant token at these positions."""
-    SEEN.clear(), LOOKED_UP.clear(), PROJECTED.clear()
+def run(model, positions, axis=None):
+    """Return the calls of all attention layers for one constant token at these positions.
+
+    Of several axes the one asked for, where all others stay at 0.
+    """
+    SEEN.clear(), PROJECTED.clear()
     tokens = torch.full((1, len(positions)), 5)
     places = torch.tensor([positions])
+    if axis is not None:
+        places = torch.stack([places if n == axis else 0 * places for n in range(3)])
     model(
         input_ids=tokens,
         position_ids=places,

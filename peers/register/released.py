@@ -1,10 +1,12 @@
-"""Collect numbers of released models from a checkout of litgpt, offline.
+"""Collect numbers of released models from checkouts of litgpt and mlc-llm, offline.
 
-python -m peers.register.released CHECKOUT     # writes src/posenc/register/released.json
+python -m peers.register.released LITGPT MLC_LLM     # writes src/posenc/register/released.json
 
-The checkout's `litgpt/config.py` names the address of each configuration that it was made from.
+`litgpt/config.py` names the address of each configuration that it was made from. The presets of
+mlc-llm are copies of config.json, under names of its own.
 """
 
+import ast
 import json
 import subprocess
 import sys
@@ -39,12 +41,18 @@ FAMILIES = {
 MOE = {"qwen3": "qwen3_moe"}
 
 
+PRESETS = "python/mlc_llm/model/model_preset.py"
+KEPT = (
+    "rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rotary_dim",
+    "rotary_pct", "rope_pct", "rotary_emb_base", "sliding_window", "sliding_window_size",
+    "layer_types", "max_position_embeddings", "original_max_position_embeddings", "head_dim",
+    "n_positions", "no_rope_layers", "use_sliding_window", "max_window_layers",
+    "rope_local_base_freq",
+)  # fmt: skip
+
+
 def main() -> None:
-    git = ["git", "-C", sys.argv[1]]
-    say = {"capture_output": True, "text": True, "check": True}
-    commit, date = subprocess.run([*git, "log", "-1", "--format=%H %as"], **say).stdout.split()
-    source = subprocess.run([*git, "show", f"HEAD:{FILE}"], **say).stdout
-    address = f"https://github.com/Lightning-AI/litgpt/blob/{commit}/{FILE}"
+    source, address, date = held(sys.argv[1], "Lightning-AI/litgpt", FILE)
     found = {}
     for config in configs(source):
         about = config.hf_config
@@ -56,11 +64,45 @@ def main() -> None:
             name = f"{about['org']}/{about['name']}"
             found[name] = {"config": entries(kind, config), "address": address, "date": date}
             register.read(found[name]["config"])
+    found |= presets(*held(sys.argv[2], "mlc-ai/mlc-llm", PRESETS))
     lines = (
         f"  {json.dumps(name)}: {json.dumps(found[name], sort_keys=True)}" for name in sorted(found)
     )
     STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(found)} released models")
+
+
+def held(checkout, repository, file):
+    """Return a file's text in a checkout, its address and the commit's date."""
+    git = ["git", "-C", checkout]
+    say = {"capture_output": True, "text": True, "check": True}
+    commit, date = subprocess.run([*git, "log", "-1", "--format=%H %as"], **say).stdout.split()
+    source = subprocess.run([*git, "show", f"HEAD:{file}"], **say).stdout
+    return source, f"https://github.com/{repository}/blob/{commit}/{file}", date
+
+
+def presets(source, address, date):
+    """Return mlc-llm's presets of architectures that the register knows, which say their base."""
+    tree = next(node for node in ast.parse(source).body
+                if isinstance(node, ast.Assign | ast.AnnAssign))  # fmt: skip
+    found = {}
+    for name, said in ast.literal_eval(tree.value).items():
+        config = said.get("text_config", said)
+        family = register.reading.families().get(config.get("model_type"))
+        if family is None:
+            continue
+        kept = {"model_type", *KEPT, *family["defaults"]}
+        config = {entry: config[entry] for entry in config if entry in kept}
+        try:
+            layers = register.read(config).layers
+        except register.ConfigError as error:
+            print(f"left out {name}: {error}")
+            continue
+        if any(layer.sources.get("base") == "default" for layer in layers):
+            print(f"left out {name}: it says no base")
+            continue
+        found[f"mlc-llm/{name}"] = {"config": config, "address": address, "date": date}
+    return found
 
 
 def configs(source):

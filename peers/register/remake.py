@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import transformers
 
-from peers.register import probe
-from peers.register.analysis import describe
+from peers.register import own, probe
+from peers.register.analysis import describe, sees
+from peers.register.axes import SECTIONS
 
 FAMILIES = Path(__file__).parents[2] / "src/posenc/register/families.json"
+WRAPPERS = FAMILIES.with_name("wrappers.json")
 POSITIONS = [0] + [2**n for n in range(13)]
-FEW = list(range(9))
 KEPT = (
     "head_dim",
     "hidden_size",
@@ -66,15 +67,16 @@ PERIODS = (
 def main() -> None:
     probe.limit_memory()
     old = json.loads(FAMILIES.read_text())
-    asked = sys.argv[1:] or probe.TYPES
+    asked = sys.argv[1:] or list(dict.fromkeys((*probe.TYPES, *own.RULES, *SECTIONS)))
     new, left = dict(old) if sys.argv[1:] else {}, {}
     for kind in asked:
         try:
-            new[kind] = family(kind)
+            new[kind] = own.family(kind, KEPT) if kind in own.RULES else family(kind)
         except Exception as error:  # one class's trouble must not stop the others
             new.pop(kind, None)
             left[kind] = f"{type(error).__name__}: {error}"[:150]
     write(new)
+    wrap(new)
     for kind in sorted(set(old) | set(new)):
         if old.get(kind) != new.get(kind):
             print(
@@ -93,6 +95,23 @@ def write(families):
     FAMILIES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
+def wrap(families):
+    """Write which architecture each model's text_config has, where its class settles that."""
+    found = {}
+    for kind in probe.CONFIG_MAPPING:
+        try:
+            config = probe.CONFIG_MAPPING[kind]
+            text = config.sub_configs["text_config"].model_type
+            if text not in families or kind in families:
+                continue
+            inside = config(num_hidden_layers=3).to_dict()["text_config"]
+        except Exception:  # a class without one, or that needs more
+            continue
+        found[kind] = {"text": text} | ({"flat": True} if inside["num_hidden_layers"] == 3 else {})
+    lines = (f"  {json.dumps(k)}: {json.dumps(found[k])}" for k in sorted(found))
+    WRAPPERS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
 def family(kind):
     """Return what the register holds of one architecture."""
     default = probe.CONFIG_MAPPING[kind]().to_dict()
@@ -103,8 +122,7 @@ def family(kind):
     for part in (defaults.get("rope_parameters") or {}).values():
         if isinstance(part, dict):
             part.pop("type", None)
-    few = _has_table(model)
-    calls = probe.run(model, FEW if few else POSITIONS)
+    calls = probe.run(model, POSITIONS)
     rows = {
         call.module.layer_idx if hasattr(call.module, "layer_idx") else n: (
             call,
@@ -137,15 +155,15 @@ def family(kind):
         found |= _base(kind, default, small, turned)
         if labels := _labels(rows, here, defaults):
             found["rope_labels"] = labels
+        if kind in SECTIONS:
+            found["sections"] = SECTIONS[kind]
         if default.get("rope_interleave") is not None:
             found["pairing_switch"] = "rope_interleave"
         if defaults.get("rotary_dim") == one["turning"]:
             found["reads"] = ["rotary_dim"]
     elif any(row["turning"] for _, row in rows.values()):
-        if not few:
-            raise ValueError("its queries change with the position, but do not turn")
-        found |= {"door": "embed", "table": _named(few, defaults, model)}
-    found |= _others(rows, here, defaults, default)
+        raise ValueError("its queries change with the position, but do not turn")
+    found |= _others(kind, rows, here, defaults, default)
     return found
 
 
@@ -235,37 +253,19 @@ def _every(kind, small):
     return None
 
 
-def _has_table(model):
-    """Return the (rows, offset) of a learned table of positions, if the model looks one up."""
-    probe.run(model, FEW)
-    for rows, index in probe.LOOKED_UP:
-        flat = index.flatten()
-        if flat.numel() == len(FEW) and (flat.diff() == 1).all():
-            return rows, int(flat[0])
-    return None
+def _louder(kind, scale):
+    """Return whether YaRN's weights for all dimensions change the scale, as in DeepSeek's code."""
+    rope = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
+    rope |= {"rope_theta": 10_000.0, "mscale": 0.9, "mscale_all_dim": 0.7}
+    config = probe.CONFIG_MAPPING[kind](**probe.small(kind) | {"rope_parameters": rope})
+    call = probe.run(probe.build(config), [0, 1])[0]
+    return abs(call.options["scaling"] / scale - 1) > 1e-5
 
 
-def _named(table, defaults, model):
-    """Return a table's length and offset, the length by the entry that gives it."""
-    rows, offset = table
-    fixed = any("Sinusoidal" in type(module).__name__ for module in model.modules())
-    kind = "sinusoidal" if fixed else "learned"
-    for name in ("max_position_embeddings", "n_positions", "n_ctx"):
-        if name in defaults and rows - offset <= defaults[name] <= rows:
-            extra = rows - defaults[name]
-            return {
-                "length": "$max_position_embeddings",
-                "offset": offset,
-                "kind": kind,
-                "rows_more": extra,
-            }
-    return {"length": rows, "offset": offset, "kind": kind, "rows_more": 0}
-
-
-def _others(rows, here, defaults, default):
-    """Return scale, sinks, softcap and windows."""
-    _, row = next(iter(rows.values()))
-    found = {}
+def _others(kind, rows, here, defaults, default):
+    """Return what queries see, scale, sinks, softcap and windows."""
+    call, row = next(iter(rows.values()))
+    found = {} if sees(call, 0) == 1 else {"causal": False}
     scale, head_dim = row["scale"], row["head_dim"]
     if scale is not None:
         options = {
@@ -280,7 +280,7 @@ def _others(rows, here, defaults, default):
         found["scale"] = next(
             (name for name in order if abs(options[name] / scale - 1) < 1e-5), "head_dim"
         )
-        if found["scale"] == "head_dim" and "qk_rope_head_dim" in defaults:
+        if found["scale"] == "head_dim" and "qk_rope_head_dim" in defaults and _louder(kind, scale):
             found["scale"] = "mscale"
     sinks = {here[n] for n, (_, r) in rows.items() if r["sinks"]}
     if sinks:

@@ -30,11 +30,16 @@ LLAMA = {
 }
 
 
+ODD = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
+
+
 def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explained():
     assert len(register.names()) >= 80
     for name in register.names():
-        # the class of GLM-4.5 has heads of 42 dimensions, half of which turn; releases have 128
-        width = {"head_dim": 128} if name == "glm4_moe" else {}
+        # the defaults of some classes turn 21 or 73 dimensions, or more pairs than axes share
+        width = {"head_dim": 128} if name in ODD else {}
+        if name in ("glm4v_text", "glm_image_text"):
+            width = {"partial_rotary_factor": 0.5}
         found = register.read({"model_type": name} | width)
         assert found.family == name
         assert found.proved
@@ -81,6 +86,47 @@ def test_the_text_model_inside_another_is_read():
     assert [layer.kind for layer in found.layers] == (["window"] * 5 + ["full"]) * 2
     assert found.layers[0].base == 10_000
     assert found.layers[5].base == 1_000_000
+
+
+def test_a_text_model_without_a_type_is_what_the_class_around_it_says_or_gets_a_sentence():
+    inside = {"hidden_size": 512, "num_attention_heads": 4, "num_hidden_layers": 2}
+    assert register.read({"model_type": "gemma3", "text_config": inside}).family == "gemma3_text"
+    assert register.read({"model_type": "qwen2_vl", **inside}).family == "qwen2_vl_text"
+    for outer in ("llava", "nobody"):
+        with pytest.raises(register.ConfigError, match="text_config says no model_type, and"):
+            register.read({"model_type": outer, "text_config": inside})
+    with pytest.raises(register.ConfigError, match="does not know model_type 'gemma3'"):
+        register.read({"model_type": "gemma3", **inside})
+
+
+@pytest.mark.parametrize(
+    ("family", "sections", "expected"),
+    [
+        ("qwen2_vl_text", [2, 3, 3], ["TTHHHWWW"]),
+        ("qwen3_vl_text", [4, 2, 2], ["THWTHWTT"]),
+        ("ernie4_5_vl_moe_text", [3, 3, 2], ["HWHWHWTT"]),
+    ],
+)
+def test_pairs_turn_with_time_height_and_width_as_the_probe_saw(family, sections, expected):
+    said = {"mrope_section": sections, "rope_theta": 10_000.0, "rope_type": "default"}
+    config = {"model_type": family, "head_dim": 16, "num_hidden_layers": 1, "rope_scaling": said}
+    shared = register.read(config).layers[0].sections
+    seen = [""] * 8
+    for axis, pairs in shared.items():
+        for pair in pairs:
+            seen[pair] += axis[0].upper()
+    assert ["".join(seen)] == expected
+    assert "sections" in register.read(config).proved
+
+
+def test_sections_that_share_other_pairs_than_there_are_get_a_sentence():
+    for wrong, sentence in (([16, 24], "three whole numbers"), ([1, 1, 1], "must share 64 pairs")):
+        config = {"model_type": "qwen2_vl_text", "rope_scaling": {"mrope_section": wrong}}
+        with pytest.raises(register.ConfigError, match=sentence):
+            register.read(config)
+    config = {"model_type": "ernie4_5_vl_moe_text", "rope_scaling": {"mrope_section": [20, 24, 20]}}
+    with pytest.raises(register.ConfigError, match="begin with two equal numbers"):
+        register.read(config)
 
 
 def test_layers_behind_the_first_have_the_window_that_qwen_switches_on():
@@ -130,6 +176,15 @@ def test_layers_without_rotation_have_no_frequencies():
         ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
         ({"hidden_size": 8}, "hidden_size = 8 gives nothing"),
         ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
+        (
+            {"max_position_embeddings": 4096},
+            "original_max_position_embeddings = 8,192 tokens does not fit .* = 4,096",
+        ),
+        (
+            {"num_hidden_layers": 1, "layer_types": ["sliding_attention"], "sliding_window": None},
+            "layer_types lists sliding_attention, but sliding_window is null",
+        ),
+        ({"rope_scaling": {"mrope_section": [16, 24, 24]}}, "mrope_section is said, which this"),
         ({"head_dim": 7}, "an even number of a head's 7 dimensions must turn"),
     ],
 )
@@ -221,7 +276,7 @@ def test_every_released_model_can_be_read_by_its_name_and_says_where_its_numbers
     for name, address in released.items():
         found = register.read(name)
         assert address.startswith("https://")
-        assert {layer.sources["base"] for layer in found.layers if layer.base} == {"config"}
+        assert {layer.sources["base"] for layer in found.layers if layer.base} <= {"config"}
         assert address in found.explain()
 
 
@@ -232,11 +287,15 @@ def test_llama_3_1_is_the_release_that_its_configuration_says():
 
 
 def test_what_no_comparison_reached_is_not_called_compared():
-    config = {"model_type": "deepseek_v3", "rope_scaling": {
-        "rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
-        "original_max_position_embeddings": 4096}}  # fmt: skip
-    plain, scaled = (
-        set(register.read(one).explain().splitlines()[-1].rstrip(".").split(": ")[1].split(", "))
-        for one in ({"model_type": "deepseek_v3"}, config)
-    )
-    assert plain - scaled == {"scale"}
+    schedule = {"rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
+                "original_max_position_embeddings": 1024}  # fmt: skip
+    for name, unreached in (("llama", {"gain", "scale"}), ("deepseek_v3", set())):
+        plain, scaled = (
+            set(
+                register.read(one).explain().splitlines()[-1].rstrip(".").split(": ")[1].split(", ")
+            )
+            for one in ({"model_type": name}, {"model_type": name, "rope_scaling": schedule})
+        )
+        assert plain - scaled == unreached
+        said = register.read({"model_type": name, "rope_scaling": schedule}).explain()
+        assert ("Not compared in such a configuration: gain, scale." in said) == bool(unreached)

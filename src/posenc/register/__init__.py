@@ -1,15 +1,15 @@
 """Released architectures: what each layer does with positions, read from a configuration."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
-from posenc.register import reading, rules, scaling, words
+from posenc.register import distances, reading, rules, scaling, words
 from posenc.register.reading import ConfigError
 from posenc.register.rules import Layer
 from posenc.register.values import Values
@@ -44,7 +44,8 @@ def released() -> dict[str, str]:
     -------
     dict from the model's name to the address of the file that its numbers were taken from.
 
-    Source: the configurations of Lightning AI's litgpt, which name those that they were made from.
+    Source: the configurations of Lightning AI's litgpt, which name those that they were made from,
+    and the presets of mlc-llm, under its own names.
 
     Examples
     --------
@@ -97,16 +98,27 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     entry = reading.released().get(config) if isinstance(config, str) else None
     address = f"{entry['address']} ({entry['date']})" if entry else None
     layers = tuple(rules.layers(held, family))
-    unreached = _unreached(layers)
-    proved = tuple(field for field in family.get("proved", ()) if field not in unreached)
-    return Description(name, layers, trained, proved, address)
+    unproved = _unreached(layers, family.get("reached", ()))
+    proved = [field for field in family.get("proved", ()) if field not in unproved]
+    if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
+        proved.append("query_scaling")
+    return Description(name, layers, trained, tuple(proved), tuple(sorted(unproved)), address)
 
 
-def _unreached(layers: tuple[Layer, ...]) -> set[str]:
-    """Return the fields that schedules set and no compared configuration reaches."""
+def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:
+    """Return the fields that no compared configuration of the family reaches."""
     schedules = [layer.scaling for layer in layers if layer.scaling]
-    gain = {"gain"} if any(one["type"] == "longrope" for one in schedules) else set()
-    return gain | ({"scale"} if any("mscale_all_dim" in one for one in schedules) else set())
+    signs = {
+        "longrope": any(one["type"] == "longrope" for one in schedules),
+        "mscale_all_dim": any("mscale_all_dim" in one for one in schedules),
+        "query_scaling": any(layer.query_scaling for layer in layers),
+    }
+    fields = {"longrope": {"gain"}, "mscale_all_dim": {"gain", "scale"}}
+    unproved: set[str] = set()
+    for sign, here in signs.items():
+        if here and sign not in reached:
+            unproved |= fields.get(sign, {sign})
+    return unproved
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,8 @@ class Description:
         Tokens that the configuration says the model is made for.
     proved : tuple of str
         Fields that the probe confirmed, on the class's defaults and on varied configurations.
+    unproved : tuple of str
+        Fields of this configuration that no comparison reached.
     address : str or None
         Where the numbers of a released model were taken from, and when.
     """
@@ -131,6 +145,7 @@ class Description:
     layers: tuple[Layer, ...]
     length: int | None
     proved: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
     address: str | None = None
 
     def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:
@@ -159,6 +174,38 @@ class Description:
             raise ValueError(f"layer {layer} of {self.family} does not turn its queries")
         length = 1 if length is None else _checks.count("length", length, minimum=1)
         return scaling.inv_freq(one.base, one.turning, one.head_dim, one.scaling, length)
+
+    def rows(self, layer: int, offsets: ArrayLike) -> NDArray[np.int64]:
+        """Return which row of a layer's learned table each distance takes.
+
+        Parameters
+        ----------
+        layer : int
+            From 0; from -1 backwards.
+        offsets : array of whole numbers
+            A key's place minus its query's; in a square of a picture (..., 2), down and right.
+
+        Returns
+        -------
+        array of int64 of the same shape, less the last axis in a picture.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer, or it has no such table.
+
+        Source: `_relative_position_bucket` of T5, `make_log_bucket_position` of DeBERTa-v2 and
+        `SwinRelativePositionBias`, as Hugging Face's transformers has them.
+
+        Examples
+        --------
+        >>> read("t5").rows(0, [-200, -1, 0, 1]), read("t5").rows(-1, [-200, -1, 0])
+        (array([15,  1,  0, 17]), array([31,  1,  0]))
+        """
+        one = self._layer(layer)
+        if one.buckets is None:
+            raise ValueError(f"layer {layer} of {self.family} has no table of distances")
+        return distances.rows(one.buckets, offsets)
 
     def make(self, layer: int) -> "Position":
         """Return a layer's encoding, for weights as they are released. This imports torch.

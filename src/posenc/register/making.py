@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from posenc.encodings import make as encoding
+from posenc.register import distances
 
 if TYPE_CHECKING:
     from posenc.attention import Position
@@ -13,6 +16,8 @@ LACKING = {
     "sections": "positions on several axes",
     "query_scaling": "queries scaled by their place",
     "buckets": "this family's buckets",
+    "relative": "this family's vectors of distances",
+    "values_turn": "values that turn",
 }
 
 
@@ -28,10 +33,20 @@ def make(description: "Description", layer: "Layer") -> "Position":
         return encoding("none", layer.head_dim or 1, 1, length)
     if layer.slopes:
         n_heads = layer.slopes["n_heads"]
+        if not np.allclose(layer.slopes["values"], distances.alibi(n_heads)):
+            raise ValueError(
+                f"the library's ALiBi has other slopes than {description.family}, from "
+                f"{distances.alibi(n_heads)[0]:.6g} on; here the first is "
+                f"{layer.slopes['values'][0]:.6g}"
+            )
         return encoding("alibi", n_heads * (layer.head_dim or 1), n_heads, length)
-    if layer.table:
-        name = "learnable" if layer.table["kind"] == "learned" else "sinusoidal"
-        return encoding(name, layer.head_dim or 1, 1, layer.table["length"])
+    if layer.door == "embed" and layer.table:
+        if layer.table["kind"] != "learned":
+            raise ValueError(
+                "the library has no sinusoidal table with all sines first, as "
+                f"{description.family} has it"
+            )
+        return encoding("learnable", layer.head_dim or 1, 1, layer.table["length"])
     if layer.door != "rotate" or layer.head_dim is None:
         raise ValueError(
             f"the library has no encoding for the door {layer.door!r} of {description.family}"

@@ -38,6 +38,11 @@ def families() -> dict[str, dict[str, Any]]:
     return _held("families.json")
 
 
+def wrappers() -> dict[str, dict[str, Any]]:
+    """Return for models that hold several the class of their language model."""
+    return _held("wrappers.json")
+
+
 def released() -> dict[str, dict[str, Any]]:
     """Return the configuration of each released model, with its address and date."""
     return _held("released.json")
@@ -79,9 +84,19 @@ def _no_number(text: str) -> float:
 
 def _text_part(config: dict[str, Any]) -> dict[str, Any]:
     """Return the part about the language model, where a configuration holds several models."""
+    outer = config.get("model_type")
+    if not isinstance(outer, str) or outer in families():
+        return config
+    known = wrappers().get(outer, {})
     for name in PARTS:
         part = config.get(name)
-        if isinstance(part, Mapping) and config.get("model_type") not in families():
-            kind = part.get("model_type") or f"{config.get('model_type')}_text"
+        if isinstance(part, Mapping):
+            kind = part.get("model_type") or (known.get("text") if name == "text_config" else None)
+            if kind is None:
+                raise ConfigError(
+                    f"{name} says no model_type, and model_type {outer!r:.60} does not settle it"
+                )
             return _text_part(dict(part) | {"model_type": kind})
+    if known.get("flat"):  # earlier releases put the language model's entries beside the others
+        return config | {"model_type": known["text"]}
     return config

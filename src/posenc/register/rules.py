@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+from posenc.register import distances
 from posenc.register import scaling as schedule
 from posenc.register.reading import ConfigError
 from posenc.register.values import Values, above_zero, mapping
@@ -11,6 +13,7 @@ from posenc.register.values import Values, above_zero, mapping
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
 NO_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
+MOST_WIDE = 100_000
 
 
 @dataclass(frozen=True)
@@ -21,10 +24,16 @@ class Layer:
     ----------
     door : {"rotate", "embed", "bias", "none"}
         Where positions enter. A table is added to the input once; each layer lists it.
-    kind : {"full", "window", "chunk", "none"}
-        What a query may see of what stands before it; "none" where the layer has no attention.
+    kind : {"full", "window", "chunk", "square", "none"}
+        What a query may see; "none" where the layer has no attention.
     window : int or None
-        Tokens in sight, the query's own included, or of a chunk.
+        Tokens in sight, the query's own included, or of a chunk, or of a square's side.
+    shift : int
+        Places by which the squares of a picture are moved.
+    causal : bool
+        Whether a query sees nothing of what stands behind it.
+    stack : {"encoder", "decoder"} or None
+        Where the layer stands, in models that have both.
     head_dim, turning, first : int or None
         Dimensions of a head, how many turn, and the first of those.
     pairing, pairing_after : {"half", "interleaved"} or None
@@ -44,13 +53,22 @@ class Layer:
     softcap : float or None
         Bound of the scores.
     query_scaling : mapping or None
-        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)).
+        Queries at place t are multiplied by 1 + beta ln(1 + floor((t + shift) / every)); where they
+        are "counted", t is the number of tokens before, whatever their positions.
     sections : mapping or None
-        Pairs for each axis, where positions have several.
+        Numbers of the pairs that each axis turns, where positions have several.
     table : mapping or None
-        Length, offset (row of position 0) and kind of a table of positions.
-    slopes, buckets : mapping or None
-        What ALiBi and T5's buckets are made from.
+        Length, offset (row of position 0) and kind of a table of positions. In a "sinusoidal" one
+        sines come first, then cosines; one of "angles" is looked up where queries are turned.
+    slopes : mapping or None
+        ALiBi's: the number of heads, and what scores lose with each token of distance, by head.
+    buckets : mapping or None
+        Rows of a learned table that distances take: their number, the distance from which all take
+        the same, and whether tokens behind the query have rows of their own. `Description.rows`.
+    relative : mapping or None
+        Vectors of distances that meet queries (c2p) or keys (p2c) in the scores.
+    values_turn : bool
+        Whether values are turned as well as queries and keys.
     sources : mapping
         Where each value is from: "config", "default" (of the class), "code" (by rule) or "probe".
     """
@@ -58,6 +76,9 @@ class Layer:
     door: str = "none"
     kind: str = "full"
     window: int | None = None
+    shift: int = 0
+    causal: bool = True
+    stack: str | None = None
     head_dim: int | None = None
     turning: int = 0
     first: int | None = None
@@ -71,26 +92,50 @@ class Layer:
     sinks: bool = False
     softcap: float | None = None
     query_scaling: Mapping[str, float] | None = None
-    sections: Mapping[str, int] | None = None
+    sections: Mapping[str, tuple[int, ...]] | None = None
     table: Mapping[str, Any] | None = None
     slopes: Mapping[str, Any] | None = None
     buckets: Mapping[str, Any] | None = None
+    relative: Mapping[str, Any] | None = None
+    values_turn: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def layers(config: Mapping[str, Any], family: Mapping[str, Any]) -> list[Layer]:
     """Return what each layer of a model does."""
     values = Values(config, family.get("defaults", {}))
-    types = layer_types(values, family)
-    return [_layer(values, family, kind, number) for number, kind in enumerate(types)]
+    if "squares" in family:
+        return [_square(number) for number in distances.squares(values)]
+    found = []
+    for stack, own in family.get("stacks", [(None, {})]):
+        part = _switched(values, {**family, **own, "stack": stack})
+        types = layer_types(values, part)
+        found += [_layer(values, part, kind, number) for number, kind in enumerate(types)]
+    return found
+
+
+def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a family's rules with those that an entry of the configuration switches on."""
+    for entry, rules in family.get("if", {}).items():
+        if values.get(entry):
+            family = {**family, **rules}
+    return family
+
+
+def _square(numbers: Mapping[str, Any]) -> Layer:
+    """Return a layer of Swin."""
+    sources = dict.fromkeys(numbers, "config") | {"door": "code"}
+    scale = numbers["head_dim"] ** -0.5
+    return Layer(door="bias", kind="square", causal=False, scale=scale, sources=sources, **numbers)
 
 
 def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
     """Return each layer's type: listed, or by the family's cycle."""
-    n_layers = values.need("num_hidden_layers")
+    name = family.get("n_layers", "num_hidden_layers")
+    n_layers = values.need(name)
     if n_layers > 10_000:
-        raise ConfigError(f"num_hidden_layers must be at most 10,000, got {n_layers}")
-    listed = values.config.get("layer_types")
+        raise ConfigError(f"{name} must be at most 10,000, got {n_layers}")
+    listed = values.config.get(family.get("types_entry", "layer_types"))
     if listed is not None:
         if not isinstance(listed, list | tuple) or not all(
             isinstance(kind, str) for kind in listed
@@ -131,15 +176,15 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     if family["door"] == "rotate" and _rotates(values, family, kind, number):
         _rotation(values, family, kind, number, found, sources)
     elif family["door"] != "rotate":
-        found["door"], sources["door"] = family["door"], family.get("source", "probe")
-        for name in ("slopes", "buckets"):
-            if name in family:
-                found[name], sources[name] = _filled(values, family[name]), "code"
-        if "table" in family:
-            found["table"], sources["table"] = _filled(values, family["table"]), "probe"
+        found["door"], sources["door"] = family["door"], "probe"
     else:
         found["door"], sources["door"] = "none", "probe"
+    _added(values, family, found, sources)
     found["scale"] = _scale(values, family, found)
+    if "slopes" in family:
+        n_heads = values.need("num_attention_heads")
+        found["slopes"] = distances.slopes(values, family["slopes"], n_heads, found["scale"])
+        sources["slopes"] = "code"
     found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
     if scaled := _query_scaling(values, found):
         found["query_scaling"], sources["query_scaling"] = scaled, "code"
@@ -149,12 +194,51 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     return Layer(**found, sources=sources)
 
 
+def _added(
+    values: Values, family: Mapping[str, Any], found: dict[str, Any], sources: dict[str, str]
+) -> None:
+    """Fill in tables, and what is added to scores."""
+    found["stack"] = family.get("stack")
+    found["causal"], sources["causal"] = family.get("causal", True), "probe"
+    if found["stack"] is None and values.config.get("is_decoder"):
+        found["causal"], sources["causal"] = True, "config"
+    if "buckets" in family:
+        found["buckets"], sources["buckets"] = _filled(values, family["buckets"]), "code"
+    if "disentangled" in family:
+        found |= distances.disentangled(values, family["disentangled"])
+        sources |= {"buckets": "config", "relative": "config"}
+    if "sinusoidal" in family:
+        found["relative"], sources["relative"] = distances.sinusoidal(values), "code"
+        found["causal"] = values.get("attn_type") == "uni"
+    if "patches" in family:
+        found["table"], sources["table"] = distances.pictures(values, family["patches"]), "config"
+    elif "table" in family and _switch(values, family.get("table_switch")):
+        found["table"], sources["table"] = _filled(values, family["table"]), "probe"
+    if "values_turn" in family:
+        found["values_turn"] = bool(values.get(family["values_turn"]))
+
+
+def _switch(values: Values, name: str | None) -> bool:
+    return name is None or bool(values.get(name))
+
+
 def _filled(values: Values, rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return a family's numbers, with those that stand in the configuration put in."""
-    return {
+    found = {
         name: values.need(value[1:]) if isinstance(value, str) and value[0] == "$" else value
         for name, value in rule.items()
     }
+    if found.pop("after_padding", False):  # the row of the padding token stays free, as in fairseq
+        padding = values.get("pad_token_id")
+        found["inside"] = 0 if padding is None else values.whole("pad_token_id") + 1
+    if inside := found.pop("inside", 0):
+        found |= {"offset": inside, "rows_more": inside, "length": found["length"] - inside}
+        if found["length"] < 1:
+            raise ConfigError(
+                f"a table of {found['length'] + inside} rows, of which {inside} are no positions, "
+                "holds no position"
+            )
+    return found
 
 
 def _sight(
@@ -176,14 +260,17 @@ def _sight(
             values.find("attention_chunk_size")[1],
         )
     elif kind in WINDOWED or kind in family.get("windowed", ()):
-        window = values.count("sliding_window") if values.get("sliding_window") else None
-        if values.says("sliding_window") and not values.config.get("sliding_window", True):
+        name = family.get("window_entry", "sliding_window")
+        window = values.count(name) if values.get(name) else None
+        if values.says(name) and not values.config.get(name, True):
+            if kind in WINDOWED and "layer_types" in values.config:
+                raise ConfigError(f"layer_types lists {kind}, but {name} is null")
             window = None
         if window is not None:
             found["kind"] = "window"
             found["window"], sources["window"] = (
                 window + family.get("window_plus", 0),
-                values.find("sliding_window")[1],
+                values.find(name)[1],
             )
 
 
@@ -202,7 +289,7 @@ def _size(
             values.find("qk_rope_head_dim")[1],
         )
         return
-    name = "head_dim"
+    name = family.get("head_dim_entry", "head_dim")
     widths = family.get("head_dims", {})
     if len(set(widths.values())) > 1 and values.get(name) != widths.get(kind):
         wide = values.config.get("global_head_dim")
@@ -213,11 +300,10 @@ def _size(
     if said is not None and (source == "config" or not _follows(values, name)):
         found["head_dim"], sources["head_dim"] = values.need(name), source
         return
-    width, n_heads = values.need("hidden_size"), values.need("num_attention_heads")
+    heads = family.get("heads", "num_attention_heads")
+    width, n_heads = values.need("hidden_size"), values.need(heads)
     if width < n_heads:
-        raise ConfigError(
-            f"hidden_size = {width} gives nothing to each of num_attention_heads = {n_heads}"
-        )
+        raise ConfigError(f"hidden_size = {width} gives nothing to each of {heads} = {n_heads}")
     found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
 
 
@@ -263,8 +349,10 @@ def _rotation(
     found["door"], sources["door"] = "rotate", "probe"
     base = rope.get("rope_theta")
     sources["base"] = source
-    if base is None:
-        base, sources["base"] = _base(values, family, kind)
+    if base is None or "base" in family:  # some classes read no base
+        base, sources["base"] = (
+            (family["base"], "code") if "base" in family else _base(values, family, kind)
+        )
     found["base"] = above_zero("rope_theta", base)
     per_layer = values.config.get("layer_rope_theta")
     if isinstance(per_layer, list) and len(per_layer) > number:
@@ -272,6 +360,7 @@ def _rotation(
     if (trained := values.get("original_max_position_embeddings")) is not None:
         rope = {**rope, "original_max_position_embeddings": trained}  # as the classes have it
     found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"))
+    _within(values, found["scaling"])
     sources["scaling"] = source
     if found["scaling"] and nested:  # transformers looks for it beside the layer types
         found["scaling"].pop("truncate", None)
@@ -281,6 +370,8 @@ def _rotation(
             f"an even number of a head's {found['head_dim']} dimensions must turn, "
             f"these numbers turn {turning}"
         )
+    if turning > MOST_WIDE:
+        raise ConfigError(f"at most {MOST_WIDE:,} of a head's dimensions can turn, got {turning:,}")
     found["turning"] = turning
     found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
     found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
@@ -292,8 +383,50 @@ def _rotation(
         and not said
     ):
         found["pairing"] = found["pairing_after"]
-    if sections := rope.get("mrope_section"):
-        found["sections"] = dict(zip(("time", "height", "width"), sections, strict=False))
+    found["sections"], sources["sections"] = _sections(rope, family, turning // 2, source)
+
+
+def _within(values: Values, scaling: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError where a schedule starts from more tokens than the model is made for."""
+    trained = (scaling or {}).get("original_max_position_embeddings")
+    if trained is None or not values.says("max_position_embeddings"):
+        return
+    if trained > (most := values.need("max_position_embeddings")):
+        raise ConfigError(
+            f"a schedule from original_max_position_embeddings = {trained:,} tokens does not fit "
+            f"max_position_embeddings = {most:,}"
+        )
+
+
+def _sections(
+    rope: Mapping[str, Any], family: Mapping[str, Any], n_pairs: int, source: str
+) -> tuple[dict[str, tuple[int, ...]] | None, str]:
+    """Return which pairs turn with time, height and width, as the family arranges them."""
+    said = rope.get("mrope_section")
+    rule = family.get("sections")
+    if rule is None:
+        if said:
+            raise ConfigError("mrope_section is said, which this family's code does not read")
+        return None, "code"
+    sizes = said or rule["default"]
+    if not isinstance(sizes, list | tuple) or [type(n) for n in sizes] != [int] * 3:
+        raise ConfigError(f"mrope_section must be three whole numbers, got {sizes!r:.60}")
+    if min(sizes) < 0 or (sum(sizes) != n_pairs and rule["arrangement"] != "woven"):
+        raise ConfigError(f"mrope_section must share {n_pairs} pairs, got {sizes!r:.60}")
+    pairs = range(n_pairs)
+    first, second, _ = sizes
+    if rule["arrangement"] == "blocks":
+        starts = (0, first, first + second, n_pairs)
+        split = [tuple(pairs[a:b]) for a, b in pairwise(starts)]
+    elif rule["arrangement"] == "woven":  # in turn, until height and width have theirs
+        down, right = (tuple(pairs[n : 3 * sizes[n] : 3]) for n in (1, 2))
+        split = [tuple(sorted(set(pairs) - {*down, *right})), down, right]
+    else:  # height and width in turn, and time last; said in this order
+        if first != second:
+            raise ConfigError(f"mrope_section must begin with two equal numbers, got {sizes!r:.60}")
+        split = [tuple(pairs[2 * first :]), *(tuple(pairs[n : 2 * first : 2]) for n in (0, 1))]
+    axes = dict(zip(("time", "height", "width"), split, strict=True))
+    return axes, source if said else "code"
 
 
 def parameters(
@@ -419,6 +552,7 @@ def _query_scaling(values: Values, found: Mapping[str, Any]) -> dict[str, float]
             "beta": above_zero("attn_scale", values.get("attn_scale")),
             "every": above_zero("floor_scale", values.get("floor_scale")),
             "shift": 1,
+            "counted": True,
         }
     return None
 
@@ -428,6 +562,11 @@ def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) 
     rule = family.get("scale", "head_dim")
     if rule == "one":
         return 1.0
+    if rule == "softmax_scale":
+        said = values.part("attn_config").get(rule)
+        return found["head_dim"] ** -0.5 if said is None else above_zero(rule, said)
+    if rule == "terms":
+        return float(((1 + len(found["relative"]["terms"])) * found["head_dim"]) ** -0.5)
     if rule == "query_pre_attn_scalar":
         return above_zero(rule, values.get(rule)) ** -0.5
     if rule == "attention_multiplier":

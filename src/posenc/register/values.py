@@ -8,7 +8,10 @@ from posenc.register.reading import ConfigError
 
 NAMES = {  # what earlier releases and other families call the same
     "num_hidden_layers": ("n_layer", "num_layers", "n_layers", "decoder_layers"),
-    "num_attention_heads": ("n_head", "num_heads", "n_heads", "decoder_attention_heads"),
+    "num_decoder_layers": ("num_layers",),
+    "num_attention_heads": (
+        "n_head", "num_heads", "n_heads", "attention_heads", "decoder_attention_heads",
+    ),
     "head_dim": ("kv_channels",),
     "hidden_size": ("n_embd", "d_model"),
     "max_position_embeddings": ("n_positions", "n_ctx", "max_seq_len", "seq_length"),
@@ -16,7 +19,7 @@ NAMES = {  # what earlier releases and other families call the same
     "partial_rotary_factor": ("rotary_pct", "rope_pct"),
     "rope_local_base_freq": ("local_rope_theta", "swa_rope_theta"),
     "sliding_window": ("sliding_window_size", "attention_window_size"),
-}
+}  # fmt: skip
 MOST = 1 << 40
 
 
@@ -49,6 +52,18 @@ class Values:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < MOST:
             raise ConfigError(f"{name} must be a whole number of at least 1, got {value!r:.60}")
         return value
+
+    def whole(self, name: str) -> int:
+        """Return a whole number from 0 on."""
+        value = self.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST:
+            raise ConfigError(f"{name} must be a whole number from 0 on, got {value!r:.60}")
+        return value
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """Return an object inside the configuration, empty where there is none."""
+        value = self.get(name)
+        return {} if value is None else mapping(name, value)
 
     def need(self, name: str) -> int:
         if (value := self.count(name)) is None:

@@ -1,8 +1,8 @@
 """What a model does with positions, in plain words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,16 @@ SIGHT = {
     "full": "a query sees everything before it",
     "window": "a query sees the last {window:,} tokens, itself included",
     "chunk": "a query sees its own chunk of {window:,} tokens",
+    "square": "a patch sees its own square of {window} x {window} patches",
     "none": "no attention in this layer",
 }
+BUCKETS = {
+    "t5": "A learned bias for each of {n} buckets of distances, from {max:,} tokens on the last",
+    "grid": "A learned bias for each of {n:,} distances down and right in the square",
+    "log": "{n:,} rows for wider and wider groups of distances, from {max:,} tokens on the last",
+    "each": "{n:,} rows, one for each distance, from {max:,} tokens on the last",
+}
+TERMS = {"c2p": "queries", "p2c": "keys"}
 GROWS = ("dynamic", "longrope")
 
 
@@ -35,10 +43,18 @@ def explain(description: "Description", length: int | None) -> str:
         + (f", made for {description.length:,} tokens" if description.length else "")
     ]
     for numbers, layer in _groups(description.layers):
-        sight = SIGHT[layer.kind].format(window=layer.window)
-        lines.append(f"\n{_which(numbers, n_layers)}: {sight}.")
+        lines.append(f"\n{_which(numbers, n_layers)}: {_sight(layer)}.")
         lines += [f"  {line}" for line in _layer(description, numbers[0], layer, asked)]
     return "\n".join([*lines, "", *_checks(description, asked)])
+
+
+def _sight(layer: "Layer") -> str:
+    """Return what a query sees."""
+    place = f"in the {layer.stack}, " if layer.stack else ""
+    if layer.kind == "full" and not layer.causal:
+        return f"{place}a query sees every token"
+    moved = f", moved by {layer.shift} down and right" if layer.shift else ""
+    return place + SIGHT[layer.kind].format(window=layer.window) + moved
 
 
 def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
@@ -72,27 +88,78 @@ def _layer(
         return
     if layer.door == "none":
         yield "No positions enter here: what tells places apart is the mask alone."
-    elif layer.table:
-        rows, first, kind = (layer.table[name] for name in ("length", "offset", "kind"))
-        yield f"A {kind} table of {rows:,} positions is added to the input, from row {first} on."
-        if asked and asked > rows:
-            yield f"It has no row for position {rows:,} and later ones: {asked:,} tokens fail."
-    elif layer.slopes:
-        n_heads = layer.slopes["n_heads"]
-        yield f"ALiBi: scores fall with distance, with a slope for each of {n_heads} heads."
-    elif layer.buckets:
-        n, most = layer.buckets["n"], layer.buckets["max"]
-        yield f"A learned bias for each of {n} buckets of distances, up to {most:,} tokens."
-    else:
+    if layer.door == "rotate":
         yield from _rotation(description, number, layer, asked)
+    if layer.table:
+        yield from _table(layer.table, asked)
+    if layer.slopes:
+        yield from _slopes(layer.slopes)
+    if layer.relative:
+        yield from _relative(layer.relative)
+    if layer.buckets:
+        yield from _buckets(layer.buckets)
     if layer.query_scaling:
         beta, every = layer.query_scaling["beta"], layer.query_scaling["every"]
-        yield f"Queries grow with their place t: by 1 + {beta:g} ln(1 + floor(t / {every:,.0f}))."
+        t = "t + 1" if layer.query_scaling["shift"] else "t"
+        yield f"Queries grow with their place t: 1 + {beta:g} ln(1 + floor(({t}) / {every:,.0f}))."
+        if layer.query_scaling.get("counted"):
+            yield "There t counts all tokens before, padding too: position_ids do not matter."
     if layer.sinks:
         yield "The softmax has a learned sink, a place that takes weight and gives nothing."
     if layer.softcap:
         yield f"Scores are bounded by {layer.softcap:g}."
     yield f"Scores are multiplied by {layer.scale:.6g}."
+
+
+def _table(table: Mapping[str, Any], asked: int | None) -> Iterator[str]:
+    rows, first, kind = (table[name] for name in ("length", "offset", "kind"))
+    if kind == "angles":
+        yield f"Angles are looked up in a table of {rows:,} positions."
+    elif grid := table.get("grid"):
+        others = rows - grid[0] * grid[1]
+        yield (
+            f"A learned table of {rows:,} rows is added to the input: "
+            + (f"{others} for other tokens, then " if others else "")
+            + f"{grid[0]} x {grid[1]} patches, row after row. Other pictures need it interpolated."
+        )
+        return
+    else:
+        order = ", sines first, then cosines" if kind == "sinusoidal" else ""
+        yield (
+            f"A {kind} table of {rows:,} positions{order}, is added to the input, "
+            f"from row {first} on."
+        ).replace("positions, is", "positions is")
+    if table.get("grows"):
+        yield "Its code makes it longer where an input needs it."
+    elif asked and asked > rows:
+        yield f"It has no row for position {rows:,} and later ones: {asked:,} tokens fail."
+
+
+def _slopes(slopes: Mapping[str, Any]) -> Iterator[str]:
+    steep = sorted(slopes["values"])
+    yield (
+        f"ALiBi: scores fall by {steep[0]:.3g} to {steep[-1]:.3g} with each token of distance, "
+        f"by one slope for each of {slopes['n_heads']} heads."
+    )
+    if rounding := slopes.get("rounding"):
+        yield f"The code rounds slope times place to {rounding}: far places share values."
+    for name, value in slopes.get("unread", {}).items():
+        yield f"transformers' class does not read {name} = {value}, and takes 8; other code may."
+
+
+def _relative(relative: Mapping[str, Any]) -> Iterator[str]:
+    met = " and ".join(TERMS[term] for term in relative["terms"])
+    what = "Sines and cosines of" if relative["kind"] == "sinusoidal" else "Learned vectors of"
+    yield f"{what} distances meet {met or 'nothing'} in the scores, through the layer's weights."
+    if bound := relative.get("bound"):
+        yield f"Distances beyond {bound:,} tokens count as that."
+
+
+def _buckets(buckets: Mapping[str, Any]) -> Iterator[str]:
+    both = "" if buckets["bidirectional"] else "; tokens behind the query have no rows of their own"
+    yield BUCKETS[buckets["kind"]].format(**buckets) + f"{both}."
+    if buckets.get("shared"):
+        yield "All layers of the stack share the table of the first."
 
 
 def _rotation(
@@ -115,17 +182,25 @@ def _rotation(
     yield f"Pairs in the weights: {PAIRS[layer.pairing or layer.pairing_after or 'half']}."
     if layer.pairing and layer.pairing != layer.pairing_after:
         yield f"The code reorders them before it turns: {PAIRS[layer.pairing_after or 'half']}."
+    if layer.values_turn:
+        yield "Values are turned, too."
     if layer.direction == -1:
         yield "They turn the other way round than in the paper."
     if layer.sections:
-        yield (
-            "Pairs are shared among axes: "
-            + ", ".join(f"{n} for {axis}" for axis, n in layer.sections.items())
-            + "."
-        )
+        shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in layer.sections.items()]
+        yield f"Positions have three axes: {', '.join(shared)}. Text has the same place on each."
     if layer.scaling:
         yield _schedule(layer)
     yield from _turns(description, number, layer, asked)
+
+
+def _listed(pairs: Sequence[int]) -> str:
+    """Return pairs as a run, or as the first few."""
+    if len(pairs) < 2:
+        return f"pair {pairs[0]}" if pairs else "none"
+    if pairs[-1] - pairs[0] == len(pairs) - 1:
+        return f"pairs {pairs[0]} to {pairs[-1]}"
+    return f"{len(pairs)} pairs ({', '.join(map(str, pairs[:3]))} ... {pairs[-1]})"
 
 
 def _schedule(layer: "Layer") -> str:
@@ -185,6 +260,8 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
         yield "Check: the base is the default of the class. Released models mostly say their own."
     if description.address:
         yield f"Numbers: {description.address}."
+    if description.unproved:
+        yield f"Not compared in such a configuration: {', '.join(description.unproved)}."
     proved = ", ".join(description.proved)
     yield (
         f"Compared with transformers' own layers, in four configurations of this family: {proved}."
