@@ -23,9 +23,10 @@ def slopes(values: Values, rule: Mapping[str, Any], n_heads: int, scale: float) 
     if rule.get("scaled"):  # the sum of scores and slopes is multiplied by the scale
         found = [scale * slope for slope in found]
     kept = {"rounding": rule["rounding"]} if "rounding" in rule else {}
-    said = values.part("attn_config").get(rule.get("unread"), 8)
+    unread = rule.get("unread")
+    said = values.part("attn_config").get(unread, 8) if unread else 8
     if said != 8:
-        kept["unread"] = {rule["unread"]: said}
+        kept["unread"] = {unread: said}
     return {"n_heads": n_heads, "values": found} | kept
 
 

@@ -105,8 +105,9 @@ class OneMoreSplit(Explorable):
 
 def judged(differences: ArrayLike) -> tuple[float, float, float]:
     """Return mean, low and high, as a report does for resamples of a small set."""
-    if np.size(differences) < 2:
-        return float(np.mean(differences)), np.nan, np.nan
+    differences = np.asarray(differences, dtype=float)
+    if differences.size < 2:
+        return float(differences.mean()), np.nan, np.nan
     share = paired.LARGEST_SHARE
     found = equality.correlated_t(differences, second.MARGIN, test_share=share)
     return found.mean, found.low, found.high

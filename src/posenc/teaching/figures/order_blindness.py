@@ -72,10 +72,16 @@ def weights_move(
             ax.text(
                 column, row, f"{weight:.2f}", ha="center", va="center", color=shade, weight=bold
             )
-        corner = np.array([words.index(word) for word in reversed(framed)]) - 0.5
+        row, column = (words.index(word) for word in framed)
         ax.add_patch(
             Rectangle(
-                corner, 1, 1, fill=False, edgecolor=plots.COLORS[1], linewidth=4, clip_on=False
+                (column - 0.5, row - 0.5),
+                1,
+                1,
+                fill=False,
+                edgecolor=plots.COLORS[1],
+                linewidth=4,
+                clip_on=False,
             )
         )
     plots.show(
