@@ -4,10 +4,11 @@ A decimal number, a percentage or a whole number of at least two digits in a Mar
 name of a quantity (`tools/fill.py`), or stands in the outputs or the code of its own section, in an
 output of the page's opening, or in a section to which its sentence links; whole numbers may also
 stand in code above it, as the sizes that a page works with do. Opening, exercises and take-away may
-quote the whole page. Not quotations are, by rule: places in a source, addresses, the stated time,
-years, versions, headings, recorded sizes of a data set that the same passage names, whole numbers
-in formulas and in code, and whole numbers that an exercise makes up. No page has exceptions: give a
-number that no cell shows a name, or link to the section that shows it.
+quote the whole page. Not quotations are, by rule: places in a source, numbers of reports,
+addresses, the stated time, years, versions, headings, recorded sizes of a data set that the same
+passage names, whole numbers in formulas and in code, and whole numbers that an exercise makes up.
+No page has exceptions: give a number that no cell shows a name, or link to the section that shows
+it.
 """
 
 import re
