@@ -8,7 +8,7 @@ import pytest
 from sitefiles import ROOT
 
 PAGE = nbformat.read(ROOT / "book" / "bug-reports.ipynb", as_version=4)
-ROW = re.compile(r"^\| \[.+?\]\(#report-([\w-]+)\) \| (.+) \| (\w+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| \[.+?\]\(#report-([\w-]+)\) \| (\w+) \| (.+) \|$", re.MULTILINE)
 HEADING = re.compile(r"^\(report-([\w-]+)\)=\n### ", re.MULTILINE)
 LINK = re.compile(r"\]\((https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+)\)")
 OURS = re.compile(r"^\*\*Ours: (\w+)\.\*\* .+", re.MULTILINE)
@@ -33,7 +33,7 @@ def sections() -> dict[str, tuple[str, str]]:
 
 
 SECTIONS = sections()
-TABLE = {anchor: (links, ours) for anchor, links, ours in ROW.findall(PAGE.cells[3].source)}
+TABLE = {anchor: (links, ours) for anchor, ours, links in ROW.findall(PAGE.cells[3].source)}
 
 
 def test_table_and_sections_are_in_the_same_order():

@@ -8,7 +8,7 @@ import nbformat
 from repository import ROOT
 
 PAGE = ROOT / "book" / "bug-reports.ipynb"
-ROW = re.compile(r"^\| \[.*?\]\(#report-[\w-]+\) \|.*\| (?P<ours>\w+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| \[.*?\]\(#report-[\w-]+\) \| (?P<ours>\w+) \|", re.MULTILINE)
 
 
 def tried():

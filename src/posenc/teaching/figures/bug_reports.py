@@ -18,10 +18,14 @@ def where(told: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
     """
     figure, axes = plots.new(2, 2, height=4.4, width=5.4, sharex=True, sharey=True)
     for ax, (title, (right, wrong)) in zip(axes.flat, told.items(), strict=True):
-        word = np.arange(len(np.asarray(right)))
-        ax.plot(word, right, "-", color="0.6", linewidth=4, label="where it stands")
+        right = np.asarray(right, float)
+        word = np.arange(len(right))
+        anew = np.flatnonzero(np.diff(right) < 0) + 1
+        gaps = [np.insert(values.astype(float), anew, np.nan) for values in (word, right)]
+        ax.plot(*gaps, "-", color="0.6", linewidth=4, label="where it stands")
         ax.plot(word, wrong, "o", color=plots.COLORS[1], markersize=4, label="where it is taken to")
         ax.set_title(title, fontsize=9)
+        ax.set(xticks=range(0, len(right), 3), yticks=range(0, 13, 3))
     for ax in axes[-1]:
         ax.set_xlabel("word")
     for ax in axes[:, 0]:
