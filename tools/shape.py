@@ -25,6 +25,7 @@ UNTIMED = {
     "atlas": "reference: readers look one encoding up",
     "explorables": "a gallery of figures, each explained elsewhere",
     "peers": "reference: tables of comparisons",
+    "bug-reports": "reference: readers look a report up",
     "found-details": "reference: results that two chapters tell",
     "found-further": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
