@@ -10,6 +10,7 @@ NO_NUMBERS = re.compile(
     r"|(?:Theorem|Proposition)\s+\d+\.\d+"
     r"|[Ss]ections?\s+\d+(?:\.\d+)*(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+(?:\.\d+)+)*"
     r"|(?:Eq\.|Fig\.|Tables?)\s+\d+(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+)*"
+    r"|\[[^]]* \d+\]\(https://github\.com/[^)]*/(?:issues|pull)/\d+\)"
     r"|https?://\S+|\[[\w.-]+/[\w.-]+ #\d+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
     r"|\b(?:of|in|since|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"
