@@ -5,7 +5,7 @@ They are read from the source, so a new one can be found the day it is written.
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +23,7 @@ class Message:
 
     text: str
     module: str  # such as "posenc.encodings.rotary"
-    inside: tuple[str, ...]  # class and function that raise it, from the outermost on
+    inside: tuple[str, ...]  # class and function that raise it, then what the module offers
 
 
 def messages(package: Path = PACKAGE) -> list[Message]:
@@ -40,7 +40,10 @@ def _files(room: Path) -> list[Path]:
 def _of_file(path: Path, package: Path) -> Iterable[Message]:
     module = ".".join(path.relative_to(package.parent).with_suffix("").parts)
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield from _walk(tree, module.removesuffix(".__init__"), ())
+    offered = (one.name for one in tree.body if isinstance(one, (ast.ClassDef, ast.FunctionDef)))
+    public = tuple(name for name in offered if not name.startswith("_"))
+    for message in _walk(tree, module.removesuffix(".__init__"), ()):
+        yield replace(message, inside=message.inside + public)
 
 
 def _walk(node: ast.AST, module: str, inside: tuple[str, ...]) -> Iterable[Message]:

@@ -8,7 +8,7 @@
 (() => {
   const FIELD = { asked: 1, title: 0.9, page: 0.25 };
   const [SATURATION, BY_LENGTH, TEXT, PHRASE] = [1.6, 0.55, 0.6, 1.5];
-  const [OTHER_WORD, LITTLE, TYPING, SPELT_OTHERWISE] = [0.85, 0.12, 0.5, 0.6];
+  const [OTHER_WORD, LITTLE, NO_HEADING, TYPING, SPELT_OTHERWISE] = [0.85, 0.12, 0.5, 0.5, 0.6];
   const OF_MESSAGE = 0.6;  // share of an error message's words that somebody pasted
   function words(text) {
     return text.normalize("NFKC").replace(/([a-z]{3})([A-Z][a-z]{3})/g, "$1 $2").toLowerCase()
@@ -69,6 +69,7 @@
       field(section.title, number, FIELD.title);
       for (const asked of made.asked[number] ?? []) field(asked, number, FIELD.asked);
     });
+    const headings = new Set(phrases.flatMap((phrase) => [...phrase.stems]));
     const same = new Map();  // words in a row: what else is said for them
     const note = (phrase, others) => {
       const key = words(phrase).map(stem).join(" ");
@@ -81,7 +82,7 @@
     const messages = made.messages.map(([text, number]) => (
       { text, number, stems: new Set(words(text).map(stem)) }));
     const mean = sections.reduce((sum, one) => sum + one.length, 0) / sections.length;
-    index = { pages: made.pages, little: new Set(made.little), sections, found, phrases, same, messages, mean };
+    index = { pages: made.pages, little: new Set(made.little), sections, found, phrases, headings, same, messages, mean };
   }
 
   const rarity = (n) => Math.log(1 + index.sections.length / (n || 1));
@@ -158,7 +159,7 @@
 
   // How nearly a heading, or what a section is asked for, is the whole question: a Map.
   function alike(asked) {
-    const real = asked.filter((thing) => !thing.little);
+    const real = asked.filter((thing) => !thing.little && thing.rarity);
     const whole = real.reduce((sum, thing) => sum + thing.rarity, 0);
     const result = new Map();
     for (const { number, weight, stems: own } of index.phrases) {
@@ -184,7 +185,9 @@
     const real = asked.some((thing) => !thing.little);
     for (const thing of asked) {
       const where = spoken(thing.ways);
-      thing.rarity = rarity(where.size);
+      if (!where.size) continue;
+      const told = thing.ways.some((way) => way.stems.every((one) => index.headings.has(one)));
+      thing.rarity = rarity(where.size) * (told ? 1 : NO_HEADING);
       const weight = thing.rarity * (thing.little && real ? LITTLE : 1);
       whole += weight;
       for (const [number, value] of where) {

@@ -85,18 +85,33 @@ def _no_number(text: str) -> float:
 def _text_part(config: dict[str, Any]) -> dict[str, Any]:
     """Return the part about the language model, where a configuration holds several models."""
     outer = config.get("model_type")
-    if not isinstance(outer, str) or outer in families():
+    if not isinstance(outer, str):
         return config
     known = wrappers().get(outer, {})
-    for name in PARTS:
-        part = config.get(name)
-        if isinstance(part, Mapping):
-            kind = part.get("model_type") or (known.get("text") if name == "text_config" else None)
-            if kind is None:
-                raise ConfigError(
-                    f"{name} says no model_type, and model_type {outer!r:.60} does not settle it"
-                )
-            return _text_part(dict(part) | {"model_type": kind})
+    name, part = _part(config)
+    if part is not None:
+        kind = part.get("model_type") or (known.get("text") if name == "text_config" else None)
+        if kind is None:
+            raise ConfigError(
+                f"{name} says no model_type, and model_type {outer!r:.60} does not settle it"
+            )
+        if outer in families() and kind != outer:
+            raise ConfigError(
+                f"model_type is said to be {outer!r:.60}, which holds no other model, and "
+                f"{kind!r:.60} in {name}; one of them must go"
+            )
+        return _text_part(dict(part) | {"model_type": kind})
     if known.get("flat"):  # earlier releases put the language model's entries beside the others
         return config | {"model_type": known["text"]}
     return config
+
+
+def _part(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the first part that is about a language model, with its name."""
+    for name in PARTS:
+        part = config.get(name)
+        if isinstance(part, Mapping):
+            return name, part
+        if name.endswith("_config") and part is not None:
+            raise ConfigError(f"{name} must be an object with named entries, got {part!r:.60}")
+    return "", None

@@ -258,6 +258,7 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
             yield "A cache stays valid as the input grows: no frequency looks at its length."
     if any(layer.sources.get("base") == "default" for layer in rotating):
         yield "Check: the base is the default of the class. Released models mostly say their own."
+    yield from description.notes
     if description.address:
         yield f"Numbers: {description.address}."
     if description.unproved:
