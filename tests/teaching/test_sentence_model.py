@@ -1,4 +1,4 @@
-"""The sentence model is read as its makers' library reads it, and its clocks are those of the figure."""
+"""The sentence model is read as its makers read it, and its clocks are those of the figure."""
 
 import json
 
