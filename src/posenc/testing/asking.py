@@ -52,7 +52,7 @@ class Asked:
     def subject(self, *, awake: bool = True, dtype: torch.dtype | None = None) -> Adapter:
         """Return the module made anew, always with the same weights, in evaluation mode."""
         with torch.random.fork_rng(devices=[]), _default_dtype(dtype):
-            torch.manual_seed(self.seed)
+            torch.default_generator.manual_seed(self.seed)
             adapter = self.make()
             adapter.axes = self.promises.axes or adapter.axes
             if adapter.module is not None:
@@ -97,9 +97,9 @@ class Check:
     at_least: float | None = None
     on_request: bool = False
 
-    def is_asked(self, promises: Promises) -> bool:
+    def is_asked(self, promises: Promises, measure: bool) -> bool:
         """Return whether to ask at all; some checks are asked on request only."""
-        return not self.on_request or bool(promises.word(self.promise))
+        return self.is_promised(promises) or (measure and not self.on_request)
 
     def run(self, asked: Asked, seconds: float) -> Finding:
         """Ask, and return what was found. Nothing that the module does ends the checker."""
@@ -163,25 +163,21 @@ class Check:
         return f"at least {due:.3g}" if up else f"at most {due:.3g}"
 
     def _outcome(self, asked: Asked, good: bool) -> str:
-        if not self._is_promised(asked):
+        if not self.is_promised(asked.promises):
             return "measured"
         return "held" if good else "broken"
 
-    def _is_promised(self, asked: Asked) -> bool:
-        word = self.promise.partition(" ")[0]
-        promised = word in asked.promises.made()
-        return (
-            promised
-            and asked.promises.word(self.promise) not in (None, ())
-            and (" " not in self.promise or asked.promises.word(self.promise))
-        )
+    def is_promised(self, promises: Promises) -> bool:
+        """Return whether an answer can break a promise."""
+        word, _, side = self.promise.partition(" ")
+        return word in promises.made() and (not side or bool(promises.word(self.promise)))
 
     def _failed(self, asked: Asked, what: str) -> Finding:
-        outcome = "broken" if self._is_promised(asked) else "measured"
+        outcome = "broken" if self.is_promised(asked.promises) else "measured"
         return self._finding(asked, outcome, expected="an answer", came=what)
 
     def _finding(self, asked: Asked, outcome: str, **told: Any) -> Finding:
-        word = self.promise.partition(" ")[0] if self._is_promised(asked) else ""
+        word = self.promise.partition(" ")[0] if self.is_promised(asked.promises) else ""
         return Finding(self.name, outcome, promise=word, hint=self.hint, page=self.page, **told)
 
 

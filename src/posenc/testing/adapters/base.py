@@ -106,6 +106,10 @@ class Adapter:
         floats = (one.dtype for one in weights if one.is_floating_point())
         return next(iter(floats), torch.get_default_dtype())
 
+    def weights_of(self) -> list[Tensor]:
+        """Return the module's parameters; a function has none."""
+        return [] if self.module is None else list(self.module.parameters())
+
     def tokens(self, batch: int, length: int, seed: int = 0) -> Tensor:
         """Return random tokens; a longer row of the same seed begins alike."""
         rng = torch.Generator().manual_seed(seed)
