@@ -3,6 +3,7 @@
 import math
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ class Asked:
     def subject(self, *, awake: bool = True, dtype: torch.dtype | None = None) -> Adapter:
         """Return the module made anew, always with the same weights, in evaluation mode."""
         with torch.random.fork_rng(devices=[]), _default_dtype(dtype):
-            torch.manual_seed(self.seed)
+            torch.default_generator.manual_seed(self.seed)
             adapter = self.make()
             adapter.axes = self.promises.axes or adapter.axes
             if adapter.module is not None:
@@ -97,9 +98,9 @@ class Check:
     at_least: float | None = None
     on_request: bool = False
 
-    def is_asked(self, promises: Promises) -> bool:
+    def is_asked(self, promises: Promises, measure: bool) -> bool:
         """Return whether to ask at all; some checks are asked on request only."""
-        return not self.on_request or bool(promises.word(self.promise))
+        return self.is_promised(promises) or (measure and not self.on_request)
 
     def run(self, asked: Asked, seconds: float) -> Finding:
         """Ask, and return what was found. Nothing that the module does ends the checker."""
@@ -116,7 +117,7 @@ class Check:
         except TimeoutError:
             return self._failed(asked, f"no answer within {seconds:g} seconds")
         except WrongOutput as error:
-            return self._failed(asked, str(error))
+            return self._failed(asked, str(error), self.hint)
         except Exception as error:  # whatever it is, it is a finding
             first = (str(error).strip() or "no message").splitlines()[0]
             return self._failed(asked, f"{type(error).__name__}: {first:.200}")
@@ -163,26 +164,23 @@ class Check:
         return f"at least {due:.3g}" if up else f"at most {due:.3g}"
 
     def _outcome(self, asked: Asked, good: bool) -> str:
-        if not self._is_promised(asked):
+        if not self.is_promised(asked.promises):
             return "measured"
         return "held" if good else "broken"
 
-    def _is_promised(self, asked: Asked) -> bool:
-        word = self.promise.partition(" ")[0]
-        promised = word in asked.promises.made()
-        return (
-            promised
-            and asked.promises.word(self.promise) not in (None, ())
-            and (" " not in self.promise or asked.promises.word(self.promise))
-        )
+    def is_promised(self, promises: Promises) -> bool:
+        """Return whether an answer can break a promise."""
+        word, _, side = self.promise.partition(" ")
+        return word in promises.made() and (not side or bool(promises.word(self.promise)))
 
-    def _failed(self, asked: Asked, what: str) -> Finding:
-        outcome = "broken" if self._is_promised(asked) else "measured"
-        return self._finding(asked, outcome, expected="an answer", came=what)
+    def _failed(self, asked: Asked, what: str, hint: str = "") -> Finding:
+        outcome = "broken" if self.is_promised(asked.promises) else "measured"
+        return self._finding(asked, outcome, expected="an answer", came=what, hint=hint)
 
     def _finding(self, asked: Asked, outcome: str, **told: Any) -> Finding:
-        word = self.promise.partition(" ")[0] if self._is_promised(asked) else ""
-        return Finding(self.name, outcome, promise=word, hint=self.hint, page=self.page, **told)
+        word = self.promise.partition(" ")[0] if self.is_promised(asked.promises) else ""
+        told = {"hint": self.hint} | told
+        return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
 
 def _said(outcome: str, promise: str, holds: bool, seen: Seen) -> str:
@@ -242,13 +240,16 @@ def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
     def late(*_: Any) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before, started = signal.signal(signal.SIGALRM, late), time.monotonic()
+    others, repeat = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         return function()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if others:  # somebody else's limit of time goes on
+            left = max(others - (time.monotonic() - started), 0.001)
+            signal.setitimer(signal.ITIMER_REAL, left, repeat)
 
 
 def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:

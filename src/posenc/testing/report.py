@@ -1,6 +1,6 @@
 """What came of the questions: findings, and a report that reads like a friend's note."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 OUTCOMES = {
@@ -89,6 +89,8 @@ class Report:
         One for each check, in the order in which they were asked.
     promised : tuple of str
         The words of what was promised.
+    cut_short : bool
+        Whether nothing else was asked after a first finding, as no answer could be trusted.
 
     Examples
     --------
@@ -99,7 +101,8 @@ class Report:
 
     subject: str
     findings: tuple[Finding, ...]
-    promised: tuple[str, ...] = field(default=())
+    promised: tuple[str, ...] = ()
+    cut_short: bool = False
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -135,7 +138,9 @@ class Report:
                 parts.append(
                     f"{heading}\n" + "\n".join(_marked(outcome, show(one)) for one in found)
                 )
-        if self.unanswered:
+        if self.cut_short:
+            parts.append("We asked nothing else, as no other answer could be trusted.")
+        elif self.unanswered:
             parts.append(
                 "No check could look into these promises, so they do not pass: "
                 + ", ".join(self.unanswered)

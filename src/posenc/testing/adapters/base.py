@@ -83,7 +83,7 @@ class Adapter:
         axes: int = 1,
     ) -> None:
         if (width is None) == (vocabulary is None):
-            raise ValueError(
+            raise UseError(
                 "width or vocabulary must be given, and not both: is a token a vector or a number? "
                 f"Got width={width!r}, vocabulary={vocabulary!r}"
             )
@@ -105,6 +105,10 @@ class Adapter:
         weights = [] if self.module is None else self.module.parameters()
         floats = (one.dtype for one in weights if one.is_floating_point())
         return next(iter(floats), torch.get_default_dtype())
+
+    def weights_of(self) -> list[Tensor]:
+        """Return the module's parameters; a function has none."""
+        return [] if self.module is None else list(self.module.parameters())
 
     def tokens(self, batch: int, length: int, seed: int = 0) -> Tensor:
         """Return random tokens; a longer row of the same seed begins alike."""

@@ -25,6 +25,7 @@ from posenc.testing.checks import (
 
 CHECKS = (
     first.answers,
+    memory.twice,
     order.order,
     causal.causal,
     causal.goes_on,
@@ -33,7 +34,6 @@ CHECKS = (
     cached.apart,
     batches.rows,
     batches.short_beside_long,
-    memory.twice,
     memory.after_another,
     padding.left,
     padding.right,

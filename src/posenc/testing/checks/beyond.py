@@ -21,8 +21,6 @@ def told_apart(asked: Asked) -> Iterator[Seen]:
     length, wanted = trained + 4, asked.promises.beyond
     subject = asked.subject()
     x = subject.tokens(1, length)
-    swapped = x.clone()
-    swapped[:, [trained, trained + 1]] = x[:, [trained + 1, trained]]
     shown = f"{length} tokens, {length - trained} more than trained"
     try:
         out = subject.outputs(x)
@@ -33,10 +31,13 @@ def told_apart(asked: Asked) -> Iterator[Seen]:
     if wanted == "refused":
         yield Seen(1.0, shown, note="served, without an error")
         return
-    change = difference(subject.outputs(swapped)[:, -1:], out[:, -1:])
-    apart = change > 1e-5
-    note = "served, and places are told apart" if apart else "served, and places are mixed up"
-    yield Seen(float(not apart), f"{shown}, two of them swapped", note=note)
+    for pair in ([trained, trained + 1], [1, trained + 1]):  # places that end, or begin again
+        swapped = x.clone()
+        swapped[:, pair] = x[:, pair[::-1]]
+        apart = difference(subject.outputs(swapped)[:, -1:], out[:, -1:]) > 1e-5
+        note = "served, and places are told apart" if apart else "served, and places are mixed up"
+        where = " and ".join(map(str, pair))
+        yield Seen(float(not apart), f"{shown}, those at {where} swapped", note=note)
 
 
 @check(

@@ -29,7 +29,7 @@ def smallest_step(asked: Asked, start: int) -> float:
     promise="longest",
     page="rotary",
     hint="places are held in a type that skips whole numbers there, as bfloat16 does above 256.",
-    at_least=0.1,
+    at_least=0.01,
 )
 def neighbours(asked: Asked) -> Iterator[Seen]:
     """Let the second of two tokens move on by a place, at the beginning and far from it."""

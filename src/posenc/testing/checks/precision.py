@@ -8,7 +8,7 @@ from posenc.testing.adapters.base import Adapter, CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
-FAR = (0, 500, 503, 1000, 1001)
+FAR = (0, 500, 503, 2000, 4001)
 HINT = "positions, angles or a bias are computed in the half type: compute them wide, round last."
 
 
@@ -47,10 +47,12 @@ def distant(asked: Asked, *, built: bool) -> Iterator[Seen]:
     for dtype in types(asked):
         wide = rounded(asked.subject(), dtype)
         half = asked.subject(dtype=dtype) if built else asked.subject()
-        state = (one.detach() for one in wide.module.parameters())  # type: ignore[union-attr]
-        for weight, rounded_one in zip(half.module.parameters(), state, strict=True):  # type: ignore[union-attr]
-            weight.copy_(rounded_one)
-        half.module.to(dtype)  # type: ignore[union-attr]
+        for one, other in zip(wide.weights_of(), half.weights_of(), strict=True):
+            other.copy_(one)
+        if not built:
+            half.module.to(dtype)  # type: ignore[union-attr]
+        if half.dtype != dtype:
+            raise CannotAsk(f"it is built in {half.dtype} whatever the default type is")
         far = list(FAR)
         if asked.trained and asked.promises.beyond != "exact":
             far = [min(t, asked.trained - len(far) + i) for i, t in enumerate(far)]
@@ -93,9 +95,8 @@ def turned(asked: Asked) -> Iterator[Seen]:
     for dtype in types(asked):
         wide = rounded(asked.subject(), dtype) if asked.subject().module else asked.subject()
         half = asked.subject(dtype=dtype)
-        if half.module is not None:
-            half = rounded(asked.subject(), dtype)
-            half.module.to(dtype)  # type: ignore[union-attr]
+        for one, other in zip(wide.weights_of(), half.weights_of(), strict=True):
+            other.copy_(one)
         q, due = half.turned(places)[0].double(), wide.turned(places)[0].double()
         shown = f"one query at {', '.join(map(str, places.tolist()))}"
         yield Seen(difference(q, due), f"{shown} in {str(dtype).removeprefix('torch.')}", 0.1)
