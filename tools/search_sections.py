@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from docutils import nodes
 
+INDEX = "posenc-index"  # a list of what other sections are asked for
 BEGINNING = 240  # characters of a section that its hit shows
 _NEVER = (nodes.title, nodes.raw, nodes.comment, nodes.target, nodes.substitution_definition)
 
@@ -63,13 +64,13 @@ def _walk(page: str, node: nodes.section, above: tuple[str, ...]) -> Iterable[Se
         yield from _walk(page, section, (*above, title))
 
 
-def _read(node: nodes.Node, here: Section, below: list, terms: list[Section]) -> None:
+def _read(node: nodes.Element, here: Section, below: list, terms: list[Section]) -> None:
     """Put what a node says into its section; sections and words of the glossary are handed up."""
     if isinstance(node, nodes.section) and _title(node) is not None:
         below.append(node)
     elif isinstance(node, nodes.definition_list) and "glossary" in node.get("classes", []):
         terms += [_term(item, here) for item in node.findall(nodes.definition_list_item)]
-    elif isinstance(node, _NEVER):
+    elif isinstance(node, _NEVER) or INDEX in node.get("classes", []):
         return
     elif isinstance(node, nodes.literal_block):
         here.code.append(node.astext())

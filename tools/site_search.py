@@ -11,12 +11,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
+from os.path import relpath
 from pathlib import Path
 
 import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
 
 import search_messages
 import search_sections
@@ -155,6 +158,36 @@ def _short(number: int) -> str:
     return shown
 
 
+class IndexOfWords(SphinxDirective):
+    """What sections are asked for, by the alphabet, with links to them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a paragraph for each first letter."""
+        self.env.note_dependency(str(WORDS))
+        typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))["asked"]
+        found = [(phrase, where) for where, phrases in typed.items() for phrase in phrases]
+        found.sort(key=lambda one: (one[0].lower(), one[1]))
+        box = nodes.container(classes=[search_sections.INDEX])
+        for letter, group in groupby(found, key=lambda one: _letter(one[0])):
+            box += nodes.rubric("", letter)
+            box += self._links(list(group))
+        return [box]
+
+    def _links(self, group: list[tuple[str, str]]) -> nodes.bullet_list:
+        here = Path(self.env.docname).parent.as_posix()
+        links = nodes.bullet_list()
+        for phrase, where in group:
+            page, anchor = where.split("#")
+            target = relpath(f"book/{page}.html", here) + f"#{anchor}" * bool(anchor)
+            link = nodes.reference("", phrase, refuri=target, internal=True)
+            links += nodes.list_item("", nodes.paragraph("", "", link))
+        return links
+
+
+def _letter(phrase: str) -> str:
+    return phrase[0].upper() if phrase[0].isalpha() else "0-9"
+
+
 def parts(toc: dict) -> dict[str, str]:
     """Return under which caption of the contents each page stands."""
     return {
@@ -211,6 +244,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Collect while pages are read, and write when they are there."""
     app.config.templates_path.append(str(ROOT / "tools" / "templates"))
+    app.add_directive("index-of-words", IndexOfWords)
     app.connect("builder-inited", settle)
     app.connect("doctree-read", collect, priority=900)  # when all that others add is there
     app.connect("env-purge-doc", forget)
