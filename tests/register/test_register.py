@@ -189,6 +189,7 @@ def test_layers_without_rotation_have_no_frequencies():
             {"rope_parameters": {"rope_type": "yarn"}},
             "'llama3' in rope_scaling and 'yarn' in rope_p",
         ),
+        ({"rotary_emb_base": 7}, "rope_theta = 500000.0 and rotary_emb_base = 7 say the same"),
         ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
         ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
@@ -246,6 +247,10 @@ def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
         (b'{\n"model_type": }', "line 2: this is no JSON"),
         (b"[1]", "a configuration is a JSON object, this is a list"),
         (b'{"model_type": "llama", "rope_theta": NaN}', "NaN is no number of JSON"),
+        (
+            b'{"rope_theta": 1, "a": 2, "rope_theta": 3}',
+            "rope_theta is said to be 1 and 3; one must",
+        ),
         (b"\xff\xfe{}", "no JSON that can be read"),
         (b"[" * 100_000, "no JSON that can be read"),
         (b" " * 10_000_001, "has up to 10,000,000 bytes, this file 10,000,001"),

@@ -8,7 +8,7 @@ from typing import Any
 from posenc.register import distances
 from posenc.register import scaling as schedule
 from posenc.register.reading import ConfigError
-from posenc.register.values import Values, above_zero, mapping
+from posenc.register.values import NAMES, Values, above_zero, mapping
 
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
@@ -487,6 +487,11 @@ def parameters(
 
 def _agree(config: Mapping[str, Any]) -> None:
     """Raise ConfigError where a configuration says two things about its rotation."""
+    for name in ("rope_theta", "partial_rotary_factor"):
+        entries = [n for n in (name, *NAMES[name]) if config.get(n) is not None]
+        if any(config[n] != config[entries[0]] for n in entries[1:]):
+            both = " and ".join(f"{n} = {config[n]!r:.40}" for n in entries)
+            raise ConfigError(f"{both} say the same entry twice; one of them must go")
     top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
     places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
     for name in ("rope_scaling", "rope_parameters"):
