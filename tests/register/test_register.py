@@ -213,6 +213,10 @@ def test_layers_without_rotation_have_no_frequencies():
         ({"rope_scaling": {"mrope_section": [16, 24, 24]}}, "mrope_section is said, which this"),
         ({"rope_scaling": YARN | {"beta_slow": 64}}, "'yarn' cannot have these numbers: beta_fast"),
         ({"rope_scaling": YARN | {"truncate": "no"}}, "truncate must be True or False, got 'no'"),
+        (
+            {"rope_scaling": YARN | {"original_max_position_embeddings": 0.5}},
+            "original_max_position_embeddings must be a whole number, got 0.5",
+        ),
         ({"rope_scaling": YARN | {"mscale": [1]}}, "mscale must be a number above 0"),
         ({"rope_scaling": YARN, "rope_theta": 0.5}, "'yarn' cannot have these numbers"),
         (
