@@ -1,5 +1,6 @@
 """What the register reads equals what the probe saw, and bad input gets a sentence."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -69,6 +70,18 @@ def test_earlier_and_later_forms_of_a_schedule_say_the_same():
     np.testing.assert_array_equal(one.inv_freq(0), other.inv_freq(0))
     assert one.layers[0].base == 500000.0
     assert one.layers[0].sources["base"] == "config"
+
+
+@pytest.mark.parametrize("name", ["llama", "deepseek_v3", "gpt_oss", "t5", "swin", "vit", "xlnet"])
+def test_every_value_says_where_it_is_from(name):
+    for layer in register.read(name).layers:
+        said = {
+            field.name
+            for field in dataclasses.fields(layer)
+            if field.name != "sources" and getattr(layer, field.name) != field.default
+        }
+        assert said <= layer.sources.keys()
+        assert set(layer.sources.values()) <= {"config", "default", "code", "probe"}
 
 
 def test_a_file_is_read_as_its_contents_are(tmp_path):
@@ -294,6 +307,29 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
         )
     assert "262,144 tokens are 2 times what the configuration says" in said
     assert "A cache stays valid" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "llama4_text",
+            "Layers that turn see at most 8,192 of them, so that no schedule is needed",
+        ),
+        ("google/gemma-3-1b-it", "factor 7.63 is valid in the layers that see everything, best"),
+        ("llama", "factor 488 is valid, best with more training"),
+        ("openai/gpt-oss-20b", "Its schedule would have to be set anew; a second one on top"),
+    ],
+)
+def test_which_schedule_is_valid_for_longer_inputs_depends_on_what_queries_see(name, sentence):
+    assert sentence in register.read(name).explain(1_000_000)
+
+
+def test_layers_with_a_window_turn_no_farther_than_they_see():
+    found = register.read("openai/gpt-oss-20b")
+    slow = int((found.inv_freq(0) * 128 < 2 * np.pi).sum())
+    said = f"At 128 tokens (as far as a query sees), {slow} of 32 pairs make less than one turn."
+    assert said in found.explain(131_072)
 
 
 def test_what_is_made_turns_by_what_is_read():

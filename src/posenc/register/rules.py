@@ -128,7 +128,8 @@ def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _square(numbers: Mapping[str, Any]) -> Layer:
     """Return a layer of Swin."""
-    sources = dict.fromkeys(numbers, "config") | {"door": "code"}
+    sources = dict.fromkeys(numbers, "config")
+    sources |= dict.fromkeys(("door", "kind", "causal", "scale"), "code")
     scale = numbers["head_dim"] ** -0.5
     return Layer(door="bias", kind="square", causal=False, scale=scale, sources=sources, **numbers)
 
@@ -198,7 +199,7 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     if family.get("softcap"):
         found["softcap"] = values.number("attn_logit_softcapping")
         sources["softcap"] = values.find("attn_logit_softcapping")[1]
-    return Layer(**found, sources=sources)
+    return Layer(**found, sources=dict.fromkeys(found, "code") | sources)
 
 
 def _added(
@@ -388,6 +389,7 @@ def _rotation(
     schedule.try_out(found["base"], turning, found["head_dim"], found["scaling"])
     found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
     found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
+    sources["first"] = "probe"
     for name in ("pairing", "pairing_after", "direction"):
         found[name], sources[name] = family[name], "probe"
     if (
