@@ -1,5 +1,6 @@
 """What the register reads equals what the probe saw, and bad input gets a sentence."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -69,6 +70,18 @@ def test_earlier_and_later_forms_of_a_schedule_say_the_same():
     np.testing.assert_array_equal(one.inv_freq(0), other.inv_freq(0))
     assert one.layers[0].base == 500000.0
     assert one.layers[0].sources["base"] == "config"
+
+
+@pytest.mark.parametrize("name", ["llama", "deepseek_v3", "gpt_oss", "t5", "swin", "vit", "xlnet"])
+def test_every_value_says_where_it_is_from(name):
+    for layer in register.read(name).layers:
+        said = {
+            field.name
+            for field in dataclasses.fields(layer)
+            if field.name != "sources" and getattr(layer, field.name) != field.default
+        }
+        assert said <= layer.sources.keys()
+        assert set(layer.sources.values()) <= {"config", "default", "code", "probe"}
 
 
 def test_a_file_is_read_as_its_contents_are(tmp_path):
@@ -189,6 +202,7 @@ def test_layers_without_rotation_have_no_frequencies():
             {"rope_parameters": {"rope_type": "yarn"}},
             "'llama3' in rope_scaling and 'yarn' in rope_p",
         ),
+        ({"rotary_emb_base": 7}, "rope_theta = 500000.0 and rotary_emb_base = 7 say the same"),
         ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
         ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
@@ -212,6 +226,10 @@ def test_layers_without_rotation_have_no_frequencies():
         ({"rope_scaling": {"mrope_section": [16, 24, 24]}}, "mrope_section is said, which this"),
         ({"rope_scaling": YARN | {"beta_slow": 64}}, "'yarn' cannot have these numbers: beta_fast"),
         ({"rope_scaling": YARN | {"truncate": "no"}}, "truncate must be True or False, got 'no'"),
+        (
+            {"rope_scaling": YARN | {"original_max_position_embeddings": 0.5}},
+            "original_max_position_embeddings must be a whole number, got 0.5",
+        ),
         ({"rope_scaling": YARN | {"mscale": [1]}}, "mscale must be a number above 0"),
         ({"rope_scaling": YARN, "rope_theta": 0.5}, "'yarn' cannot have these numbers"),
         (
@@ -246,6 +264,10 @@ def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
         (b'{\n"model_type": }', "line 2: this is no JSON"),
         (b"[1]", "a configuration is a JSON object, this is a list"),
         (b'{"model_type": "llama", "rope_theta": NaN}', "NaN is no number of JSON"),
+        (
+            b'{"rope_theta": 1, "a": 2, "rope_theta": 3}',
+            "rope_theta is said to be 1 and 3; one must",
+        ),
         (b"\xff\xfe{}", "no JSON that can be read"),
         (b"[" * 100_000, "no JSON that can be read"),
         (b" " * 10_000_001, "has up to 10,000,000 bytes, this file 10,000,001"),
@@ -285,6 +307,29 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
         )
     assert "262,144 tokens are 2 times what the configuration says" in said
     assert "A cache stays valid" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "llama4_text",
+            "Layers that turn see at most 8,192 of them, so that no schedule is needed",
+        ),
+        ("google/gemma-3-1b-it", "factor 7.63 is valid in the layers that see everything, best"),
+        ("llama", "factor 488 is valid, best with more training"),
+        ("openai/gpt-oss-20b", "Its schedule would have to be set anew; a second one on top"),
+    ],
+)
+def test_which_schedule_is_valid_for_longer_inputs_depends_on_what_queries_see(name, sentence):
+    assert sentence in register.read(name).explain(1_000_000)
+
+
+def test_layers_with_a_window_turn_no_farther_than_they_see():
+    found = register.read("openai/gpt-oss-20b")
+    slow = int((found.inv_freq(0) * 128 < 2 * np.pi).sum())
+    said = f"At 128 tokens (as far as a query sees), {slow} of 32 pairs make less than one turn."
+    assert said in found.explain(131_072)
 
 
 def test_what_is_made_turns_by_what_is_read():

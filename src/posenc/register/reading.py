@@ -66,7 +66,11 @@ def _file(path: Path) -> dict[str, Any]:
             f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"
         )
     try:
-        found = json.loads(path.read_text("utf-8-sig"), parse_constant=_no_number)
+        found = json.loads(
+            path.read_text("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_once
+        )
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path}, line {error.lineno}: this is no JSON ({error.msg})") from None
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -75,6 +79,18 @@ def _file(path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path}: a configuration is a JSON object, this is a {type(found).__name__}"
         )
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, or raise ConfigError if it says two things under one name."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found and found[name] != value:
+            raise ConfigError(
+                f"{name:.60} is said to be {found[name]!r:.40} and {value!r:.40}; one must go"
+            )
+        found[name] = value
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from posenc.register import distances
 from posenc.register import scaling as schedule
 from posenc.register.reading import ConfigError
-from posenc.register.values import Values, above_zero, mapping
+from posenc.register.values import NAMES, Values, above_zero, mapping
 
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
@@ -128,7 +128,8 @@ def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _square(numbers: Mapping[str, Any]) -> Layer:
     """Return a layer of Swin."""
-    sources = dict.fromkeys(numbers, "config") | {"door": "code"}
+    sources = dict.fromkeys(numbers, "config")
+    sources |= dict.fromkeys(("door", "kind", "causal", "scale"), "code")
     scale = numbers["head_dim"] ** -0.5
     return Layer(door="bias", kind="square", causal=False, scale=scale, sources=sources, **numbers)
 
@@ -198,7 +199,7 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     if family.get("softcap"):
         found["softcap"] = values.number("attn_logit_softcapping")
         sources["softcap"] = values.find("attn_logit_softcapping")[1]
-    return Layer(**found, sources=sources)
+    return Layer(**found, sources=dict.fromkeys(found, "code") | sources)
 
 
 def _added(
@@ -388,6 +389,7 @@ def _rotation(
     schedule.try_out(found["base"], turning, found["head_dim"], found["scaling"])
     found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
     found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
+    sources["first"] = "probe"
     for name in ("pairing", "pairing_after", "direction"):
         found[name], sources[name] = family[name], "probe"
     if (
@@ -487,6 +489,11 @@ def parameters(
 
 def _agree(config: Mapping[str, Any]) -> None:
     """Raise ConfigError where a configuration says two things about its rotation."""
+    for name in ("rope_theta", "partial_rotary_factor"):
+        entries = [n for n in (name, *NAMES[name]) if config.get(n) is not None]
+        if any(config[n] != config[entries[0]] for n in entries[1:]):
+            both = " and ".join(f"{n} = {config[n]!r:.40}" for n in entries)
+            raise ConfigError(f"{both} say the same entry twice; one of them must go")
     top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
     places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
     for name in ("rope_scaling", "rope_parameters"):

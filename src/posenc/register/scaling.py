@@ -48,6 +48,10 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
             raise ConfigError(
                 f"the schedule {kind!r} needs original_max_position_embeddings, which is not said"
             )
+        if trained is not None and trained % 1:
+            raise ConfigError(
+                f"original_max_position_embeddings must be a whole number, got {trained!r:.60}"
+            )
         scaling["original_max_position_embeddings"] = int(trained or max_length or 0)
         if "factor" not in scaling:
             scaling["factor"] = (max_length or 0) / scaling["original_max_position_embeddings"]
