@@ -389,7 +389,7 @@ def test_llama_3_1_is_the_release_that_its_configuration_says():
 def test_what_no_comparison_reached_is_not_called_compared():
     schedule = {"rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
                 "original_max_position_embeddings": 1024}  # fmt: skip
-    for name, unreached in (("llama", {"gain", "scale"}), ("deepseek_v3", set())):
+    for name, unreached in (("olmo2", {"gain", "scale"}), ("llama", set()), ("deepseek_v3", set())):
         plain, scaled = (
             set(
                 register.read(one).explain().splitlines()[-1].rstrip(".").split(": ")[1].split(", ")
