@@ -28,6 +28,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "pulled": partial(_own, "pulled", "Pulled"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
     "two-patches": partial(_own, "two_patches", "TwoPatches"),
+    "released-models": partial(_own, "released_models", "ReleasedModels"),
     "patches": partial(_own, "patches", "Patches"),
 }
 
