@@ -65,6 +65,13 @@ ROOMS = {
         "On a command line: `posenc explain config.json --length 131072`. Only `make` needs torch.",
         ("register",),
     ),
+    "testing": Room(
+        "The checker",
+        "Does anybody's attention treat positions rightly? Say what yours promises, and read the "
+        "report. On a command line: `posenc check mylayers:make causal cached`; in a suite of "
+        "tests, one line: `test_mine = as_tests(make, causal=True)`. `CHECKS` has every check.",
+        ("testing",),
+    ),
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
