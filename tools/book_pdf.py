@@ -37,11 +37,14 @@ except ModuleNotFoundError as error:
 FOLDER = built_site.ROOT / "_build" / "pdf"
 TARGET = FOLDER / "positional-encoding-book.pdf"
 LEFT_OUT = {
+    "book/questions": "readers look one question up; its links are its use",
     "book/explorables": "the figures stand in their chapters, and answer on the site only",
     "book/teaching": "for who teaches; its links are its use",
     "book/course": "downloads",
     "book/datasets": "a reference beside the package",
     "book/peers": "a reference beside the package",
+    "book/bug-reports": "a reference beside the package",
+    "book/attention-check": "a reference beside the package",
     "book/found-details": "results that two chapters tell",
     "book/found-further": "results that chapters point to",
     "book/length-lab": "results that a chapter tells",

@@ -21,9 +21,12 @@ TOLERANCE = 1 / 3  # of the rule's time
 WORDS, LINES, FIGURE = 120, 9, 2  # words a minute, lines of code a minute, minutes a figure
 UNTIMED = {
     "intro": "the first page is no chapter",
+    "questions": "readers look one question up",
     "atlas": "reference: readers look one encoding up",
     "explorables": "a gallery of figures, each explained elsewhere",
     "peers": "reference: tables of comparisons",
+    "bug-reports": "reference: readers look a report up",
+    "attention-check": "reference: readers look a fault up",
     "found-details": "reference: results that two chapters tell",
     "found-further": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",

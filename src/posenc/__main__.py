@@ -4,7 +4,8 @@ import importlib
 import sys
 
 COMMANDS = {
-    "explain": ("posenc.register.command_line", "what a released model does with positions")
+    "explain": ("posenc.register.command_line", "what a released model does with positions"),
+    "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
 }
 
 

@@ -1,0 +1,181 @@
+"""Models of Hugging Face's transformers. The package is imported once such a model is there."""
+
+import copy
+import importlib
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from posenc.testing.adapters.base import Adapter, CannotAsk, counted
+
+PROBE = "posenc_testing"
+"""What the attention that shows queries and keys is registered as."""
+
+CACHES = ("past_key_values", "cache", "past_key_value")
+LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx", "max_target_positions", "seq_length")
+
+
+@dataclass
+class _Held:
+    """A model's own cache, and which tokens in it are real."""
+
+    past: Any
+    padding: list[Tensor] = field(default_factory=list)
+
+
+class HuggingFaceAdapter(Adapter):
+    """A model of transformers, from tokens to logits or last hidden states.
+
+    Of an encoder with a decoder, the decoder is asked, behind a fixed output of the encoder.
+    Documents are packed as the package packs them: places begin anew, and no mask is given.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        held: Any = model
+        self.config: Any = held.config
+        names = list(inspect.signature(model.forward).parameters)
+        self.decoder = "decoder_input_ids" in names
+        before = "decoder_" * self.decoder
+        self.words = {
+            "padding": f"{before}attention_mask",
+            "positions": f"{before}position_ids",
+            "cache": next((one for one in CACHES if one in names), "none"),
+        }
+        takes = [word for word, name in self.words.items() if name in names]
+        sees_ahead = not self.decoder and not _is_causal(model)
+        if sees_ahead and "cache" in takes:
+            takes.remove("cache")
+        text: Any = self.config.get_text_config()
+        length = next((getattr(text, one) for one in LENGTHS if hasattr(text, one)), None)
+        super().__init__(
+            self._forward,
+            vocabulary=text.vocab_size,
+            takes=[*takes, *["documents"] * ("positions" in takes and not sees_ahead)],
+            module=model,
+            new_cache=self._new_cache,
+            trained=length if isinstance(length, int) and length > 0 else None,
+        )
+
+    def _new_cache(self) -> _Held:
+        transformers = importlib.import_module("transformers")
+        cache = transformers.DynamicCache(config=self.config)
+        if self.decoder:
+            cache = transformers.EncoderDecoderCache(cache, transformers.DynamicCache())
+        return _Held(cache)
+
+    def _forward(self, x: Tensor, **given: Any) -> Any:
+        return self._called(x, **given)
+
+    def _called(
+        self,
+        x: Tensor,
+        positions: Tensor | None = None,
+        padding: Tensor | None = None,
+        documents: Tensor | None = None,
+        cache: _Held | None = None,
+        **options: Any,
+    ) -> Any:
+        real = torch.ones_like(x, dtype=torch.bool) if padding is None else padding
+        if cache is not None:
+            cache.padding.append(real)
+            real = torch.cat(cache.padding, 1)
+            options |= {self.words["cache"]: cache.past, "use_cache": True}
+        elif "cache" in self.taken:
+            options["use_cache"] = False
+        if documents is not None:
+            positions = counted(x, {"documents": documents})
+        elif "padding" in self.taken:
+            options[self.words["padding"]] = real.long()
+        if positions is not None:
+            options[self.words["positions"]] = positions.long()
+        return self._on_tokens(x, options)
+
+    def _on_tokens(self, x: Tensor, options: dict[str, Any]) -> Any:
+        assert self.module is not None
+        if not self.decoder:
+            return self.module(input_ids=x, **options)
+        output: Any = importlib.import_module("transformers.modeling_outputs").BaseModelOutput
+        rng = torch.Generator().manual_seed(11)
+        read = torch.randn(1, 4, self.config.hidden_size, generator=rng).to(self.dtype)
+        read = output(last_hidden_state=read.expand(len(x), -1, -1))
+        return self.module(decoder_input_ids=x, encoder_outputs=read, **options)
+
+    def _with(self, attention: str) -> None:
+        try:
+            self.module.set_attn_implementation(attention)  # type: ignore[union-attr, operator]
+        except (ValueError, AttributeError, ImportError) as error:
+            raise CannotAsk(f"its attention is its own: {error!s:.80}") from error
+
+    def weights(self, x: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Ask the model itself, which shows them in its eager form."""
+        if positions is not None and "positions" not in self.taken:
+            raise CannotAsk("it takes no positions")
+        self._with("eager")
+        out = self._called(x, positions=positions, output_attentions=True)
+        shown = getattr(out, "decoder_attentions" if self.decoder else "attentions", None)
+        if not shown or shown[0] is None:
+            raise CannotAsk("it does not show its attention weights")
+        first: Tensor = shown[0]
+        return first.detach()
+
+    def turned(self, places: Tensor) -> tuple[Tensor, Tensor]:
+        """Listen to the first attention, if it goes through the package's interface."""
+        seen: list[tuple[Tensor, Tensor]] = []
+
+        def listen(
+            module: nn.Module,  # noqa: ARG001
+            query: Tensor,
+            key: Tensor,
+            value: Tensor,
+            attention_mask: Tensor | None,  # noqa: ARG001
+            **_: Any,
+        ) -> tuple[Tensor, None]:
+            seen.append((query.detach(), key.detach()))
+            shape = query.shape[0], query.shape[2], query.shape[1], value.shape[-1]
+            return query.new_zeros(shape), None
+
+        utils: Any = importlib.import_module("transformers.masking_utils")
+        transformers: Any = importlib.import_module("transformers")
+        transformers.AttentionInterface.register(PROBE, listen)
+        utils.AttentionMaskInterface.register(PROBE, utils.eager_mask)
+        self._with(PROBE)
+        x = self.constant(1, len(places))
+        self._called(x, positions=places[None] if "positions" in self.taken else None)
+        if not seen:
+            raise CannotAsk("its attention does not go through transformers' AttentionInterface")
+        q, k = seen[0]
+        return q[0].transpose(0, 1), k[0].transpose(0, 1)
+
+    def repeated(self) -> Adapter:
+        """Write shared heads out in a model with as many heads of keys as of queries."""
+        few, many = (
+            getattr(self.config, f"num_{kind}_heads", None) for kind in ("key_value", "attention")
+        )
+        if not few or few == many:
+            raise CannotAsk("every head has its own keys and values")
+        model: Any = self.module
+        config = copy.deepcopy(self.config)
+        config.num_key_value_heads = many
+        new = type(model)(config)
+        state = model.state_dict()
+        for name, value in state.items():
+            if any(part in name for part in ("k_proj.", "v_proj.")):
+                heads = value.unflatten(0, (few, -1)).repeat_interleave(many // few, 0)
+                state[name] = heads.flatten(0, 1)
+        new.load_state_dict(state)
+        return HuggingFaceAdapter(new.eval())
+
+
+def _is_causal(model: nn.Module) -> bool:
+    names = {type(model).__name__, *(type(part).__name__ for part in model.children())}
+    return any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) or bool(
+        getattr(model.config, "is_decoder", False)
+    )
+
+
+def is_of_transformers(module: object) -> bool:
+    """Return whether a module is of transformers, without importing it."""
+    return any(one.__module__.startswith("transformers.") for one in type(module).__mro__)

@@ -1,0 +1,49 @@
+"""Are neighbours told apart far from the beginning?"""
+
+from collections.abc import Iterator
+
+import torch
+
+from posenc.testing.adapters.base import CannotAsk
+from posenc.testing.asking import Asked, Seen
+from posenc.testing.checks.making import check
+
+STEPS = 5
+
+
+def smallest_step(asked: Asked, start: int) -> float:
+    """Return the smallest change of the last token's output as it moves on by one place."""
+    subject = asked.subject()
+    x = subject.tokens(1, 2)
+    outs = torch.stack(
+        [
+            subject.outputs(x, positions=subject.at([start, start + t]))[0, -1]
+            for t in range(1, STEPS + 2)
+        ]
+    )
+    return float((outs[1:] - outs[:-1]).double().norm(dim=-1).min())
+
+
+@check(
+    "far places keep their neighbours apart",
+    promise="longest",
+    page="rotary",
+    hint="places are held in a type that skips whole numbers there, as bfloat16 does above 256.",
+    at_least=0.01,
+)
+def neighbours(asked: Asked) -> Iterator[Seen]:
+    """Let the second of two tokens move on by a place, at the beginning and far from it."""
+    asked.reads_positions(asked.subject())
+    longest = asked.promises.longest or (asked.trained or 4096)
+    near = smallest_step(asked, 0)
+    if near == 0:
+        raise CannotAsk("already at the beginning, a step changes nothing")
+    ratios = {}
+    for start in sorted({min(at, longest) - STEPS - 2 for at in (300, 1000, 2000, longest)}):
+        if start > 0:
+            ratios[start] = smallest_step(asked, start) / near
+    if not ratios:
+        raise CannotAsk(f"it has {longest} places only")
+    worst = min(ratios, key=lambda one: ratios[one])
+    shown = f"two tokens from place {worst}, the second moved on by one place"
+    yield Seen(ratios[worst], shown, note="of the change at the beginning")

@@ -1,0 +1,163 @@
+"""What a layer or model may promise, and kind words for a promise that nobody knows."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+
+from posenc import _checks
+
+SIDES = ("left", "right", "both")
+LAYOUTS = ("half", "interleaved")
+BEYOND = ("exact", "refused")
+HALVES = ("bfloat16", "float16")
+ELSEWHERE = {
+    "cache": "cached",
+    "use_cache": "cached",
+    "packed": "packing",
+    "pairing": "layout",
+    "dtype": "dtypes",
+    "max_length": "trained",
+    "max_position_embeddings": "trained",
+    "times": "real_times",
+    "is_causal": "causal",
+    "n_axes": "axes",
+    "sliding_window": "window",
+    "compile": "compiled",
+    "export": "exported",
+    "n_kv_heads": "shared_heads",
+    "gqa": "shared_heads",
+}
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What is held against a layer or model. What is left out is measured, and fails nothing.
+
+    Attributes
+    ----------
+    order : bool, optional
+        Whether the order of tokens matters. False: it promises to be blind to it.
+    causal : bool, optional
+        Whether a token sees itself and earlier ones only. False: it promises to look ahead.
+    cached : bool, optional
+        One token at a time, or a few, give what all at once give.
+    relative : bool, optional
+        Only distances count: moving all tokens alike changes nothing.
+    given_positions : bool, optional
+        Positions that are handed over are read.
+    real_times : bool, optional
+        Positions may be any real numbers.
+    axes : int, optional
+        Numbers that make the position of one token, such as 2 in a picture.
+    padding : {"left", "right", "both"}, optional
+        On which side padded tokens change nothing.
+    packing : bool, optional
+        Documents in one row do not see each other, and count from their own beginning.
+    window : int, optional
+        A token sees those fewer than this many places away.
+    layout : {"half", "interleaved"}, optional
+        Which dimensions make a pair of RoPE: i and i + d/2, or 2i and 2i + 1.
+    dtypes : str, torch.dtype or several, optional
+        Half types in which distant tokens keep their places: "bfloat16", "float16".
+    trained : int, optional
+        The length that it was trained for, or its table has.
+    beyond : {"exact", "refused"}, optional
+        What happens to longer inputs: they are served, with places that are told apart and without
+        a change of what came before, or they are refused with an error.
+    longest : int, optional
+        Up to which position neighbours are told apart.
+    shared_heads : bool, optional
+        Shared key and value heads give what repeated ones give.
+    compiled, exported : bool, optional
+        `torch.compile`, or `torch.export`, give what the module gives. Asked on request only.
+    stateless : bool
+        The same input gets the same answer whatever came before. Promised unless you say False.
+    rows : bool
+        Rows of a batch do not see each other. Promised unless you say False.
+    moves : bool, optional
+        A change of dtype or device, or a saved and loaded state, keeps all tables.
+
+    Raises
+    ------
+    ValueError
+        If a word means nothing here, or its value is none that it can have.
+    """
+
+    order: bool | None = None
+    causal: bool | None = None
+    cached: bool | None = None
+    relative: bool | None = None
+    given_positions: bool | None = None
+    real_times: bool | None = None
+    axes: int | None = None
+    padding: str | None = None
+    packing: bool | None = None
+    window: int | None = None
+    layout: str | None = None
+    dtypes: tuple[torch.dtype, ...] = ()
+    trained: int | None = None
+    beyond: str | None = None
+    longest: int | None = None
+    shared_heads: bool | None = None
+    compiled: bool | None = None
+    exported: bool | None = None
+    stateless: bool = True
+    rows: bool = True
+    moves: bool | None = None
+
+    @classmethod
+    def of(cls, words: Mapping[str, Any]) -> "Promises":
+        """Return promises made in words, or raise ValueError that says which would be right."""
+        known = [one.name for one in fields(cls)]
+        for word in words:
+            if word not in known:
+                raise ValueError(_unknown(word, known))
+        return cls(**{word: _value(word, value) for word, value in words.items()})
+
+    def word(self, promise: str) -> Any:
+        """Return what was promised under a word; for "padding left" whether that side was."""
+        word, _, side = promise.partition(" ")
+        value = getattr(self, word)
+        return (value in (side, "both")) if side else value
+
+    def made(self) -> tuple[str, ...]:
+        """Return the words of all that was promised."""
+        silent = ("trained",)  # a fact that other checks need, and nothing to hold it to
+        demands = ("order", "causal")  # of which False promises the opposite
+        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        return tuple(
+            word
+            for word, value in said.items()
+            if word not in silent and (value or (value is False and word in demands))
+        )
+
+
+def _unknown(word: str, known: list[str]) -> str:
+    nearest = difflib.get_close_matches(word, known, n=1)
+    meant = ELSEWHERE.get(word) or (nearest[0] if nearest else None)
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    return f"nobody can promise {word!r} here{hint} The words are: {', '.join(known)}"
+
+
+def _value(word: str, value: Any) -> Any:
+    """Return a promise's value as the checks want it, or raise ValueError."""
+    if value is None:
+        return None if word != "dtypes" else ()
+    choices = {"padding": SIDES, "layout": LAYOUTS, "beyond": BEYOND}
+    if word in choices:
+        return None if value is False else _checks.choice(word, value, choices[word])
+    if word in ("axes", "window", "trained", "longest"):
+        return _checks.count(word, value, minimum=1)
+    if word == "dtypes":
+        several = value if isinstance(value, list | tuple | set) else (value,)
+        return tuple(_half(one) for one in several)
+    return _checks.flag(word, value)
+
+
+def _half(value: Any) -> torch.dtype:
+    name = str(value).removeprefix("torch.")
+    dtype: torch.dtype = getattr(torch, _checks.choice("dtypes", name, HALVES))
+    return dtype

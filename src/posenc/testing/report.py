@@ -1,0 +1,189 @@
+"""What came of the questions: findings, and a report that reads like a friend's note."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+OUTCOMES = {
+    "broken": "Promised, and not so",
+    "held": "Promised, and so it is",
+    "measured": "Not promised, only measured",
+    "ignored": "Taken and silently ignored, so nothing was learned",
+    "cannot": "Could not be asked",
+}
+"""What may come of a check, with the heading under which a report shows it."""
+
+BOOK = "https://positional-encoding.github.io/positional-encoding-book/book/"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found.
+
+    Attributes
+    ----------
+    name : str
+        What was asked, as a statement.
+    outcome : str
+        One of `OUTCOMES`.
+    promise : str
+        The word of the promise that it belongs to; "" if it only measures.
+    expected : str
+        What was due.
+    came : str
+        What came instead, or why nothing did.
+    smallest : str
+        The smallest input that shows it, in words; "" if there was none.
+    number, due : float or None
+        The same as numbers: differences, as shares of the output's own size.
+    hint : str
+        The usual reason, if it is broken.
+    page : str
+        The page of the book that explains it.
+    """
+
+    name: str
+    outcome: str
+    promise: str = ""
+    expected: str = ""
+    came: str = ""
+    smallest: str = ""
+    number: float | None = None
+    due: float | None = None
+    hint: str = ""
+    page: str = ""
+
+    @property
+    def link(self) -> str:
+        """The address of the page of the book that explains it."""
+        path, _, anchor = self.page.partition("#")
+        return f"{BOOK}{path}.html" + (f"#{anchor}" if anchor else "")
+
+    def __str__(self) -> str:
+        lines = [self.name]
+        if self.smallest:
+            lines.append(f"    asked with: {self.smallest}")
+        if self.came:
+            lines.append(
+                f"    came: {self.came}" + (f"; due: {self.expected}" * bool(self.expected))
+            )
+        if self.outcome == "broken" and self.hint:
+            lines.append(f"    often: {self.hint}")
+        if self.outcome == "broken":
+            lines.append(f"    read on: {self.link}")
+        return "\n".join(lines)
+
+
+class BrokenPromise(AssertionError):
+    """What `Report.raise_for_failures` raises; its message is the report."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check_attention` and `check_encoding` return.
+
+    Attributes
+    ----------
+    subject : str
+        What was asked.
+    findings : tuple of Finding
+        One for each check, in the order in which they were asked.
+    promised : tuple of str
+        The words of what was promised.
+    cut_short : bool
+        Whether nothing else was asked after a first finding, as no answer could be trusted.
+
+    Examples
+    --------
+    >>> report = Report("MyAttention", (Finding("order matters", "held", "order"),), ("order",))
+    >>> report.passed, report.failures
+    (True, ())
+    """
+
+    subject: str
+    findings: tuple[Finding, ...]
+    promised: tuple[str, ...] = ()
+    cut_short: bool = False
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """Promises that do not hold: name, what was expected, what came, the smallest input."""
+        return tuple(one for one in self.findings if one.outcome == "broken")
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Promises that no check could look into. They are not broken, and they do not pass."""
+        answered = {one.promise for one in self.findings if one.outcome in ("held", "broken")}
+        return tuple(word for word in self.promised if word not in answered)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise was looked into, and holds."""
+        return not self.failures and not self.unanswered
+
+    def __getitem__(self, name: str) -> Finding:
+        """Return the finding of a check by its name."""
+        for one in self.findings:
+            if one.name == name:
+                return one
+        raise KeyError(
+            f"no check called {name!r}; there are: {[one.name for one in self.findings]}"
+        )
+
+    def __str__(self) -> str:
+        parts = [_headline(self)]
+        for outcome, heading in OUTCOMES.items():
+            found = [one for one in self.findings if one.outcome == outcome]
+            if found:
+                show = str if outcome == "broken" else _in_a_line
+                parts.append(
+                    f"{heading}\n" + "\n".join(_marked(outcome, show(one)) for one in found)
+                )
+        if self.cut_short:
+            parts.append("We asked nothing else, as no other answer could be trusted.")
+        elif self.unanswered:
+            parts.append(
+                "No check could look into these promises, so they do not pass: "
+                + ", ".join(self.unanswered)
+                + ". The reasons stand above. An adapter may help; without one, take them back."
+            )
+        return "\n\n".join(parts)
+
+    def raise_for_failures(self) -> None:
+        """Raise AssertionError with the report as its message unless it passed."""
+        if not self.passed:
+            raise BrokenPromise(f"\n{self}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "subject": self.subject,
+            "passed": self.passed,
+            "promised": list(self.promised),
+            "unanswered": list(self.unanswered),
+            "findings": [asdict(one) | {"link": one.link} for one in self.findings],
+        }
+
+
+_MARKS = {"broken": "✗", "held": "✓", "measured": "·", "ignored": "?", "cannot": "–"}
+
+
+def _marked(outcome: str, text: str) -> str:
+    return "\n".join(
+        f"  {_MARKS[outcome] if not i else ' '} {line}" for i, line in enumerate(text.splitlines())
+    )
+
+
+def _in_a_line(one: Finding) -> str:
+    return f"{one.name}: {one.came}" if one.came else one.name
+
+
+def _headline(report: Report) -> str:
+    n_held = sum(one.outcome == "held" for one in report.findings)
+    if report.failures:
+        n = len(report.failures)
+        verdict = f"{n} promise{'s' * (n > 1)} did not hold."
+    elif report.unanswered:
+        verdict = "what we could ask holds, but not every promise could be asked about."
+    else:
+        verdict = f"all that was promised holds ({n_held} check{'s' * (n_held != 1)})."
+    return f"{report.subject}: {verdict}"

@@ -1,0 +1,70 @@
+"""Each broken layer is found by the right checks and by no other, and the right one by none."""
+
+import pytest
+import torch
+from torch import nn
+
+from posenc.testing import CHECKS, check_attention, gallery
+from posenc.testing.adapters import adapt
+from posenc.testing.asking import LENGTHS, Asked, difference
+from posenc.testing.checks.cached import in_pieces
+from posenc.testing.promises import Promises
+
+NAMES = {check.name for check in CHECKS}
+
+
+def broken_names(make, **promises):
+    report = check_attention(make, seconds=5, measure=False, **promises)
+    return {one.name for one in report.failures}, report
+
+
+@pytest.mark.parametrize("exhibit", gallery.GALLERY, ids=lambda one: one.broken.__name__)
+def test_a_broken_layer_is_found_by_the_right_checks_and_by_no_other(exhibit):
+    found, report = broken_names(exhibit.broken, **exhibit.promised())
+    assert found == set(exhibit.found_by), str(report)
+    assert report.cut_short or not report.unanswered, str(report)
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    "base", [gallery.Attention, gallery.Added, gallery.Biased], ids=lambda one: one.__name__
+)
+def test_what_they_are_made_from_is_right(base):
+    found, report = broken_names(base, **gallery.Exhibit(base, ()).promised())
+    assert not found
+    assert report.passed, str(report)
+
+
+def test_every_check_that_can_fail_finds_something_in_the_gallery():
+    measured_only = {check.name for check in CHECKS if not check.promise}
+    found = {name for exhibit in gallery.GALLERY for name in exhibit.found_by}
+    assert found | measured_only == NAMES
+
+
+class Asleep(gallery.StartsAgain):
+    """Its weights are as small as those of a fresh language model."""
+
+    def __init__(self):
+        super().__init__()
+        for weight in self.parameters():
+            nn.init.normal_(weight, std=0.02)
+
+
+def test_weights_that_sleep_hide_a_fault():
+    asked = Asked(lambda: adapt(Asleep()), Promises.of({}))
+    found = {}
+    for awake in (True, False):
+        layer = asked.subject(awake=awake)
+        x = layer.tokens(1, 3)
+        with torch.no_grad():
+            found[awake] = difference(in_pieces(layer, x, [1, 1, 1]), layer.outputs(x))
+    assert found[False] < 0.01
+    assert found[True] > 10 * found[False]
+
+
+def test_the_smallest_input_is_told():
+    _, report = broken_names(gallery.OneAhead, causal=True)
+    finding = report[gallery.CAUSAL]
+    assert finding.smallest == f"{LENGTHS[0]} tokens, the last one replaced by another"
+    assert finding.number > finding.due
+    assert finding.link.endswith("/book/four-doors.html")
