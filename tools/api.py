@@ -65,6 +65,13 @@ ROOMS = {
         "On a command line: `posenc explain config.json --length 131072`. Only `make` needs torch.",
         ("register",),
     ),
+    "testing": Room(
+        "Checks",
+        "Does this attention treat positions rightly? Checks for anybody's layer or model, and for "
+        "encodings of this library. On a command line: `posenc check module:factory`. Needs torch "
+        "and NumPy only.",
+        ("testing", "testing.gallery"),
+    ),
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",

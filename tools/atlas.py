@@ -55,8 +55,8 @@ INTRODUCTION = """\
 # An atlas of positional encodings
 
 Somebody recommends RoPE, a paper uses Time2Vec, an old model has ALiBi: what does each of them do,
-what does it cost, and does it fit your data? Here every encoding of this book has one card, and all
-cards have one form, so that any two can be compared line by line.
+what does it cost, and does it fit your data? Here every encoding of the book's library has one
+card, and all cards have one form, so that any two can be compared line by line.
 
 Do you know its name? Follow it from the index to its card. Do you want advice? [Choosing an
 encoding](choosing) gives it. Do you want to compare all of them? [Side by side](atlas/compared) has
@@ -70,22 +70,25 @@ INDEX = """\
 
 By name: {names}.
 
-Below they come in {n_families} families, by what they do, the oldest first in each. Behind the name
-that people use is the name in the code. The columns, in short ([in full](#how-to-read-a-card)):
+Below they stand in {n_families} families, by what they do. In each family the oldest comes first.
+Each row begins with the name that people use, followed by the name in the code. The other columns,
+in short ([in full](#how-to-read-a-card)):
 
 - **door**: what it changes: the tokens (`embed`), queries and keys (`rotate`), the scores (`bias`)
   or the weights (`mix`).
 - **parameters**: how many numbers a model learns for it.
 - **real times**: may positions be time stamps?
 - **causal, cached**: does it serve a model that writes one token after another?
-- **longer**, **later**: how often small models were right on inputs that were longer than in
-  training, or came at later places; who guesses is right half of the time. *Refuses*: it takes no
-  longer inputs. *Unlearned*: no model had learned the task at all. A dash: not measured.
+- **longer**, **later**: the share of right answers that small models gave on inputs that were
+  longer than in training, or that came at later places. Guessing gives 0.5. *Refuses*: it takes no
+  longer inputs. *Unlearned*: no model learned the task, not even at the length of training. A dash:
+  not measured.
 """
 
 LATECOMERS = """\
-Why the dashes? Those encodings joined the library after the small models had been trained. {in_lab}
-of them were trained in [the lab](length-lab) instead, and their cards say how they did there.
+Why the dashes? When those encodings joined the library, the small models of the two last columns
+had been trained already. {in_lab} of them were trained in [the lab](length-lab) instead. Their
+cards say how they did there.
 """
 
 FAMILY = """\
@@ -100,14 +103,34 @@ FAMILY = """\
 
 ## The cards
 
-Each picture has the same form. A heat map is the table that is added to the tokens, at the
-start of training, in a scale of its own; encodings from the signal are given a wave that gets
-faster. Lines are what the score (or weight) of two equal
-tokens gains by offset, seen from two queries in the first head, without what a table that is
-added to the tokens does to scores (T-PE has both): where the two lines coincide, only the offset
-counts. `atlas.picture("rotary")` draws the one of RoPE. The lines of code on
-all cards use this setting.
+{picture}
+
+`atlas.picture("rotary")` draws the one of RoPE. The lines of code on all cards begin from this
+setting:
 """
+
+TABLES = """\
+A card's picture is a heat map of the table that is added to the tokens, before any training. Each
+row belongs to a position and each column to a dimension; the colours have a scale of their own in
+each picture."""
+
+OFFSETS = """\
+A card's picture shows what the encoding does to the score of two equal tokens, before any training
+and in the first head. How much does that score gain at each offset? Two queries are asked, at
+different places, and each has a line. Where the lines coincide, only the offset counts, not the
+place."""
+
+PICTURES = {
+    "added": TABLES
+    + " Without an encoding there is no table, and nothing is gained at any offset.",
+    "signal": TABLES
+    + " Encodings that read the series were given a wave that gets faster. T-PE has a second "
+    "picture. It shows what a score gains at each offset apart from the table, with a line for "
+    "each of two queries at different places.",
+    "turned": OFFSETS,
+    "distances": OFFSETS,
+    "offsets": OFFSETS + " Of eRPE it is the weight that gains.",
+}
 
 COMPARED = """\
 # Side by side: all encodings of the atlas
@@ -125,23 +148,25 @@ READING = """\
 - **Parameters** are the numbers that a model learns for the encoding, counted in a model of
   {n_layers} layers and {n_heads} heads with `d_model` = {d_model} and L = {L} tokens.
 - **Cost** says how many times as long a training step takes as without an encoding. It is the
-  median over series of {lengths} tokens (`d_model` = 64, one core, all encodings in
-  turn). A few per cent mean nothing.
+  median over series of {lengths} tokens. (We took `d_model` = 64 and one core, and
+  timed all encodings in turn.) A difference of a few per cent means nothing.
 - **Beyond the training length** has two measurements, the *probe* and the *lab*. They ask different
   things: what does well in one may do badly in the other.
-- **The probe** trains ten small models at 32 steps, until the rule of their protocol stops them, to
-  say which of two pulses came first. Those that have learned it are asked again, at 128 steps
-  (*longer*), and with 32 steps at the end of a frame of 128 (*later*).
-- **[The lab](length-lab)** trains small causal models on sequences of up to {trained} symbols, in
-  several tasks. The card has the share of answer tokens that they get right on longer sequences,
-  the mean of {seeds} seeds, for each task that some encoding has learned. For comparison: a rule
-  that needs no model, *repeat the last answer*, has {rule}.
+- **The probe** shows a model a series with two pulses and asks which of them came first. For each
+  encoding, ten small models are trained on series of 32 time steps, until the rule of their
+  protocol stops them. Those that have learned it are then asked about series of 128 steps
+  (*longer*), and about series of 32 steps that stand at the end of a frame of 128 (*later*).
+- **[The lab](length-lab)** trains small causal models in several tasks, on sequences of up to
+  {trained} symbols, and tests them on sequences of {longer} symbols. The card has the share of
+  answer tokens that are right there, as the mean of {seeds} seeds. It leaves out tasks that no
+  encoding learned. Compare with a rule that needs no model, *repeat the last answer*: it has
+  {rule}.
 - **Real times** says whether positions may be any real numbers, such as time stamps. Where they may
-  not, the reason is the library's.
+  not, the card gives the library's error message as the reason.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
   whether such a layer may read one token at a time.
-- **Five lines** compute what the encoding adds from its formula, and compare it with the library.
-  They run, like everything here.
+- **A few lines of code** end the card. They compute from the formula what the encoding does, and
+  compare it with the library. They run, like everything here.
 """
 
 MEASUREMENTS = """\
@@ -197,7 +222,7 @@ WITHOUT_CARDS = """\
 ## Without a card
 
 These are known from their papers and are not in the library, so nobody has measured them here. What
-they do, in one sentence each:
+they do, in short:
 
 {table}
 """
@@ -206,11 +231,11 @@ JOIN = """\
 ## A card for your own encoding
 
 An encoding joins the library as a class. [The four doors](four-doors) shows how to write one, and
-[relative and hybrid encodings](relative-and-hybrid) shows eight of them in detail.
+[Distance instead of place](relative-and-hybrid) looks at eight that the library has.
 
 It joins the atlas as one file in `posenc/teaching/atlas/cards`, and `python tools/atlas.py` makes
-these pages anew. A test runs the card's five lines and asks the library for doors, parameters,
-longer inputs, real times and caches. It fails where the card says otherwise.
+these pages anew. A test runs the lines of code on the card. It also asks the library for doors,
+parameters, longer inputs, real times and caches, and fails where the card says otherwise.
 """
 
 
@@ -244,7 +269,8 @@ def family_page(family: str) -> list:
     """Return the cells of one family's page."""
     title, sentence = FAMILIES[family]
     links = " · ".join(f"[{card.title}](#{card.anchor})" for card in kin(family))
-    words = FAMILY.format(title=title, sentence=sentence, links=links)
+    said = {"title": title, "sentence": sentence, "links": links, "picture": PICTURES[family]}
+    words = FAMILY.format(**said)
     code = "".join(card.code for card in kin(family))
     imports = [
         "import torch",
@@ -426,7 +452,9 @@ def of_the_lab() -> dict[str, object]:
         for task in found.tasks
         if found.learned(task)
     ]
-    return {"trained": PROTOCOL["trained"], "seeds": COUNTS[seeds], "rule": listed(rule)}
+    longer = f"{lab.LONGER[0]} to {lab.LONGER[-1]}"
+    shown = {"trained": PROTOCOL["trained"], "longer": longer}
+    return {**shown, "seeds": COUNTS[seeds], "rule": listed(rule)}
 
 
 def late_in_the_lab() -> str:

@@ -37,6 +37,7 @@ except ModuleNotFoundError as error:
 FOLDER = built_site.ROOT / "_build" / "pdf"
 TARGET = FOLDER / "positional-encoding-book.pdf"
 LEFT_OUT = {
+    "book/questions": "readers look one question up; its links are its use",
     "book/explorables": "the figures stand in their chapters, and answer on the site only",
     "book/teaching": "for who teaches; its links are its use",
     "book/course": "downloads",

@@ -33,6 +33,7 @@ FOUNDATION = (
     "src/posenc/*.py",
     "src/posenc/audit/*.py",
     "tools/*.py",
+    "tools/templates/*",
 )
 # Where a file that comes or goes matters; what is in it is looked at page by page.
 NAMES_ONLY = (

@@ -21,6 +21,7 @@ TOLERANCE = 1 / 3  # of the rule's time
 WORDS, LINES, FIGURE = 120, 9, 2  # words a minute, lines of code a minute, minutes a figure
 UNTIMED = {
     "intro": "the first page is no chapter",
+    "questions": "readers look one question up",
     "atlas": "reference: readers look one encoding up",
     "explorables": "a gallery of figures, each explained elsewhere",
     "peers": "reference: tables of comparisons",

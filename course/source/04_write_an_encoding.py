@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from posenc.attention import Position, SelfAttention
+from posenc.testing import check_encoding
 
 # %% [markdown]
 # The encoding of this assignment is a bias on the scores that grows more slowly than distance. Head $h$ (counted from 0) adds to the score of a query at position $t$ and a key at position $s$
@@ -87,6 +88,8 @@ def check():
     parameters = sum(p.numel() for p in layer.position.parameters())
     assert parameters == 1, "one learned number, the scale"
     layer(x, positions=torch.tensor([0.0, 0.5, 3.0, 7.5, 40.0])).sum().backward()
+    # what the library asks of every encoding; the report says what is wrong, and with which input
+    check_encoding(LogDistance, relative=True, real_times=True, measure=False).raise_for_failures()
 
 
 # %% driver question=2

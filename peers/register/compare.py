@@ -71,7 +71,7 @@ def fields(kind, family, gains):
     """Return which fields of a layer were compared."""
     if kind in own.RULES:
         return own.fields(kind)
-    seen = ["door", "kind", "window", "causal", "head_dim", "scale", "sinks", "softcap"]
+    seen = ["door", "kind", "window", "causal", "n_heads", "head_dim", "scale", "sinks", "softcap"]
     if family["door"] == "rotate":
         seen += ["turning", "first", "pairing_after", "direction", "base", "scaling"]
         seen += ["sections"] * ("sections" in family)
@@ -128,11 +128,7 @@ def variations(kind):
         "original_max_position_embeddings": 256,
         "rope_theta": 20_000.0,
     }
-    window = {
-        name: 5
-        for name in ("sliding_window", "sliding_window_size", "attention_window_size")
-        if default.get(name)
-    }
+    window = dict.fromkeys(probe.windows(kind, default), 5)
     if labels:
         if any(rope[label].get("rope_type") == "proportional" for label in labels):
             return named | _proportional(rope, window)  # these classes serve no other schedule
@@ -159,7 +155,7 @@ def variations(kind):
         } | window
         return named
     if "longrope" in LONG.get(kind, ()):
-        return named | _longrope(default)
+        return named | _longrope(default, window)
     shared |= {name: rope[name] for name in ("llama_4_scaling_beta",) if name in rope}
     if default.get("floor_scale"):
         named["queries"] = {"floor_scale": 3, "attn_scale": 0.2}
@@ -215,7 +211,7 @@ LONG = {
 }  # these classes serve no other schedule
 
 
-def _longrope(default):
+def _longrope(default, window):
     """Return variations with lists of divisors, below and above the length of training."""
     n = default["hidden_size"] // default["num_attention_heads"] // 2
     lists = {
@@ -225,7 +221,7 @@ def _longrope(default):
     }
     shape = {"max_position_embeddings": 8192}
     return {
-        "base": {"rope_theta": 37_000.0},
+        "base": {"rope_theta": 37_000.0} | window,
         "long": shape | {"rope_scaling": lists, "original_max_position_embeddings": 1024},
         "short": shape
         | {"rope_scaling": lists, "rope_theta": 20_000.0, "original_max_position_embeddings": 4100},
@@ -284,6 +280,7 @@ def same(read, n, call, places, axis=None):
     Positions are the same on all axes, or on one, with the others at 0.
     """
     layer, q = read.layers[n], call.q
+    check("n_heads", layer.n_heads, q.shape[0], n)
     check("head_dim", layer.head_dim, q.shape[2], n)
     window = call.options.get("sliding_window")
     if window and layer.kind != "chunk":

@@ -18,7 +18,7 @@ import torch
 import transformers
 from torch import Tensor, nn
 
-from peers.register import probe
+from peers.register import own, probe
 from peers.register.ours import NotBuilt, build
 from posenc import register
 from posenc.attention import Cache
@@ -29,9 +29,9 @@ SHORT, LONG, PROMPT, STEPS, PADDED = 12, 150, 20, 4, 5
 WINDOW = 8
 ROUNDING = 64 * torch.finfo(torch.float32).eps  # of the largest output, as in `make peers`
 ANGLES = 2 * LONG * 2**-24  # theirs are float32: of LONG radians, once for a query, once for a key
-LIMITS = dict.fromkeys(("short", "cache", "padded", "beams", "cropped", "packed"), ROUNDING) | {
-    "long": ROUNDING + ANGLES
-}
+LIMITS = dict.fromkeys(
+    ("short", "cache", "padded", "beams", "cropped", "packed", "axes"), ROUNDING
+) | {"long": ROUNDING + ANGLES}
 CHANGES = {  # what makes a class's own rules show within few tokens
     "gemma2": {"attn_logit_softcapping": 2.0},
     "llama4_text": {"attention_chunk_size": 8, "floor_scale": 5},
@@ -62,7 +62,6 @@ CHANGES = {  # what makes a class's own rules show within few tokens
         }
     },
 }
-WINDOWS = ("sliding_window", "sliding_window_size", "attention_window_size")
 
 
 @dataclass
@@ -72,6 +71,7 @@ class Call:
     tokens: Tensor
     padding: Tensor | None = None
     documents: Tensor | None = None
+    on_axes: Tensor | None = None  # places on three axes, (3, batch, length)
     rows: list[int] | None = None  # with which the cache goes on
     length: int | None = None  # to which it is cropped before
 
@@ -86,6 +86,8 @@ class Call:
 
     def named(self) -> dict:
         """Return what transformers' models are told of it."""
+        if self.on_axes is not None:
+            return {"position_ids": self.on_axes}
         if self.documents is not None:
             return {"position_ids": self.places}
         if self.padding is not None:
@@ -121,7 +123,10 @@ def main() -> None:
     probe.limit_memory()
     asked = sys.argv[1:] or register.names()
     held = json.loads(RESULTS.read_text()) if RESULTS.exists() and sys.argv[1:] else {}
-    rows, left = held.get("architectures", {}), held.get("not_compared", {})
+    rows, left = (
+        {kind: row for kind, row in held.get(name, {}).items() if kind in register.names()}
+        for name in ("architectures", "not_compared")
+    )
     for kind in asked:
         rows.pop(kind, None), left.pop(kind, None)
         try:
@@ -155,7 +160,10 @@ def architecture(kind: str) -> dict:
     """Return the largest difference for each kind of input, of the largest output."""
     config, read = configured(kind)
     torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    try:
+        model = probe.class_of(config)._from_config(config, attn_implementation="eager")
+    except ValueError as error:
+        raise NotBuilt(str(error)) from None
     wake(model.eval())
     watched = Watched(model, read)
     layers = {n: build(module, read.layers[n]) for n, module in watched.modules.items()}
@@ -163,7 +171,8 @@ def architecture(kind: str) -> dict:
         raise NotBuilt("no attention that is known by its layer")
     found: dict[str, float | str] = {}
     unturned: list[float] = []
-    for name, calls in inputs().items():
+    sections = any(layer.sections for layer in read.layers)
+    for name, calls in inputs(sections).items():
         watched.seen.clear()
         try:
             run(model, calls)
@@ -208,9 +217,9 @@ def equal(row: dict) -> bool:
 
 def configured(kind: str):
     """Return a small configuration of an architecture, and what the register reads in it."""
-    small = probe.small(kind, 8)
+    small = own.small(kind) if kind in own.RULES else probe.small(kind, 8)
     default = probe.CONFIG_MAPPING[kind]().to_dict()
-    small |= {name: WINDOW for name in WINDOWS if default.get(name)} | CHANGES.get(kind, {})
+    small |= dict.fromkeys(probe.windows(kind, default), WINDOW) | CHANGES.get(kind, {})
     given = copy.deepcopy(small)  # classes change what they are given
     return probe.CONFIG_MAPPING[kind](**small), register.read(given | {"model_type": kind})
 
@@ -227,8 +236,9 @@ def wake(model: nn.Module) -> None:
             weight.normal_(0, 0.5, generator=draw)
 
 
-def inputs() -> dict[str, list[Call]]:
+def inputs(sections: bool) -> dict[str, list[Call]]:
     """Return all kinds of input, by name: calls that follow each other with a cache."""
+    axes = {"axes": [picture()]} if sections else {}
     draw = torch.Generator().manual_seed(1)
     tokens = torch.randint(3, 60, (2, LONG), generator=draw)
     prompt = Call(tokens[:, :PROMPT])
@@ -244,7 +254,17 @@ def inputs() -> dict[str, list[Call]]:
         "packed": [
             Call(tokens[:1, :PROMPT], documents=(torch.arange(PROMPT) >= SHORT)[None].long())
         ],
+        **axes,
     }
+
+
+def picture() -> Call:
+    """Return four tokens of text, a picture of 3 x 4 patches, and four tokens more."""
+    patches = torch.cartesian_prod(torch.tensor([4]), torch.arange(4, 7), torch.arange(4, 8))
+    before, behind = (torch.arange(first, first + 4)[:, None].expand(4, 3) for first in (0, 8))
+    at = torch.cat((before, patches, behind))
+    tokens = torch.randint(3, 60, (1, len(at)), generator=torch.Generator().manual_seed(2))
+    return Call(tokens, on_axes=at.T[:, None])
 
 
 def run(model: nn.Module, calls: list[Call]) -> None:
@@ -279,15 +299,18 @@ def outputs(ours: nn.Module, layer: register.Layer, seen, calls: list[Call], *, 
             sight &= at[:, :, None] // layer.window == keys[:, None] // layer.window
         if call.documents is not None and apart:
             sight &= same_document(call.documents)
-        stand = at * (layer.direction or 1)
+        stand = at
         if layer.door == "none" and layer.query_scaling and before == 0:
             stand = torch.arange(length)  # Llama 4 counts padding and packed documents there
+        if layer.sections:
+            axes = stand[..., None].expand(*stand.shape, 3)
+            stand = axes if call.on_axes is None else call.on_axes.movedim(0, -1)
         told = {"padding": call.real, "positions": stand, "cache": cache, "pairs": sight}
-        if cache is None and not call.named() and layer.kind != "chunk" and layer.direction != -1:
+        if cache is None and not call.named() and layer.kind != "chunk" and not layer.sections:
             told = {}  # nothing but the tokens is said
         both = [ours(x, **told)]
         if cache is None:
-            both.append(ours(x, padding=call.real, positions=0 * at, pairs=sight))
+            both.append(ours(x, padding=call.real, positions=0 * stand, pairs=sight))
         found.append([one[call.real] for one in (theirs, both[0], both[-1])])
         before += length
     return (torch.cat(one) for one in zip(*found, strict=True))
@@ -299,7 +322,7 @@ def what(layer: register.Layer) -> str:
     if layer.door == "rotate":
         parts.append(f"{layer.turning} of {layer.head_dim} {layer.pairing or layer.pairing_after}")
         parts += [layer.scaling["type"]] if layer.scaling else []
-    for name in ("sinks", "softcap", "query_scaling"):
+    for name in ("sinks", "softcap", "query_scaling", "sections"):
         parts += [name] if getattr(layer, name) else []
     return ", ".join(parts)
 

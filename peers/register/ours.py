@@ -1,24 +1,16 @@
 """A layer of posenc with the weights of one of transformers', made from what the register reads."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from posenc import encodings
-from posenc.attention import (
-    LatentAttention,
-    LatentSizes,
-    Position,
-    QueryScaling,
-    Scoring,
-    SelfAttention,
-)
+from posenc.attention import LatentAttention, LatentSizes, SelfAttention
 from posenc.register import Layer
-from posenc.register.making import _options
+from posenc.register.making import make, scoring
 
-MADE_FOR = 64  # tokens of the encodings' tables, which go on beyond
 NORMS = (("q_norm", "k_norm"), ("q_layernorm", "k_layernorm"), ("query_layernorm", "key_layernorm"))
 NORMED_BEHIND = ("HunYuan", "NanoChat")  # these classes norm what is turned already
 BESIDES = ("gate_proj", "g_proj", "q_gate_proj", "dt_proj", "lambda_q1")
@@ -61,25 +53,6 @@ def build(theirs: nn.Module, layer: Layer) -> SelfAttention:
     return _plain(theirs, layer)
 
 
-def scoring(layer: Layer) -> Scoring:
-    """Return how a layer scores."""
-    rule = layer.query_scaling
-    growth = rule and QueryScaling(beta=rule["beta"], every=rule["every"], shift=rule["shift"])
-    return Scoring(
-        scale=layer.scale, softcap=layer.softcap, sinks=layer.sinks, query_scaling=growth or None
-    )
-
-
-def position(layer: Layer, n_heads: int, d_head: int) -> Position:
-    """Return a layer's encoding for heads of this width, of which the turning ones are meant."""
-    if layer.door == "none":
-        return encodings.make("none", n_heads * d_head, n_heads, MADE_FOR)
-    options = _options(layer)
-    if layer.first:
-        options["share"] = 1.0
-    return encodings.make("rotary", n_heads * d_head, n_heads, MADE_FOR, **options)
-
-
 def _plain(theirs: nn.Module, layer: Layer) -> SelfAttention:
     d_head = layer.head_dim
     (q, k, v), out = _maps(theirs, d_head)
@@ -89,7 +62,7 @@ def _plain(theirs: nn.Module, layer: Layer) -> SelfAttention:
     ours = WithNorms(
         q[0].shape[1],
         n_heads,
-        position(layer, n_heads, d_head),
+        make(type(theirs).__name__, replace(layer, n_heads=n_heads)),
         causal=True,
         n_kv_heads=n_kv,
         d_head=d_head,
@@ -118,10 +91,11 @@ def _latent(theirs: nn.Module, layer: Layer) -> LatentAttention:
         q_rank=theirs.q_lora_rank,
     )
     n_heads = len(theirs.kv_b_proj.weight) // (sizes.d_plain + sizes.d_value)
+    alone = replace(layer, n_heads=n_heads, head_dim=sizes.d_position, first=0)
     ours = LatentAttention(
         theirs.kv_a_proj_with_mqa.in_features,
         n_heads,
-        position(layer, n_heads, sizes.d_position),
+        make(type(theirs).__name__, alone),
         sizes,
         causal=True,
         scoring=scoring(layer),
@@ -166,6 +140,9 @@ def _maps(theirs: nn.Module, d_head: int) -> tuple[list[tuple[Tensor, Tensor | N
         if len(maps[0].weight) != out.in_features:
             raise NotBuilt("a gate within q_proj")
         return [(one.weight, one.bias) for one in maps], out
+    if type(theirs).__name__.startswith("CodeGen"):  # in four groups, values before keys
+        q, v, k = theirs.qkv_proj.weight.unflatten(0, (4, 3, -1)).unbind(1)
+        return [(one.flatten(0, 1), None) for one in (q, k, v)], out
     if hasattr(theirs, "qkv_proj"):
         both = theirs.qkv_proj
         n_q = out.in_features
@@ -174,6 +151,8 @@ def _maps(theirs: nn.Module, d_head: int) -> tuple[list[tuple[Tensor, Tensor | N
         return list(zip(both.weight.split(rows), offsets, strict=True)), out
     if hasattr(theirs, "query_key_value"):  # head by head
         both = theirs.query_key_value
+        if both.bias is None:
+            raise NotBuilt("queries of several heads beside one key")
         parts = both.weight.unflatten(0, (-1, 3, d_head)).unbind(1)
         offsets = both.bias.unflatten(0, (-1, 3, d_head)).unbind(1)
         return [(w.flatten(0, 1), b.flatten()) for w, b in zip(parts, offsets, strict=True)], out

@@ -142,7 +142,7 @@ MORE = (
     "relative_attention", "max_relative_positions", "position_buckets", "position_biased_input",
     "max_source_positions", "max_target_positions", "image_size", "patch_size", "depths",
     "window_size", "embed_dim", "clamp_len", "attn_type", "alibi", "rotary_value",
-    "pad_token_id", "rotary_dim", "num_channels",
+    "pad_token_id", "rotary_dim", "num_channels", "embedding_size",
 )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def family(kind, kept):
 
 def fields(kind):
     """Return which fields of a layer are compared through scores and tables."""
-    seen = ["door", "kind", "causal", "head_dim", "scale"]
+    seen = ["door", "kind", "causal", "n_heads", "head_dim", "scale"]
     entries = set(_entries(RULES[kind]))
     signs = {
         "table": {"table", "patches"},

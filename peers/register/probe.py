@@ -22,6 +22,8 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 )
 
+from posenc.register import reading
+
 MEMORY = 6 << 30  # bytes; some default configurations would take a hundred times as much
 TYPES = tuple(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 HEADS = (
@@ -133,6 +135,13 @@ def small(kind, n_layers=8, **changes):
     return few | NEEDED.get(kind, {}) | changes
 
 
+def windows(kind, default):
+    """Return the entries for a window that a class reads, be they null by default."""
+    reads = "windowed" in reading.families()[kind]
+    names = ("sliding_window", "sliding_window_size", "attention_window_size")
+    return [name for name in names if default.get(name) or (name in default and reads)]
+
+
 def _watch(module, query, key, value, attention_mask, **options):
     rows = [t[0].detach().double().numpy() for t in (query, key)]
     SEEN.append(Call(module, *rows, attention_mask, options, PROJECTED.get(id(module), [])))
@@ -152,7 +161,7 @@ def _mark(config):
             _mark(part)
 
 
-def _class(config):
+def class_of(config):
     """Return the class of a configuration's causal model, or of its text model."""
     if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
@@ -167,7 +176,7 @@ def build(config, seed=0):
     """Return a model with random weights, wide awake: the usual small ones would hide faults."""
     torch.manual_seed(seed)
     _mark(config)
-    model = _class(config)(config).eval()
+    model = class_of(config)(config).eval()
     draw = torch.Generator().manual_seed(seed)
     for name, weight in model.named_parameters():
         if weight.ndim >= 2 and "position" not in name:

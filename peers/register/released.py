@@ -1,13 +1,16 @@
-"""Collect numbers of released models from checkouts of litgpt and mlc-llm, offline.
+"""Collect numbers of released models from checkouts of three projects, offline.
 
-python -m peers.register.released LITGPT MLC_LLM     # writes src/posenc/register/released.json
+python -m peers.register.released LITGPT MLC_LLM MAXTEXT   # writes the register's released.json
 
 `litgpt/config.py` names the address of each configuration that it was made from. The presets of
-mlc-llm are copies of config.json, under names of its own.
+mlc-llm are copies of config.json, under names of its own. In MaxText's converter only those count
+above which their address stands: others are read by several models, and fit one. A `-` in place of
+a checkout keeps what is held of it.
 """
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import types
@@ -40,8 +43,11 @@ FAMILIES = {
 }
 MOE = {"qwen3": "qwen3_moe"}
 
-
 PRESETS = "python/mlc_llm/model/model_preset.py"
+CONVERTER = "src/maxtext/checkpoint_conversion/utils/hf_model_configs.py"
+COPIED = re.compile(
+    r"# from https://huggingface\.co/(\S+)/blob/main/config\.json\n(?:#.*\n)*(\w+) ="
+)
 KEPT = (
     "rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rotary_dim",
     "rotary_pct", "rope_pct", "rotary_emb_base", "sliding_window", "sliding_window_size",
@@ -52,27 +58,30 @@ KEPT = (
 
 
 def main() -> None:
-    source, address, date = held(sys.argv[1], "Lightning-AI/litgpt", FILE)
+    litgpt, mlc_llm, maxtext = sys.argv[1:]
+    held = json.loads(STORED.read_text())
     found = {}
-    for config in configs(source):
-        about = config.hf_config
-        kind = next(
-            (family for part, family in FAMILIES.items() if part in about.get("name", "")), None
-        )
-        if kind is not None:
-            kind = MOE.get(kind, kind) if config.n_expert else kind
-            name = f"{about['org']}/{about['name']}"
-            found[name] = {"config": entries(kind, config), "address": address, "date": date}
-            register.read(found[name]["config"])
-    found |= presets(*held(sys.argv[2], "mlc-ai/mlc-llm", PRESETS))
+    for checkout, repository, file, read in (
+        (litgpt, "Lightning-AI/litgpt", FILE, made_from),
+        (mlc_llm, "mlc-ai/mlc-llm", PRESETS, presets),
+        (maxtext, "AI-Hypercomputer/maxtext", CONVERTER, converted),
+    ):
+        if checkout == "-":
+            found |= {n: one for n, one in held.items() if f"/{repository}/" in one["address"]}
+            continue
+        source, address, date = text(checkout, repository, file)
+        for name, config in read(source).items():
+            if name in found:  # from a source that comes first
+                continue
+            found[name] = {"config": config, "address": address, "date": date}
     lines = (
         f"  {json.dumps(name)}: {json.dumps(found[name], sort_keys=True)}" for name in sorted(found)
     )
     STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    print(f"{len(found)} released models")
+    print(f"{len(found)} released models, {len(found.keys() - held.keys())} of them new")
 
 
-def held(checkout, repository, file):
+def text(checkout, repository, file):
     """Return a file's text in a checkout, its address and the commit's date."""
     git = ["git", "-C", checkout]
     say = {"capture_output": True, "text": True, "check": True}
@@ -81,27 +90,58 @@ def held(checkout, repository, file):
     return source, f"https://github.com/{repository}/blob/{commit}/{file}", date
 
 
-def presets(source, address, date):
-    """Return mlc-llm's presets of architectures that the register knows, which say their base."""
+def made_from(source):
+    """Return litgpt's models with the entries of the configurations that they were made from."""
+    found = {}
+    for config in configs(source):
+        about = config.hf_config
+        kind = next(
+            (family for part, family in FAMILIES.items() if part in about.get("name", "")), None
+        )
+        if kind is not None:
+            kind = MOE.get(kind, kind) if config.n_expert else kind
+            found[f"{about['org']}/{about['name']}"] = entries(kind, config)
+            register.read(entries(kind, config))
+    return found
+
+
+def presets(source):
+    """Return mlc-llm's presets."""
     tree = next(node for node in ast.parse(source).body
                 if isinstance(node, ast.Assign | ast.AnnAssign))  # fmt: skip
+    return known("mlc-llm/", ast.literal_eval(tree.value))
+
+
+def converted(source):
+    """Return the configurations of MaxText's converter that name the address they are from."""
+    names = {variable: name for name, variable in COPIED.findall(source)}
+    said = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and (name := names.get(ast.unparse(node.targets[0]))):
+            try:
+                said[name] = ast.literal_eval(node.value)
+            except ValueError:
+                print(f"left out {name}: it is made from another one")
+    return known("", said)
+
+
+def known(prefix, configs):
+    """Return what configurations say of positions, of families that the register knows."""
     found = {}
-    for name, said in ast.literal_eval(tree.value).items():
-        config = said.get("text_config", said)
-        family = register.reading.families().get(config.get("model_type"))
-        if family is None:
-            continue
-        kept = {"model_type", *KEPT, *family["defaults"]}
-        config = {entry: config[entry] for entry in config if entry in kept}
+    for name, said in configs.items():
         try:
+            config = register.reading.load(said)
+            family = register.reading.families()[config["model_type"]]
+            kept = {"model_type", *KEPT, *family["defaults"]}
+            config = {entry: config[entry] for entry in config if entry in kept}
             layers = register.read(config).layers
-        except register.ConfigError as error:
+        except (KeyError, register.ConfigError) as error:
             print(f"left out {name}: {error}")
             continue
         if any(layer.sources.get("base") == "default" for layer in layers):
             print(f"left out {name}: it says no base")
             continue
-        found[f"mlc-llm/{name}"] = {"config": config, "address": address, "date": date}
+        found[prefix + name] = config
     return found
 
 

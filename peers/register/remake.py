@@ -55,6 +55,7 @@ KEPT = (
     "floor_scale",
     "attn_scale",
 )
+ASKED = 7  # tokens of a window that a class has only where its configuration says one
 PERIODS = (
     "sliding_window_pattern",
     "_sliding_window_pattern",
@@ -262,6 +263,20 @@ def _louder(kind, scale):
     return abs(call.options["scaling"] / scale - 1) > 1e-5
 
 
+def _windowed(kind, here):
+    """Return the window of each type of layer that has one where the configuration says one."""
+    try:
+        config = probe.CONFIG_MAPPING[kind](**probe.small(kind) | {"sliding_window": ASKED})
+        calls = probe.run(probe.build(config), POSITIONS)
+    except Exception:  # a class that wants more than this entry
+        return {}
+    found = {}
+    for n, call in enumerate(calls):
+        if window := call.options.get("sliding_window"):
+            found[here[getattr(call.module, "layer_idx", n)]] = window
+    return found
+
+
 def _others(kind, rows, here, defaults, default):
     """Return what queries see, scale, sinks, softcap and windows."""
     call, row = next(iter(rows.values()))
@@ -296,6 +311,8 @@ def _others(kind, rows, here, defaults, default):
         or default.get("attention_window_size")
     )
     windowed = {here[n]: r["window"] for n, (_, r) in rows.items() if r["window"] and n < len(here)}
+    if not window and "sliding_window" in default:  # null by default, and many releases say one
+        window, windowed = ASKED, _windowed(kind, here)
     if window and windowed:
         found["windowed"] = sorted(windowed)
         found["window_plus"] = next(iter(windowed.values())) - window

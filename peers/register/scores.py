@@ -165,6 +165,7 @@ def predicted(kind, read, n, module, model):
     """Return scores, (batch, heads, length, length), from what the register says of layer n."""
     layer = read.layers[n]
     query, key = heads(kind, module, layer, model.config)
+    check("n_heads", layer.n_heads, query.shape[1], n)
     check("head_dim", layer.head_dim, query.shape[-1], n)
     if layer.door == "rotate":
         query, key = turned(read, n, query), turned(read, n, key)
@@ -373,12 +374,11 @@ def _rows(model, layer, length):
     table = layer.table
     positions = np.arange(table["length"] if layer.stack == "encoder" else length)
     if table["kind"] == "sinusoidal":
-        width = model.config.d_model
-        return [distances.sinusoids(positions + table["offset"], width, table)]
+        return [distances.sinusoids(positions + table["offset"], table["width"], table)]
     part = getattr(model, layer.stack) if layer.stack else model
     held = [weight.squeeze(0).numpy() for weight in part.parameters()]
-    rows = table["length"] + table["rows_more"]
-    return [one[table["offset"] :][: table["length"]] for one in held if len(one) == rows]
+    shape = table["length"] + table["rows_more"], table["width"]
+    return [one[table["offset"] :][: table["length"]] for one in held if one.shape == shape]
 
 
 def _found(seen, tables, layer, length):

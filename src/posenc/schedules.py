@@ -200,7 +200,7 @@ def yarn(
         Tokens of a training sequence.
     beta_fast, beta_slow : float
         Pairs with more turns than `beta_fast` in training stay, with fewer than `beta_slow` are
-        interpolated; a ramp lies between. 0 < beta_slow < beta_fast. A ramp over pairs begins at
+        interpolated; a ramp lies between. 0 < beta_slow <= beta_fast. A ramp over pairs begins at
         pair 0 at the earliest, so pair 0 stays. As in the authors' code it runs backwards where it
         would end before pair 0, which leaves all pairs as they are, and where it would begin
         behind number 2n - 1, which interpolates all, pair 0 too.
@@ -292,7 +292,8 @@ def llama3(
     original_length : int
         Tokens of a training sequence (Llama 3.1: 8,192).
     low_freq_factor, high_freq_factor : float
-        Ends of the ramp in turns, 0 < low_freq_factor < high_freq_factor.
+        Ends of the ramp in turns, 0 < low_freq_factor <= high_freq_factor. Where they are equal, as
+        in Llama 4 Scout, pairs with fewer turns are divided and all others stay.
 
     Returns
     -------
@@ -311,7 +312,9 @@ def llama3(
     [1.0, 0.1, 0.00025]
     """
     low, high = _in_order("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
-    return by_parts(omega, factor, _ramp(turns(omega, original_length), low, high))
+    turned = turns(omega, original_length)
+    kept = _ramp(turned, low, high) if low < high else (turned >= low).astype(float)
+    return by_parts(omega, factor, kept)
 
 
 def longrope(
@@ -439,10 +442,10 @@ def _several(omega: ArrayLike, schedule: str) -> NDArray[np.float64]:
 
 
 def _in_order(low: str, at: float, high: str, end: float) -> tuple[float, float]:
-    """Return the two ends of a ramp, or raise ValueError unless the first is the smaller."""
+    """Return the two ends of a ramp, or raise ValueError if the first is the larger."""
     at, end = _checks.positive(low, at), _checks.positive(high, end)
-    if at >= end:
-        raise ValueError(f"{high} must be above {low} = {at}, got {end}")
+    if at > end:
+        raise ValueError(f"{high} must be at least {low} = {at}, got {end}")
     return at, end
 
 

@@ -35,6 +35,9 @@ class Mine(Position):
 
 
 def fingerprint(tmp_path, monkeypatch, source: str) -> str:
+    monkeypatch.setattr(
+        "sys.dont_write_bytecode", True
+    )  # two versions within a second and alike in size
     path = tmp_path / "some_module.py"
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("posenc.some_module", path)

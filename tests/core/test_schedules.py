@@ -136,6 +136,17 @@ def test_gains_are_those_of_the_papers():
     assert math.isclose(schedules.longrope_gain(32, 4096), math.sqrt(1 + 5 / 12))
 
 
+def test_ends_of_a_ramp_may_meet_as_in_llama_4_scout_and_kimi_k2():
+    omega = grid(64)
+    turned = schedules.turns(omega, 8192)
+    step = schedules.llama3(omega, 16, 8192, low_freq_factor=1, high_freq_factor=1)
+    np.testing.assert_array_equal(step, np.where(turned < 1, omega / 16, omega))
+    ramp = schedules.yarn(omega, 32, 4096, beta_fast=1, beta_slow=1)
+    first = int((schedules.turns(omega, 4096) >= 1).sum())
+    np.testing.assert_allclose(ramp[:first], omega[:first])
+    np.testing.assert_allclose(ramp[first:], omega[first:] / 32)
+
+
 def test_turns_count_wavelengths():
     np.testing.assert_allclose(schedules.turns([2 * np.pi, np.pi / 50], 100), [100, 1])
 
@@ -148,11 +159,11 @@ def test_turns_count_wavelengths():
         (lambda: schedules.ntk(grid(1), 2), "omega must hold two or more .* 'ntk', got"),
         (lambda: schedules.yarn([0.1, 0.1], 2, 9), "falling frequencies above 0 for 'yarn'"),
         (lambda: schedules.yarn(grid(3), 2, 0), "original_length must be an integer of at least 1"),
-        (lambda: schedules.yarn(grid(3), 2, 9, beta_slow=32), "beta_fast must be above beta_slow"),
+        (lambda: schedules.yarn(grid(3), 2, 9, beta_slow=33), "beta_fast must be at least beta_"),
         (lambda: schedules.yarn(grid(3), 2, 9, ramp="pair"), "ramp .* did you mean 'pairs'"),
         (
             lambda: schedules.llama3(grid(3), 2, 9, low_freq_factor=5),
-            "high_freq_factor must be above low_freq_factor = 5.0, got 4.0",
+            "high_freq_factor must be at least low_freq_factor = 5.0, got 4.0",
         ),
         (
             lambda: schedules.longrope(grid(2), 5, 9, short_factor=[1], long_factor=[1, 2]),

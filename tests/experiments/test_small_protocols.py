@@ -5,6 +5,7 @@ import pytest
 from posenc.experiments import results, small_protocols
 from posenc.experiments.characters import train as text
 from posenc.experiments.gaps import protocol as gaps
+from posenc.experiments.lengths import repairs
 from posenc.experiments.lengths import train as lab
 from posenc.experiments.range_probe import protocol as probes
 
@@ -17,6 +18,6 @@ def test_the_page_says_what_the_code_does():
     assert page() == small_protocols.text(), "run `python -m posenc.experiments.small_protocols`"
 
 
-@pytest.mark.parametrize("module", [gaps, lab, probes, text])
+@pytest.mark.parametrize("module", [gaps, lab, probes, repairs, text])
 def test_every_protocol_stands_on_the_page_with_its_hash(module):
     assert f"`{module.HASH}`" in page()

@@ -21,7 +21,8 @@ def test_there_are_thirty_architectures_and_reasons_for_the_others():
 @pytest.mark.parametrize("kind", ROWS)
 def test_outputs_are_equal_as_far_as_float32_goes(kind):
     row = ROWS[kind]
-    assert row["differences"].keys() == STORED["tolerances"].keys()
+    asked = STORED["tolerances"].keys() - (set() if "sections" in str(row["what"]) else {"axes"})
+    assert row["differences"].keys() == asked
     for name, size in row["differences"].items():
         if isinstance(size, str):
             assert name in OPTIONAL
@@ -36,8 +37,10 @@ def test_the_comparison_would_see_that_nothing_turns():
 
 
 @pytest.mark.parametrize(
-    "words", ["sinks", "softcap", "query_scaling", "window", "chunk", "none", "interleaved", "yarn"]
-)
+    "words",
+    ["sinks", "softcap", "query_scaling", "window", "chunk", "none", "interleaved", "yarn",
+     "sections"],
+)  # fmt: skip
 def test_what_released_models_do_is_among_them(words):
     assert any(words in one for row in ROWS.values() for one in row["what"])
 

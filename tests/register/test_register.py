@@ -1,5 +1,6 @@
 """What the register reads equals what the probe saw, and bad input gets a sentence."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -30,6 +31,7 @@ LLAMA = {
 }
 
 
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
 ODD = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
 
 
@@ -68,6 +70,18 @@ def test_earlier_and_later_forms_of_a_schedule_say_the_same():
     np.testing.assert_array_equal(one.inv_freq(0), other.inv_freq(0))
     assert one.layers[0].base == 500000.0
     assert one.layers[0].sources["base"] == "config"
+
+
+@pytest.mark.parametrize("name", ["llama", "deepseek_v3", "gpt_oss", "t5", "swin", "vit", "xlnet"])
+def test_every_value_says_where_it_is_from(name):
+    for layer in register.read(name).layers:
+        said = {
+            field.name
+            for field in dataclasses.fields(layer)
+            if field.name != "sources" and getattr(layer, field.name) != field.default
+        }
+        assert said <= layer.sources.keys()
+        assert set(layer.sources.values()) <= {"config", "default", "code", "probe"}
 
 
 def test_a_file_is_read_as_its_contents_are(tmp_path):
@@ -119,6 +133,30 @@ def test_pairs_turn_with_time_height_and_width_as_the_probe_saw(family, sections
     assert "sections" in register.read(config).proved
 
 
+def test_a_text_part_of_the_same_type_is_the_one_that_is_read():
+    inside = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4}
+    found = register.read(LLAMA | {"text_config": inside | {"num_hidden_layers": 2}})
+    assert (len(found.layers), found.layers[0].head_dim) == (2, 128)
+
+
+def test_llama_4_scout_can_be_read_as_it_was_released():
+    schedule = LLAMA["rope_scaling"] | {"factor": 16.0, "high_freq_factor": 1.0}
+    inside = {"model_type": "llama4_text", "no_rope_layers": [], "rope_theta": 500000.0,
+              "rope_scaling": schedule, "max_position_embeddings": 10485760}  # fmt: skip
+    found = register.read({"model_type": "llama4", "text_config": inside})
+    assert [layer.door for layer in found.layers] == (3 * ["rotate"] + ["none"]) * 12
+    plain = frequencies.geometric(128, 500_000)
+    slow = 8192 * plain < 2 * np.pi
+    np.testing.assert_array_equal(found.inv_freq(0), np.where(slow, plain / 16, plain))
+
+
+@pytest.mark.parametrize("family", ["phi3", "mixtral", "starcoder2"])
+def test_a_window_that_is_null_by_default_is_read_where_a_configuration_says_one(family):
+    found = register.read({"model_type": family, "sliding_window": 2047})
+    assert {(layer.kind, layer.window) for layer in found.layers} == {("window", 2047)}
+    assert {layer.kind for layer in register.read(family).layers} == {"full"}
+
+
 def test_sections_that_share_other_pairs_than_there_are_get_a_sentence():
     for wrong, sentence in (([16, 24], "three whole numbers"), ([1, 1, 1], "must share 64 pairs")):
         config = {"model_type": "qwen2_vl_text", "rope_scaling": {"mrope_section": wrong}}
@@ -164,6 +202,7 @@ def test_layers_without_rotation_have_no_frequencies():
             {"rope_parameters": {"rope_type": "yarn"}},
             "'llama3' in rope_scaling and 'yarn' in rope_p",
         ),
+        ({"rotary_emb_base": 7}, "rope_theta = 500000.0 and rotary_emb_base = 7 say the same"),
         ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
         ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
@@ -185,6 +224,31 @@ def test_layers_without_rotation_have_no_frequencies():
             "layer_types lists sliding_attention, but sliding_window is null",
         ),
         ({"rope_scaling": {"mrope_section": [16, 24, 24]}}, "mrope_section is said, which this"),
+        ({"rope_scaling": YARN | {"beta_slow": 64}}, "'yarn' cannot have these numbers: beta_fast"),
+        ({"rope_scaling": YARN | {"truncate": "no"}}, "truncate must be True or False, got 'no'"),
+        (
+            {"rope_scaling": YARN | {"original_max_position_embeddings": 0.5}},
+            "original_max_position_embeddings must be a whole number, got 0.5",
+        ),
+        ({"rope_scaling": YARN | {"mscale": [1]}}, "mscale must be a number above 0"),
+        ({"rope_scaling": YARN, "rope_theta": 0.5}, "'yarn' cannot have these numbers"),
+        (
+            {
+                "rope_scaling": {
+                    "type": "longrope",
+                    "short_factor": 2,
+                    "long_factor": [1, 2],
+                    "original_max_position_embeddings": 4096,
+                }
+            },
+            "'longrope' cannot have these numbers: short_factor",
+        ),
+        (
+            {"model_type": "gemma2", "attn_logit_softcapping": [1], "rope_scaling": None},
+            "attn_logit_softcapping must be a number above 0, got \\[1\\]",
+        ),
+        ({"text_config": {"model_type": "qwen2"}}, "is said to be 'llama', .* and 'qwen2' in text"),
+        ({"text_config": "qwen2"}, "text_config must be an object with named entries"),
         ({"head_dim": 7}, "an even number of a head's 7 dimensions must turn"),
     ],
 )
@@ -200,6 +264,10 @@ def test_a_configuration_that_means_nothing_gets_a_sentence(changes, sentence):
         (b'{\n"model_type": }', "line 2: this is no JSON"),
         (b"[1]", "a configuration is a JSON object, this is a list"),
         (b'{"model_type": "llama", "rope_theta": NaN}', "NaN is no number of JSON"),
+        (
+            b'{"rope_theta": 1, "a": 2, "rope_theta": 3}',
+            "rope_theta is said to be 1 and 3; one must",
+        ),
         (b"\xff\xfe{}", "no JSON that can be read"),
         (b"[" * 100_000, "no JSON that can be read"),
         (b" " * 10_000_001, "has up to 10,000,000 bytes, this file 10,000,001"),
@@ -241,9 +309,32 @@ def test_slow_pairs_at_a_length_are_counted(tmp_path, capsys):
     assert "A cache stays valid" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "llama4_text",
+            "Layers that turn see at most 8,192 of them, so that no schedule is needed",
+        ),
+        ("google/gemma-3-1b-it", "factor 7.63 is valid in the layers that see everything, best"),
+        ("llama", "factor 488 is valid, best with more training"),
+        ("openai/gpt-oss-20b", "Its schedule would have to be set anew; a second one on top"),
+    ],
+)
+def test_which_schedule_is_valid_for_longer_inputs_depends_on_what_queries_see(name, sentence):
+    assert sentence in register.read(name).explain(1_000_000)
+
+
+def test_layers_with_a_window_turn_no_farther_than_they_see():
+    found = register.read("openai/gpt-oss-20b")
+    slow = int((found.inv_freq(0) * 128 < 2 * np.pi).sum())
+    said = f"At 128 tokens (as far as a query sees), {slow} of 32 pairs make less than one turn."
+    assert said in found.explain(131_072)
+
+
 def test_what_is_made_turns_by_what_is_read():
     torch = pytest.importorskip("torch")
-    q = torch.randn(1, 1, 9, 128, dtype=torch.float64)
+    q = torch.randn(1, 32, 9, 128, dtype=torch.float64)
     found = register.read(LLAMA)
     turned, _ = found.make(0).double().rotate(q, q)
     omega = torch.as_tensor(found.inv_freq(0))
@@ -252,10 +343,8 @@ def test_what_is_made_turns_by_what_is_read():
     torch.testing.assert_close(turned, torch.cat((z.real, z.imag), -1))
 
 
-def test_make_says_what_the_library_lacks():
+def test_a_layer_that_is_not_there_is_named():
     pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="no encoding for dimensions that turn last"):
-        register.read("deepseek_v3").make(0)
     with pytest.raises(ValueError, match="layer must be from 0 to 31, got 32"):
         register.read("llama").make(32)
 
@@ -280,6 +369,17 @@ def test_every_released_model_can_be_read_by_its_name_and_says_where_its_numbers
         assert address in found.explain()
 
 
+def test_deepseek_v3_and_gpt_oss_are_what_their_configurations_say():
+    layer = register.read("deepseek-ai/DeepSeek-V3").layers[0]
+    assert (layer.head_dim, layer.turning, layer.first) == (192, 64, 128)
+    assert layer.gain == 1
+    assert layer.scale == pytest.approx(192**-0.5 * (0.1 * np.log(40) + 1) ** 2)
+    read = register.read("openai/gpt-oss-20b")
+    assert [one.window for one in read.layers] == 12 * [128, None]
+    assert read.layers[0].gain == pytest.approx(0.1 * np.log(32) + 1)
+    assert read.layers[0].scaling["truncate"] is False
+
+
 def test_llama_3_1_is_the_release_that_its_configuration_says():
     found = register.read("meta-llama/Meta-Llama-3.1-8B")
     assert (found.family, len(found.layers), found.length) == ("llama", 32, 131_072)
@@ -299,3 +399,37 @@ def test_what_no_comparison_reached_is_not_called_compared():
         assert plain - scaled == unreached
         said = register.read({"model_type": name, "rope_scaling": schedule}).explain()
         assert ("Not compared in such a configuration: gain, scale." in said) == bool(unreached)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("openai/gpt-oss-20b", "layers with a window turn by it, too. Its ramp is not rounded"),
+        ("deepseek-ai/DeepSeek-V3", "still dimensions included, is 1.874 times larger"),
+        ("llama4_text", "these weights have the pairs of the RoFormer paper"),
+        ("llama4_text", "by no learned number, in layers without rotation alone"),
+        ("nanochat", "turns by .t omega; here it is -t omega"),
+        ("t5", "from 91 in the encoder and 113 in the decoder on"),
+        ("whisper", "all sines come first and the last wavelength"),
+    ],
+)
+def test_where_a_model_and_its_paper_differ_is_said(name, sentence):
+    found = register.read(name)
+    assert any(re.search(sentence, note) for note in found.notes)
+    assert all(note in found.explain() for note in found.notes)
+
+
+def test_the_distance_that_t5_is_said_to_share_from_is_the_first_of_its_row():
+    found = register.read("t5")
+    for layer, first in ((0, 91), (-1, 113)):
+        rows = found.rows(layer, -np.arange(300))
+        assert rows[first - 1] < rows[first] == rows[-1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["llama", "deepseek_v3", "falcon", {"model_type": "gpt_oss", "rope_theta": 150000.0,
+     "rope_parameters": {"rope_type": "default"}}, "meta-llama/Llama-3.2-1B"],
+)  # fmt: skip
+def test_nothing_is_said_where_nothing_differs(name):
+    assert not register.read(name).notes

@@ -124,6 +124,8 @@ def test_a_table_that_ends_is_named_with_the_length_asked_about():
         ({"model_type": "roberta", "max_position_embeddings": 2}, "holds no position"),
         ({"model_type": "mpt", "attn_config": {"softmax_scale": -1}}, "softmax_scale must be"),
         ({"model_type": "t5", "num_decoder_layers": 10**6}, "num_decoder_layers must be at most"),
+        ({"model_type": "t5", "relative_attention_max_distance": 8}, "32 buckets cannot share out"),
+        ({"model_type": "t5", "relative_attention_num_buckets": 1}, "1 buckets cannot share out"),
         ({"model_type": "mpt", "attn_config": 7}, "attn_config must be an object"),
     ],
 )  # fmt: skip
@@ -142,14 +144,7 @@ def test_only_layers_with_a_table_of_distances_have_rows():
         register.read("llama").rows(0, 1)
 
 
-def test_make_refuses_what_the_library_would_do_otherwise():
-    pytest.importorskip("torch")
-    for name, sentence in (
-        ("marian", "no sinusoidal table with all sines first"),
-        ("t5", "no encoding for this family's buckets"),
-        ("xlnet", "no encoding for this family's vectors of distances"),
-        ({"model_type": "falcon", "alibi": True}, "has other slopes than falcon"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            register.read(name).make(0)
-    assert type(register.read("bloom").make(0)).__name__ == "ALiBi"
+def test_a_model_whose_table_is_switched_off_lets_no_positions_in():
+    found = register.read({"model_type": "deberta", "position_biased_input": False})
+    assert {layer.door for layer in found.layers} == {"none"}
+    assert "No positions enter here" in found.explain()

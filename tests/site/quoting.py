@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass, field
 
 # Not quotations of a number: one with a name, which test_fill compares with the results, places in
-# a source, numbers of reports and addresses, years, the time, versions, and headings.
+# a source, addresses and public threads, years, the time, versions, and headings.
 NO_NUMBERS = re.compile(
     r'<data value="(?!if:)[^"]*">[^<]*</data>|</?data\b[^>]*>'
     r"|(?:Theorem|Proposition)\s+\d+\.\d+"
     r"|[Ss]ections?\s+\d+(?:\.\d+)*(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+(?:\.\d+)+)*"
     r"|(?:Eq\.|Fig\.|Tables?)\s+\d+(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+)*"
     r"|\[[^]]* \d+\]\(https://github\.com/[^)]*/(?:issues|pull)/\d+\)"
-    r"|https?://\S+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
+    r"|https?://\S+|\[[\w.-]+/[\w.-]+ #\d+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
     r"|\b(?:of|in|since|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"
     r"|\*\*Time:\*\* about \d+ minutes|\b(?:Python|Llama) \d[\d.]*\d|^#{2,3} .*$",

@@ -76,6 +76,7 @@ def test_every_notebook_shows_something_within_seconds():
     assert slow == {}
 
 
+@pytest.mark.slow
 def test_the_first_chapter_runs_to_its_end_without_torch_and_aeon():
     found = colab.run([ROOT / "book" / "order-blindness.ipynb"], ["torch", "aeon"])
     assert colab.faults(found) == []

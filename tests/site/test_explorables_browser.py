@@ -21,6 +21,7 @@ from posenc.teaching.explorables import (
     digits_bits_waves,
     doors,
     drowning,
+    learned_hands,
     noise,
     pulled,
     rope_schedules,
@@ -496,7 +497,25 @@ def all_pulled(rng):  # noqa: ARG001
         yield ["text", by, {"length": length, "mend": "all"}], {"length": expected, "mend": "all"}
 
 
+def all_learned_turns(rng):  # noqa: ARG001
+    """Yield the angles of a learned hand at every place and some place, and its last turn."""
+    for i, place in itertools.product(range(5), range(2, 511, 37)):
+        yield (
+            [learned_hands.LearnedHands().data()["angles"][i], place],
+            learned_hands.turn(i, place),
+        )
+
+
+def all_drags_of_places(rng):  # noqa: ARG001
+    """Yield how far the line of places is dragged and from where, and what the place becomes."""
+    for by, place in itertools.product((-400, -10, 0, 5, 50, 400), (2, 200, 510)):
+        expected = min(max(place + math.floor(by / 320 * 509 + 0.5), 2), 510)
+        yield ["line", by, {"place": place}], {"place": expected}
+
+
 REFERENCES = {
+    ("learned-hands", "turn"): all_learned_turns,
+    ("learned-hands", "dragged"): all_drags_of_places,
     ("two-sentences", "numbers"): all_sentences,
     ("clock-hands", "hand"): some_hands,
     ("clock-hands", "frequency"): some_frequencies,

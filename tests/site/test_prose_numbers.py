@@ -4,11 +4,10 @@ A decimal number, a percentage or a whole number of at least two digits in a Mar
 name of a quantity (`tools/fill.py`), or stands in the outputs or the code of its own section, in an
 output of the page's opening, or in a section to which its sentence links; whole numbers may also
 stand in code above it, as the sizes that a page works with do. Opening, exercises and take-away may
-quote the whole page. Not quotations are, by rule: places in a source, numbers of reports,
-addresses, the stated time, years, versions, headings, recorded sizes of a data set that the same
-passage names, whole numbers in formulas and in code, and whole numbers that an exercise makes up.
-No page has exceptions: give a number that no cell shows a name, or link to the section that shows
-it.
+quote the whole page. Not quotations are, by rule: places in a source, addresses, public threads,
+the stated time, years, versions, headings, recorded sizes of a data set that the same passage
+names, whole numbers in formulas and in code, and whole numbers that an exercise makes up. No page
+has exceptions: give a number that no cell shows a name, or link to the section that shows it.
 """
 
 import re
@@ -120,6 +119,8 @@ ABOVE = ("## A", "d = 512; share = 0.7", "", "## B\n\nOf 512 and 256, 0.7.", "",
         (("It works in 2048 positions, not in 2001 steps.",), {"2048", "2001"}),
         (("SmoothSubspace and PenDigits have 150 series for training.",), set()),
         (("### S14: the gain is 5 to 6 % above 100 steps",), set()),
+        (("*Asked in [pytorch/tutorials #2849](https://a.org/2849).* Item #2849.",), {"2849"}),
+        (("*Asked in [pytorch/tutorials #2849](https://a.org/2849).*",), set()),
         (("Eq. 17 to 21, Eq. 36 and 37, Fig. 12 and Tables 11, 12 of the source.",), set()),
         (("Sections 5.1, 5.2 and 6.4, [v](https://a.org/1.5/x), alpha is 0.05",), set()),
         ((f'It is so.<sup>[✓ B7](x.ipynb#claim-B7 "{TITLE}")</sup> And so.',), set()),

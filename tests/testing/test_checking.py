@@ -1,8 +1,15 @@
 """What the checker says of layers that keep their promises, and of those who ask wrongly."""
 
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -10,7 +17,7 @@ from posenc import encodings
 from posenc.attention import SelfAttention, rope
 from posenc.frequencies import geometric
 from posenc.models import LanguageModel
-from posenc.testing import check_attention
+from posenc.testing import CHECKS, Adapter, BrokenPromise, check_attention, command_line
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,3 +90,169 @@ def test_what_is_right_passes(name):
     report = check_attention(make, **promises)
     assert report.passed, str(report)
     report.raise_for_failures()
+
+
+def test_what_was_not_promised_is_measured_and_fails_nothing():
+    report = check_attention(lambda: nn.MultiheadAttention(16, 2, batch_first=True))
+    assert report.passed
+    found = report["no token sees a later one"]
+    assert (found.outcome, found.came[:2]) == ("measured", "no")
+    assert report["positions that are handed over are read"].outcome == "cannot"
+
+
+def test_a_promise_that_nobody_can_look_into_does_not_pass():
+    report = check_attention(
+        lambda: nn.MultiheadAttention(16, 2, batch_first=True), layout="half", measure=False
+    )
+    assert not report.failures
+    assert report.unanswered == ("layout",)
+    assert not report.passed
+    with pytest.raises(BrokenPromise, match="layout"):
+        report.raise_for_failures()
+
+
+def test_positions_that_are_ignored_never_pass():
+    class Deaf(nn.MultiheadAttention):
+        def forward(self, x, positions=None):  # noqa: ARG002
+            return super().forward(x, x, x)[0]
+
+    def make():
+        return Adapter(Deaf(16, 2, batch_first=True), width=16, takes=["positions"])
+
+    report = check_attention(make, relative=True, only="moving all tokens changes nothing")
+    assert report["moving all tokens changes nothing"].outcome == "ignored"
+    assert not report.passed
+
+
+def test_what_was_promised_not_to_be_is_a_failure_if_it_is():
+    make = CORRECT["length first"][0]
+    assert "it is blind" not in str(check_attention(make, order=False))
+    seen = check_attention(lambda: ours("rotary"), order=False, measure=False)
+    assert [one.name for one in seen.failures] == ["the order of tokens matters"]
+    blind = check_attention(lambda: ours("none"), causal=False, measure=False)
+    assert "no token sees a later one" in [one.name for one in blind.failures]
+
+
+@pytest.mark.parametrize(
+    ("promises", "message"),
+    [
+        ({"cache": True}, "did you mean 'cached'"),
+        ({"relativ": True}, "did you mean 'relative'"),
+        ({"padding": "front"}, "padding must be one of left, right, both, got 'front'"),
+        ({"dtypes": "float32"}, "dtypes must be one of bfloat16, float16"),
+        ({"causal": 1}, "causal must be True or False, got 1"),
+        ({"axes": 0}, "axes must be"),
+        ({"only": "causal"}, "only must be one of"),
+        ({"tolerance": -1}, "tolerance must be"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_right_one(promises, message):
+    with pytest.raises(ValueError, match=message):
+        check_attention(lambda: ours("rotary"), **promises)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (nn.MultiheadAttention(16, 2), "lambda: MyAttention"),
+        (3, "make must be a function"),
+        (lambda: 3, "make must return"),
+        (lambda: nn.ReLU(), "say width=64"),
+        (lambda: Adapter(print), "width or vocabulary"),
+    ],
+)
+def test_who_hands_over_something_else_is_told_what_would_be_right(make, message):
+    with pytest.raises(ValueError, match=message):
+        check_attention(make)
+
+
+def test_a_module_that_cannot_be_built_is_a_finding():
+    def make():
+        raise RuntimeError("no weights here")
+
+    (found,) = check_attention(make).failures
+    assert found.came == "RuntimeError: no weights here"
+
+
+def test_no_check_waits_longer_than_it_should_in_other_threads_either():
+    class Slow(nn.Linear):
+        def forward(self, x):
+            time.sleep(30)
+            return x
+
+    reports = []
+
+    def ask():
+        reports.append(check_attention(lambda: Slow(8, 8), seconds=0.3))
+
+    for run in (ask, lambda: (t := threading.Thread(target=ask)).start() or t.join(10)):
+        started = time.monotonic()
+        run()
+        assert time.monotonic() - started < 10
+    assert [r.failures[0].came for r in reports] == ["no answer within 0.3 seconds"] * 2
+
+
+def test_the_callers_random_numbers_threads_and_types_stay_as_they_were():
+    torch.manual_seed(1)
+    state = torch.get_rng_state()
+    check_attention(lambda: ours("rotary"), dtypes="bfloat16", moves=True)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled()
+
+
+def test_a_plain_function_of_tokens_needs_a_width():
+    def blind(x):
+        return x
+
+    report = check_attention(lambda: blind, width=8)
+    assert report.passed
+    assert report["the order of tokens matters"].came.startswith("no")
+
+
+def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
+    (tmp_path / "somelayers.py").write_text(
+        "from posenc.testing.gallery import Attention, OneAhead\n"
+        "def right(): return Attention()\n"
+        "def wrong(): return OneAhead()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["somelayers:right", "causal", "cached", "padding=both"]) == 0
+    assert "all that was promised holds" in capsys.readouterr().out
+    assert command_line.main(["somelayers:wrong", "causal", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    broken = [one for one in told["findings"] if one["outcome"] == "broken"]
+    assert "no token sees a later one" in [one["name"] for one in broken]
+    assert all(one["link"].startswith("https://") for one in broken)
+    assert command_line.main(["somelayers:nothing"]) == 2
+    assert "it has: Attention, OneAhead, right, wrong" in capsys.readouterr().err
+    assert command_line.main(["somelayers"]) == 2
+    assert command_line.main(["somelayers:right", "cache"]) == 2
+    assert "did you mean 'cached'" in capsys.readouterr().err
+
+
+def test_one_line_makes_as_tests_a_suite(tmp_path):
+    (tmp_path / "test_mine.py").write_text(
+        "from posenc.testing import as_tests\n"
+        "from posenc.testing.gallery import Attention, OneAhead\n"
+        "test_right = as_tests(Attention, causal=True, relative=True)\n"
+        "test_wrong = as_tests(OneAhead, causal=True)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "test_wrong[no token sees a later one]" in run.stdout
+    assert "2 failed" in run.stdout, run.stdout
+    assert "test_right[no token" not in run.stdout
+
+
+def test_each_check_leads_to_a_page_of_the_book():
+    for check in CHECKS:
+        page = check.page.partition("#")[0]
+        assert list((ROOT / "book").glob(f"{page}.*")), check.page
+    assert len({check.name for check in CHECKS}) == len(CHECKS)

@@ -2,7 +2,8 @@
 
     python -m posenc.experiments.small_protocols
 
-They are those of the lab, the model of characters, the range probe, and series with gaps.
+They are those of the lab and its second part, the model of characters, the range probe, and series
+with gaps.
 """
 
 import sys
@@ -12,9 +13,10 @@ from posenc.experiments import results
 from posenc.experiments.characters import told as of_characters
 from posenc.experiments.gaps import told as of_gaps
 from posenc.experiments.lengths import told as of_lengths
+from posenc.experiments.lengths import told_repairs as of_repairs
 from posenc.experiments.range_probe import told as of_the_range_probe
 
-SECTIONS = (of_lengths, of_characters, of_the_range_probe, of_gaps)
+SECTIONS = (of_lengths, of_repairs, of_characters, of_the_range_probe, of_gaps)
 
 PAGE = "small-protocols.md"
 
@@ -27,7 +29,7 @@ def text() -> str:
 _HEAD = """\
 # The protocols of the smaller trainings
 
-Four experiments: on inputs longer than in training, on distances, and on gaps. Each has a hash \
+Five experiments: on inputs longer than in training, on distances, and on gaps. Each has a hash \
 that stands in its records as `protocol`. This page is made from the code by \
 `python -m posenc.experiments.small_protocols`, and a test compares.
 """

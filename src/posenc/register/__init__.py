@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
-from posenc.register import distances, reading, rules, scaling, words
+from posenc.register import distances, papers, reading, rules, scaling, words
 from posenc.register.reading import ConfigError
 from posenc.register.rules import Layer
 from posenc.register.values import Values
 
 if TYPE_CHECKING:
-    from posenc.attention import Position
+    from posenc.attention import Position, Scoring
 
 __all__ = ["ConfigError", "Description", "Layer", "names", "read", "released"]
 
@@ -45,7 +45,7 @@ def released() -> dict[str, str]:
     dict from the model's name to the address of the file that its numbers were taken from.
 
     Source: the configurations of Lightning AI's litgpt, which name those that they were made from,
-    and the presets of mlc-llm, under its own names.
+    copies with their address in Google's MaxText, and the presets of mlc-llm, under its own names.
 
     Examples
     --------
@@ -102,7 +102,15 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     proved = [field for field in family.get("proved", ()) if field not in unproved]
     if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
         proved.append("query_scaling")
-    return Description(name, layers, trained, tuple(proved), tuple(sorted(unproved)), address)
+    return Description(
+        family=name,
+        layers=layers,
+        length=trained,
+        proved=tuple(proved),
+        unproved=tuple(sorted(unproved)),
+        address=address,
+        notes=tuple(papers.notes(name, layers)),
+    )
 
 
 def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:
@@ -139,6 +147,8 @@ class Description:
         Fields of this configuration that no comparison reached.
     address : str or None
         Where the numbers of a released model were taken from, and when.
+    notes : tuple of str
+        What the model does otherwise than the papers that describe it.
     """
 
     family: str
@@ -147,6 +157,7 @@ class Description:
     proved: tuple[str, ...] = ()
     unproved: tuple[str, ...] = ()
     address: str | None = None
+    notes: tuple[str, ...] = ()
 
     def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:
         """Return the angular frequencies of a layer's pairs.
@@ -207,8 +218,36 @@ class Description:
             raise ValueError(f"layer {layer} of {self.family} has no table of distances")
         return distances.rows(one.buckets, offsets)
 
-    def make(self, layer: int) -> "Position":
+    def make(self, layer: int, door: str | None = None) -> "Position":
         """Return a layer's encoding, for weights as they are released. This imports torch.
+
+        Parameters
+        ----------
+        layer : int
+            From 0; from -1 backwards.
+        door : {"embed", "rotate", "bias"}, optional
+            Where it enters; to be said for layers that use two, such as MPNet's, whose tokens have
+            a table added beside the bias of their distances.
+
+        Returns
+        -------
+        Position, for all heads of the layer and heads of `head_dim`, or at the door `embed` for
+        tokens of the model's width. With sections its positions have three axes. Multi-head latent
+        attention is meant as one head of both parts, of which the last dimensions turn.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer or door, or the library has no such encoding.
+
+        Source: `posenc.encodings`.
+        """
+        from posenc.register.making import make
+
+        return make(self.family, self._layer(layer), door)
+
+    def scoring(self, layer: int) -> "Scoring":
+        """Return how a layer scores: scale, bound, sinks, growing queries. This imports torch.
 
         Parameters
         ----------
@@ -217,18 +256,18 @@ class Description:
 
         Returns
         -------
-        Position, for one head.
+        Scoring, for `posenc.attention.SelfAttention` beside the encoding that `make` returns.
 
         Raises
         ------
         ValueError
-            If there is no such layer, or the library has no such encoding.
+            If there is no such layer.
 
-        Source: `posenc.encodings`.
+        Source: `posenc.attention.Scoring`.
         """
-        from posenc.register.making import make
+        from posenc.register.making import scoring
 
-        return make(self, self._layer(layer))
+        return scoring(self._layer(layer))
 
     def explain(self, length: int | None = None) -> str:
         """Return in plain words what the model does with positions.

@@ -119,6 +119,7 @@ def squares(values: Values) -> list[dict[str, Any]]:
             buckets = {"kind": "grid", "n": (2 * side - 1) ** 2, "max": side - 1, "side": side}
             found.append(
                 {
+                    "n_heads": n_heads,
                     "head_dim": width * 2**stage // n_heads,
                     "window": side,
                     "shift": shift,
@@ -126,6 +127,16 @@ def squares(values: Values) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def check_buckets(buckets: Mapping[str, Any]) -> None:
+    """Raise ConfigError unless T5's buckets can share out the distances."""
+    single = buckets["n"] // (4 if buckets["bidirectional"] else 2)
+    if not 0 < single < buckets["max"]:
+        raise ConfigError(
+            f"{buckets['n']:,} buckets cannot share out distances up to {buckets['max']:,}: "
+            f"{single:,} of them are for one distance each"
+        )
 
 
 def rows(buckets: Mapping[str, Any], offsets: ArrayLike) -> NDArray[np.int64]:

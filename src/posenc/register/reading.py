@@ -66,7 +66,11 @@ def _file(path: Path) -> dict[str, Any]:
             f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"
         )
     try:
-        found = json.loads(path.read_text("utf-8-sig"), parse_constant=_no_number)
+        found = json.loads(
+            path.read_text("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_once
+        )
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path}, line {error.lineno}: this is no JSON ({error.msg})") from None
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -78,6 +82,18 @@ def _file(path: Path) -> dict[str, Any]:
     return found
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, or raise ConfigError if it says two things under one name."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found and found[name] != value:
+            raise ConfigError(
+                f"{name:.60} is said to be {found[name]!r:.40} and {value!r:.40}; one must go"
+            )
+        found[name] = value
+    return found
+
+
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number of JSON")
 
@@ -85,18 +101,33 @@ def _no_number(text: str) -> float:
 def _text_part(config: dict[str, Any]) -> dict[str, Any]:
     """Return the part about the language model, where a configuration holds several models."""
     outer = config.get("model_type")
-    if not isinstance(outer, str) or outer in families():
+    if not isinstance(outer, str):
         return config
     known = wrappers().get(outer, {})
-    for name in PARTS:
-        part = config.get(name)
-        if isinstance(part, Mapping):
-            kind = part.get("model_type") or (known.get("text") if name == "text_config" else None)
-            if kind is None:
-                raise ConfigError(
-                    f"{name} says no model_type, and model_type {outer!r:.60} does not settle it"
-                )
-            return _text_part(dict(part) | {"model_type": kind})
+    name, part = _part(config)
+    if part is not None:
+        kind = part.get("model_type") or (known.get("text") if name == "text_config" else None)
+        if kind is None:
+            raise ConfigError(
+                f"{name} says no model_type, and model_type {outer!r:.60} does not settle it"
+            )
+        if outer in families() and kind != outer:
+            raise ConfigError(
+                f"model_type is said to be {outer!r:.60}, which holds no other model, and "
+                f"{kind!r:.60} in {name}; one of them must go"
+            )
+        return _text_part(dict(part) | {"model_type": kind})
     if known.get("flat"):  # earlier releases put the language model's entries beside the others
         return config | {"model_type": known["text"]}
     return config
+
+
+def _part(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the first part that is about a language model, with its name."""
+    for name in PARTS:
+        part = config.get(name)
+        if isinstance(part, Mapping):
+            return name, part
+        if name.endswith("_config") and part is not None:
+            raise ConfigError(f"{name} must be an object with named entries, got {part!r:.60}")
+    return "", None

@@ -8,7 +8,7 @@ from typing import Any
 from posenc.register import distances
 from posenc.register import scaling as schedule
 from posenc.register.reading import ConfigError
-from posenc.register.values import Values, above_zero, mapping
+from posenc.register.values import NAMES, Values, above_zero, mapping
 
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
@@ -34,6 +34,8 @@ class Layer:
         Whether a query sees nothing of what stands behind it.
     stack : {"encoder", "decoder"} or None
         Where the layer stands, in models that have both.
+    n_heads : int or None
+        Heads of queries.
     head_dim, turning, first : int or None
         Dimensions of a head, how many turn, and the first of those.
     pairing, pairing_after : {"half", "interleaved"} or None
@@ -58,8 +60,9 @@ class Layer:
     sections : mapping or None
         Numbers of the pairs that each axis turns, where positions have several.
     table : mapping or None
-        Length, offset (row of position 0) and kind of a table of positions. In a "sinusoidal" one
-        sines come first, then cosines; one of "angles" is looked up where queries are turned.
+        Length, offset (row of position 0), width and kind of a table of positions. In a
+        "sinusoidal" one sines come first, then cosines; one of "angles" is looked up where queries
+        are turned.
     slopes : mapping or None
         ALiBi's: the number of heads, and what scores lose with each token of distance, by head.
     buckets : mapping or None
@@ -79,6 +82,7 @@ class Layer:
     shift: int = 0
     causal: bool = True
     stack: str | None = None
+    n_heads: int | None = None
     head_dim: int | None = None
     turning: int = 0
     first: int | None = None
@@ -124,7 +128,8 @@ def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _square(numbers: Mapping[str, Any]) -> Layer:
     """Return a layer of Swin."""
-    sources = dict.fromkeys(numbers, "config") | {"door": "code"}
+    sources = dict.fromkeys(numbers, "config")
+    sources |= dict.fromkeys(("door", "kind", "causal", "scale"), "code")
     scale = numbers["head_dim"] ** -0.5
     return Layer(door="bias", kind="square", causal=False, scale=scale, sources=sources, **numbers)
 
@@ -180,6 +185,8 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     else:
         found["door"], sources["door"] = "none", "probe"
     _added(values, family, found, sources)
+    if found["door"] == "embed" and "table" not in found:  # its configuration switches that off
+        found["door"], sources["door"] = "none", "config"
     found["scale"] = _scale(values, family, found)
     if "slopes" in family:
         n_heads = values.need("num_attention_heads")
@@ -188,10 +195,11 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
     if scaled := _query_scaling(values, found):
         found["query_scaling"], sources["query_scaling"] = scaled, "code"
-    found["softcap"], sources["softcap"] = (
-        values.find("attn_logit_softcapping") if family.get("softcap") else (None, "probe")
-    )
-    return Layer(**found, sources=sources)
+    found["softcap"], sources["softcap"] = None, "probe"
+    if family.get("softcap"):
+        found["softcap"] = values.number("attn_logit_softcapping")
+        sources["softcap"] = values.find("attn_logit_softcapping")[1]
+    return Layer(**found, sources=dict.fromkeys(found, "code") | sources)
 
 
 def _added(
@@ -204,6 +212,7 @@ def _added(
         found["causal"], sources["causal"] = True, "config"
     if "buckets" in family:
         found["buckets"], sources["buckets"] = _filled(values, family["buckets"]), "code"
+        distances.check_buckets(found["buckets"])
     if "disentangled" in family:
         found |= distances.disentangled(values, family["disentangled"])
         sources |= {"buckets": "config", "relative": "config"}
@@ -214,6 +223,9 @@ def _added(
         found["table"], sources["table"] = distances.pictures(values, family["patches"]), "config"
     elif "table" in family and _switch(values, family.get("table_switch")):
         found["table"], sources["table"] = _filled(values, family["table"]), "probe"
+    if "table" in found and found["table"]["kind"] != "angles":
+        narrow = values.count("embedding_size")  # of ELECTRA, which widens what it has added
+        found["table"]["width"] = narrow or values.need("hidden_size")
     if "values_turn" in family:
         found["values_turn"] = bool(values.get(family["values_turn"]))
 
@@ -281,7 +293,9 @@ def _size(
     found: dict[str, Any],
     sources: dict[str, str],
 ) -> None:
-    """Fill in the width of a head: said, or the model's width shared among heads."""
+    """Fill in the heads and their width: said, or the model's width shared among heads."""
+    heads = family.get("heads", "num_attention_heads")
+    found["n_heads"], sources["n_heads"] = values.count(heads), values.find(heads)[1]
     rotating, still = values.count("qk_rope_head_dim"), values.count("qk_nope_head_dim")
     if rotating and still:
         found["head_dim"], sources["head_dim"] = (
@@ -300,7 +314,6 @@ def _size(
     if said is not None and (source == "config" or not _follows(values, name)):
         found["head_dim"], sources["head_dim"] = values.need(name), source
         return
-    heads = family.get("heads", "num_attention_heads")
     width, n_heads = values.need("hidden_size"), values.need(heads)
     if width < n_heads:
         raise ConfigError(f"hidden_size = {width} gives nothing to each of {heads} = {n_heads}")
@@ -322,7 +335,7 @@ def _follows(values: Values, name: str) -> bool:
 def _rotates(values: Values, family: Mapping[str, Any], kind: str, number: int) -> bool:
     """Return whether the layer turns its queries at all."""
     if (
-        switch := values.config.get("no_rope_layers")
+        switch := values.config.get("no_rope_layers") or None  # Llama 4's releases leave it empty
     ) is not None and "no_rope_layer_interval" in values.defaults:
         if not isinstance(switch, list) or len(switch) <= number:
             raise ConfigError(f"no_rope_layers must list 1 or 0 for each layer, got {switch!r:.60}")
@@ -373,8 +386,10 @@ def _rotation(
     if turning > MOST_WIDE:
         raise ConfigError(f"at most {MOST_WIDE:,} of a head's dimensions can turn, got {turning:,}")
     found["turning"] = turning
+    schedule.try_out(found["base"], turning, found["head_dim"], found["scaling"])
     found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
     found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
+    sources["first"] = "probe"
     for name in ("pairing", "pairing_after", "direction"):
         found[name], sources[name] = family[name], "probe"
     if (
@@ -474,6 +489,11 @@ def parameters(
 
 def _agree(config: Mapping[str, Any]) -> None:
     """Raise ConfigError where a configuration says two things about its rotation."""
+    for name in ("rope_theta", "partial_rotary_factor"):
+        entries = [n for n in (name, *NAMES[name]) if config.get(n) is not None]
+        if any(config[n] != config[entries[0]] for n in entries[1:]):
+            both = " and ".join(f"{n} = {config[n]!r:.40}" for n in entries)
+            raise ConfigError(f"{both} say the same entry twice; one of them must go")
     top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
     places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
     for name in ("rope_scaling", "rope_parameters"):

@@ -38,7 +38,9 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
     for name, value in scaling.items():
         if name.endswith("_factor") and isinstance(value, list | tuple):
             scaling[name] = [above_zero(name, v) for v in value]
-        elif name not in ("type", "truncate", "mscale", "mscale_all_dim"):
+        elif name in ("mscale", "mscale_all_dim") and value == 0:  # which stands for none
+            continue
+        elif name not in ("type", "truncate"):
             scaling[name] = above_zero(name, value)
     if kind in ("yarn", "llama3", "longrope", "dynamic"):
         trained = scaling.get("original_max_position_embeddings") if kind != "dynamic" else None
@@ -46,11 +48,28 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
             raise ConfigError(
                 f"the schedule {kind!r} needs original_max_position_embeddings, which is not said"
             )
+        if trained is not None and trained % 1:
+            raise ConfigError(
+                f"original_max_position_embeddings must be a whole number, got {trained!r:.60}"
+            )
         scaling["original_max_position_embeddings"] = int(trained or max_length or 0)
         if "factor" not in scaling:
             scaling["factor"] = (max_length or 0) / scaling["original_max_position_embeddings"]
     scaling.setdefault("factor", 1.0)
     return scaling
+
+
+def try_out(base: float, turning: int, width: int, scaling: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError unless frequencies follow from these numbers, for short and long inputs."""
+    if scaling is None:
+        return
+    try:
+        for length in (1, 1 + scaling.get("original_max_position_embeddings", 0)):
+            inv_freq(base, turning, width, scaling, length)
+    except ValueError as error:
+        raise ConfigError(
+            f"the schedule {scaling['type']!r} cannot have these numbers: {error!s:.150}"
+        ) from None
 
 
 def inv_freq(

@@ -220,6 +220,10 @@ def _turns(
     description: "Description", number: int, layer: "Layer", asked: int | None
 ) -> Iterator[str]:
     """Yield how many pairs turn less than once, before a schedule and at the lengths of today."""
+    far = _reach(layer)
+    if far and far < (asked or description.length or 0):
+        yield _slow(description.inv_freq(number, asked), far, "as far as a query sees")
+        return
     original = (layer.scaling or {}).get("original_max_position_embeddings")
     if original and layer.base is not None and layer.head_dim is not None:
         plain = scaling.inv_freq(layer.base, layer.turning, layer.head_dim, None, original)
@@ -231,10 +235,30 @@ def _turns(
             yield _slow(description.inv_freq(number, length), length, what)
 
 
+def _reach(layer: "Layer") -> int | None:
+    """Return how many tokens a query sees, None where it sees all."""
+    return layer.window if layer.kind in ("window", "chunk") else None
+
+
 def _slow(omega: NDArray[np.float64], length: int, what: str) -> str:
     omega = omega[omega > 0]
     slow = int((omega * length < 2 * np.pi).sum())
     return f"At {length:,} tokens ({what}), {slow} of {len(omega)} pairs make less than one turn."
+
+
+def _longer(rotating: "Sequence[Layer]", length: int, asked: int) -> str:
+    """Return what to do for inputs that are longer than what a model is made for."""
+    wide = [layer for layer in rotating if (_reach(layer) or asked) > length]
+    if not wide:
+        far = max(layer.window or 0 for layer in rotating)
+        return f"Layers that turn see at most {far:,} of them, so that no schedule is needed."
+    if any(layer.scaling for layer in wide):
+        return "Its schedule would have to be set anew; a second one on top is not valid."
+    where = "" if len(wide) == len(rotating) else " in the layers that see everything"
+    return (
+        f"YaRN or NTK scaling with factor {asked / length:.3g} is valid{where}, best with more "
+        "training."
+    )
 
 
 def _checks(description: "Description", asked: int | None) -> Iterator[str]:
@@ -243,12 +267,8 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
     length = description.length
     kinds = {layer.scaling["type"] for layer in rotating if layer.scaling}
     if rotating and length and asked and asked > length:
-        factor = asked / length
-        yield f"{asked:,} tokens are {factor:.3g} times what the configuration says."
-        if kinds:
-            yield "Its schedule would have to be set anew; a second one on top is not valid."
-        else:
-            yield f"YaRN or NTK scaling with factor {factor:.3g} is valid, best with more training."
+        yield f"{asked:,} tokens are {asked / length:.3g} times what the configuration says."
+        yield _longer(rotating, length, asked)
     if rotating:
         grows = sorted(kinds & set(GROWS))
         if grows:
@@ -258,6 +278,7 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
             yield "A cache stays valid as the input grows: no frequency looks at its length."
     if any(layer.sources.get("base") == "default" for layer in rotating):
         yield "Check: the base is the default of the class. Released models mostly say their own."
+    yield from description.notes
     if description.address:
         yield f"Numbers: {description.address}."
     if description.unproved:

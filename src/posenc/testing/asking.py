@@ -3,6 +3,7 @@
 import math
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,7 +117,7 @@ class Check:
         except TimeoutError:
             return self._failed(asked, f"no answer within {seconds:g} seconds")
         except WrongOutput as error:
-            return self._failed(asked, str(error))
+            return self._failed(asked, str(error), self.hint)
         except Exception as error:  # whatever it is, it is a finding
             first = (str(error).strip() or "no message").splitlines()[0]
             return self._failed(asked, f"{type(error).__name__}: {first:.200}")
@@ -172,13 +173,14 @@ class Check:
         word, _, side = self.promise.partition(" ")
         return word in promises.made() and (not side or bool(promises.word(self.promise)))
 
-    def _failed(self, asked: Asked, what: str) -> Finding:
+    def _failed(self, asked: Asked, what: str, hint: str = "") -> Finding:
         outcome = "broken" if self.is_promised(asked.promises) else "measured"
-        return self._finding(asked, outcome, expected="an answer", came=what)
+        return self._finding(asked, outcome, expected="an answer", came=what, hint=hint)
 
     def _finding(self, asked: Asked, outcome: str, **told: Any) -> Finding:
         word = self.promise.partition(" ")[0] if self.is_promised(asked.promises) else ""
-        return Finding(self.name, outcome, promise=word, hint=self.hint, page=self.page, **told)
+        told = {"hint": self.hint} | told
+        return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
 
 def _said(outcome: str, promise: str, holds: bool, seen: Seen) -> str:
@@ -238,13 +240,16 @@ def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
     def late(*_: Any) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before, started = signal.signal(signal.SIGALRM, late), time.monotonic()
+    others, repeat = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         return function()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if others:  # somebody else's limit of time goes on
+            left = max(others - (time.monotonic() - started), 0.001)
+            signal.setitimer(signal.ITIMER_REAL, left, repeat)
 
 
 def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from posenc.testing import check_attention
+from posenc.testing.attention import check_attention
 from posenc.testing.promises import Promises
 
 HELP = """examples:

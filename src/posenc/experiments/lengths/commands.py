@@ -17,13 +17,22 @@ def _add(lab: argparse.ArgumentParser) -> None:
         "--encodings", nargs="+", metavar="NAME", help="these only, as 'rotary, random places'"
     )
     lab.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 only")
+    lab.add_argument(
+        "--repairs", action="store_true", help="the second protocol, of what people try first"
+    )
     add_course(lab, "results/lab.jsonl")
     lab.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     from posenc.bench import language
+    from posenc.experiments.lengths import repairs
     from posenc.experiments.lengths import train as lab
 
+    if options.repairs:
+        if options.tier != 1 or options.tasks or options.encodings:
+            raise ValueError("--repairs is a protocol without tiers: of its choices only --seeds")
+        cells = repairs.protocol_cells(options.seeds)
+        return 1 if language.run(cells, options, repairs.train).failed else 0
     cells = lab.tier_cells(options.tier, options.tasks, options.encodings, options.seeds)
     return 1 if language.run(cells, options, lab.train).failed else 0

@@ -236,6 +236,19 @@ def _indirect(rng: np.random.Generator, n: int, length: int) -> tuple[Rows, NDAr
     return tokens, answers
 
 
+def _recall(rng: np.random.Generator, n: int, length: int) -> tuple[Rows, NDArray[np.bool_]]:
+    orders = np.full((n, length), 3)  # ignore
+    rows, corrected = np.arange(n), rng.integers(1, max(2, length // 2), size=n)
+    orders[:, 0], orders[rows, corrected], orders[:, -1] = 1, 1, 2  # write, write, read
+    digits = rng.integers(len(DIGITS), size=(n, length))
+    digits[:, -1] = digits[rows, corrected]
+    pairs = np.stack([orders, 4 + digits], 2).reshape(n, -1)
+    tokens = np.concatenate([np.zeros((n, 1), np.int64), pairs], 1)
+    answers = np.zeros(tokens.shape[1], bool)
+    answers[-1] = True
+    return tokens, answers
+
+
 TASKS = {
     one.name: one
     for one in (
@@ -294,6 +307,15 @@ TASKS = {
             "string may have any length, and the steps are 1 to 8.",
             _indirect,
             2,
+        ),
+        Task(
+            "recall",
+            (START, "w", "r", "i", *DIGITS),
+            "Ours, a form of the flip-flop of Liu et al. (2023) that needs the far context: a "
+            "digit is written first, corrected once in the first half, and read at the end. All "
+            "between are to be ignored, and a guess is right once in ten.",
+            _recall,
+            3,
         ),
     )
 }

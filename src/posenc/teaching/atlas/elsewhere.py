@@ -36,23 +36,24 @@ ELSEWHERE = (
     Elsewhere(
         "LieRE",
         2024,
-        "Queries and keys turn in all dimensions of a head at once: the rotation is the matrix "
-        "exponential of learned skew-symmetric matrices, one for each axis, times the position.",
+        "Queries and keys turn in all dimensions of a head at once. Each axis has a learned "
+        "skew-symmetric matrix; these matrices, times the position on their axis, are summed up, "
+        "and the matrix exponential of the sum is the rotation.",
         "ostmeier2025liere",
     ),
     Elsewhere(
         "STRING",
         2025,
-        "The same with matrices that commute, so that a score depends only on the offset along "
-        "each axis, which is RoPE in learned directions.",
+        "LieRE with matrices that commute. Position then enters a score through the offset along "
+        "each axis alone, so it is RoPE in learned directions.",
         "schenck2025string",
     ),
     Elsewhere(
         "Forgetting Transformer",
         2025,
-        "Each token says how much of what came before it is to be forgotten; a score loses the "
-        "logarithms of all gates between key and query, which is ALiBi with a slope that the text "
-        "decides.",
+        "Each token has a gate between 0 and 1, which says how much of what came before is kept. "
+        "The logarithms of all gates from key to query, none above 0, are added to the score. It "
+        "is ALiBi with a slope that the text decides.",
         "lin2025forgetting",
     ),
     Elsewhere(
@@ -65,8 +66,9 @@ ELSEWHERE = (
     Elsewhere(
         "PaTH",
         2025,
-        "On the way from key to query, every token between the two multiplies by a matrix of its "
-        "own, the identity and a term of rank one.",
+        "Where RoPE has a rotation between query and key, there stands a product of matrices, one "
+        "for each token on the way from key to query. Each is the identity plus a term of rank "
+        "one, made from what the token holds.",
         "yang2025path",
     ),
     Elsewhere(
@@ -78,9 +80,9 @@ ELSEWHERE = (
     Elsewhere(
         "GRAPE",
         2025,
-        "Positions act on queries and keys as a group of matrices: rotations in learned planes, or "
-        "shears that add to the score. RoPE, ALiBi and the Forgetting Transformer are special "
-        "cases.",
+        "Positions act on queries and keys through matrices that form a group. Where these are "
+        "rotations, in learned planes, RoPE is a special case. Where they are shears, which add to "
+        "the score, ALiBi and the Forgetting Transformer are.",
         "zhang2026grape",
     ),
 )

@@ -83,7 +83,7 @@ class Adapter:
         axes: int = 1,
     ) -> None:
         if (width is None) == (vocabulary is None):
-            raise ValueError(
+            raise UseError(
                 "width or vocabulary must be given, and not both: is a token a vector or a number? "
                 f"Got width={width!r}, vocabulary={vocabulary!r}"
             )

@@ -26,7 +26,9 @@ def each(asked: Asked) -> Iterator[Seen]:
     outs = [subject.outputs(x, positions=flat[None])]
     for axis in range(n):
         at = flat.clone()
-        at[1, axis] += 2
+        at[1, axis] += 5
         outs.append(subject.outputs(x, positions=at[None]))
-    told = all(difference(one, other) > 0.003 for i, one in enumerate(outs) for other in outs[:i])
+    told = all(
+        difference(one, other) > asked.tolerance for i, one in enumerate(outs) for other in outs[:i]
+    )
     yield Seen(float(told), f"4 tokens, one of them moved along each of {n} axes")

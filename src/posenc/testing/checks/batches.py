@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
+from posenc.testing.adapters.base import CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
@@ -38,7 +39,10 @@ def short_beside_long(asked: Asked) -> Iterator[Seen]:
         x, short = subject.tokens(2, long), 4
         real = torch.ones(2, long, dtype=torch.bool)
         real[0, short:] = False
-        together = subject.outputs(x, padding=real)[:1, :short]
+        try:
+            together = subject.outputs(x, padding=real)[:1, :short]
+        except ValueError as error:
+            raise CannotAsk(f"it refuses padding: {error!s:.80}") from error
         alone = asked.subject().outputs(x[:1, :short])
         yield Seen(difference(together, alone), f"a row of {short} tokens beside one of {long}")
 

@@ -1,6 +1,7 @@
 """Do tables follow their module?"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -65,9 +66,8 @@ def loaded(asked: Asked) -> Iterator[Seen]:
     """Load the state into a module that was made with another seed."""
     for length in asked.lengths(2):
         subject = _module(asked)
-        torch.manual_seed(asked.seed + 1)
-        other = asked.make()
-        other.module.eval().load_state_dict(subject.module.state_dict())  # type: ignore[union-attr]
+        other = replace(asked, seed=asked.seed + 1).subject(awake=False)
+        other.module.load_state_dict(subject.module.state_dict())  # type: ignore[union-attr]
         x = subject.tokens(1, length)
         number = difference(other.outputs(x), subject.outputs(x))
         yield Seen(number, f"{length} tokens, in a module with the loaded state")

@@ -11,7 +11,7 @@ from posenc.testing.checks.making import check
     promise="order",
     page="order-blindness",
     hint="no encoding enters at all, or its door is never called.",
-    at_least=0.003,
+    at_least=3e-4,
 )
 def order(asked: Asked) -> Iterator[Seen]:
     """Swap the first two tokens, and look at the last one."""
@@ -31,7 +31,7 @@ def order(asked: Asked) -> Iterator[Seen]:
     promise="given_positions",
     page="time-and-space",
     hint="the argument is accepted, and the layer goes on counting 0, 1, 2, ...",
-    at_least=0.003,
+    at_least=3e-4,
 )
 def read(asked: Asked) -> Iterator[Seen]:
     """Let the same tokens stand farther apart."""

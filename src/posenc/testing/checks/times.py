@@ -11,7 +11,7 @@ from posenc.testing.checks.making import check
     promise="real_times",
     page="time-and-space",
     hint="times are converted to integers, or only their order is kept.",
-    at_least=0.003,
+    at_least=3e-4,
 )
 def real(asked: Asked) -> Iterator[Seen]:
     """Move one token by less than a step."""

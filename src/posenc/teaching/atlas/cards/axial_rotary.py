@@ -9,8 +9,8 @@ CARD = Card(
     family="turned",
     sentence=(
         "It serves tokens whose position is several numbers, such as row and column: each number "
-        "turns its own share of the pairs as RoPE does, so that a score depends only on the "
-        "offset along each axis."
+        "turns its own share of the pairs as RoPE does, so that position enters a score only "
+        "through the offset along each axis."
     ),
     formula=(
         r"q \leftarrow \big[R(p_1)\, q^{(1)}, \dots, R(p_n)\, q^{(n)}\big], \qquad "
@@ -21,7 +21,7 @@ CARD = Card(
     longer="as it is",
     beyond=(
         "A later place changes nothing, because scores know offsets only. Offsets longer than any "
-        "in training turn the pairs by angles that the model has not met, on each axis."
+        "in training, on either axis, turn the slow pairs by angles that the model has not met."
     ),
     real_times=True,
     causal=True,
@@ -41,11 +41,12 @@ assert torch.allclose(make("axial_rotary").rotate(q, k, Places.at(grid, x, 2))[0
     papers=("heo2024ropevit", "simeoni2025dinov3"),
     chapter="time-and-space",
     more=(
-        "Options say how released models of pictures have it. `parts` gives each axis its own "
-        "number of dimensions and `base` its own base, as films need, whose time is no width. "
-        "`pairing` says which dimensions form a pair. DINOv3 counts no patches: `patch_centres` "
-        "puts them between -1 and 1 on both axes, whatever the size of the picture, `fastest` = "
-        "2π lets the fastest pair turn once for each unit, and `shaken` shifts and stretches all "
-        "places at random in training, so that no exact size is learned."
+        "Released models for pictures and films differ, and options follow them. `parts` gives "
+        "each axis its own number of dimensions, and `base` gives it its own base; in films, "
+        "time needs other ones than width. `pairing` says which dimensions form a pair.\n\n"
+        "DINOv3 does not number its patches. Its options are three: `patch_centres` puts them "
+        "between -1 and 1 on both axes, whatever the size of the picture; `fastest` = 2π lets the "
+        "fastest pair turn once for each unit; and `shaken` shifts and stretches all places at "
+        "random in training, so that no exact size is learned."
     ),
 )

@@ -27,8 +27,8 @@ CARD = Card(
     cached=True,
     use=(
         "Use it in place of RoPE where inputs will be longer than in training and you suspect "
-        "slow frequencies. With few steps and narrow heads little is left: of eight pairs two "
-        "turn at 48 positions."
+        "slow frequencies. With short series and narrow heads little is left: made for 48 "
+        "positions, two of eight pairs turn."
     ),
     code="""\
 module, omega = make("fope"), 10_000 ** (-torch.arange(0, d_head, 2) / d_head)
@@ -41,9 +41,9 @@ assert torch.allclose(turned[0, ..., 0], ((t[:, None] * omega).cos() @ c)[..., 0
     more=(
         "The authors look at attention as a Fourier analysis. Two things disturb it: layers "
         "between one attention and the next mix frequencies, and frequencies too slow for the "
-        "training length never complete a turn. Their answer is to train with mixed frequencies "
-        "from the start, by coefficients near the identity that are drawn once and not learned, "
-        "and to set the slow ones to zero. Mixtures of rotations are no rotations, so the exact "
-        "dependence on offsets, RoPE's own merit, is given up."
+        "training length never complete a turn. So they train with mixed frequencies from the "
+        "start, and set the slow ones to zero. The coefficients of the mixture are near the "
+        "identity; they are drawn once and not learned. There is a price: a mixture of rotations "
+        "is no rotation, so scores no longer depend on offsets exactly, as in RoPE."
     ),
 )

@@ -20,8 +20,8 @@ CARD = Card(
     parameters="d_model * n_layers",
     longer="as it is",
     beyond=(
-        "A later place changes nothing, because scores know offsets only. Longer offsets meet "
-        "angles that training has not seen, as in RoPE."
+        "A later place changes nothing, because scores know offsets only. Longer offsets give "
+        "the slow dimensions angles that training has not seen, as in RoPE."
     ),
     real_times=True,
     causal=True,
@@ -41,11 +41,12 @@ turned_q, turned_k = module.rotate(q, k)
 assert torch.allclose(turned_q @ turned_k.mT, score)""",
     papers=("gopalakrishnan2025pope",),
     more=(
-        "A pair of dimensions that RoPE turns is a hand with a length and an angle, and both "
-        "come from the content. So a content can shift the offset at which it matches best: "
-        "*what* leaks into *where*. PoPE takes the angle away from the content. A dimension says "
-        r"how strong its feature is, position gives the angle, and a learned phase $\delta$ for "
-        "each dimension and head says at which offset it wants to match. A head of $d$ "
-        "dimensions has $d$ frequencies, twice as many as in RoPE."
+        "A pair of dimensions that RoPE turns is like the hand of a clock. Before it is turned, it "
+        "has a length and an angle, and both come from the content. So the content shifts the "
+        "offset at which query and key match best: *what* leaks into *where*. PoPE takes the angle "
+        "away from the content. A dimension's value is a length, which says how strong its feature "
+        r"is; position gives the angle; and a learned phase $\delta$ for each dimension and head "
+        "says at which offset it matches best. A head of $d$ dimensions has $d$ frequencies, twice "
+        "as many as in RoPE."
     ),
 )

@@ -9,7 +9,7 @@ CARD = Card(
     family="turned",
     sentence=(
         "It turns each pair of query and key dimensions by an angle that grows with the "
-        "position, so that a score depends only on the offset of query and key."
+        "position, so that position enters a score only through the offset of query and key."
     ),
     formula=(
         r"q_i \leftarrow R(i)\, q_i, \quad k_j \leftarrow R(j)\, k_j, \qquad \big(R(i)\, "
@@ -19,8 +19,9 @@ CARD = Card(
     parameters="0",
     longer="as it is",
     beyond=(
-        "A later place changes nothing, because scores know offsets only. Offsets longer than "
-        "any in training turn the pairs by angles that the model has not met."
+        "A later place changes nothing, because scores know offsets only. Longer offsets do: "
+        "they turn the slow pairs, which did not complete a turn in training, by angles that the "
+        "model has not met."
     ),
     real_times=True,
     causal=True,
@@ -28,7 +29,8 @@ CARD = Card(
     use=(
         "Use it as the first choice where offsets matter: nothing to learn, any real times, no "
         "length that it refuses (which is not to say that it works there), and keys in a cache "
-        "stay as they are. It cannot say where a token stands, only how far two are apart."
+        "stay as they are. It cannot say where a token stands, only how far apart two are, "
+        "and in which order."
     ),
     code="""\
 omega = 10_000 ** (-torch.arange(0, d_head, 2) / d_head)
@@ -40,13 +42,17 @@ assert torch.allclose(make("rotary").rotate(q, k)[0], turned)""",
     verdicts=("B23", "R9", "N1", "N8", "N63"),
     chapter="rotary",
     more=(
-        "Options change which pairs turn, and how fast. `share` turns the first part of a head's "
-        "dimensions and leaves the others without position (*partial rotary*), `first` says where "
-        "the part begins (in DeepSeek's latent attention it comes last), `keep` stops the "
-        "slowest pairs (*p-RoPE*), and `direction` = -1 turns all of them backwards, as NanoChat "
-        "does. `scaling` slows frequencies down for inputs longer than in "
-        "training: `linear`, `ntk`, `dynamic_ntk`, `yarn`, `llama3` or `longrope`, with the "
-        "`original_length` of training and a `factor`. [Longer than in training]"
-        "(beyond-training-length) says which pairs each of them touches."
+        "Options change which pairs turn, and how fast:\n\n"
+        "- `share` is the part of a head's dimensions that turns; the others are left without "
+        "position (*partial rotary*).\n"
+        "- `first` is the dimension at which this part begins. In DeepSeek's latent attention it "
+        "comes last.\n"
+        "- `keep` is the part of the pairs that goes on turning; the slowest are stopped "
+        "(*p-RoPE*).\n"
+        "- `direction` = -1 turns all pairs backwards, as NanoChat does.\n"
+        "- `scaling` slows frequencies down for inputs longer than in training. It is `linear`, "
+        "`ntk`, `dynamic_ntk`, `yarn`, `llama3` or `longrope`, with the `original_length` of "
+        "training and a `factor`. [Longer than in training](beyond-training-length) says which "
+        "pairs each of them touches."
     ),
 )

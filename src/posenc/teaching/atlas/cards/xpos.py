@@ -19,9 +19,10 @@ CARD = Card(
     parameters="0",
     longer="as it is",
     beyond=(
-        "The fast pairs, whose products swing with the distance, have faded where offsets are "
-        "new; the slow ones, which change little, remain. Factors grow with the distance from "
-        "the middle of the frame, and the library refuses them before they overflow."
+        "With a longer offset the fast pairs, whose products swing, fade before the slow ones, "
+        "which change little. That takes a long way: at an offset of 512 the fastest pair keeps "
+        "29 % of its product. The library counts places from the middle of the input, which keeps "
+        "the factors small, and refuses an input on which they would overflow."
     ),
     real_times=True,
     causal=True,

@@ -1,0 +1,107 @@
+// The search's box, in the dialog and on its own page: hits appear while one types. Arrows walk
+// through them, Enter opens one, Escape closes the dialog.
+(() => {
+  const here = document.currentScript.src;
+  const ROOT = new URL("../", here);
+  const [IN_DIALOG, ON_PAGE] = [8, 30];
+  let index;
+
+  // As scripts, and only when somebody searches.
+  function load() {
+    index ??= fetchScript("search.js").then(() => fetchScript("search-index.js"));
+    return index;
+  }
+
+  function fetchScript(name) {
+    return new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = new URL(name, here);
+      script.addEventListener("load", done);
+      script.addEventListener("error", failed);
+      document.head.append(script);
+    });
+  }
+
+  function make(tag, of = {}, ...inside) {
+    const made = Object.assign(document.createElement(tag), of);
+    made.append(...inside);
+    return made;
+  }
+
+  // A text with its marked words.
+  function marked(text, stems) {
+    return text.split(/([\p{L}\p{N}_]+)/u).map((part, number) => (
+      number % 2 && posencSearch.isMarked(part, stems) ? make("mark", { textContent: part }) : part));
+  }
+
+  function item({ page, anchor, title, chapter, part, beginning, message, marked: stems }) {
+    const link = make("a", { href: new URL(`${page}.html${anchor ? `#${anchor}` : ""}`, ROOT).href });
+    const where = message ? `Error message, answered in ${title === chapter ? "" : `${title} · `}${chapter}`
+      : title === chapter ? part : chapter;
+    link.append(
+      make("span", { className: "posenc-hit-title" }, ...marked(message ?? title, stems)),
+      make("span", { className: "posenc-hit-where" }, where),
+      make("span", { className: "posenc-hit-text" }, ...marked(beginning, stems)),
+    );
+    return make("li", {}, link);
+  }
+
+  function attach(form) {
+    const dialog = form.closest("dialog");
+    const input = form.querySelector("input");
+    const list = make("ul", { className: "search" });
+    const status = make("p", { className: "posenc-hits-told" });
+    status.setAttribute("role", "status");
+    const box = make("div", { className: "posenc-hits", id: dialog ? "search-dialog-results" : "search-results" });
+    box.append(status, list);
+    form.after(box);
+    const links = () => [...list.querySelectorAll("a")];
+
+    async function show() {
+      const query = input.value.trim();
+      if (query.length < 2) {
+        list.replaceChildren();
+        status.textContent = "";
+        return;
+      }
+      try {
+        await load();
+      } catch {
+        status.textContent = "The index of the search could not be loaded.";
+        return;
+      }
+      if (query !== input.value.trim()) return;  // somebody has typed on
+      const hits = posencSearch.find(input.value, dialog ? IN_DIALOG : ON_PAGE);
+      list.replaceChildren(...hits.map(item));
+      const told = hits.length === 1 ? "One section" : `The best ${hits.length} sections`;
+      status.textContent = hits.length ? told : "No section has these words. Try other ones, or fewer.";
+    }
+
+    function walk(event) {
+      if (event.key === "Escape" && event.target !== input) dialog?.close();
+      const all = links();
+      const at = all.indexOf(document.activeElement);
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step || !all.length || (at < 0 && document.activeElement !== input)) return;
+      if (at < 0 && step < 0) return;
+      event.preventDefault();
+      const next = at + step < 0 ? input : all[Math.min(at + step, all.length - 1)];
+      next.focus();
+    }
+
+    input.addEventListener("input", show);
+    input.addEventListener("focus", () => load().catch(() => {}));
+    for (const part of [form, box]) part.addEventListener("keydown", walk);
+    list.addEventListener("click", (event) => {
+      if (event.target.closest("a")) dialog?.close();  // the hit may be on this very page
+    });
+    if (dialog) return;
+    input.value = new URLSearchParams(location.search).get("q") ?? "";
+    input.focus();
+    show();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("form.bd-search").forEach(attach);
+  });
+})();

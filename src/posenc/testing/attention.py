@@ -1,0 +1,114 @@
+"""`check_attention`: every check, asked of one layer or model."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from posenc import _checks
+from posenc.testing.adapters import Adapter, adapt
+from posenc.testing.asking import Asked
+from posenc.testing.checks import CHECKS
+from posenc.testing.promises import Promises
+from posenc.testing.report import Finding, Report
+
+
+def check_attention(
+    make: Callable[[], Any],
+    *,
+    width: int | None = None,
+    vocabulary: int | None = None,
+    tolerance: float = 1e-3,
+    seconds: float = 20.0,
+    seed: int = 0,
+    only: str | None = None,
+    measure: bool = True,
+    **promises: Any,
+) -> Report:
+    """Ask a layer or a model whether it treats positions as it promises.
+
+    What was not promised is measured and fails nothing. What cannot be asked from outside is said,
+    and a promise that no check could look into does not pass.
+
+    Parameters
+    ----------
+    make : callable
+        Builds what is asked, without arguments: a `torch.nn.Module`, a function of (q, k, v), or an
+        `Adapter`. It is called again and again, each time with the same seed, because a layer that
+        remembers would spoil the next answer.
+    width, vocabulary : int, optional
+        What a token is, where the module does not tell: a vector of `width` numbers, or an integer
+        below `vocabulary`.
+    tolerance : float
+        Largest difference that is rounding, as a share of the output's own size.
+    seconds : float
+        After this long, a check that has no answer yet ends with that finding.
+    seed : int
+        Of the weights.
+    only : str, optional
+        The name of one check, to ask nothing else.
+    measure : bool
+        Whether to ask what was not promised, too.
+    **promises
+        What it promises; `Promises` says which words there are.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    ValueError
+        If `make` is no function, or a promise is none that one can make here. What the module does
+        wrong, errors included, is a finding and never raised.
+
+    Notes
+    -----
+    Weights are enlarged before they are asked, as those of a fresh model are so small that a fault
+    of 0.68 looks like 0.0013.
+
+    Source: checks of one's own; pages of the book say what each is about.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> report = check_attention(lambda: nn.MultiheadAttention(16, 2, batch_first=True), order=True)
+    >>> report.passed
+    False
+    >>> [one.name for one in report.failures]
+    ['the order of tokens matters']
+    """
+    said = Promises.of(promises)
+    if isinstance(make, nn.Module) or not callable(make):
+        raise ValueError(
+            "make must be a function without arguments that builds the layer, so that it can be "
+            f"built anew for each question; `lambda: MyAttention(64, 4)` is one. Got {make!r:.80}"
+        )
+    if only is not None:
+        _checks.choice("only", only, [one.name for one in CHECKS])
+    _checks.positive("tolerance", tolerance)
+    _checks.positive("seconds", seconds)
+
+    def adapted() -> Adapter:
+        causal = bool(said.causal)
+        return adapt(make(), width=width, vocabulary=vocabulary, causal=causal)
+
+    with torch.random.fork_rng(devices=[]):
+        asked = Asked(adapted, said, tolerance, seed)
+        chosen = [one for one in CHECKS if only in (None, one.name) and one.is_asked(said, measure)]
+        found: list[Finding] = []
+        for one in chosen:
+            found.append(one.run(asked, seconds))
+            # nothing can be learned from what does not answer, or not twice alike
+            if one in CHECKS[:2] and found[-1].outcome == "broken":
+                return Report(_name(make, adapted), tuple(found), said.made(), cut_short=True)
+        return Report(_name(make, adapted), tuple(found), said.made())
+
+
+def _name(make: Callable[[], Any], adapted: Callable[[], Adapter]) -> str:
+    """Return what to call it, even if it cannot be built."""
+    try:
+        return adapted().name
+    except Exception:  # that was the first finding
+        return getattr(make, "__name__", "the module")

@@ -1,0 +1,254 @@
+"""Sphinx extension: an index of the book's sections, for a search that works from a folder.
+
+Sphinx's own index knows which pages hold a word, and its scorer is told neither the section nor
+what was typed; of 105 questions it had the right page among its first three for 38, and showed the
+section for 6. So this one replaces it. `book/_assets/search.js` ranks, `search-box.js` shows, and
+`book/search.yml` holds what people type for what we say.
+"""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from os.path import relpath
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+import search_messages
+import search_sections
+from search_sections import Section
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS = ROOT / "book" / "search.yml"
+INDEX = "search-index.js"
+LARGEST = 800  # kB that the index may have
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, as `search.js` cuts a question."""
+    text = re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", unicodedata.normalize("NFKC", text))
+    text = re.sub(r"(\d),(?=\d{3})", r"\1", text.lower())
+    return re.findall(r"[^\W_]+", text)
+
+
+def _worth_a_search(word: str) -> bool:
+    return len(word) > 1 and not (word.isdecimal() and len(word) < 3)
+
+
+class Index:
+    """What `search.js` loads, made from the sections of all pages and from book/search.yml."""
+
+    def __init__(self, pages: dict[str, list[Section]], parts: dict[str, str], typed: dict) -> None:
+        self.typed = typed
+        self.sections = [one for page in pages.values() for one in page]
+        self.pages = list(pages)
+        self.titles = {page: found[0].title for page, found in pages.items()}
+        self.parts = parts
+        self.places = {
+            f"{one.page.removeprefix('book/')}#{anchor}": number
+            for number, one in reversed(list(enumerate(self.sections)))
+            for anchor in {one.anchor, *one.other}
+        }
+
+    def place(self, where: str) -> int:
+        """Return the number of a section that is named as page#anchor."""
+        if where not in self.places:
+            raise ValueError(f"search.yml: {where} is no section; a page is named as page#")
+        return self.places[where]
+
+    def weight(self, section: Section) -> float:
+        """Return what a hit in this section is worth beside one in a chapter."""
+        where = f"{section.page.removeprefix('book/')}#{section.anchor}"
+        weights = self.typed["weights"]
+        page = max((key for key in weights if where.startswith(key)), key=len, default=None)
+        aside = self.typed["aside"].get(section.title, 1)
+        return (weights[page] if page else 1) * aside
+
+    def text(self, section: Section) -> Counter[str]:
+        """Return how often each word stands in a section; code counts once."""
+        brief = self.is_brief(section)
+        prose = section.beginning if brief else " ".join(section.prose)
+        told = Counter(words(prose))
+        if not brief:
+            told.update(set(words(" ".join(section.code))))
+        little = self.typed["little"].split()
+        return Counter({w: n for w, n in told.items() if _worth_a_search(w) and w not in little})
+
+    def is_brief(self, section: Section) -> bool:
+        """Say whether only the beginning of a section is searched, as in tables."""
+        return section.page.removeprefix("book/").startswith(tuple(self.typed["brief"]))
+
+    def postings(self) -> tuple[dict[str, str], list[int]]:
+        """Return for each word its sections, packed, and for each section its length."""
+        where: dict[str, list[str]] = {}
+        last: dict[str, int] = {}
+        lengths = []
+        for number, section in enumerate(self.sections):
+            told = self.text(section)
+            lengths.append(sum(told.values()))
+            for word, times in told.items():
+                step = _short(number - last.get(word, 0))
+                last[word] = number
+                where.setdefault(word, []).append(step if times == 1 else f"{step}:{min(times, 9)}")
+        return {word: ",".join(steps) for word, steps in sorted(where.items())}, lengths
+
+    def messages(self) -> Iterable[tuple[str, int]]:
+        """Yield each error message of the library with the section that answers it."""
+        for message in search_messages.messages():
+            yield message.text, self.place(self.answer(message))
+
+    def answer(self, message: search_messages.Message) -> str:
+        """Return where a message leads: as search.yml says, or to the entry of what raises it."""
+        for part, where in self.typed["messages"].items():
+            if part in message.text:
+                return where
+        for name in message.inside:
+            for room in ("mathematics", "attention", "encodings", "models", "register", "testing"):
+                if (where := f"api/{room}#{name.lower().replace('_', '-')}") in self.places:
+                    return where
+        room = message.module.split(".")[1]
+        return next(w for w in (f"api/{room}#", "api/mathematics#") if w in self.places)
+
+    def made(self) -> str:
+        """Return the script."""
+        packed, lengths = self.postings()
+        asked = {}
+        for where, phrases in self.typed["asked"].items():
+            asked.setdefault(self.place(where), []).extend(phrases)
+        content = {
+            "pages": [
+                {"path": page, "title": self.titles[page], "part": self.parts.get(page, "")}
+                for page in self.pages
+            ],
+            "sections": [
+                [
+                    self.pages.index(one.page),
+                    one.anchor,
+                    one.title,
+                    one.beginning,
+                    round(self.weight(one), 2),
+                    length,
+                ]
+                for one, length in zip(self.sections, lengths, strict=True)
+            ],
+            "asked": asked,
+            "little": self.typed["little"].split(),
+            "same": self.typed["same"],
+            "typed": [[typed, ours] for typed, ours in self.typed["typed"].items()],
+            "messages": list(self.messages()),
+            "words": packed,
+        }
+        told = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return f"posencSearch.load({told});\n"
+
+
+def _short(number: int) -> str:
+    """Return a number to the base 36."""
+    shown = DIGITS[number % 36]
+    while number := number // 36:
+        shown = DIGITS[number % 36] + shown
+    return shown
+
+
+class IndexOfWords(SphinxDirective):
+    """What sections are asked for, by the alphabet, with links to them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a paragraph for each first letter."""
+        self.env.note_dependency(str(WORDS))
+        typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))["asked"]
+        found = [(phrase, where) for where, phrases in typed.items() for phrase in phrases]
+        found.sort(key=lambda one: (one[0].lower(), one[1]))
+        box = nodes.container(classes=[search_sections.INDEX])
+        for letter, group in groupby(found, key=lambda one: _letter(one[0])):
+            box += nodes.rubric("", letter)
+            box += self._links(list(group))
+        return [box]
+
+    def _links(self, group: list[tuple[str, str]]) -> nodes.bullet_list:
+        here = Path(self.env.docname).parent.as_posix()
+        links = nodes.bullet_list()
+        for phrase, where in group:
+            page, anchor = where.split("#")
+            target = relpath(f"book/{page}.html", here) + f"#{anchor}" * bool(anchor)
+            link = nodes.reference("", phrase, refuri=target, internal=True)
+            links += nodes.list_item("", nodes.paragraph("", "", link))
+        return links
+
+
+def _letter(phrase: str) -> str:
+    return phrase[0].upper() if phrase[0].isalpha() else "0-9"
+
+
+def parts(toc: dict) -> dict[str, str]:
+    """Return under which caption of the contents each page stands."""
+    return {
+        page["file"]: part["caption"]
+        for part in toc["parts"]
+        for chapter in part["chapters"]
+        for page in (chapter, *chapter.get("sections", []))
+    }
+
+
+def collect(app: Sphinx, document: nodes.document) -> None:
+    """Keep the sections of a page that was read."""
+    _kept(app.env)[app.env.docname] = search_sections.sections(app.env.docname, document)
+
+
+def _kept(env: BuildEnvironment) -> dict[str, list[Section]]:
+    if not hasattr(env, "posenc_search"):
+        env.posenc_search = {}
+    return env.posenc_search
+
+
+def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:  # noqa: ARG001
+    """Drop the sections of a page that goes, or that is read anew."""
+    _kept(env).pop(docname, None)
+
+
+def merge(app: Sphinx, env: BuildEnvironment, names: set[str], other: BuildEnvironment) -> None:  # noqa: ARG001
+    """Take over what another process has read."""
+    _kept(env).update({name: _kept(other)[name] for name in names if name in _kept(other)})
+
+
+def settle(app: Sphinx) -> None:
+    """Leave Sphinx's own index out, and find the page of the search here."""
+    if app.builder.format == "html":
+        app.builder.search = False
+
+
+def page(app: Sphinx) -> Iterable[tuple[str, dict, str]]:  # noqa: ARG001
+    """Make the page of the search."""
+    yield "search", {}, "search.html"
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Write the index when all pages are there."""
+    if exception is None and app.builder.format == "html":
+        kept, toc = _kept(app.env), yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        places = parts(toc)
+        pages = {name: kept[name] for name in (toc["root"], *places) if kept.get(name)}
+        typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
+        target = Path(app.outdir, "_static", INDEX)
+        target.write_text(Index(pages, places, typed).made(), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Collect while pages are read, and write when they are there."""
+    app.config.templates_path.append(str(ROOT / "tools" / "templates"))
+    app.add_directive("index-of-words", IndexOfWords)
+    app.connect("builder-inited", settle)
+    app.connect("doctree-read", collect, priority=900)  # when all that others add is there
+    app.connect("env-purge-doc", forget)
+    app.connect("env-merge-info", merge)
+    app.connect("html-collect-pages", page)
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}
