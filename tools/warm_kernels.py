@@ -2,8 +2,8 @@
 
     python tools/warm_kernels.py python -m pytest --nbval book/rotary.ipynb
 
-A kernel by itself imports torch for some two seconds; fifty notebooks do, and the whole of `make cells`
-is a few minutes. A fork starts as fresh as a kernel does: nothing has run in it but the imports.
+A kernel by itself imports torch for some two seconds, and there are fifty notebooks. A fork starts as
+fresh as a kernel does: nothing has run in it but the imports.
 """
 
 import json
@@ -21,7 +21,7 @@ LAUNCH = """\
 import json, os, signal, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect(sys.argv[1])
-asked = {"connection": sys.argv[2], "cwd": os.getcwd(), "environ": dict(os.environ)}
+asked = {"argv": sys.argv[2:], "cwd": os.getcwd(), "environ": dict(os.environ)}
 server.sendall(json.dumps(asked).encode() + b"\\n")
 pid = int(server.makefile().readline())
 for number in (signal.SIGINT, signal.SIGTERM):
@@ -51,7 +51,7 @@ def serve(path: Path) -> None:
             os.environ.clear()
             os.environ.update(asked["environ"])
             os.chdir(asked["cwd"])
-            IPKernelApp.launch_instance(["-f", asked["connection"]])
+            IPKernelApp.launch_instance(asked["argv"])
             os._exit(0)
         connection.close()
 
@@ -60,7 +60,7 @@ def spec(folder: Path) -> None:
     """Write the kernel `python3` that asks the server instead of starting by itself."""
     kernel = folder / "kernels" / "python3"
     kernel.mkdir(parents=True)
-    argv = [sys.executable, "-S", "-c", LAUNCH, str(folder / SOCKET), "{connection_file}"]
+    argv = [sys.executable, "-S", "-c", LAUNCH, str(folder / SOCKET), "-f", "{connection_file}"]
     known = {"argv": argv, "display_name": "Python 3", "language": "python"}
     (kernel / "kernel.json").write_text(json.dumps(known), encoding="utf-8")
 
