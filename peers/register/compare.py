@@ -15,7 +15,7 @@ import transformers
 from peers.register import own, probe, scores
 from peers.register.analysis import pairs, sees
 from peers.register.axes import SECTIONS, WITHOUT_SCHEDULES
-from peers.register.remake import write
+from peers.register.remake import WRAPPERS, write
 from posenc import register
 
 RESULTS = Path(__file__).parents[2] / "results/register.json"
@@ -66,6 +66,8 @@ def keep(held, proved):
                 reached.append("query_scaling")
             families[kind]["reached"] = sorted({*reached})
     write(families)
+    wrappers = json.loads(WRAPPERS.read_text())
+    write({kind: row for kind, row in wrappers.items() if row["text"] in families}, WRAPPERS)
 
 
 def fields(kind, family, gains):
