@@ -67,8 +67,8 @@ def check_attention(
     -----
     A module of your own is asked by the names of its arguments: `positions` or `position_ids`,
     `padding` or `attention_mask` (True is real) or `key_padding_mask` (True is padded),
-    `documents`, `cache`. A cache is what its method `new_cache()` returns, or else an empty dict that it fills.
-    Methods `weights(x, positions=None)`, `queries_and_keys(x, positions)` and
+    `documents`, `cache`. A cache is what its method `new_cache()` returns, or else an empty dict
+    that it fills. Methods `weights(x, positions=None)`, `queries_and_keys(x, positions)` and
     `with_repeated_heads()`, if it has them, let checks look inside. For other names, write an
     `Adapter`.
 
