@@ -482,7 +482,7 @@ def ask(case: Case) -> dict[str, Any]:
     started = time.process_time()
     report = check_attention(case.make, seconds=60, **case.promises)
     told = report.as_dict()
-    kept = ("name", "outcome", "promise", "expected", "came", "smallest", "number", "due", "link")
+    kept = ("name", "outcome", "promise", "came", "smallest", "number", "due")
     told["findings"] = [{word: one[word] for word in kept} for one in told["findings"]]
     broken = {one.name for one in report.failures}
     return {
