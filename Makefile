@@ -169,7 +169,7 @@ units:
 .PHONY: cells
 cells:
 	@echo "== notebooks: every cell runs again and gives the stored output"
-	$(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
+	$(BIN)/python tools/warm_kernels.py $(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 
 .PHONY: pages
 pages: site

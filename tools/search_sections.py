@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from docutils import nodes
 
 INDEX = "posenc-index"  # a list of what other sections are asked for
-BEGINNING = 240  # characters of a section that its hit shows
+BEGINNING = 200  # characters of a section that its hit shows
 _NEVER = (nodes.title, nodes.raw, nodes.comment, nodes.target, nodes.substitution_definition)
 
 
@@ -52,8 +52,7 @@ def _is_top(node: nodes.Node) -> bool:
 
 def _walk(page: str, node: nodes.section, above: tuple[str, ...]) -> Iterable[Section]:
     title = plain(_title(node))
-    first, *other = node["ids"]
-    here = Section(page, first if above else "", title, above, other=(first, *other))
+    here = Section(page, _anchor(node["ids"]) if above else "", title, above, other=(*node["ids"],))
     below: list[nodes.section] = []
     terms: list[Section] = []
     for child in node.children:
@@ -62,6 +61,11 @@ def _walk(page: str, node: nodes.section, above: tuple[str, ...]) -> Iterable[Se
     yield from terms
     for section in below:
         yield from _walk(page, section, (*above, title))
+
+
+def _anchor(names: list[str]) -> str:
+    """Return the name that a link should use: a question's own is short."""
+    return next((name for name in names if name.startswith("q-")), names[0])
 
 
 def _read(node: nodes.Element, here: Section, below: list, terms: list[Section]) -> None:
@@ -73,7 +77,8 @@ def _read(node: nodes.Element, here: Section, below: list, terms: list[Section])
     elif isinstance(node, _NEVER) or INDEX in node.get("classes", []):
         return
     elif isinstance(node, nodes.literal_block):
-        here.code.append(node.astext())
+        if not _is_output(node):
+            here.code.append(node.astext())
     elif isinstance(node, nodes.math_block):
         here.code.append(formula(node.astext()))
     elif isinstance(node, nodes.TextElement):
@@ -81,6 +86,11 @@ def _read(node: nodes.Element, here: Section, below: list, terms: list[Section])
     else:
         for child in node.children:
             _read(child, here, below, terms)
+
+
+def _is_output(node: nodes.literal_block) -> bool:
+    """Say whether a cell has printed it; words that stand for a figure are no such output."""
+    return "output" in node.get("classes", []) and not node.astext().startswith("[figure")
 
 
 def _term(item: nodes.definition_list_item, here: Section) -> Section:

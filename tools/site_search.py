@@ -76,17 +76,17 @@ class Index:
 
     def text(self, section: Section) -> Counter[str]:
         """Return how often each word stands in a section; code counts once."""
-        brief = self.is_brief(section)
+        brief = self.is_named(section, "brief")
         prose = section.beginning if brief else " ".join(section.prose)
         told = Counter(words(prose))
-        if not brief:
+        if not brief and not self.is_named(section, "codeless"):
             told.update(set(words(" ".join(section.code))))
         little = self.typed["little"].split()
         return Counter({w: n for w, n in told.items() if _worth_a_search(w) and w not in little})
 
-    def is_brief(self, section: Section) -> bool:
-        """Say whether only the beginning of a section is searched, as in tables."""
-        return section.page.removeprefix("book/").startswith(tuple(self.typed["brief"]))
+    def is_named(self, section: Section, how: str) -> bool:
+        """Say whether a section's page is in a list of search.yml."""
+        return section.page.removeprefix("book/").startswith(tuple(self.typed[how]))
 
     def postings(self) -> tuple[dict[str, str], list[int]]:
         """Return for each word its sections, packed, and for each section its length."""

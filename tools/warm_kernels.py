@@ -2,8 +2,8 @@
 
     python tools/warm_kernels.py python -m pytest --nbval book/rotary.ipynb
 
-A kernel by itself imports torch for some two seconds, and there are fifty notebooks. A fork starts as
-fresh as a kernel does: nothing has run in it but the imports.
+A kernel by itself imports torch for some two seconds, and there are fifty notebooks. A fork is as
+fresh as a kernel: nothing has run in it but the imports.
 """
 
 import json
@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 SOCKET = "kernels.sock"
@@ -38,8 +39,9 @@ def serve(path: Path) -> None:
         __import__(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind
     server = socket.socket(socket.AF_UNIX)
-    server.bind(str(path))
+    server.bind(f"{path}.new")
     server.listen()
+    os.rename(f"{path}.new", path)  # it is there once it answers
     while True:
         connection, _ = server.accept()
         asked = json.loads(connection.makefile().readline())
@@ -51,9 +53,16 @@ def serve(path: Path) -> None:
             os.environ.clear()
             os.environ.update(asked["environ"])
             os.chdir(asked["cwd"])
+            threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
             IPKernelApp.launch_instance(asked["argv"])
             os._exit(0)
         connection.close()
+
+
+def _end_with(connection: socket.socket) -> None:
+    """End the kernel when the process that stands for it is killed."""
+    connection.recv(1)
+    os._exit(1)
 
 
 def spec(folder: Path) -> None:
@@ -70,7 +79,9 @@ def main(command: list[str]) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         spec(folder)
-        server = subprocess.Popen([sys.executable, __file__, "--serve", str(folder / SOCKET)])
+        server = subprocess.Popen(
+            [sys.executable, __file__, "--serve", str(folder / SOCKET)], stdout=subprocess.DEVNULL
+        )
         while not (folder / SOCKET).exists():
             try:
                 server.wait(0.1)

@@ -3,6 +3,7 @@
 The questions stand in `searches.yml`; CONTRIBUTING says how one is added.
 """
 
+import functools
 import json
 import re
 from collections.abc import Callable
@@ -110,6 +111,22 @@ def test_every_answer_is_a_section(index):
     places = {f"{pages[page]}#{anchor}" for page, anchor, *_ in index["sections"]}
     wanted = {place for part in ASKED.values() for one in part for place in one["at"]}
     assert sorted(wanted - places) == []
+
+
+@pytest.mark.browser
+def test_every_hit_leads_to_a_place_that_is_there(index, site):
+    wrong = []
+    for page, anchor, *_ in index["sections"]:
+        path = index["pages"][page]["path"]
+        if anchor and f'id="{anchor}"' not in page_text(site, path):
+            wrong.append(f"{path}#{anchor}")
+    assert wrong == []
+
+
+@functools.cache
+def page_text(site: Path, path: str) -> str:
+    """Return the text of a page of the built site."""
+    return (site / f"{path}.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.browser
