@@ -204,6 +204,10 @@ bench: $(VENV)/.test-installed  ## measure what the book asks of itself (ONLY=gr
 peers: $(PEERS)/.installed  ## compare with other people's code into results/peers.json (CHECKOUTS=folder)
 	$(PEERS)/bin/python -m peers $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
 
+.PHONY: checks
+checks: $(PEERS)/.installed  ## ask well-known attention what posenc.testing asks, into results/checks.json (5 minutes)
+	$(PEERS)/bin/python -m peers.checks
+
 .PHONY: register
 register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (20 minutes)
 	$(PEERS)/bin/python -m peers.register.remake

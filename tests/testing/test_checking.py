@@ -1,5 +1,6 @@
 """What the checker says of layers that keep their promises, and of those who ask wrongly."""
 
+import copy
 import json
 import os
 import subprocess
@@ -164,6 +165,15 @@ def test_a_wrong_word_is_answered_with_the_right_one(promises, message):
 def test_who_hands_over_something_else_is_told_what_would_be_right(make, message):
     with pytest.raises(ValueError, match=message):
         check_attention(make)
+
+
+def test_a_module_that_is_there_already_is_left_as_it_was():
+    layer = ours("rotary")
+    before = {name: value.clone() for name, value in layer.state_dict().items()}
+    with pytest.raises(ValueError, match="deepcopy"):
+        check_attention(lambda: layer)
+    assert all(torch.equal(value, before[name]) for name, value in layer.state_dict().items())
+    assert check_attention(lambda: copy.deepcopy(layer), causal=True, measure=False).passed
 
 
 def test_a_module_that_cannot_be_built_is_a_finding():

@@ -76,13 +76,22 @@ class Asked:
         """Return a length that is longer than trained, and short enough to be asked in a second."""
         return min(2 * (self.trained or 16), 600)
 
-    def reads_positions(self, adapter: Adapter) -> None:
-        """Raise CannotAsk if it takes no positions, Ignored if these change nothing at all."""
-        x = adapter.tokens(1, 3)
+    @cached_property
+    def _change_by_positions(self) -> float:
+        subject = self.subject()
+        x = subject.tokens(1, 3)
         near, far = (
-            adapter.outputs(x, positions=adapter.at(places)) for places in ([0, 1, 2], [0, 2, 7])
+            subject.outputs(x, positions=subject.at(row)) for row in ([0, 1, 2], [0, 2, 7])
         )
-        if difference(far, near) == 0:
+        return difference(far, near)
+
+    def reads_positions(self) -> bool:
+        """Return whether positions are taken, and change anything."""
+        return self.subject(awake=False).takes("positions") and self._change_by_positions != 0
+
+    def needs_positions(self) -> None:
+        """Raise CannotAsk if it takes no positions, Ignored if these change nothing at all."""
+        if self._change_by_positions == 0:
             raise Ignored("positions are taken, and other ones change nothing at all")
 
 

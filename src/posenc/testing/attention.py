@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from posenc import _checks
-from posenc.testing.adapters import Adapter, adapt
+from posenc.testing.adapters import Adapter, UseError, adapt
 from posenc.testing.asking import Asked
 from posenc.testing.checks import CHECKS
 from posenc.testing.promises import Promises
@@ -65,6 +65,13 @@ def check_attention(
 
     Notes
     -----
+    A module of your own is asked by the names of its arguments: `positions` or `position_ids`,
+    `padding` or `attention_mask` (True is real) or `key_padding_mask` (True is padded),
+    `documents`, `cache`. A cache is what its method `new_cache()` returns, or else an empty dict
+    that it fills. Methods `weights(x, positions=None)`, `queries_and_keys(x, positions)` and
+    `with_repeated_heads()`, if it has them, let checks look inside. For other names, write an
+    `Adapter`.
+
     Weights are enlarged before they are asked, as those of a fresh model are so small that a fault
     of 0.68 looks like 0.0013.
 
@@ -95,6 +102,7 @@ def check_attention(
         return adapt(make(), width=width, vocabulary=vocabulary, causal=causal)
 
     with torch.random.fork_rng(devices=[]):
+        _check_made_anew(make)
         asked = Asked(adapted, said, tolerance, seed)
         chosen = [one for one in CHECKS if only in (None, one.name) and one.is_asked(said, measure)]
         found: list[Finding] = []
@@ -104,6 +112,20 @@ def check_attention(
             if one in CHECKS[:2] and found[-1].outcome == "broken":
                 return Report(_name(make, adapted), tuple(found), said.made(), cut_short=True)
         return Report(_name(make, adapted), tuple(found), said.made())
+
+
+def _check_made_anew(make: Callable[[], Any]) -> None:
+    """Raise UseError if the same module comes back twice, as checks cast and move what they get."""
+    try:
+        one, other = (getattr(made, "module", made) for made in (make(), make()))
+    except Exception:  # that will be the first finding
+        return
+    if isinstance(one, nn.Module) and one is other:
+        raise UseError(
+            "make must build a new module at each call, as checks change what they get; it "
+            f"returned the same {type(one).__name__} twice. For a module that is there already, "
+            "`lambda: copy.deepcopy(module)` would do"
+        )
 
 
 def _name(make: Callable[[], Any], adapted: Callable[[], Adapter]) -> str:

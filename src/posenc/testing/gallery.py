@@ -743,7 +743,7 @@ GALLERY = (
     Exhibit(TurnsTheOtherWay, (MOVED, OFFSETS)),
     Exhibit(MixedPairs, (OFFSETS, MOVED, "pairs of dimensions are laid out as promised")),
     Exhibit(OtherPairs, ("pairs of dimensions are laid out as promised",)),
-    Exhibit(CoarsePlaces, (FAR, MOVED)),
+    Exhibit(CoarsePlaces, (FAR, MOVED, OFFSETS)),
     Exhibit(WholeTimes, (TIMES,)),
     Exhibit(
         AxesAddedUp, ("every axis of a position is read",), dict.fromkeys(PROMISES) | {"axes": 2}

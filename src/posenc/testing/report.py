@@ -146,6 +146,8 @@ class Report:
                 + ", ".join(self.unanswered)
                 + ". The reasons stand above. An adapter may help; without one, take them back."
             )
+        if any(one.number is not None for one in self.findings):
+            parts.append("Numbers are differences, as shares of the output's own size.")
         return "\n\n".join(parts)
 
     def raise_for_failures(self) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "ModuleAdapter",
     "MultiheadAdapter",
     "OwnAdapter",
+    "UseError",
     "WrongOutput",
     "adapt",
 ]

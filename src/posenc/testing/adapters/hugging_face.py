@@ -36,7 +36,8 @@ class HuggingFaceAdapter(Adapter):
     def __init__(self, model: nn.Module) -> None:
         held: Any = model
         self.config: Any = held.config
-        names = list(inspect.signature(model.forward).parameters)
+        parameters = inspect.signature(model.forward).parameters
+        names, anything = list(parameters), "kwargs" in parameters
         self.decoder = "decoder_input_ids" in names
         before = "decoder_" * self.decoder
         self.words = {
@@ -45,6 +46,9 @@ class HuggingFaceAdapter(Adapter):
             "cache": next((one for one in CACHES if one in names), "none"),
         }
         takes = [word for word, name in self.words.items() if name in names]
+        packs = "positions" in takes and not self.decoder and _is_causal(model)
+        if anything and "positions" not in takes:
+            takes.append("positions")  # a check will say so if they are silently ignored
         sees_ahead = not self.decoder and not _is_causal(model)
         if sees_ahead and "cache" in takes:
             takes.remove("cache")
@@ -53,7 +57,7 @@ class HuggingFaceAdapter(Adapter):
         super().__init__(
             self._forward,
             vocabulary=text.vocab_size,
-            takes=[*takes, *["documents"] * ("positions" in takes and not sees_ahead)],
+            takes=[*takes, *["documents"] * packs],
             module=model,
             new_cache=self._new_cache,
             trained=length if isinstance(length, int) and length > 0 else None,
@@ -90,7 +94,8 @@ class HuggingFaceAdapter(Adapter):
         elif "padding" in self.taken:
             options[self.words["padding"]] = real.long()
         if positions is not None:
-            options[self.words["positions"]] = positions.long()
+            whole = not positions.is_floating_point()
+            options[self.words["positions"]] = positions.long() if whole else positions
         return self._on_tokens(x, options)
 
     def _on_tokens(self, x: Tensor, options: dict[str, Any]) -> Any:

@@ -33,7 +33,7 @@ def smallest_step(asked: Asked, start: int) -> float:
 )
 def neighbours(asked: Asked) -> Iterator[Seen]:
     """Let the second of two tokens move on by a place, at the beginning and far from it."""
-    asked.reads_positions(asked.subject())
+    asked.needs_positions()
     longest = asked.promises.longest or (asked.trained or 4096)
     near = smallest_step(asked, 0)
     if near == 0:

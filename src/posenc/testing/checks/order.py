@@ -54,6 +54,7 @@ def read(asked: Asked) -> Iterator[Seen]:
 )
 def counted(asked: Asked) -> Iterator[Seen]:
     """Hand over 0, 1, 2, ..., which it would count anyway."""
+    asked.needs_positions()
     for length in asked.lengths(2):
         subject = asked.subject()
         x = subject.tokens(1, length)

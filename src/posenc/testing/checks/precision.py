@@ -30,7 +30,7 @@ def rounded(subject: Adapter, dtype: torch.dtype) -> Adapter:
 def error(asked: Asked, wide: Adapter, half: Adapter, places: Sequence[float]) -> float:
     """Return how far the outputs of a module in half precision are from those of a wide one."""
     x = wide.tokens(1, len(places))
-    if not wide.takes("positions"):
+    if not asked.reads_positions():
         x = wide.tokens(1, min(int(places[-1]) + 1, 400, asked.trained or 400))
         given: dict[str, torch.Tensor] = {}
     else:
