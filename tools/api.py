@@ -66,19 +66,11 @@ ROOMS = {
         ("register",),
     ),
     "testing": Room(
-<<<<<<< HEAD
-        "Checks",
-        "Does this attention treat positions rightly? Checks for anybody's layer or model, and for "
-        "encodings of this library. On a command line: `posenc check module:factory`. Needs torch "
-        "and NumPy only.",
-        ("testing", "testing.gallery"),
-=======
         "The checker",
         "Does anybody's attention treat positions rightly? Say what yours promises, and read the "
         "report. On a command line: `posenc check mylayers:make causal cached`; in a suite of "
         "tests, one line: `test_mine = as_tests(make, causal=True)`. `CHECKS` has every check.",
         ("testing",),
->>>>>>> w4
     ),
     "data": Room(
         "Data",
