@@ -6,8 +6,8 @@
 The index leads to a page for each family, and to one on which all encodings stand side by side.
 
 The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
-times from the library, costs and accuracies from the stored results (the probe's, and the lab's),
-the marks from the ledger.
+times from the library, who uses an encoding from the register of released models, costs and
+accuracies from the stored results (the probe's, and the lab's), the marks from the ledger.
 """
 
 import re
@@ -32,6 +32,7 @@ from posenc.teaching.atlas import Card, cards
 from posenc.teaching.atlas.card import FAMILIES, SETTING
 from posenc.teaching.atlas.elsewhere import ELSEWHERE
 from posenc.teaching.atlas.facts import SIZE, Facts, facts
+from posenc.teaching.atlas.used import line as used_by
 from repository import ROOT
 
 BOOK = ROOT / "book"
@@ -165,6 +166,8 @@ READING = """\
   not, the card gives the library's error message as the reason.
 - **Causal, cached** says whether it works in a layer in which a token sees earlier ones only, and
   whether such a layer may read one token at a time.
+- **Used by** counts models of the [register](todays-models), which reads released configurations
+  and the classes that run them. It stands where the register knows one.
 - **A few lines of code** end the card. They compute from the formula what the encoding does, and
   compare it with the library. They run, like everything here.
 """
@@ -339,6 +342,7 @@ def lines(card: Card, known: Facts, one: Measured) -> str:
         "Real times": answer(known, "real_times", reasons=True),
         "Causal, cached": answer(known, "causal", "cached", reasons=True),
         "When to use it": card.use.removeprefix("Use it "),
+        **({"Used by": known_users} if (known_users := used_by(card.name)) else {}),
         "Paper": ", ".join(f"{{cite}}`{key}`" for key in card.papers) or "none",
         "Explained in": f"[{title(card.chapter)}]({card.chapter})" if card.chapter else "this card",
         "Verdicts": marked or "no claim about it was checked",

@@ -55,7 +55,7 @@ WIDTH = 628  # pixels of the text on A4: 166 mm
 GONE = (
     "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, nav, "
     "button:not(.explorable-word), .visually-hidden, .sd-d-none, details.hide > summary, "
-    ".posenc-quiz input, .tag_remove-pdf, .posenc-run"
+    ".posenc-quiz input, .tag_remove-pdf, .posenc-run, section:has(> .posenc-index)"
 )
 EVERYWHERE = {"exercises", "take-away", "check-yourself", "put-to-the-test"}  # of each chapter
 CITATION = built_site.ROOT / "CITATION.cff"

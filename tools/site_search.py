@@ -19,12 +19,14 @@ import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import search_messages
 import search_sections
 from search_sections import Section
 
+logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "book" / "search.yml"
 INDEX = "search-index.js"
@@ -34,9 +36,10 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def words(text: str) -> list[str]:
     """Return the words of a text, as `search.js` cuts a question."""
-    text = re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", unicodedata.normalize("NFKC", text))
-    text = re.sub(r"(\d),(?=\d{3})", r"\1", text.lower())
-    return re.findall(r"[^\W_]+", text)
+    text = unicodedata.normalize("NFKC", text)
+    names = re.findall(r"[^\W\d_]*[a-z]{3}[A-Z][a-z]{3}[^\W\d_]*", text)
+    text = " ".join([re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", text), *names])
+    return re.findall(r"[^\W_]+", re.sub(r"(\d),(?=\d{3})", r"\1", text.lower()))
 
 
 def _worth_a_search(word: str) -> bool:
@@ -58,11 +61,10 @@ class Index:
             for anchor in {one.anchor, *one.other}
         }
 
-    def place(self, where: str) -> int:
-        """Return the number of a section that is named as page#anchor."""
-        if where not in self.places:
-            raise ValueError(f"search.yml: {where} is no section; a page is named as page#")
-        return self.places[where]
+    def unknown(self) -> list[str]:
+        """Return what book/search.yml names as page#anchor and is no section."""
+        named = [*self.typed["asked"], *self.typed["messages"].values()]
+        return sorted({where for where in named if where not in self.places})
 
     def weight(self, section: Section) -> float:
         """Return what a hit in this section is worth beside one in a chapter."""
@@ -103,12 +105,12 @@ class Index:
     def messages(self) -> Iterable[tuple[str, int]]:
         """Yield each error message of the library with the section that answers it."""
         for message in search_messages.messages():
-            yield message.text, self.place(self.answer(message))
+            yield message.text, self.places[self.answer(message)]
 
     def answer(self, message: search_messages.Message) -> str:
         """Return where a message leads: as search.yml says, or to the entry of what raises it."""
         for part, where in self.typed["messages"].items():
-            if part in message.text:
+            if part in message.text and where in self.places:
                 return where
         for name in message.inside:
             for room in ("mathematics", "attention", "encodings", "models", "register", "testing"):
@@ -120,9 +122,10 @@ class Index:
     def made(self) -> str:
         """Return the script."""
         packed, lengths = self.postings()
-        asked = {}
+        asked: dict[int, list[str]] = {}
         for where, phrases in self.typed["asked"].items():
-            asked.setdefault(self.place(where), []).extend(phrases)
+            if where in self.places:
+                asked.setdefault(self.places[where], []).extend(phrases)
         content = {
             "pages": [
                 {"path": page, "title": self.titles[page], "part": self.parts.get(page, "")}
@@ -237,8 +240,10 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         places = parts(toc)
         pages = {name: kept[name] for name in (toc["root"], *places) if kept.get(name)}
         typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-        target = Path(app.outdir, "_static", INDEX)
-        target.write_text(Index(pages, places, typed).made(), encoding="utf-8")
+        index = Index(pages, places, typed)
+        for where in index.unknown():
+            logger.warning("book/search.yml: %s is no section; a page is named as page#", where)
+        Path(app.outdir, "_static", INDEX).write_text(index.made(), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""The rule that makes slides of a chapter: what becomes a slide, and what becomes its notes.
+"""The rule that cuts a chapter into reading slides: what becomes a slide, and what its notes.
 
 - The title and the question make the first slide.
 - Each displayed equation, theorem, figure, explorable, table, list and verdict is a slide under the

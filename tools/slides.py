@@ -1,11 +1,12 @@
-"""Make slides of every chapter from the built site: _build/slides/<chapter>.html.
+"""Make reading slides of every chapter, and the decks for teaching, in _build/slides.
 
     python tools/slides.py                  # every chapter
     python tools/slides.py --only rotary    # some of them, separated by commas
 
-The rule stands in `slide_rules.py`. The folder needs no network and nothing outside itself, so it
-runs from a memory stick. Keys: arrows, Esc for all slides at once, S for notes, F for the full
-screen; `?print-pdf` behind the address gives pages to print.
+Reading slides, `<chapter>.html`, are cut from the built site by the rule in `slide_rules.py`. The
+decks, `deck-<chapter>.html`, were written for a class: see `decks.py`. The folder needs no network
+and nothing outside itself, so it runs from a memory stick. Keys: arrows, Esc for all slides at
+once, S for notes, F for the full screen; `?print-pdf` behind the address gives pages to print.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import shutil
 from html import escape
 
 import built_site
+import decks
 import slide_rules
 import vendored
 from alone import alone
@@ -22,6 +24,7 @@ from alone import alone
 TARGET = built_site.ROOT / "_build" / "slides"
 STATIC = ("pygments.css", "book.css", "mathjax", "explorables.css", "explorables.js")
 LEFT_OUT = "left-out.txt"
+DECK, TAUGHT = "deck-", "deck for teaching"
 FIGURE = re.compile(r'class="explorable"[^>]*? data-name="([a-z-]+)"')
 PAGE = """\
 <!DOCTYPE html>
@@ -29,11 +32,11 @@ PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} – slides</title>
+<title>{title} – {kind}</title>
 {styles}
 </head>
 <body>
-<div class="reveal" data-chapter="{title}"><div class="slides">
+<div class="reveal{look}" data-chapter="{title}"><div class="slides">
 {slides}
 </div></div>
 <script>{mathjax}</script>
@@ -65,18 +68,37 @@ def chosen(only: str) -> list[str]:
 
 
 def write(page: str) -> int:
-    """Write the slides of a chapter with its pictures, and return how many there are."""
+    """Write the reading slides of a chapter with its pictures, and return how many there are."""
     chapter = copy.copy(built_site.article(page))
-    title = built_site.title(page)
     slides = slide_rules.slides(chapter)
     body = "\n".join(slide.html() for slide in slides)
     for picture in dict.fromkeys(re.findall(r'src="\.\./(_images/[^"]+)"', body)):
         (TARGET / "_images").mkdir(exist_ok=True)
         shutil.copyfile(built_site.SITE / picture, TARGET / picture)
+    body = body.replace('src="../_images/', 'src="_images/')
+    _write(page, "reading slides", body, f"{page.rpartition('/')[2]}.html")
+    return len(slides)
+
+
+def write_deck(page: str) -> int:
+    """Write a chapter's deck for teaching with its pictures, and return how many slides it has."""
+    name = page.rpartition("/")[2]
+    slides = decks.read(decks.FOLDER / f"{name}.md")
+    (TARGET / "_images").mkdir(exist_ok=True)
+    for file, picture in decks.pictures(name, slides).items():
+        (TARGET / "_images" / file).write_bytes(picture)
+    source = f"{built_site.title(page)} · The Positional Encoding Book, CC BY 4.0"
+    _write(page, TAUGHT, decks.html(name, slides, source), f"{DECK}{name}.html")
+    return len(slides)
+
+
+def _write(page: str, kind: str, body: str, file: str) -> None:
     live = [f"{name}.js" for name in dict.fromkeys(FIGURE.findall(body))]
     built_site.copy_static(live, TARGET / "_static")
     text = PAGE.format(
-        title=escape(title),
+        title=escape(built_site.title(page)),
+        kind=kind,
+        look=" deck" * (kind == TAUGHT),
         styles=_styles(
             "reveal/reset.css",
             "reveal/reveal.css",
@@ -85,7 +107,7 @@ def write(page: str) -> int:
             "book.css",
             "explorables.css",
         ),
-        slides=body.replace('src="../_images/', 'src="_images/'),
+        slides=body,
         mathjax=built_site.settings_of_mathjax(page),
         scripts=_scripts(
             "mathjax/tex-chtml.js",
@@ -95,8 +117,7 @@ def write(page: str) -> int:
             "slides.js",
         ),
     )
-    (TARGET / f"{page.rpartition('/')[2]}.html").write_text(text, encoding="utf-8")
-    return len(slides)
+    (TARGET / file).write_text(text, encoding="utf-8")
 
 
 def _styles(*names: str) -> str:
@@ -110,14 +131,16 @@ def _scripts(*names: str) -> str:
 
 def write_contents(pages: list[str]) -> None:
     """Write the page that lists those of the chapters whose slides are there."""
-    files = {page: f"{page.rpartition('/')[2]}.html" for page in pages}
-    lines = [
-        f'<li><a href="{name}">{escape(built_site.title(page))}</a></li>'
-        for page, name in files.items()
-        if (TARGET / name).is_file()
-    ]
     text = (built_site.SHEETS / "slides-contents.html").read_text(encoding="utf-8")
-    (TARGET / "index.html").write_text(text.replace("{chapters}", "\n".join(lines)), "utf-8")
+    for place, before in {"{decks}": DECK, "{chapters}": ""}.items():
+        files = {page: f"{before}{page.rpartition('/')[2]}.html" for page in pages}
+        lines = [
+            f'<li><a href="{name}">{escape(built_site.title(page))}</a></li>'
+            for page, name in files.items()
+            if (TARGET / name).is_file()
+        ]
+        text = text.replace(place, "\n".join(lines))
+    (TARGET / "index.html").write_text(text, "utf-8")
 
 
 def main() -> None:
@@ -142,7 +165,9 @@ def main() -> None:
     for name in ("slides.css", "slides.js"):
         shutil.copyfile(built_site.SHEETS / name, TARGET / "_static" / name)
     for page in pages:
-        print(f"{page:40} {write(page):3} slides")
+        print(f"{page:40} {write(page):3} reading slides")
+        if page.rpartition("/")[2] in decks.names():
+            print(f"{page:40} {write_deck(page):3} slides in its deck for teaching")
     write_contents(chapters())
     print(f"The slides are made. Open this page in a browser:\n  file://{TARGET}/index.html")
 

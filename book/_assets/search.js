@@ -10,9 +10,12 @@
   const [SATURATION, BY_LENGTH, TEXT, PHRASE] = [1.6, 0.55, 0.6, 1.5];
   const [OTHER_WORD, LITTLE, NO_HEADING, TYPING, SPELT_OTHERWISE] = [0.85, 0.12, 0.5, 0.5, 0.6];
   const OF_MESSAGE = 0.6;  // share of an error message's words that somebody pasted
+  // A name such as SelfAttention counts as its words and as one.
   function words(text) {
-    return text.normalize("NFKC").replace(/([a-z]{3})([A-Z][a-z]{3})/g, "$1 $2").toLowerCase()
-      .replace(/(\d),(?=\d{3})/g, "$1").match(/[\p{L}\p{N}]+/gu) ?? [];
+    const plain = text.normalize("NFKC");
+    const names = plain.match(/\p{L}*[a-z]{3}[A-Z][a-z]{3}\p{L}*/gu) ?? [];
+    const all = [plain.replace(/([a-z]{3})([A-Z][a-z]{3})/g, "$1 $2"), ...names].join(" ");
+    return all.toLowerCase().replace(/(\d),(?=\d{3})/g, "$1").match(/[\p{L}\p{N}]+/gu) ?? [];
   }
 
   // Cut the endings of English, and no more than that two forms of a word meet.
@@ -202,7 +205,9 @@
     });
     ranked.sort((one, other) => other.score - one.score || one.number - other.number);
     const marked = new Set(asked.flatMap(({ ways, little }) => (little ? [] : ways.flatMap((way) => way.stems))));
-    const hits = [...pasted(query), ...varied(ranked)].slice(0, most);
+    const all = [...pasted(query), ...named(query), ...varied(ranked)];
+    const first = new Map([...all].reverse().map((one) => [one.message ?? one.number, one]));
+    const hits = all.filter((one) => first.get(one.message ?? one.number) === one).slice(0, most);
     return hits.map(({ number, message, score }) => hit(number, message, score, marked));
   }
 
@@ -219,6 +224,13 @@
       .filter(({ score, share }) => score > 0 && share >= OF_MESSAGE)
       .sort((one, other) => other.score - one.score)
       .slice(0, 2);
+  }
+
+  // What has the very name that was typed, such as draw_heatmap.
+  function named(query) {
+    const name = query.trim();
+    if (!/[a-z][_A-Z]\w/.test(name)) return [];
+    return index.sections.flatMap(({ title }, number) => (title === name ? [{ number, score: 0 }] : []));
   }
 
   // A page's third section and those after it stand behind the next pages' first ones.

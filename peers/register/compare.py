@@ -21,6 +21,7 @@ from posenc import register
 RESULTS = Path(__file__).parents[2] / "results/register.json"
 AXES = ("time", "height", "width")
 POSITIONS = [0] + [2**n for n in range(13)]
+COMMON = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3_moe")  # asked about most
 REACHED = {"long": "longrope", "mscale": "mscale_all_dim", "queries": "query_scaling"}
 ROUNDING = 1e-5  # of the largest entry of a query: float32 arithmetic
 ANGLES = 1e-6  # of an angle: float32 frequencies and their products with positions
@@ -167,6 +168,8 @@ def variations(kind):
     if "qk_rope_head_dim" in default:
         weights = {"mscale": 0.9, "mscale_all_dim": 0.7}
         named["mscale"] = {"rope_parameters": yarn | weights | shared}
+    if kind in COMMON:
+        named |= _weighted(kind, yarn)
     earlier = {k: v for k, v in llama3.items() if k != "rope_theta"} | shared
     earlier.pop("partial_rotary_factor", None)
     named["llama3"] = {"rope_scaling": earlier, entry or "rope_theta": 20_000.0} | window
@@ -203,6 +206,22 @@ def _sections(kind, rope):
         found["yarn"] = {"rope_parameters": rope | yarn | {"mrope_section": shared}}
         found.pop("base")
     return found
+
+
+def _weighted(kind, yarn):
+    """Return schedules whose gain is not YaRN's own: with DeepSeek's weights, and LongRoPE."""
+    n = register.read(probe.small(kind) | {"model_type": kind}).layers[0].turning // 2
+    lists = {
+        "rope_type": "longrope",
+        "rope_theta": 50_000.0,
+        "short_factor": [1 + i / n for i in range(n)],
+        "long_factor": [1 + i / 7 for i in range(n)],
+        "original_max_position_embeddings": 1024,
+    }
+    return {
+        "mscale": {"rope_parameters": yarn | {"mscale": 0.9, "mscale_all_dim": 0.7}},
+        "long": {"rope_parameters": lists, "max_position_embeddings": 8192},
+    }
 
 
 LONG = {

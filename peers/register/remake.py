@@ -62,6 +62,7 @@ PERIODS = (
     "global_attn_every_n_layers",
     "window_pattern",
     "layer_group_size",
+    "full_attention_interval",
 )
 
 

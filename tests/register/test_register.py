@@ -173,6 +173,24 @@ def test_layers_behind_the_first_have_the_window_that_qwen_switches_on():
     assert [layer.window for layer in found.layers] == [None, None, 64, 64]
 
 
+@pytest.mark.parametrize(
+    ("config", "attend"),
+    [
+        ({"model_type": "lfm2", "full_attn_idxs": [2, 5, 7]}, [2, 5, 7]),
+        (
+            {"model_type": "kimi_linear",
+             "linear_attn_config": {"full_attn_layers": [4, 8], "kda_layers": [1, 2, 3, 5, 6, 7]}},
+            [3, 7],
+        ),
+        ({"model_type": "qwen3_next", "full_attention_interval": 2}, [1, 3, 5, 7]),
+        ({"model_type": "qwen3_next"}, [3, 7]),
+    ],
+)  # fmt: skip
+def test_layers_that_attend_are_those_that_a_configuration_numbers(config, attend):
+    found = register.read(config | {"num_hidden_layers": 8})
+    assert [n for n, layer in enumerate(found.layers) if layer.kind != "none"] == attend
+
+
 def test_layers_without_rotation_have_no_frequencies():
     found = register.read({"model_type": "smollm3", "num_hidden_layers": 8})
     assert [layer.door for layer in found.layers] == ["rotate", "rotate", "rotate", "none"] * 2
@@ -212,6 +230,11 @@ def test_layers_without_rotation_have_no_frequencies():
             "lists 1 layers, num_hidden_layers says 2",
         ),
         ({"use_sliding_window": True}, "use_sliding_window needs max_window_layers or layer_types"),
+        ({"full_attn_idxs": [2, 40]}, "full_attn_idxs must list numbers from 0 to 31"),
+        (
+            {"model_type": "exaone4", "sliding_window_pattern": "LLLG", "rope_scaling": None},
+            "sliding_window_pattern must be a whole number of at least 1, got 'LLLG'",
+        ),
         ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
         ({"hidden_size": 8}, "hidden_size = 8 gives nothing"),
         ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
@@ -389,7 +412,7 @@ def test_llama_3_1_is_the_release_that_its_configuration_says():
 def test_what_no_comparison_reached_is_not_called_compared():
     schedule = {"rope_type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
                 "original_max_position_embeddings": 1024}  # fmt: skip
-    for name, unreached in (("llama", {"gain", "scale"}), ("deepseek_v3", set())):
+    for name, unreached in (("olmo2", {"gain", "scale"}), ("llama", set()), ("deepseek_v3", set())):
         plain, scaled = (
             set(
                 register.read(one).explain().splitlines()[-1].rstrip(".").split(": ")[1].split(", ")

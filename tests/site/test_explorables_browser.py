@@ -24,6 +24,7 @@ from posenc.teaching.explorables import (
     learned_hands,
     noise,
     pulled,
+    released_models,
     rope_schedules,
     shuffle,
     two_hands,
@@ -451,6 +452,23 @@ def all_rulers(rng):  # noqa: ARG001
         yield [name, place], bias.double().softmax(-1).numpy()
 
 
+def all_kinds_of_layers(function):
+    """Yield the arguments that `speeds` or `turned` gets for each kind of layer and length."""
+    for model in released_models.models().values():
+        for kind in model["kinds"]:
+            for power in released_models.POWERS:
+                yield [kind, 2**power], function(kind, 2**power)
+
+
+def all_new_hands(rng):  # noqa: ARG001
+    """Yield what `fresh` gets for each kind of layer and length, and which hands are new."""
+    for model in released_models.models().values():
+        for kind in model["kinds"]:
+            for power in released_models.POWERS:
+                arguments = [kind, model["made"], 2**power]
+                yield arguments, released_models.fresh(*arguments)
+
+
 def some_queries(rng):  # noqa: ARG001
     """Yield how far a query is dragged and from where, and what the controls become."""
     for by, place, expected in ((30, 16, 19), (-34, 16, 13), (200, 16, 23), (-99, 9, 8)):
@@ -555,6 +573,9 @@ REFERENCES = {
     ("pulled", "right"): all_hits,
     ("pulled", "turned"): all_turned,
     ("pulled", "dragged"): all_pulled,
+    ("released-models", "speeds"): lambda _: all_kinds_of_layers(released_models.speeds),
+    ("released-models", "turned"): lambda _: all_kinds_of_layers(released_models.turned),
+    ("released-models", "fresh"): all_new_hands,
     ("rope-schedules", "linear"): some_linear,
     ("rope-schedules", "ntk"): some_ntk,
     ("rope-schedules", "dynamicNtk"): some_dynamic,

@@ -64,6 +64,7 @@ def test_a_place_that_is_gone_is_told(book):
         "running-benchmarks",
         "time-and-space",
         "time-series-transformers",
+        "todays-models",
     ],
 )
 def test_a_chapter_has_the_places_that_others_name(name):

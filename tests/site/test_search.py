@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from accessibility import axe_finds_nothing, colours_can_be_read
+from accessibility import COLOURS, axe_finds_nothing, colours_can_be_read
 from browsing import PHONE, Opened
 from docutils.core import publish_doctree
 from playwright.sync_api import Page
@@ -63,13 +63,10 @@ def test_messages_keep_their_words_and_name_what_raises_them(tmp_path):
     assert (found.module, found.inside[:2]) == ("posenc.models.small", ("Small", "run"))
 
 
-def test_a_place_that_is_none_is_refused():
-    section = search_sections.Section("book/page", "", "Page", ())
-    typed = {"weights": {}, "aside": {}, "brief": [], "little": "", "messages": {}}
-    index = site_search.Index({"book/page": [section]}, {}, typed)
-    assert index.place("page#") == 0
-    with pytest.raises(ValueError, match="page#gone is no section"):
-        index.place("page#gone")
+def test_places_that_are_none_are_named():
+    section = search_sections.Section("book/page", "one", "One", ("Page",), other=("one", "old"))
+    typed = {"asked": {"page#one": [], "page#old": [], "page#gone": []}, "messages": {"x": "no#"}}
+    assert site_search.Index({"book/page": [section]}, {}, typed).unknown() == ["no#", "page#gone"]
 
 
 # --- what is found
@@ -268,31 +265,17 @@ def test_escape_closes_the_dialog(opened):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_everybody_can_read_what_is_found_on_a_phone(opened, theme):
-    page = opened.page
-    page.goto(f"{(opened.site / 'search.html').as_uri()}?q={QUERY.replace(' ', '+')}")
-    assert hits(page, "#search-results").count() > 5
-    assert page.locator("#search-results ul.search").evaluate("e => e.scrollWidth <= e.clientWidth")
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-    assert page.locator("html").get_attribute("data-theme") == theme
-    assert opened.refused == []
-    assert opened.messages == []
-    axe_finds_nothing(page, within="#search-results")
-
-
-@pytest.mark.browser
-def test_nothing_found_is_said(opened):
+def test_everybody_can_read_what_is_found_on_a_phone(opened):
     page = opened.page
     page.goto(f"{(opened.site / 'search.html').as_uri()}?q=qqqqxyz")
     page.get_by_text("No section has these words.").wait_for()
-
-
-@pytest.mark.browser
-def test_the_colours_of_hits_can_be_read(opened):
-    page = opened.page
-    page.goto(f"{(opened.site / 'search.html').as_uri()}?q=rope")
-    hits(page, "#search-results")
+    page.locator("#search-results").locator("xpath=..").locator("input").fill(QUERY)
+    assert hits(page, "#search-results").count() > 5
+    assert page.locator("#search-results ul.search").evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert opened.refused == []
+    assert opened.messages == []
+    axe_finds_nothing(page, but=COLOURS, within="#search-results")
     colours_can_be_read(page)
 
 

@@ -1,4 +1,5 @@
-"""The slides: each fits its box in a real browser, and nothing in them needs the network."""
+"""The slides, those for reading and those for teaching: each fits its box in a real browser, and
+nothing in them needs the network. What stands in the decks is tested in `test_decks.py`."""
 
 import copy
 import os
@@ -11,12 +12,13 @@ from fetching import without
 from sitefiles import ROOT
 
 import built_site
+import decks
 import sentences
 import slide_rules
 
 FOLDER = ROOT / "_build" / "slides"
 SIZE = {"width": 1280, "height": 720}
-SMALLEST = 16  # pixels of type on 1280, in tables and captions
+SMALLEST, SMALLEST_TAUGHT = 16, 20  # pixels of type on 1280, in tables and captions
 # What leaves the box of its slide, on every slide, and the type that is too small.
 OUTSIDE = """(smallest) => {
   const found = [];
@@ -51,7 +53,16 @@ OUTSIDE = """(smallest) => {
 
 
 def made() -> list[str]:
-    """Return the chapters whose slides are there; `make test` makes them and requires them."""
+    """Return the reading slides that are there; `make test` makes them and requires them."""
+    return [name for name in _there() if not name.startswith("deck-")]
+
+
+def made_decks() -> list[str]:
+    """Return the decks for teaching that are there."""
+    return [name for name in _there() if name.startswith("deck-")]
+
+
+def _there() -> list[str]:
     found = sorted(path.stem for path in FOLDER.glob("*.html") if path.stem != "index")
     if (left_out := FOLDER / "left-out.txt").is_file():
         without(left_out.read_text(encoding="utf-8"))
@@ -97,9 +108,34 @@ def test_every_slide_fits_and_its_type_is_large_enough(deck):
     assert wrong == {}
 
 
+@pytest.mark.slow
+@pytest.mark.browser
+def test_every_slide_for_teaching_fits_and_can_be_read_from_the_last_row(deck):
+    wrong = {}
+    for name in made_decks():
+        page = deck(name)
+        if found := page.evaluate(OUTSIDE, SMALLEST_TAUGHT):
+            wrong[name] = found
+        assert page.said == []
+        page.close()
+    assert wrong == {}
+
+
+def test_every_deck_is_made_with_its_pictures(site):  # noqa: ARG001
+    assert made_decks() == [f"deck-{name}" for name in decks.names()]
+    for name in made_decks():
+        soup = BeautifulSoup((FOLDER / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+        assert soup.title.string.endswith(" – deck for teaching")
+        assert all(one.select_one("aside.notes") for one in soup.select(".slides > section"))
+        pictures = [picture["src"] for picture in soup.select(".slides img")]
+        assert pictures
+        assert all((FOLDER / picture).is_file() for picture in pictures)
+
+
 @pytest.mark.browser
 def test_slides_take_everything_from_their_own_folder(deck):
     page = deck(made()[0])
+    deck(made_decks()[0])
     home = FOLDER.as_uri()
     assert [url for url in page.asked if not url.startswith((home, "data:", "blob:"))] == []
 
@@ -194,10 +230,12 @@ def test_the_contents_list_only_what_is_there(monkeypatch, tmp_path):
 
     monkeypatch.setattr(slides, "TARGET", tmp_path)
     monkeypatch.setattr(built_site, "title", str.upper)
-    (tmp_path / "rotary.html").write_text("made")
+    for name in ("rotary", "deck-rotations"):
+        (tmp_path / f"{name}.html").write_text("made")
     slides.write_contents(["book/rotations", "book/rotary", "book/audit/survey"])
-    found = re.findall(r'<li><a href="([^"]+)">', (tmp_path / "index.html").read_text("utf-8"))
-    assert found == ["rotary.html"]
+    taught, read = (tmp_path / "index.html").read_text("utf-8").split("<h2>Reading slides</h2>")
+    assert re.findall(r'<li><a href="([^"]+)">', taught) == ["deck-rotations.html"]
+    assert re.findall(r'<li><a href="([^"]+)">', read) == ["rotary.html"]
 
 
 def test_an_unknown_chapter_is_named(monkeypatch):

@@ -151,7 +151,7 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.classification import explorable as benchmark
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
-    from posenc.teaching import program
+    from posenc.teaching import program, released
     from posenc.teaching.explorables import doors, drowning, ruler, shuffle, two_sentences
 
     figure = explorables.make(name)
@@ -165,6 +165,7 @@ def test_what_is_copied_as_python_runs(name):
         two_sentences,
         drowning,
         program,
+        released,
     ]
     known = {module.__name__.split(".")[-1]: module for module in modules}
     known |= {"benchmark": benchmark, "kernels": kernels, "np": np}

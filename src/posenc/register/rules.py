@@ -157,18 +157,38 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
                 "use_sliding_window needs max_window_layers or layer_types, to say which layers do"
             )
         return ["full_attention" if n < first else "sliding_attention" for n in range(n_layers)]
+    if (numbered := _numbered(values.config, n_layers)) is not None:
+        return numbered
     rule = family.get("layer_types", {"cycle": ["full_attention"]})
     cycle = list(rule["cycle"])
     every = rule.get("every")
-    if every and every in values.config and isinstance(values.config[every], int):
-        n = above_zero(every, values.config[every])
-        cycle = [cycle[0]] * (int(n) - 1) + [cycle[-1]]
+    if every and values.config.get(every) is not None:
+        n = min(values.need(every), n_layers + 1)
+        cycle = [cycle[0]] * (n - 1) + [cycle[-1]]
     types = [cycle[number % len(cycle)] for number in range(n_layers)]
     if rule.get("head"):
         types[: len(rule["head"])] = rule["head"][:n_layers]
     if rule.get("last"):
         types[-1] = rule["last"]
     return types
+
+
+def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
+    """Return each layer's type where a configuration numbers those that attend, else None."""
+    part = config.get("linear_attn_config")  # Kimi Linear's, which counts from 1
+    if config.get("full_attn_idxs") is not None:  # LFM2's
+        name, listed, first, others = "full_attn_idxs", config["full_attn_idxs"], 0, "conv"
+    elif isinstance(part, Mapping) and part.get("full_attn_layers") is not None:
+        name, first, others = "full_attn_layers", 1, "linear_attention"
+        listed = part[name]
+    else:
+        return None
+    last = n_layers - 1 + first
+    if not isinstance(listed, list | tuple) or not all(
+        type(n) is int and first <= n <= last for n in listed
+    ):
+        raise ConfigError(f"{name} must list numbers from {first} to {last}, got {listed!r:.60}")
+    return ["full_attention" if n + first in listed else others for n in range(n_layers)]
 
 
 def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) -> Layer:

@@ -19,6 +19,8 @@ class Range:
         What a reader sees, with the unit if there is one.
     minimum, maximum, step, value : float
         `value` is the first one.
+    said : tuple of str
+        What a reader sees in place of each number, from the smallest on, in steps of 1.
     """
 
     key: str
@@ -27,15 +29,20 @@ class Range:
     maximum: float
     step: float
     value: float
+    said: tuple[str, ...] = ()
 
     def html(self, prefix: str) -> str:
         """Return label, slider and number."""
         own = f"{prefix}-{self.key}"
         limits = f'min="{self.minimum:g}" max="{self.maximum:g}" step="{self.step:g}"'
+        shown, said = f"{self.value:g}", ""
+        if self.said:
+            shown = self.said[int(self.value - self.minimum)]
+            said = f' data-said="{escape(" ".join(self.said))}" aria-valuetext="{escape(shown)}"'
         return (
             f'<div class="explorable-control"><label for="{own}">{escape(self.label)}</label>'
-            f'<input type="range" id="{own}" data-key="{self.key}" {limits} '
-            f'value="{self.value:g}"><output for="{own}">{self.value:g}</output></div>'
+            f'<input type="range" id="{own}" data-key="{self.key}" {limits}{said} '
+            f'value="{self.value:g}"><output for="{own}">{escape(shown)}</output></div>'
         )
 
 

@@ -29,6 +29,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
     "two-patches": partial(_own, "two_patches", "TwoPatches"),
     "learned-hands": partial(_own, "learned_hands", "LearnedHands"),
+    "released-models": partial(_own, "released_models", "ReleasedModels"),
     "patches": partial(_own, "patches", "Patches"),
 }
 

@@ -143,7 +143,9 @@
   function tell(input) {
     const box = input.parentElement;
     const shown = box.querySelector("output");
-    if (shown) shown.textContent = input.value;
+    const said = input.dataset.said?.split(" ")[input.value - input.min];
+    if (shown) shown.textContent = said ?? input.value;
+    if (said) input.setAttribute("aria-valuetext", said);
     box.querySelector("[role=switch]")?.setAttribute("aria-checked", input.value === "on");
     if (!box.dataset.words || box.classList.contains("is-dragging")) return;
     const words = box.dataset.words.split(" ");
