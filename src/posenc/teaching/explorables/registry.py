@@ -28,6 +28,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "pulled": partial(_own, "pulled", "Pulled"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
     "two-patches": partial(_own, "two_patches", "TwoPatches"),
+    "at-birth": partial(_own, "at_birth", "AtBirth"),
     "patches": partial(_own, "patches", "Patches"),
 }
 
