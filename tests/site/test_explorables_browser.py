@@ -16,6 +16,7 @@ from posenc.experiments.range_probe import explorable as kernels
 from posenc.guide import explorables
 from posenc.teaching import program
 from posenc.teaching.explorables import (
+    at_birth,
     clocks,
     density,
     digits_bits_waves,
@@ -555,6 +556,12 @@ REFERENCES = {
     ("patches", "dragged"): all_knobs,
     ("shuffle", "attention"): some_sentences,
     ("shuffle", "dragged"): all_shuffles,
+    ("at-birth", "top"): lambda rng: (
+        ([share], at_birth.top(share)) for share in rng.uniform(0.3, 300, 20).tolist()
+    ),
+    ("at-birth", "said"): lambda rng: (
+        ([share], at_birth.said(share)) for share in rng.uniform(0.3, 40, 20).tolist()
+    ),
     ("drowning", "added"): all_numbers,
     ("drowning", "share"): all_shares,
     ("drowning", "dragged"): all_pulls_of_the_place,

@@ -9,6 +9,7 @@ from posenc.experiments import results
 from posenc.experiments.characters import read as text
 from posenc.experiments.characters import train
 from posenc.experiments.lengths import read as lab
+from posenc.experiments.lengths import read_repairs
 from posenc.experiments.lengths import train as lab_protocol
 from posenc.guide import chooser
 from quantities import _read
@@ -113,3 +114,50 @@ def nats():
         said[f"{name}.tuned"] = one.said(name, one.far, tuned=True)
         said[f"{name}.short_tuned"] = one.said(name, one.short, tuned=True)
     return said
+
+
+@cache
+def _farthest(task):
+    """Return row -> its mean at four times the trained length."""
+    found = read_repairs.load_tried()
+    return {row: found.at(task, row, 80).mean for row in found.rows(task)}
+
+
+def cutting_is_best_where_near():
+    """On flip_flop, of all rows."""
+    shares = _farthest("flip_flop")
+    return max(shares, key=shares.get) == "rotary: cut"
+
+
+def cutting_guesses_where_far():
+    """On recall, where a guess is right once in ten."""
+    return abs(_farthest("recall")["rotary: cut"] - 0.1) < 0.05
+
+
+def a_layer_without_goes_farthest():
+    """On recall, of all rows."""
+    shares = _farthest("recall")
+    return max(shares, key=shares.get) == "rotary, then none"
+
+
+def ntk_helps_where_far():
+    """On recall, of the schedules and of what they replace."""
+    shares = {n: _farthest("recall")[f"rotary: {n}"] for n in ("linear", "ntk", "yarn")}
+    return max(shares, key=shares.get) == "ntk" and shares["ntk"] > _farthest("recall")["rotary"]
+
+
+def dropping_is_not_yet_learned():
+    """On both tasks, at the trained length, in the mean."""
+    found = read_repairs.load_tried()
+    tasks, row = ("flip_flop", "recall"), "rotary: dropped, further"
+    return all(found.at(task, row, 20).mean < found.at(task, "rotary", 20).low for task in tasks)
+
+
+def half_helps_on_neither_much():
+    """At four times the trained length, the lowest seed of the half beside the highest of all."""
+    found = read_repairs.load_tried()
+    half, whole = "rotary, half of each head", "rotary"
+    return all(
+        found.at(task, half, 80).low <= found.at(task, whole, 80).high
+        for task in ("flip_flop", "recall")
+    )

@@ -44,7 +44,9 @@ class OneLayer(one_layer.OneLayer):
         return other.eval()
 
 
-def train(name: str, seed: int, *, length: int = 20, n_steps: int = 200) -> OneLayer:
+def train(
+    name: str, seed: int, *, length: int = 20, n_steps: int = 200, **options: Any
+) -> OneLayer:
     """Return a new model that learned the task.
 
     Parameters
@@ -55,6 +57,8 @@ def train(name: str, seed: int, *, length: int = 20, n_steps: int = 200) -> OneL
         Of the model's first weights and of the sequences.
     length, n_steps : int
         Letters of a sequence, and steps of Adam on 16 sequences each.
+    **options
+        Of the encoding.
     """
     torch.manual_seed(seed)
 
@@ -63,7 +67,7 @@ def train(name: str, seed: int, *, length: int = 20, n_steps: int = 200) -> OneL
         logits = model(x).flatten(0, 1)
         return nn.functional.cross_entropy(logits, answers.flatten(), ignore_index=_NO_ANSWER)
 
-    return one_layer.learned(OneLayer(name), loss, n_steps)
+    return one_layer.learned(OneLayer(name, **options), loss, n_steps)
 
 
 @torch.no_grad()

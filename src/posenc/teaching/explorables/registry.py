@@ -30,6 +30,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "two-patches": partial(_own, "two_patches", "TwoPatches"),
     "learned-hands": partial(_own, "learned_hands", "LearnedHands"),
     "released-models": partial(_own, "released_models", "ReleasedModels"),
+    "at-birth": partial(_own, "at_birth", "AtBirth"),
     "patches": partial(_own, "patches", "Patches"),
 }
 
