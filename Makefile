@@ -44,7 +44,7 @@ BRINGS_book := 94 packages, 101 MB, 1 to 3 minutes
 BRINGS_slides := 94 packages, 101 MB, 1 to 3 minutes
 BRINGS_student := 101 packages, 157 MB, 1 to 4 minutes
 BRINGS_pdf := 102 packages, 157 MB, 1 to 4 minutes
-BRINGS_course := 22 packages, 255 MB, 1 to 5 minutes
+BRINGS_course := 23 packages, 255 MB, 1 to 5 minutes
 BRINGS_notebooks := 85 packages, 467 MB, 3 to 9 minutes
 BRINGS_test := 161 packages, 599 MB, 4 to 12 minutes
 BRINGS_sphinx := 91 packages, 101 MB, 1 to 4 minutes
@@ -133,9 +133,18 @@ course: $(VENV)/.course-installed  ## make the assignments in course/dist: for s
 	$(BIN)/python -m course.build
 
 .PHONY: mark
-mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (SUBMISSIONS=folder, OUT=folder)
+mark: $(VENV)/.course-installed  ## mark a folder of submissions into a table (SUBMISSIONS=folder, OUT=folder, STUDENTS=table)
 	@$(if $(SUBMISSIONS),,$(error name the folder: make mark SUBMISSIONS=folder))
-	$(BIN)/python -m course.mark "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)")
+	$(BIN)/python -m course.mark "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(STUDENTS),--students "$(STUDENTS)")
+
+.PHONY: grades
+grades: $(VENV)/.course-installed  ## make grades for Moodle from a table of marks (MARKS=file)
+	@$(if $(MARKS),,$(error name the table: make grades MARKS=course/dist/marks/marks.csv))
+	$(BIN)/python -m course.grades "$(MARKS)"
+
+.PHONY: exam
+exam: $(VENV)/.course-installed  ## draw an exam, with answers and for Moodle (NAME="July 2027", CHAPTERS=name,name)
+	$(BIN)/python -m course.exam $(if $(NAME),--name "$(NAME)") $(if $(CHAPTERS),--chapters "$(CHAPTERS)")
 
 # --- the checks, quickest first; the first that fails ends the run
 

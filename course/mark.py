@@ -1,7 +1,7 @@
 """Mark a folder of submissions into a table.
 
     make mark SUBMISSIONS=folder            # the same as
-    python -m course.mark folder [--out folder] [--seed-file file]
+    python -m course.mark folder [--out folder] [--students table.csv] [--seed-file file]
 
 Each submission is read and runs alone in the sandbox, which knows no answer and no file of ours; it
 returns values for cases drawn from the teacher's secret seed, and these are judged out here. Its
@@ -26,7 +26,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from course import build, journal, runner, sandbox
+from course import build, journal, runner, sandbox, students
 from course.checks import Check
 
 HERE = Path(__file__).parent
@@ -423,30 +423,33 @@ def self_test() -> None:
         raise sandbox.Unprotected(f"the sandbox does not hold here: {said['escaped']}")
 
 
-def table_of(marks: list[tuple[str, Mark]], prepared: dict[str, tuple]) -> str:
-    """Return the table as CSV, for marks with the names of their pages."""
+def table_of(
+    marks: list[tuple[str, Mark]], prepared: dict[str, tuple], table: dict[str, str] | None = None
+) -> str:
+    """Return the table as CSV, for marks with the names of their pages and a table of students."""
     asked = sorted({q for _, m in marks for q in m.got}, key=lambda q: (len(q), q))
     text = io.StringIO()
     writer = csv.writer(text)
-    head = ["submission", "assignment", *(f"question {q}" for q in asked)]
-    head += ["by checks", "of", "by hand, at most", "to read", "remarks", "page"]
+    head = ["submission", "student number", "assignment", *(f"question {q}" for q in asked)]
+    head += ["by checks", "of", "by hand", "by hand, at most", "to read", "remarks", "page"]
     writer.writerow(head)
     for page, m in marks:
-        row = [*_row(m, asked, prepared), f"{page}.md"]
+        name, *rest = _row(m, asked, prepared)
+        row = [name, students.number_of(m.name, table), *rest, f"{page}.md"]
         writer.writerow([_no_formula(entry) for entry in row])
     return text.getvalue()
 
 
 def _row(m: Mark, asked: list[str], prepared: dict[str, tuple]) -> list:
     if m.refused:
-        return [m.name, "", *("" for _ in asked), "", "", "", "", f"not marked: {m.refused}"]
+        return [m.name, "", *("" for _ in asked), "", "", "", "", "", f"not marked: {m.refused}"]
     source, checks = prepared[m.assignment]
     hand = sum(int(task.words.get("hand", 0)) for task in source.tasks)
     of = sum(check.points for check in checks)
     to_read = " ".join(sorted(m.answers))
     counts = [m.got.get(q, "") for q in asked]
     total = sum(m.got.values())
-    return [m.name, m.assignment, *counts, total, of, hand, to_read, " ".join(m.remarks)]
+    return [m.name, m.assignment, *counts, total, of, "", hand, to_read, " ".join(m.remarks)]
 
 
 # what begins a formula, in all widths, where a cell begins in a table with any separator
@@ -497,8 +500,16 @@ class Prepared(dict):
         return self[name]
 
 
-def mark_all(folder: Path, out: Path, seed: str, seed_file: Path | None = None) -> list[Mark]:
+def mark_all(
+    folder: Path,
+    out: Path,
+    seed: str,
+    seed_file: Path | None = None,
+    table: dict[str, str] | None = None,
+) -> list[Mark]:
     """Mark every submission of a folder, and write each mark as soon as it is given.
+
+    `table` has the student numbers, as `students.read` returns them; else names may hold them.
 
     Raises
     ------
@@ -518,7 +529,7 @@ def mark_all(folder: Path, out: Path, seed: str, seed_file: Path | None = None) 
 
     def tabulate() -> None:
         pages = [t.page for t in things if t.page in marks]
-        kept.tabulate(table_of([(page, marks[page]) for page in pages], prepared))
+        kept.tabulate(table_of([(page, marks[page]) for page in pages], prepared, table))
 
     tabulate()
     for thing in things:
@@ -580,6 +591,9 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=build.DIST / "marks", help="folder for tables and feedback"
     )
+    parser.add_argument(
+        "--students", type=Path, help="table with the columns `submission` and `number`"
+    )
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
     options = parser.parse_args()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that it lacks
@@ -590,7 +604,8 @@ def main() -> int:
     seed = read_seed(options.seed_file)
     file = options.seed_file or (SEED_FILE.expanduser() if SEED not in os.environ else None)
     try:
-        marks = mark_all(folder, out, seed, file)
+        table = students.read(options.students) if options.students else None
+        marks = mark_all(folder, out, seed, file, table)
     except sandbox.Unprotected as error:
         sys.exit(f"Nothing was run, for it could not be done safely: {error}")
     except ValueError as error:
@@ -600,6 +615,8 @@ def main() -> int:
         sys.exit(f"Stopped: {why}. What was marked is kept; the same command goes on from there.")
     refused = sum(bool(m.refused) for m in marks)
     some = f", {refused} of them not marked" if refused else ""
+    nameless = sum(not students.number_of(m.name, table) for m in marks)
+    some += f", {nameless} without a student number" if nameless else ""
     print(f"{len(marks)} submissions{some}, table in {out / 'marks.csv'}")
     return SOME_REFUSED if refused else 0
 

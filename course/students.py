@@ -1,0 +1,81 @@
+"""Which student number belongs to a submission: from a table of the teacher's, or from its name.
+
+The table is a CSV file with the columns `submission` and `number`. A submission is meant by its
+name as it stands in `marks.csv`, by the name of its folder, or by what stands in front of the first
+`_` there, as in the folders that Moodle makes: `Ada Lovelace_123_assignsubmission_file`. What the
+table does not name has no number.
+
+Without a table, the number is the one run of five to twelve digits in the name. Moodle's number of
+a hand-in is none, and neither is a date such as 20270114. Where there are several, none is taken.
+"""
+
+import csv
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+IN_NAME = re.compile(r"(?<!\d)(?!20\d\d[01]\d[0-3]\d(?!\d))\d{5,12}(?!\d)(?!_assignsubmission)")
+NUMBER = re.compile(r"[\w.-]{1,40}")
+COLUMNS = ("submission", "number")
+
+
+def read(path: Path) -> dict[str, str]:
+    """Return submission -> number from a teacher's table.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such file, a column is missing, a number is none, or a submission has two.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
+    first = text.partition("\n")[0]
+    rows = list(csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count)))
+    head = [name.strip().lower() for name in rows[0]] if rows else []
+    if missing := [name for name in COLUMNS if name not in head]:
+        raise ValueError(
+            f"{path.name} needs the columns {' and '.join(COLUMNS)}; of these, {missing} "
+            f"{'is' if len(missing) == 1 else 'are'} not among {head}"
+        )
+    found: dict[str, str] = {}
+    for line, row in enumerate(rows[1:], start=2):
+        cells = dict(zip(head, map(str.strip, row), strict=False))
+        name, number = (cells.get(column, "") for column in COLUMNS)
+        if not name and not number:
+            continue
+        if not name or not NUMBER.fullmatch(number):
+            raise ValueError(
+                f"{path.name}, line {line}: a number must have letters, digits, dots and dashes "
+                f"only, and stand beside a submission; got {number!r} for {name!r}"
+            )
+        if found.setdefault(name.casefold(), number) != number:
+            raise ValueError(
+                f"{path.name}, line {line}: {name!r} has two numbers, "
+                f"{found[name.casefold()]} and {number}; keep one of them"
+            )
+    return found
+
+
+def number_of(name: str, table: dict[str, str] | None = None) -> str:
+    """Return the number of a submission, or "" where neither table nor name has one."""
+    top = name.partition("/")[0]
+    for key in (name, top, top.partition("_")[0]):
+        if table is not None and key.casefold() in table:
+            return table[key.casefold()]
+    if table is not None:
+        return ""
+    in_name = set(IN_NAME.findall(name))
+    return in_name.pop() if len(in_name) == 1 else ""
+
+
+def twice(numbers: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Say which student handed in an assignment twice, from submission, assignment and number."""
+    first: dict[tuple[str, str], str] = {}
+    found = []
+    for name, assignment, number in numbers:
+        other = first.setdefault((assignment, number), name)
+        if number and other != name:
+            found.append(f"{other} and {name} are both of student {number}")
+    return found
