@@ -4,6 +4,7 @@ They are read from the source, so a new one can be found the day it is written.
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,7 +51,8 @@ def _walk(node: ast.AST, module: str, inside: tuple[str, ...]) -> Iterable[Messa
     if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
         inside = (*inside, node.name)
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-        yield Message(" ".join(_text(node.exc.args[0]).split()), module, inside)
+        text = re.sub("…+", "…", " ".join(_text(node.exc.args[0]).split()))
+        yield Message(text, module, inside)
     for child in ast.iter_child_nodes(node):
         yield from _walk(child, module, inside)
 

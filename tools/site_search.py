@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "book" / "search.yml"
 INDEX = "search-index.js"
+BARE = 0.4  # what a heading without a text of its own is worth
 LARGEST = 800  # kB that the index may have
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -72,7 +73,7 @@ class Index:
         where = f"{section.page.removeprefix('book/')}#{section.anchor}"
         weights = self.typed["weights"]
         page = max((key for key in weights if where.startswith(key)), key=len, default=None)
-        aside = self.typed["aside"].get(section.title, 1)
+        aside = self.typed["aside"].get(section.title, 1 if section.prose else BARE)
         return (weights[page] if page else 1) * aside
 
     def text(self, section: Section) -> Counter[str]:
@@ -169,23 +170,31 @@ class IndexOfWords(SphinxDirective):
         """Return a paragraph for each first letter."""
         self.env.note_dependency(str(WORDS))
         typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))["asked"]
-        found = [(phrase, where) for where, phrases in typed.items() for phrase in phrases]
-        found.sort(key=lambda one: (one[0].lower(), one[1]))
+        found: dict[str, list[tuple[str, str]]] = {}
+        for where, phrases in typed.items():
+            for phrase in phrases:
+                found.setdefault(phrase.lower(), []).append((phrase, where))
         box = nodes.container(classes=[search_sections.INDEX])
-        for letter, group in groupby(found, key=lambda one: _letter(one[0])):
+        for letter, group in groupby(sorted(found), key=_letter):
             box += nodes.rubric("", letter)
-            box += self._links(list(group))
+            box += self._links([found[phrase] for phrase in group])
         return [box]
 
-    def _links(self, group: list[tuple[str, str]]) -> nodes.bullet_list:
-        here = Path(self.env.docname).parent.as_posix()
+    def _links(self, group: list[list[tuple[str, str]]]) -> nodes.bullet_list:
         links = nodes.bullet_list()
-        for phrase, where in group:
-            page, anchor = where.split("#")
-            target = relpath(f"book/{page}.html", here) + f"#{anchor}" * bool(anchor)
-            link = nodes.reference("", phrase, refuri=target, internal=True)
-            links += nodes.list_item("", nodes.paragraph("", "", link))
+        for places in group:
+            line = nodes.paragraph()
+            for number, (phrase, where) in enumerate(places, start=1):
+                line += nodes.Text(", " if number > 1 else "")
+                line += self._link(phrase if number == 1 else f"{phrase} ({number})", where)
+            links += nodes.list_item("", line)
         return links
+
+    def _link(self, said: str, where: str) -> nodes.reference:
+        page, anchor = where.split("#")
+        here = Path(self.env.docname).parent.as_posix()
+        target = relpath(f"book/{page}.html", here) + f"#{anchor}" * bool(anchor)
+        return nodes.reference("", said, refuri=target, internal=True)
 
 
 def _letter(phrase: str) -> str:

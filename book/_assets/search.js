@@ -211,7 +211,7 @@
     return hits.map(({ number, message, score }) => hit(number, message, score, marked));
   }
 
-  // Error messages of the library of which most was pasted, the fullest first.
+  // Error messages of the library of which most was pasted, the fullest first, one for each answer.
   function pasted(query) {
     const typed = new Set(words(query).map(stem));
     const sum = (all) => all.reduce((total, one) => total + rarity(sections(one)), 0);
@@ -223,6 +223,7 @@
       })
       .filter(({ score, share }) => score > 0 && share >= OF_MESSAGE)
       .sort((one, other) => other.score - one.score)
+      .filter(({ number }, at, all) => all.findIndex((one) => one.number === number) === at)
       .slice(0, 2);
   }
 
