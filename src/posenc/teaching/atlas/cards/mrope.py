@@ -40,7 +40,7 @@ turned = torch.complex(*q.chunk(2, -1)) * turn  # pairs (i, i + 8), as Qwen's mo
 ours = make("mrope").rotate(q, k, Places.at(p, x, 3))[0]
 assert torch.allclose(ours, torch.cat((turned.real, turned.imag), -1))""",
     papers=("wang2024qwen2vl", "bai2025qwen3vl"),
-    chapter="",
+    chapter="todays-models",
     more=(
         "RoPE has one number for a place, and a patch of a picture has two, of a film three. "
         "M-RoPE keeps RoPE's single row of frequencies and deals its pairs out: of the 64 pairs of "
