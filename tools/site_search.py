@@ -38,8 +38,9 @@ def words(text: str) -> list[str]:
     """Return the words of a text, as `search.js` cuts a question."""
     text = unicodedata.normalize("NFKC", text)
     names = re.findall(r"[^\W\d_]*[a-z]{3}[A-Z][a-z]{3}[^\W\d_]*", text)
-    text = " ".join([re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", text), *names])
-    return re.findall(r"[^\W_]+", re.sub(r"(\d),(?=\d{3})", r"\1", text.lower()))
+    text = " ".join([re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", text), *names]).lower()
+    text = re.sub(r"['’](s|t|re|ve|ll|d|m)\b", "", text)
+    return re.findall(r"[^\W_]+", re.sub(r"(\d),(?=\d{3})", r"\1", text))
 
 
 def _worth_a_search(word: str) -> bool:

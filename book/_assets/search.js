@@ -15,7 +15,7 @@
     const plain = text.normalize("NFKC");
     const names = plain.match(/\p{L}*[a-z]{3}[A-Z][a-z]{3}\p{L}*/gu) ?? [];
     const all = [plain.replace(/([a-z]{3})([A-Z][a-z]{3})/g, "$1 $2"), ...names].join(" ");
-    return all.toLowerCase().replace(/(\d),(?=\d{3})/g, "$1").match(/[\p{L}\p{N}]+/gu) ?? [];
+    return all.toLowerCase().replace(/['’](s|t|re|ve|ll|d|m)\b/g, "").replace(/(\d),(?=\d{3})/g, "$1").match(/[\p{L}\p{N}]+/gu) ?? [];
   }
 
   // Cut the endings of English, and no more than that two forms of a word meet.
@@ -26,7 +26,7 @@
   }
 
   function cut(word) {
-    if (/\d/.test(word) || word.length < 4) return word;
+    if (/\d|^embed$/.test(word) || word.length < 4) return word;
     let short = word.replace(/ies$/, "y").replace(/([^su])s$/, "$1").replace(/iz(e|ed|ing|ation)$/, "is$1");
     const bare = short.replace(/(ational|ation|ating|ated|ator|ate|ing|ied|ed|er|est|ly|al|e|y)$/, "");
     if (bare.length >= 3 && /[aeiouy]/.test(bare)) short = bare;

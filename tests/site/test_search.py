@@ -25,6 +25,8 @@ from posenc import attention, encodings, models, tables
 
 ASKED = yaml.safe_load((ROOT / "tests/site/searches.yml").read_text(encoding="utf-8"))
 ENOUGH = 0.9  # of the questions; among the first three hits
+NEARLY = 0.85  # of the few that nothing was tuned on
+NOT_TUNED_ON = ("held_out", "last")
 MESSAGE = "ValueError: "
 
 
@@ -131,17 +133,19 @@ def page_text(site: Path, path: str) -> str:
 
 @pytest.mark.browser
 def test_nine_in_ten_questions_are_answered_among_the_first_three(found):
-    missed, told = [], []
+    missed, told, rates = [], [], {}
     for part, questions in ASKED.items():
         hits = found([one["asked"] for one in questions])
         bad = [
             one["asked"] for one, h in zip(questions, hits, strict=True) if not {*h} & {*one["at"]}
         ]
         told.append(f"{part}: {len(questions) - len(bad)} of {len(questions)}")
+        rates[part] = 1 - len(bad) / len(questions)
         missed += bad
     report = "\n".join([*told, *missed])
     print(report)
     assert len(missed) <= (1 - ENOUGH) * sum(map(len, ASKED.values())), report
+    assert min(rates[part] for part in NOT_TUNED_ON) >= NEARLY, report
 
 
 @pytest.mark.browser
