@@ -155,7 +155,7 @@ def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown,
 
 
 def test_every_block_of_the_librarys_page_shows_what_it_prints():
-    assert len(SHOWN) == PAGE.count("```python") == 3
+    assert len(SHOWN) == PAGE.count("```python") == 4
 
 
 def test_attention_encodings_and_models_stand_alone(library):

@@ -24,12 +24,11 @@ class ReleasedModels(Explorable):
     name = "released-models"
     title = "The clocks of released models"
     caption = (
-        "One dial for each pair of a head, in the order of its dimensions. Shaded: the angles that "
-        "texts of the length which the model is made for have shown. A hand shows how far a pair "
-        "turns between the two tokens farthest apart that can meet. A hand with a diamond, and a "
-        "thick arc, are new angles; a shaded dial without a hand has gone all round. A dot is a "
-        "pair that stands still. Above, a tall bar is a layer that sees everything, a low one sees "
-        "a window, and an open one has no positions."
+        "One dial for each pair of a head. Shaded are the angles that texts of the length which "
+        "the model is made for have shown. A hand shows how far a pair turns between the two "
+        "farthest tokens that can meet; where it has gone all round, there is none. A diamond and "
+        "a thick arc are new angles, and a dot is a pair that stands still. The bars above are the "
+        "layers: tall ones see everything, low ones a window, and open ones have no positions."
     )
     alt = (
         "64 dials in six rows. The fast ones are shaded all over; from the eleventh dial of the "

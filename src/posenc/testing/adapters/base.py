@@ -144,6 +144,8 @@ class Adapter:
                 raise CannotAsk(f"it takes no {word}")
         if self.needs_positions and "positions" not in given:
             given["positions"] = self.placed(counted(x, given))
+        if "positions" in given:
+            given["positions"] = given["positions"].expand(len(x), *given["positions"].shape[1:])
         return _output(self.call(x, **given), x)
 
     def placed(self, places: Tensor) -> Tensor:

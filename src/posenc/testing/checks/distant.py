@@ -11,8 +11,8 @@ from posenc.testing.checks.making import check
 STEPS = 5
 
 
-def smallest_step(asked: Asked, start: int) -> float:
-    """Return the smallest change of the last token's output as it moves on by one place."""
+def steps(asked: Asked, start: int) -> torch.Tensor:
+    """Return how far each step of the last token, by one place, changes its output."""
     subject = asked.subject()
     x = subject.tokens(1, 2)
     outs = torch.stack(
@@ -21,7 +21,7 @@ def smallest_step(asked: Asked, start: int) -> float:
             for t in range(1, STEPS + 2)
         ]
     )
-    return float((outs[1:] - outs[:-1]).double().norm(dim=-1).min())
+    return (outs[1:] - outs[:-1]).double().norm(dim=-1)
 
 
 @check(
@@ -29,19 +29,19 @@ def smallest_step(asked: Asked, start: int) -> float:
     promise="longest",
     page="rotary",
     hint="places are held in a type that skips whole numbers there, as bfloat16 does above 256.",
-    at_least=0.01,
+    at_least=1e-6,
 )
 def neighbours(asked: Asked) -> Iterator[Seen]:
     """Let the second of two tokens move on by a place, at the beginning and far from it."""
     asked.needs_positions()
     longest = asked.promises.longest or (asked.trained or 4096)
-    near = smallest_step(asked, 0)
+    near = float(steps(asked, 0).median())
     if near == 0:
         raise CannotAsk("already at the beginning, a step changes nothing")
     ratios = {}
     for start in sorted({min(at, longest) - STEPS - 2 for at in (300, 1000, 2000, longest)}):
         if start > 0:
-            ratios[start] = smallest_step(asked, start) / near
+            ratios[start] = float(steps(asked, start).min()) / near
     if not ratios:
         raise CannotAsk(f"it has {longest} places only")
     worst = min(ratios, key=lambda one: ratios[one])

@@ -8,6 +8,7 @@ from posenc.testing.adapters.base import Adapter, CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
+ROWS = 8
 FAR = (0, 500, 503, 2000, 4001)
 HINT = "positions, angles or a bias are computed in the half type: compute them wide, round last."
 
@@ -29,9 +30,9 @@ def rounded(subject: Adapter, dtype: torch.dtype) -> Adapter:
 
 def error(asked: Asked, wide: Adapter, half: Adapter, places: Sequence[float]) -> float:
     """Return how far the outputs of a module in half precision are from those of a wide one."""
-    x = wide.tokens(1, len(places))
+    x = wide.tokens(ROWS, len(places))
     if not asked.reads_positions():
-        x = wide.tokens(1, min(int(places[-1]) + 1, 400, asked.trained or 400))
+        x = wide.tokens(ROWS, min(int(places[-1]) + 1, 400, asked.trained or 400))
         given: dict[str, torch.Tensor] = {}
     else:
         given = {"positions": wide.at(places)}
@@ -60,7 +61,7 @@ def distant(asked: Asked, *, built: bool) -> Iterator[Seen]:
         due = max(0.15, 6 * near)
         name = str(dtype).removeprefix("torch.")
         how = f"built in {name}" if built else f"cast to {name}"
-        shown = f"{len(far)} tokens at {', '.join(map(str, far))}, {how}"
+        shown = f"{ROWS} rows of {len(far)} tokens at {', '.join(map(str, far))}, {how}"
         yield Seen(error(asked, wide, half, far), shown, due, f"side by side {near:.2g}")
 
 

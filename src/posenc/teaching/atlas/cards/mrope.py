@@ -40,7 +40,7 @@ turned = torch.complex(*q.chunk(2, -1)) * turn  # pairs (i, i + 8), as Qwen's mo
 ours = make("mrope").rotate(q, k, Places.at(p, x, 3))[0]
 assert torch.allclose(ours, torch.cat((turned.real, turned.imag), -1))""",
     papers=("wang2024qwen2vl", "bai2025qwen3vl"),
-    chapter="",
+    chapter="todays-models",
     more=(
         "A place in a text is one number, a place in a picture two, a place in a film three. "
         "M-RoPE keeps RoPE's single row of frequencies and deals its pairs out to the three axes. "
