@@ -70,20 +70,28 @@ def load_tried(records: Iterable[dict] | None = None) -> Tried:
     if records is None:
         records = results.read_records(results.folder() / "lab.jsonl")
     kept = [r for r in store.unique(iter(records)) if r.get("protocol") == repairs.HASH]
-    finished = {r["key"]: r for r in kept if "error" not in r}
-    tables.check_one_version(finished.values())
-    whole = [seed for seed in range(PROTOCOL["seeds"]) if _keys(seed) <= finished.keys()]
+    finished = [r for r in kept if "error" not in r]
+    tables.check_one_version(finished)
+    by_cell = {(r["seed"], r["dataset"], _label(r["settings"])): r["metrics"] for r in finished}
+    asked = [(task, row.label) for task, row in repairs.places()]
+    seeds = range(PROTOCOL["seeds"])
+    whole = [seed for seed in seeds if all((seed, *one) in by_cell for one in asked)]
     shares: dict = defaultdict(dict)
     for seed in whole:
-        for task, row in repairs.places():
-            metrics = finished[repairs.cell(task, row, seed).key]["metrics"]["readings"]
-            for reading, scores in metrics.items():
-                shares[task, _name(row.label, reading)][seed] = scores["token"]
+        for task, label in asked:
+            for reading, scores in by_cell[seed, task, label]["readings"].items():
+                shares[task, _name(label, reading)][seed] = scores["token"]
     return Tried(dict(shares), tuple(whole))
 
 
-def _keys(seed: int) -> set[str]:
-    return {repairs.cell(task, row, seed).key for task, row in repairs.places()}
+def _label(settings: dict) -> str:
+    """Return the label of the row of a record."""
+    made = (settings["encoding"], settings["encoding_options"], [*settings["without"]])
+    return next(
+        row.label
+        for row in repairs.ROWS
+        if made == (row.encoding, dict(row.options), [*row.without])
+    )
 
 
 def _name(label: str, reading: str) -> str:

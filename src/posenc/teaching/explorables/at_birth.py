@@ -54,7 +54,7 @@ class AtBirth(Explorable):
         found = shares(str(state["encoding"]), int(state["depth"]))
         marks = "".join(
             drawing.element("path", class_="axis", d=f"M{_LEFT - 4} {top(one)}H352")
-            + drawing.text(_LEFT - 7, top(one) + 3, f"{one:g}", class_="label small end")
+            + drawing.text(_LEFT - 7, top(one) + 3, f"{one:g}", class_="small end")
             for one in _MARKS
         )
         bars = "".join(
