@@ -19,6 +19,7 @@ from posenc.attention import SelfAttention, rope
 from posenc.frequencies import geometric
 from posenc.models import LanguageModel
 from posenc.testing import CHECKS, Adapter, BrokenPromise, check_attention, command_line
+from posenc.testing.gallery import PaddingSeen
 
 ROOT = Path(__file__).parents[2]
 
@@ -123,6 +124,16 @@ def test_positions_that_are_ignored_never_pass():
     report = check_attention(make, relative=True, only="moving all tokens changes nothing")
     assert report["moving all tokens changes nothing"].outcome == "ignored"
     assert not report.passed
+
+
+def test_a_mask_that_is_ignored_does_not_pass_behind_a_causal_one():
+    class Forgets(PaddingSeen):
+        def places(self, x, positions, padding, documents, cache):  # noqa: ARG002
+            return super().places(x, positions, None, documents, cache)
+
+    found = check_attention(Forgets, padding="right", measure=False)
+    right = found["padding on the right changes nothing"]
+    assert (right.outcome, found.failures) == ("ignored", ())
 
 
 def test_what_was_promised_not_to_be_is_a_failure_if_it_is():

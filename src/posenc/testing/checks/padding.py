@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from posenc.testing.adapters.base import counted
+from posenc.testing.adapters.base import Ignored, counted
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
@@ -27,6 +27,18 @@ def padded(asked: Asked, length: int, side: str, *, count: bool) -> float:
     return difference(out, asked.subject().outputs(x))
 
 
+def needs_mask(asked: Asked) -> None:
+    """Raise Ignored if a mask is taken, and to hide a token changes nothing at all."""
+    subject = asked.subject()
+    x = subject.tokens(1, 4)
+    real = torch.ones(1, 4, dtype=torch.bool)
+    hidden = real.clone()
+    hidden[:, -2] = False
+    last = [subject.outputs(x, padding=one)[:, -1:] for one in (hidden, real)]
+    if difference(*last) == 0:
+        raise Ignored("a padding mask is taken, and to hide a token by it changes nothing at all")
+
+
 def sides(asked: Asked, side: str) -> Iterator[Seen]:
     """Pad without positions; where that is not enough, give those of the real tokens."""
     for length in (n for n in asked.lengths(2) if n + N_PADDED <= (asked.trained or 100)):
@@ -36,6 +48,7 @@ def sides(asked: Asked, side: str) -> Iterator[Seen]:
             number = padded(asked, length, side, count=True)
             shown += ", and positions that count the real ones"
         yield Seen(number, shown)
+    needs_mask(asked)  # what is right may be so by chance, as behind a causal mask
 
 
 @check(
