@@ -16,6 +16,8 @@ from posenc.experiments.lengths import train as bench
 from posenc.guide.measured import Measured, measured
 from posenc.teaching.atlas import card, cards
 from posenc.teaching.atlas.card import FAMILIES
+from posenc.teaching.atlas.facts import facts
+from posenc.teaching.atlas.used import users
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]
 
@@ -153,3 +155,14 @@ def test_the_page_says_which_later_encodings_the_benchmark_trained(monkeypatch, 
     now = replace(edition.read_edition(), sets=sets)
     monkeypatch.setattr(edition, "read_edition", lambda: now)
     assert words in atlas.in_the_benchmark()
+
+
+def test_a_card_names_its_users_where_the_register_knows_one():
+    notebooks = [nbformat.read(atlas.path(f"atlas/{family}"), 4) for family in FAMILIES]
+    cells = [cell.source for one in notebooks for cell in one.cells if "- **Door:**" in cell.source]
+    counted = [re.search(r"\*\*Used by:\*\* .*?(\d+) of", cell) for cell in cells]
+    assert len(cells) == len(cards())
+    assert sum(map(bool, counted)) == len(users())
+    lines = {name: atlas.lines(one, facts(name), Measured()) for name, one in cards().items()}
+    assert f"{len(users()['rotary'].released)} of the" in lines["rotary"]
+    assert {name for name, text in lines.items() if "**Used by:**" in text} == users().keys()

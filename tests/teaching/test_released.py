@@ -106,6 +106,12 @@ def test_the_sentence_below_says_what_is_drawn(state, said):
     assert said in figure.summary(figure.first() | state)
 
 
+def test_a_slider_of_lengths_says_them_as_people_do():
+    html = the_map.ReleasedModels().html()
+    assert 'data-said="1k 2k 4k 8k 16k 32k 64k 128k 256k 512k 1M" aria-valuetext="4k"' in html
+    assert '<output for="explorable-released-models-power">4k</output>' in html
+
+
 def test_no_sentence_counts_one_hand_as_several():
     for model in the_map.models().values():
         for kind in model["kinds"]:
