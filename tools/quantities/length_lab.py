@@ -134,10 +134,11 @@ def cutting_guesses_where_far():
     return abs(_farthest("recall")["rotary: cut"] - 0.1) < 0.05
 
 
-def a_layer_without_goes_farthest():
-    """On recall, of all rows."""
+def two_gain_where_far():
+    """On recall: NTK and a second layer without positions, by more than ten points over RoPE."""
     shares = _farthest("recall")
-    return max(shares, key=shares.get) == "rotary, then none"
+    two = shares["rotary: ntk"], shares["rotary, then none"]
+    return bool(min(two) > shares["rotary"] + 0.1)
 
 
 def ntk_helps_where_far():
