@@ -28,6 +28,10 @@ LENGTHS = (2, 3, 5, 8, 13)
 """Numbers of tokens that are tried, the shortest first."""
 
 
+class Late(BaseException):
+    """Time is up. No Exception, lest whoever takes errors for refusals waits without a limit."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """What one input showed: a number, and the input in words.
@@ -123,11 +127,11 @@ class Check:
             return self._finding(asked, "cannot", came=str(reason))
         except Ignored as reason:
             return self._finding(asked, "ignored", came=str(reason))
-        except TimeoutError:
+        except Late:
             return self._failed(asked, f"no answer within {seconds:g} seconds")
         except WrongOutput as error:
             return self._failed(asked, str(error), self.hint)
-        except Exception as error:  # whatever it is, it is a finding
+        except (Exception, SystemExit) as error:  # whatever it is, it is a finding
             first = (str(error).strip() or "no message").splitlines()[0]
             return self._failed(asked, f"{type(error).__name__}: {first:.200}")
 
@@ -236,7 +240,7 @@ def wake(module: nn.Module) -> None:
 
 
 def within(seconds: float, function: Callable[[], Finding]) -> Finding:
-    """Return what a function returns, or raise TimeoutError once it takes too long."""
+    """Return what a function returns, or raise Late once it takes too long."""
     on_main = threading.current_thread() is threading.main_thread()
     return (
         _by_signal(seconds, function)
@@ -247,7 +251,7 @@ def within(seconds: float, function: Callable[[], Finding]) -> Finding:
 
 def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
     def late(*_: Any) -> None:
-        raise TimeoutError
+        raise Late
 
     before, started = signal.signal(signal.SIGALRM, late), time.monotonic()
     others, repeat = signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -276,7 +280,7 @@ def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:
     thread.start()
     thread.join(seconds)
     if not got:
-        raise TimeoutError
+        raise Late
     if isinstance(got[0], BaseException):
         raise got[0]
     found: Finding = got[0]
