@@ -231,6 +231,25 @@ def test_what_the_module_raises_is_a_finding_even_if_it_would_end_the_program():
             assert report.failures[0].came.startswith(type(error).__name__)
 
 
+def test_a_hint_belongs_to_what_came():
+    def hint(what):
+        class Gives(nn.Linear):
+            def forward(self, x):
+                return what(super().forward(x))
+
+        (broken,) = check_attention(lambda: Gives(8, 8)).failures
+        return broken.hint
+
+    assert "NaN" in hint(lambda out: out * float("nan"))
+    assert "Adapter" in hint(lambda out: {"out": out})
+    assert "pooled" in hint(lambda out: out.mean(1))
+
+
+def test_a_file_is_no_module(tmp_path, capsys):
+    assert command_line.main([f"{tmp_path}/layers.py:make"]) == 2
+    assert "layers:make, in its own folder" in capsys.readouterr().err
+
+
 def test_the_callers_random_numbers_threads_and_types_stay_as_they_were():
     torch.manual_seed(1)
     state = torch.get_rng_state()

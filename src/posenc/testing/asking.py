@@ -18,6 +18,7 @@ from posenc.testing.adapters.base import (
     Adapter,
     CannotAsk,
     Ignored,
+    NoTensor,
     UseError,
     WrongOutput,
 )
@@ -26,6 +27,10 @@ from posenc.testing.report import Finding
 
 LENGTHS = (2, 3, 5, 8, 13)
 """Numbers of tokens that are tried, the shortest first."""
+NOT_FINITE = (
+    "a query sees no key at all, and the softmax of nothing but -inf is NaN, or a number overflows."
+)
+"""The usual reason for NaN, whatever was asked."""
 
 
 class Late(BaseException):
@@ -129,6 +134,8 @@ class Check:
             return self._finding(asked, "ignored", came=str(reason))
         except Late:
             return self._failed(asked, f"no answer within {seconds:g} seconds")
+        except NoTensor as error:
+            return self._failed(asked, str(error), "it is inside, and an Adapter can take it out.")
         except WrongOutput as error:
             return self._failed(asked, str(error), self.hint)
         except (Exception, SystemExit) as error:  # whatever it is, it is a finding
@@ -160,6 +167,7 @@ class Check:
             smallest=seen.shown,
             number=seen.number,
             due=due,
+            hint=NOT_FINITE if math.isnan(seen.number) else self.hint,
         )
 
     def _due(self, asked: Asked, seen: Seen) -> float:
