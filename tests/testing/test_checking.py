@@ -213,6 +213,54 @@ def test_no_check_waits_longer_than_it_should_in_other_threads_either():
     assert [r.failures[0].came for r in reports] == ["no answer within 0.3 seconds"] * 2
 
 
+def test_a_long_input_that_hangs_is_no_refusal_and_no_wait_without_a_limit():
+    class HangsOnLong(nn.Linear):
+        def forward(self, x):
+            if x.shape[1] > 20:
+                time.sleep(5)
+            return super().forward(x)
+
+    before = time.monotonic()
+    name = "the same input gives the same answer after another one"
+    report = check_attention(lambda: HangsOnLong(8, 8), seconds=0.3, only=name)
+    assert time.monotonic() - before < 4
+    assert report[name].outcome == "broken"
+    assert report[name].came == "no answer within 0.3 seconds"
+
+
+def test_what_the_module_raises_is_a_finding_even_if_it_would_end_the_program():
+    class Raises(nn.Linear):
+        def forward(self, _):
+            raise error
+
+    def cannot_be_built():
+        raise error
+
+    for error in (SystemExit(3), TimeoutError("of its own")):
+        for make in (lambda: Raises(8, 8), cannot_be_built):
+            report = check_attention(make)
+            assert report.failures[0].came.startswith(type(error).__name__)
+
+
+def test_a_hint_belongs_to_what_came():
+    def hint(what):
+        class Gives(nn.Linear):
+            def forward(self, x):
+                return what(super().forward(x))
+
+        (broken,) = check_attention(lambda: Gives(8, 8)).failures
+        return broken.hint
+
+    assert "NaN" in hint(lambda out: out * float("nan"))
+    assert "Adapter" in hint(lambda out: {"out": out})
+    assert "pooled" in hint(lambda out: out.mean(1))
+
+
+def test_a_file_is_no_module(tmp_path, capsys):
+    assert command_line.main([f"{tmp_path}/layers.py:make"]) == 2
+    assert "layers:make, in its own folder" in capsys.readouterr().err
+
+
 def test_the_callers_random_numbers_threads_and_types_stay_as_they_were():
     torch.manual_seed(1)
     state = torch.get_rng_state()

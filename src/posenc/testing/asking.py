@@ -18,6 +18,7 @@ from posenc.testing.adapters.base import (
     Adapter,
     CannotAsk,
     Ignored,
+    NoTensor,
     UseError,
     WrongOutput,
 )
@@ -26,6 +27,14 @@ from posenc.testing.report import Finding
 
 LENGTHS = (2, 3, 5, 8, 13)
 """Numbers of tokens that are tried, the shortest first."""
+NOT_FINITE = (
+    "a query sees no key at all, and the softmax of nothing but -inf is NaN, or a number overflows."
+)
+"""The usual reason for NaN, whatever was asked."""
+
+
+class Late(BaseException):
+    """Time is up. No Exception, lest whoever takes errors for refusals waits without a limit."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +132,13 @@ class Check:
             return self._finding(asked, "cannot", came=str(reason))
         except Ignored as reason:
             return self._finding(asked, "ignored", came=str(reason))
-        except TimeoutError:
+        except Late:
             return self._failed(asked, f"no answer within {seconds:g} seconds")
+        except NoTensor as error:
+            return self._failed(asked, str(error), "it is inside, and an Adapter can take it out.")
         except WrongOutput as error:
             return self._failed(asked, str(error), self.hint)
-        except Exception as error:  # whatever it is, it is a finding
+        except (Exception, SystemExit) as error:  # whatever it is, it is a finding
             first = (str(error).strip() or "no message").splitlines()[0]
             return self._failed(asked, f"{type(error).__name__}: {first:.200}")
 
@@ -156,6 +167,7 @@ class Check:
             smallest=seen.shown,
             number=seen.number,
             due=due,
+            hint=NOT_FINITE if math.isnan(seen.number) else self.hint,
         )
 
     def _due(self, asked: Asked, seen: Seen) -> float:
@@ -236,7 +248,7 @@ def wake(module: nn.Module) -> None:
 
 
 def within(seconds: float, function: Callable[[], Finding]) -> Finding:
-    """Return what a function returns, or raise TimeoutError once it takes too long."""
+    """Return what a function returns, or raise Late once it takes too long."""
     on_main = threading.current_thread() is threading.main_thread()
     return (
         _by_signal(seconds, function)
@@ -247,7 +259,7 @@ def within(seconds: float, function: Callable[[], Finding]) -> Finding:
 
 def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
     def late(*_: Any) -> None:
-        raise TimeoutError
+        raise Late
 
     before, started = signal.signal(signal.SIGALRM, late), time.monotonic()
     others, repeat = signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -276,7 +288,7 @@ def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:
     thread.start()
     thread.join(seconds)
     if not got:
-        raise TimeoutError
+        raise Late
     if isinstance(got[0], BaseException):
         raise got[0]
     found: Finding = got[0]

@@ -118,7 +118,7 @@ def _check_made_anew(make: Callable[[], Any]) -> None:
     """Raise UseError if the same module comes back twice, as checks cast and move what they get."""
     try:
         one, other = (getattr(made, "module", made) for made in (make(), make()))
-    except Exception:  # that will be the first finding
+    except (Exception, SystemExit):  # that will be the first finding
         return
     if isinstance(one, nn.Module) and one is other:
         raise UseError(
@@ -132,5 +132,5 @@ def _name(make: Callable[[], Any], adapted: Callable[[], Adapter]) -> str:
     """Return what to call it, even if it cannot be built."""
     try:
         return adapted().name
-    except Exception:  # that was the first finding
+    except (Exception, SystemExit):  # that was the first finding
         return getattr(make, "__name__", "the module")

@@ -55,6 +55,12 @@ def find(path: str) -> Callable[[], Any]:
     module, colon, name = path.partition(":")
     if not (module and colon and name):
         raise ValueError(f"factory must be module:function, such as mylayers:make, got {path!r}")
+    if module.endswith(".py"):
+        name_alone = os.path.basename(module).removesuffix(".py")
+        raise ValueError(
+            f"factory must name a module as `import` does: {name_alone}:{name}, in its own folder, "
+            f"got {path!r}"
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     found = importlib.import_module(module)

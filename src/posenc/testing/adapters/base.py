@@ -28,6 +28,10 @@ class WrongOutput(Exception):
     """What came back is no output for these tokens."""
 
 
+class NoTensor(WrongOutput):
+    """What came back is no tensor, nor does it begin with one."""
+
+
 class Adapter:
     """A module, as the checks see it.
 
@@ -195,7 +199,7 @@ def _output(came: Any, x: Tensor) -> Tensor:
     if isinstance(came, tuple | list) and came:
         came = came[0]
     if not isinstance(came, Tensor):
-        raise WrongOutput(f"{type(came).__name__} instead of a tensor")
+        raise NoTensor(f"{type(came).__name__} instead of a tensor")
     if came.ndim < 3 or came.shape[:2] != x.shape[:2]:
         raise WrongOutput(
             f"an output of shape {tuple(came.shape)} for {x.shape[0]} rows of {x.shape[1]} tokens"
