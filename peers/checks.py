@@ -498,7 +498,9 @@ def ask(case: Case) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> int:
     """Return 0 if every model answers as this file says it does."""
     parser = argparse.ArgumentParser(prog="python -m peers.checks", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "checks.json")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "results" / "checks.json", help="where results go"
+    )
     parser.add_argument("--only", nargs="+", help="cases whose names begin so; nothing is stored")
     options = parser.parse_args(arguments)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -152,7 +152,15 @@ def test_what_is_copied_as_python_runs(name):
     from posenc.experiments.range_probe import explorable as kernels
     from posenc.guide import chooser
     from posenc.teaching import program, released
-    from posenc.teaching.explorables import at_birth, doors, drowning, ruler, shuffle, two_sentences
+    from posenc.teaching.explorables import (
+        at_birth,
+        doors,
+        drowning,
+        learned_hands,
+        ruler,
+        shuffle,
+        two_sentences,
+    )
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
@@ -165,6 +173,7 @@ def test_what_is_copied_as_python_runs(name):
         two_sentences,
         drowning,
         at_birth,
+        learned_hands,
         program,
         released,
     ]

@@ -358,8 +358,8 @@ def test_scaled_angles_stay_in_float32_in_half_types(dtype):
             "scaling_options must be a mapping",
         ),
         (
-            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta_fast": 1}},
-            "beta_fast must be above beta_slow = 1.0",
+            {"scaling": "yarn", "original_length": 20, "scaling_options": {"beta_fast": 0.5}},
+            "beta_fast must be at least beta_slow = 1.0",
         ),
         (
             {"scaling": "yarn", "original_length": 20, "scaling_options": {"attention_factor": 0}},

@@ -38,7 +38,7 @@ class LearnedHands(Explorable):
         Preset("Place 127", {"place": 127}),
         Preset("Place 300", {"place": 300}),
     )
-    python = "np.degrees(np.angle(hands[{place} - 1] / hands[{place} - 2]))"
+    python = "[learned_hands.turn(i, {place}) for i in range(5)]"
 
     def data(self) -> dict:
         """Return the angles of the hands at every place, their lengths and their speeds."""
