@@ -135,16 +135,15 @@ def cutting_guesses_where_far():
 
 
 def two_gain_where_far():
-    """On recall: NTK and a second layer without positions, by more than ten points over RoPE."""
+    """On recall NTK and YaRN, by more than ten points over RoPE."""
     shares = _farthest("recall")
-    two = shares["rotary: ntk"], shares["rotary, then none"]
-    return bool(min(two) > shares["rotary"] + 0.1)
+    return min(shares["rotary: ntk"], shares["rotary: yarn"]) > shares["rotary"] + 0.1
 
 
-def ntk_helps_where_far():
-    """On recall, of the schedules and of what they replace."""
-    shares = {n: _farthest("recall")[f"rotary: {n}"] for n in ("linear", "ntk", "yarn")}
-    return max(shares, key=shares.get) == "ntk" and shares["ntk"] > _farthest("recall")["rotary"]
+def a_layer_without_gains_where_far():
+    """On recall, over RoPE in both layers."""
+    shares = _farthest("recall")
+    return shares["rotary, then none"] > shares["rotary"]
 
 
 def dropping_is_not_yet_learned():
