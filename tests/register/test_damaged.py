@@ -82,3 +82,34 @@ def test_damaged_files(seed, tmp_path, capsys):
         said = capsys.readouterr()
         assert status in (0, 2)
         assert (said.err.count("\n"), bool(said.out)) == ((1, False) if status else (0, True))
+
+
+@pytest.mark.parametrize(
+    ("name", "entries", "message"),
+    [
+        ("gpt_oss", {"layer_types": ["foo"] * 36}, "lists 'foo', which is not known"),
+        (
+            "gpt_oss",
+            {"layer_types": ["sliding_attention"] * 36, "sliding_window": 0},
+            "sliding_window is 0",
+        ),
+        ("bert", {"position_embedding_type": "relative_key"}, "'relative_key'"),
+        (
+            "llama",
+            {"rope_scaling": {"type": "linear", "rope_type": "yarn", "factor": 2.0}},
+            "'linear' and rope_type 'yarn'",
+        ),
+    ],
+)
+def test_nothing_is_guessed(name, entries, message):
+    assert register.read(name).layers
+    with pytest.raises(register.ConfigError, match=message):
+        register.read({"model_type": name} | entries)
+
+
+@pytest.mark.parametrize(
+    "types", [{"type": "mrope", "rope_type": "default"}, {"type": "yarn", "rope_type": "yarn"}]
+)
+def test_two_names_of_one_schedule_agree(types):
+    config = {"model_type": "qwen2", "rope_scaling": {"factor": 2.0} | types}
+    assert register.read(config).layers

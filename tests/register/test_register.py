@@ -202,6 +202,7 @@ def test_layers_without_rotation_have_no_frequencies():
     ("changes", "sentence"),
     [
         ({"model_type": "nobody"}, "does not know model_type 'nobody'"),
+        ({"model_type": "llamma"}, "did you mean 'llama'"),
         ({"model_type": None}, "model_type must name the architecture, got None"),
         ({"rope_scaling": {"rope_type": "spiral"}}, "rope_type must be one of .*, got 'spiral'"),
         ({"rope_scaling": {"rope_type": ["yarn"]}}, "rope_type must be one of"),
@@ -312,6 +313,8 @@ def test_a_file_that_cannot_be_read_gets_one_line_and_an_exit_status(
 def test_a_missing_file_and_a_length_below_one_are_named(capsys):
     assert command_line.main(["nowhere.json"]) == 2
     assert "nowhere.json is neither a file nor a name of the register" in capsys.readouterr().err
+    assert command_line.main(["qwen_2"]) == 2
+    assert "did you mean 'qwen2'?" in capsys.readouterr().err
     assert command_line.main(["llama", "--length", "0"]) == 2
     assert "length" in capsys.readouterr().err
 

@@ -242,6 +242,25 @@ def test_what_the_module_raises_is_a_finding_even_if_it_would_end_the_program():
             assert report.failures[0].came.startswith(type(error).__name__)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_layer_in_half_precision_is_not_blamed_for_its_rounding(dtype):
+    class Restarts(SelfAttention):
+        def forward(self, x, positions=None, cache=None):
+            if cache is not None and positions is None:
+                positions = torch.arange(x.shape[1]).expand(x.shape[:2])
+            return super().forward(x, positions=positions, cache=cache)
+
+    promises = {"causal": True, "cached": True, "relative": True, "padding": "both"}
+    report = check_attention(lambda: ours("rotary").to(dtype), **promises)
+    assert report.passed, report
+    cast = report["distant tokens keep their places when cast to half precision"]
+    assert (cast.outcome, "build it in float32" in cast.came) == ("cannot", True)
+
+    rotary = encodings.make("rotary", 32, 4, 64)
+    wrong = check_attention(lambda: Restarts(32, 4, rotary, causal=True).to(dtype), cached=True)
+    assert "one token at a time equals all at once" in [one.name for one in wrong.failures]
+
+
 def test_a_hint_belongs_to_what_came():
     def hint(what):
         class Gives(nn.Linear):

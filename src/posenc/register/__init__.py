@@ -92,7 +92,7 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     family = reading.families().get(name)
     if family is None:
         raise ConfigError(
-            f"the register does not know model_type {name!r:.60}; names() lists what it knows"
+            f"the register does not know model_type {name!r:.60}; {reading.who_knows(name[:60])}"
         )
     trained = Values(held, family.get("defaults", {})).count("max_position_embeddings")
     entry = reading.released().get(config) if isinstance(config, str) else None

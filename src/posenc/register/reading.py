@@ -1,5 +1,6 @@
 """Reading a configuration: a mapping or a file. Nothing of it is executed, nothing is fetched."""
 
+import difflib
 import functools
 import json
 import os
@@ -56,10 +57,17 @@ def _held(name: str) -> dict[str, dict[str, Any]]:
     return held
 
 
+def who_knows(name: str) -> str:
+    """Return where names are listed, and the nearest one."""
+    nearest = difflib.get_close_matches(name, [*families(), *released()], n=1)
+    meant = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return f"{meant}posenc.register.names() lists what it knows"
+
+
 def _file(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ConfigError(
-            f"{path} is neither a file nor a name of the register; names() lists those"
+            f"{path} is neither a file nor a name of the register; {who_knows(str(path))}"
         )
     if (size := path.stat().st_size) > MOST_BYTES:
         raise ConfigError(

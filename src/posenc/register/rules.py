@@ -13,6 +13,7 @@ from posenc.register.values import NAMES, Values, above_zero, mapping
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
 NO_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
+ATTENDS = ("full_attention", "attention", "global", "indexed_attention", "hybrid")
 MOST_WIDE = 100_000
 
 
@@ -150,6 +151,14 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
             raise ConfigError(
                 f"layer_types lists {len(listed)} layers, num_hidden_layers says {n_layers}"
             )
+        own = family.get("layer_types", {})
+        known = {*WINDOWED, *CHUNKED, *NO_ATTENTION, *ATTENDS, *family.get("windowed", ())}
+        known |= {*own.get("cycle", ()), *own.get("head", ())}
+        if unknown := [kind for kind in listed if kind not in known]:
+            raise ConfigError(
+                f"layer_types lists {unknown[0]!r:.60}, which is not known here; "
+                f"known are {', '.join(sorted(known))}"
+            )
         return list(listed)
     if values.config.get("use_sliding_window"):
         if not isinstance(first := values.config.get("max_window_layers"), int):
@@ -207,6 +216,7 @@ def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) ->
     _added(values, family, found, sources)
     if found["door"] == "embed" and "table" not in found:  # its configuration switches that off
         found["door"], sources["door"] = "none", "config"
+    _is_added_once(values, found)
     found["scale"] = _scale(values, family, found)
     if "slopes" in family:
         n_heads = values.need("num_attention_heads")
@@ -248,6 +258,16 @@ def _added(
         found["table"]["width"] = narrow or values.need("hidden_size")
     if "values_turn" in family:
         found["values_turn"] = bool(values.get(family["values_turn"]))
+
+
+def _is_added_once(values: Values, found: Mapping[str, Any]) -> None:
+    """Raise ConfigError for BERT's relative distances, which later releases no longer have."""
+    said = values.config.get("position_embedding_type")
+    if found["door"] == "embed" and said not in (None, "absolute"):
+        raise ConfigError(
+            f"position_embedding_type is {said!r:.60}; the register knows a table that is added to "
+            "the input, 'absolute', and nothing else of this family"
+        )
 
 
 def _switch(values: Values, name: str | None) -> bool:
@@ -296,7 +316,10 @@ def _sight(
         window = values.count(name) if values.get(name) else None
         if values.says(name) and not values.config.get(name, True):
             if kind in WINDOWED and "layer_types" in values.config:
-                raise ConfigError(f"layer_types lists {kind}, but {name} is null")
+                said = values.config.get(name)
+                raise ConfigError(
+                    f"layer_types lists {kind}, but {name} is {'null' if said is None else said}"
+                )
             window = None
         if window is not None:
             found["kind"] = "window"

@@ -30,6 +30,7 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
     kind = EARLIER.get(given, given) if isinstance(given, str) else None
     if kind not in KINDS:
         raise ConfigError(f"rope_type must be one of {', '.join(KINDS)}, got {given!r:.60}")
+    _agree(rope)
     if kind in ("default", "mrope"):
         return None
     if lacking := [name for name in KINDS[kind] if rope.get(name) is None]:
@@ -57,6 +58,14 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
             scaling["factor"] = (max_length or 0) / scaling["original_max_position_embeddings"]
     scaling.setdefault("factor", 1.0)
     return scaling
+
+
+def _agree(rope: Mapping[str, Any]) -> None:
+    """Raise ConfigError if `type` and `rope_type` name two schedules; "mrope" is none."""
+    said = [rope[name] for name in ("type", "rope_type") if isinstance(rope.get(name), str)]
+    kinds = {EARLIER.get(one, one) for one in said} - {""}
+    if len(kinds) > 1 and kinds != {"mrope", "default"}:
+        raise ConfigError(f"type is {said[0]!r:.60} and rope_type {said[1]!r:.60}; one must go")
 
 
 def try_out(base: float, turning: int, width: int, scaling: Mapping[str, Any] | None) -> None:

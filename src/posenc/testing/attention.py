@@ -19,7 +19,7 @@ def check_attention(
     *,
     width: int | None = None,
     vocabulary: int | None = None,
-    tolerance: float = 1e-3,
+    tolerance: float | None = None,
     seconds: float = 20.0,
     seed: int = 0,
     only: str | None = None,
@@ -40,8 +40,9 @@ def check_attention(
     width, vocabulary : int, optional
         What a token is, where the module does not tell: a vector of `width` numbers, or an integer
         below `vocabulary`.
-    tolerance : float
-        Largest difference that is rounding, as a share of the output's own size.
+    tolerance : float, optional
+        Largest difference that is rounding, as a share of the output's own size. By default 0.001,
+        or eight roundings of the type of the weights where these are more: 0.0625 in bfloat16.
     seconds : float
         After this long, a check that has no answer yet ends with that finding.
     seed : int
@@ -94,7 +95,8 @@ def check_attention(
         )
     if only is not None:
         _checks.choice("only", only, [one.name for one in CHECKS])
-    _checks.positive("tolerance", tolerance)
+    if tolerance is not None:
+        _checks.positive("tolerance", tolerance)
     _checks.positive("seconds", seconds)
 
     def adapted() -> Adapter:
@@ -103,7 +105,7 @@ def check_attention(
 
     with torch.random.fork_rng(devices=[]):
         _check_made_anew(make)
-        asked = Asked(adapted, said, tolerance, seed)
+        asked = Asked(adapted, said, tolerance or _rounding(adapted), seed)
         chosen = [one for one in CHECKS if only in (None, one.name) and one.is_asked(said, measure)]
         found: list[Finding] = []
         for one in chosen:
@@ -126,6 +128,14 @@ def _check_made_anew(make: Callable[[], Any]) -> None:
             f"returned the same {type(one).__name__} twice. For a module that is there already, "
             "`lambda: copy.deepcopy(module)` would do"
         )
+
+
+def _rounding(adapted: Callable[[], Adapter]) -> float:
+    """Return the largest difference that is rounding in the type of the weights."""
+    try:
+        return max(1e-3, 8 * torch.finfo(adapted().dtype).eps)
+    except (Exception, SystemExit):  # that will be the first finding
+        return 1e-3
 
 
 def _name(make: Callable[[], Any], adapted: Callable[[], Adapter]) -> str:

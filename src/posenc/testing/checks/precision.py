@@ -28,6 +28,13 @@ def rounded(subject: Adapter, dtype: torch.dtype) -> Adapter:
     return subject
 
 
+def needs_wide(subject: Adapter) -> None:
+    """Raise CannotAsk if it is built in a half type, as nothing wider could stand beside it."""
+    if subject.dtype.itemsize < 4:
+        name = str(subject.dtype).removeprefix("torch.")
+        raise CannotAsk(f"it is built in {name} itself: build it in float32, and it is cast here")
+
+
 def error(asked: Asked, wide: Adapter, half: Adapter, places: Sequence[float]) -> float:
     """Return how far the outputs of a module in half precision are from those of a wide one."""
     x = wide.tokens(ROWS, len(places))
@@ -45,6 +52,7 @@ def error(asked: Asked, wide: Adapter, half: Adapter, places: Sequence[float]) -
 
 def distant(asked: Asked, *, built: bool) -> Iterator[Seen]:
     """Let tokens stand side by side, then far apart; rounding may not grow with distance."""
+    needs_wide(asked.subject())
     for dtype in types(asked):
         wide = rounded(asked.subject(), dtype)
         half = asked.subject(dtype=dtype) if built else asked.subject()
@@ -92,6 +100,7 @@ def built(asked: Asked) -> Iterator[Seen]:
 @check("positions survive half precision", promise="dtypes", page="rotary", hint=HINT)
 def turned(asked: Asked) -> Iterator[Seen]:
     """Compare the turned queries themselves, at places that a half type cannot hold."""
+    needs_wide(asked.subject())
     places = torch.tensor([t for t in (1, 255, 257, 1001, 1003) if t < (asked.trained or 1e9)])
     for dtype in types(asked):
         wide = rounded(asked.subject(), dtype) if asked.subject().module else asked.subject()
