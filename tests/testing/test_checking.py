@@ -143,6 +143,10 @@ def test_what_was_promised_not_to_be_is_a_failure_if_it_is():
     assert [one.name for one in seen.failures] == ["the order of tokens matters"]
     blind = check_attention(lambda: ours("none"), causal=False, measure=False)
     assert "no token sees a later one" in [one.name for one in blind.failures]
+    assert "the mask lets a token see one too many" not in str(blind)
+    position = encodings.make("rotary", 32, 4, 64)
+    ahead = check_attention(lambda: SelfAttention(32, 4, position), causal=False, measure=False)
+    assert "✓ no token sees a later one: not so, as promised" in str(ahead)
 
 
 @pytest.mark.parametrize(

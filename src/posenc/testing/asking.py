@@ -163,12 +163,16 @@ class Check:
             asked,
             outcome,
             expected=self._in_words(due, opposite),
-            came=_said(outcome, self.promise, holds, seen),
+            came=_said(outcome, self.promise, holds, seen, opposite),
             smallest=seen.shown,
             number=seen.number,
             due=due,
-            hint=NOT_FINITE if math.isnan(seen.number) else self.hint,
+            hint=self._reason(seen, opposite),
         )
+
+    def _reason(self, seen: Seen, opposite: bool) -> str:
+        """Return the usual reason of a fault; none is known where the opposite was promised."""
+        return NOT_FINITE if math.isnan(seen.number) else "" if opposite else self.hint
 
     def _due(self, asked: Asked, seen: Seen) -> float:
         if seen.due is not None:
@@ -204,9 +208,11 @@ class Check:
         return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
 
-def _said(outcome: str, promise: str, holds: bool, seen: Seen) -> str:
+def _said(outcome: str, promise: str, holds: bool, seen: Seen, opposite: bool) -> str:
     note = f" ({seen.note})" if seen.note else ""
     number = f"{seen.number:.2g}{note}"
+    if outcome == "held" and opposite:
+        return f"not so, as promised, {number}"
     if outcome != "measured" or not promise:
         return number
     return f"{'yes' if holds else 'no'}, {number}"
