@@ -12,7 +12,7 @@ NO_NUMBERS = re.compile(
     r"|(?:Eq\.|Fig\.|Tables?)\s+\d+(?:(?:,\s*|\s+and\s+|\s+to\s+)\d+)*"
     r"|\[[^]]* \d+\]\(https://github\.com/[^)]*/(?:issues|pull)/\d+\)"
     r"|https?://\S+|\[[\w.-]+/[\w.-]+ #\d+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
-    r"|\b(?:of|in|since|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
+    r"|\b(?:of|[Ii]n|[Ss]ince|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"
     r"|\*\*Time:\*\* about \d+ minutes|\b(?:Python|Llama) \d[\d.]*\d|^#{2,3} .*$",
     re.MULTILINE,
