@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from posenc.models import LanguageModel
 
@@ -59,7 +58,7 @@ def at_birth(encoding: str, seed: int, depth: int = DEPTH) -> NDArray[np.float64
     return found / middle
 
 
-def newborn(encoding: str, seed: int, depth: int = DEPTH) -> tuple[nn.Module, torch.Tensor]:
+def newborn(encoding: str, seed: int, depth: int = DEPTH) -> tuple[LanguageModel, torch.Tensor]:
     """Return an untrained model of 64 numbers and 4 heads, and random tokens for it."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -120,7 +120,8 @@ def clocks(table: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.complex128
     points = rows @ strongest.T
     values, vectors = np.linalg.eig(np.linalg.lstsq(points[:-1], points[1:], rcond=None)[0])
     order = [i for i in np.argsort(np.angle(values)) if np.angle(values[i]) > 1e-6]
-    return np.angle(values[order]), points @ vectors[:, order]
+    hands = (points @ vectors[:, order]).astype(np.complex128)
+    return np.angle(values[order]).astype(np.float64), hands
 
 
 def store(table: ArrayLike, path: Path = STORED) -> None:
