@@ -38,7 +38,8 @@ ODD = ("glm4_moe", "glm4v_moe_text", "qwen3_omni_moe_text")
 def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explained():
     assert len(register.names()) >= 80
     for name in register.names():
-        # the defaults of some classes turn 21 or 73 dimensions, or more pairs than axes share
+        # the defaults of some classes share a width among heads that do not divide it, or turn more
+        # pairs than axes share
         width = {"head_dim": 128} if name in ODD else {}
         if name in ("glm4v_text", "glm_image_text"):
             width = {"partial_rotary_factor": 0.5}
@@ -46,7 +47,7 @@ def test_the_register_holds_eighty_architectures_and_each_can_be_read_and_explai
         assert found.family == name
         assert found.proved
         assert found.explain(131_072)
-    with pytest.raises(register.ConfigError, match="these numbers turn 21"):
+    with pytest.raises(register.ConfigError, match="hidden_size = 4096 is no multiple of"):
         register.read("glm4_moe")
 
 
@@ -237,7 +238,7 @@ def test_layers_without_rotation_have_no_frequencies():
             "sliding_window_pattern must be a whole number of at least 1, got 'LLLG'",
         ),
         ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
-        ({"hidden_size": 8}, "hidden_size = 8 gives nothing"),
+        ({"hidden_size": 8}, "hidden_size = 8 is no multiple of num_attention_heads = "),
         ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
         (
             {"max_position_embeddings": 4096},
@@ -459,3 +460,24 @@ def test_the_distance_that_t5_is_said_to_share_from_is_the_first_of_its_row():
 )  # fmt: skip
 def test_nothing_is_said_where_nothing_differs(name):
     assert not register.read(name).notes
+
+
+def test_a_length_of_the_class_is_no_released_number():
+    said = register.read({"model_type": "llama"}).explain(131_072)
+    assert "made for 2,048 tokens (default of the class, no released number)" in said
+    assert "131,072 tokens are 64 times the default of its class" in said
+    own = register.read({"model_type": "llama", "max_position_embeddings": 2048})
+    assert own.length_source == "config"
+    assert "made for 2,048 tokens\n" in own.explain(131_072)
+
+
+def test_a_model_without_a_length_says_so_where_one_is_asked_about():
+    said = register.read("t5").explain(131_072)
+    assert "names no length. Nothing in it ends before 131,072 tokens" in said
+    assert "names no length" not in register.read("t5").explain()
+
+
+def test_a_model_of_several_needs_the_part_about_text():
+    for config in ({"model_type": "gemma3"}, {"model_type": "gemma3", "text_config": None}):
+        with pytest.raises(register.ConfigError, match="text_config m"):
+            register.read(config)

@@ -94,7 +94,8 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
         raise ConfigError(
             f"the register does not know model_type {name!r:.60}; {reading.who_knows(name[:60])}"
         )
-    trained = Values(held, family.get("defaults", {})).count("max_position_embeddings")
+    values = Values(held, family.get("defaults", {}))
+    trained = values.count("max_position_embeddings")
     entry = reading.released().get(config) if isinstance(config, str) else None
     address = f"{entry['address']} ({entry['date']})" if entry else None
     layers = tuple(rules.layers(held, family))
@@ -106,6 +107,7 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
         family=name,
         layers=layers,
         length=trained,
+        length_source=values.find("max_position_embeddings")[1] if trained else None,
         proved=tuple(proved),
         unproved=tuple(sorted(unproved)),
         address=address,
@@ -141,6 +143,8 @@ class Description:
         One entry for each layer.
     length : int or None
         Tokens that the configuration says the model is made for.
+    length_source : str or None
+        Where `length` is from: "config", or "default" for the class's own, which is no release's.
     proved : tuple of str
         Fields that the probe confirmed, on the class's defaults and on varied configurations.
     unproved : tuple of str
@@ -158,6 +162,7 @@ class Description:
     unproved: tuple[str, ...] = ()
     address: str | None = None
     notes: tuple[str, ...] = ()
+    length_source: str | None = None
 
     def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:
         """Return the angular frequencies of a layer's pairs.

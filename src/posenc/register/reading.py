@@ -127,6 +127,11 @@ def _text_part(config: dict[str, Any]) -> dict[str, Any]:
         return _text_part(dict(part) | {"model_type": kind})
     if known.get("flat"):  # earlier releases put the language model's entries beside the others
         return config | {"model_type": known["text"]}
+    if known.get("text") and outer not in families():
+        raise ConfigError(
+            f"model_type {outer!r:.60} holds several models; text_config must say what its "
+            "language model is like"
+        )
     return config
 
 

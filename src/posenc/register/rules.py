@@ -358,8 +358,11 @@ def _size(
         found["head_dim"], sources["head_dim"] = values.need(name), source
         return
     width, n_heads = values.need("hidden_size"), values.need(heads)
-    if width < n_heads:
-        raise ConfigError(f"hidden_size = {width} gives nothing to each of {heads} = {n_heads}")
+    if width % n_heads:
+        raise ConfigError(
+            f"hidden_size = {width} is no multiple of {heads} = {n_heads}; head_dim must then say "
+            "how wide a head is"
+        )
     found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
 
 

@@ -41,11 +41,17 @@ def explain(description: "Description", length: int | None) -> str:
     lines = [
         f"{description.family}: {n_layers} layer{'s' if n_layers > 1 else ''}"
         + (f", made for {description.length:,} tokens" if description.length else "")
+        + (" (default of the class, no released number)" if _by_default(description) else "")
     ]
     for numbers, layer in _groups(description.layers):
         lines.append(f"\n{_which(numbers, n_layers)}: {_sight(layer)}.")
         lines += [f"  {line}" for line in _layer(description, numbers[0], layer, asked)]
-    return "\n".join([*lines, "", *_checks(description, asked)])
+    return "\n".join([*lines, "", *_endless(description, length), *_checks(description, asked)])
+
+
+def _by_default(description: "Description") -> bool:
+    """Return whether nothing but the class says how long inputs may be."""
+    return description.length_source == "default"
 
 
 def _sight(layer: "Layer") -> str:
@@ -261,13 +267,25 @@ def _longer(rotating: "Sequence[Layer]", length: int, asked: int) -> str:
     )
 
 
+def _endless(description: "Description", length: int | None) -> Iterator[str]:
+    """Yield what to think of a length where the configuration names none."""
+    if length and description.length is None and not any(x.table for x in description.layers):
+        yield (
+            f"The configuration names no length. Nothing in it ends before {length:,} tokens, and "
+            "nothing says that it was trained for them."
+        )
+
+
 def _checks(description: "Description", asked: int | None) -> Iterator[str]:
     """Yield what to do for longer inputs, and what to check."""
     rotating = [layer for layer in description.layers if layer.door == "rotate"]
     length = description.length
     kinds = {layer.scaling["type"] for layer in rotating if layer.scaling}
     if rotating and length and asked and asked > length:
-        yield f"{asked:,} tokens are {asked / length:.3g} times what the configuration says."
+        says = "the default of its class"
+        if not _by_default(description):
+            says = "what the configuration says"
+        yield f"{asked:,} tokens are {asked / length:.3g} times {says}."
         yield _longer(rotating, length, asked)
     if rotating:
         grows = sorted(kinds & set(GROWS))
