@@ -24,6 +24,11 @@ _NAMES = {  # ours -> theirs, within a layer
 }
 
 
+def is_here() -> bool:
+    """Return whether the package that brings the model's files is installed."""
+    return find_spec(PACKAGE) is not None
+
+
 def folder() -> Path:
     """Return where the model's files are.
 

@@ -1,6 +1,7 @@
 """How strongly the last token listens to each place in a transformer that has learned nothing."""
 
 import math
+from decimal import ROUND_HALF_UP, Decimal
 
 from posenc.teaching.explorables import drawing
 from posenc.teaching.explorables.base import Explorable, State
@@ -100,4 +101,5 @@ def rect(share: float) -> dict[str, float]:
 
 def said(share: float) -> str:
     """Return a share as a sentence says it."""
-    return f"{share:.0f}" if share >= 20 else f"{share:.1f}"
+    digits = Decimal(1) if share >= 20 else Decimal("0.1")
+    return str(Decimal(share).quantize(digits, ROUND_HALF_UP))  # as a browser rounds
