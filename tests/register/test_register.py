@@ -239,6 +239,11 @@ def test_layers_without_rotation_have_no_frequencies():
         ),
         ({"layer_types": 7}, "layer_types must be a list of names, got 7"),
         ({"hidden_size": 8}, "hidden_size = 8 is no multiple of num_attention_heads = "),
+        ({"hidden_size": None}, "hidden_size must be a whole number of at least 1, got null"),
+        (
+            {"num_attention_heads": 32, "num_key_value_heads": 7},
+            "num_attention_heads = 32 is no multiple of num_key_value_heads = 7",
+        ),
         ({"partial_rotary_factor": 1.5}, "partial_rotary_factor must be at most 1, got 1.5"),
         (
             {"max_position_embeddings": 4096},

@@ -339,6 +339,7 @@ def _size(
     """Fill in the heads and their width: said, or the model's width shared among heads."""
     heads = family.get("heads", "num_attention_heads")
     found["n_heads"], sources["n_heads"] = values.count(heads), values.find(heads)[1]
+    _shared(values, heads)
     rotating, still = values.count("qk_rope_head_dim"), values.count("qk_nope_head_dim")
     if rotating and still:
         found["head_dim"], sources["head_dim"] = (
@@ -364,6 +365,16 @@ def _size(
             "how wide a head is"
         )
     found["head_dim"], sources["head_dim"] = width // n_heads, values.find("hidden_size")[1]
+
+
+def _shared(values: Values, heads: str) -> None:
+    """Raise ConfigError where keys and values cannot be shared evenly among a layer's heads."""
+    n_heads, n_kv_heads = values.config.get(heads), values.config.get("num_key_value_heads")
+    both = isinstance(n_heads, int) and isinstance(n_kv_heads, int) and n_kv_heads > 0
+    if both and n_heads % n_kv_heads:
+        raise ConfigError(
+            f"{heads} = {n_heads} is no multiple of num_key_value_heads = {n_kv_heads}"
+        )
 
 
 def _follows(values: Values, name: str) -> bool:

@@ -66,6 +66,10 @@ class Values:
         return {} if value is None else mapping(name, value)
 
     def need(self, name: str) -> int:
+        """Return a whole number of at least 1, or raise ConfigError where there is none."""
+        known = [one for one in (name, *NAMES.get(name, ())) if one in self.config]
+        if known and all(self.config[one] is None for one in known):
+            raise ConfigError(f"{known[0]} must be a whole number of at least 1, got null")
         if (value := self.count(name)) is None:
             raise ConfigError(
                 f"the configuration does not say {name}, and its family has no default"
