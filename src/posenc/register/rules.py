@@ -370,8 +370,9 @@ def _size(
 def _shared(values: Values, heads: str) -> None:
     """Raise ConfigError where keys and values cannot be shared evenly among a layer's heads."""
     n_heads, n_kv_heads = values.config.get(heads), values.config.get("num_key_value_heads")
-    both = isinstance(n_heads, int) and isinstance(n_kv_heads, int) and n_kv_heads > 0
-    if both and n_heads % n_kv_heads:
+    if not isinstance(n_heads, int) or not isinstance(n_kv_heads, int):
+        return
+    if n_kv_heads > 0 and n_heads % n_kv_heads:
         raise ConfigError(
             f"{heads} = {n_heads} is no multiple of num_key_value_heads = {n_kv_heads}"
         )
