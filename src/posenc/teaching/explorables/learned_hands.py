@@ -25,11 +25,11 @@ class LearnedHands(Explorable):
     name = "learned-hands"
     title = "Clocks that nobody built"
     caption = (
-        "Drag the place. The dark hands are read off the table of all-MiniLM-L6-v2. A thin hand "
+        "Drag the place. The thick hands are read off the table of all-MiniLM-L6-v2. A thin hand "
         "shows where one map, the same for all places, expects it, from the place before."
     )
     alt = (
-        "A line with a mark at place 20. Below, five dials, each with a dark hand, and a thin one "
+        "A line with a mark at place 20. Below, five dials, each with a thick hand, and a thin one "
         "that it nearly covers."
     )
     controls = (Range("place", "Place", FIRST + 1, LAST, 1, 20),)
