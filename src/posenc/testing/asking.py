@@ -71,6 +71,13 @@ class Asked:
                     wake(adapter.module)
         return adapter
 
+    def with_module(self, lacking: str) -> Adapter:
+        """Return `subject`, or raise CannotAsk with what a plain function lacks."""
+        subject = self.subject()
+        if subject.module is None:
+            raise CannotAsk(f"a function {lacking}")
+        return subject
+
     def lengths(self, least: int = 2) -> list[int]:
         """Return the lengths to try, within what the module was made for."""
         most = self.trained or max(LENGTHS)

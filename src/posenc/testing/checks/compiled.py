@@ -4,16 +4,8 @@ from collections.abc import Iterator
 
 import torch
 
-from posenc.testing.adapters.base import Adapter, CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
-
-
-def _plain(asked: Asked) -> Adapter:
-    subject = asked.subject()
-    if subject.module is None:
-        raise CannotAsk("a function is no module")
-    return subject
 
 
 @check(
@@ -25,7 +17,7 @@ def _plain(asked: Asked) -> Adapter:
 )
 def compiles(asked: Asked) -> Iterator[Seen]:
     """Compile with a backend that needs no compiler, and ask at several lengths in turn."""
-    subject = _plain(asked)
+    subject = asked.with_module("is no module")
     compiled = torch.compile(subject.call, backend="aot_eager")
     for length in asked.lengths(2):
         x = subject.tokens(1, length)
@@ -42,7 +34,7 @@ def compiles(asked: Asked) -> Iterator[Seen]:
 )
 def exports(asked: Asked) -> Iterator[Seen]:
     """Export, and ask the program for the same."""
-    subject = _plain(asked)
+    subject = asked.with_module("is no module")
     x = subject.tokens(1, max(asked.lengths()))
     module = subject.module
     assert module is not None

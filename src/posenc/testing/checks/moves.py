@@ -5,16 +5,11 @@ from dataclasses import replace
 
 import torch
 
-from posenc.testing.adapters.base import Adapter, CannotAsk
+from posenc.testing.adapters.base import CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
-
-def _module(asked: Asked) -> Adapter:
-    subject = asked.subject()
-    if subject.module is None:
-        raise CannotAsk("a function has no tables that could be moved")
-    return subject
+NO_TABLES = "has no tables that could be moved"
 
 
 @check(
@@ -26,7 +21,7 @@ def _module(asked: Asked) -> Adapter:
 def dtype(asked: Asked) -> Iterator[Seen]:
     """Cast to float64, and ask again."""
     for length in asked.lengths(2):
-        subject = _module(asked)
+        subject = asked.with_module(NO_TABLES)
         x = subject.tokens(1, length)
         first = subject.outputs(x)
         subject.module.to(torch.float64)  # type: ignore[union-attr]
@@ -42,7 +37,7 @@ def dtype(asked: Asked) -> Iterator[Seen]:
 )
 def device(asked: Asked) -> Iterator[Seen]:
     """Move to the device `meta`, which every machine has, and look what stays behind."""
-    subject = _module(asked)
+    subject = asked.with_module(NO_TABLES)
     x = subject.tokens(1, 5)
     subject.outputs(x)
     subject.module.to("meta")  # type: ignore[union-attr]
@@ -65,7 +60,7 @@ def device(asked: Asked) -> Iterator[Seen]:
 def loaded(asked: Asked) -> Iterator[Seen]:
     """Load the state into a module that was made with another seed."""
     for length in asked.lengths(2):
-        subject = _module(asked)
+        subject = asked.with_module(NO_TABLES)
         other = replace(asked, seed=asked.seed + 1).subject(awake=False)
         other.module.load_state_dict(subject.module.state_dict())  # type: ignore[union-attr]
         x = subject.tokens(1, length)
