@@ -78,9 +78,19 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
 
 
 @lru_cache(maxsize=8)
-def _load_once(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:  # noqa: ARG001
+def _load_once(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:
     """Return the records of files as `seen`; pages ask for the same ones many times over."""
-    return tuple(unique(record for path in paths for record in read_records(path, locked=locked)))
+    *of_paths, digest = seen
+    files = (
+        _read_once(path, (one, digest), locked) for path, one in zip(paths, of_paths, strict=True)
+    )
+    return tuple(unique(record for file in files for record in file))
+
+
+@lru_cache(maxsize=256)
+def _read_once(path: Path, seen: tuple, locked: bool) -> tuple[dict, ...]:  # noqa: ARG001
+    """Return the records of one file as `seen`, which may stand in several patterns."""
+    return tuple(read_records(path, locked=locked))
 
 
 def _seen(path: Path) -> tuple[int, int] | None:

@@ -245,7 +245,8 @@ class _Reml:
     """The restricted likelihood as a function of ratios, spread of a group to the residual's.
 
     Bates et al. (2015), section 3.4: the groups' effects are solved for by one Cholesky factor, as
-    large as there are levels.
+    large as there are levels. No row has two levels of one group, so the levels of the largest
+    group come first, where their part of the factor is diagonal.
     """
 
     def __init__(self, y: NDArray, x: NDArray, codes: list[NDArray]) -> None:
@@ -253,22 +254,35 @@ class _Reml:
         blocks = [sparse.csr_array((np.ones(y.size), (rows, c))) for c in codes]
         z = sparse.hstack(blocks).tocsr()
         self.sizes = [block.shape[1] for block in blocks]
-        self.zz, self.zx, self.zy = (z.T @ z).toarray(), z.T @ x, z.T @ y
+        group = np.repeat(np.arange(len(codes)), self.sizes)
+        largest = group == np.argmax(self.sizes)
+        self.first, self.rest = np.flatnonzero(largest), np.flatnonzero(~largest)
+        zz = (z.T @ z).toarray()
+        self.counts, self.zz = zz.diagonal()[self.first], zz[np.ix_(self.rest, self.rest)]
+        self.between, self.z_xy = zz[np.ix_(self.rest, self.first)], z.T @ np.column_stack([x, y])
         self.xx, self.xy, self.yy = x.T @ x, x.T @ y, y @ y
         self.freedom = y.size - x.shape[1]
 
     def at(self, ratios: NDArray) -> _State:
         scale = np.repeat(ratios, self.sizes)
-        lower = np.linalg.cholesky(self.zz * scale[:, None] * scale + np.eye(scale.size))
-        solved = linalg.solve_triangular(
-            lower, scale[:, None] * np.column_stack([self.zx, self.zy]), lower=True
-        )
+        first, rest = scale[self.first], scale[self.rest]
+        root = np.sqrt(self.counts * first**2 + 1)  # the factor is [[root, 0], [across, lower]]
+        across = self.between * rest[:, None] * (first / root)
+        inner = self.zz * rest[:, None] * rest - across @ across.T
+        inner[np.diag_indices_from(inner)] += 1
+        lower = np.linalg.cholesky(inner)
+        above = (first / root)[:, None] * self.z_xy[self.first]
+        below = rest[:, None] * self.z_xy[self.rest] - across @ above
+        below = linalg.solve_triangular(lower, below, lower=True)
+        solved = np.concatenate([above, below])
         zx, zy = solved[:, :-1], solved[:, -1]
         left, right = self.xx - zx.T @ zx, self.xy - zx.T @ zy
         beta = linalg.solve(left, right, assume_a="pos")
-        effects = linalg.solve_triangular(lower.T, zy - zx @ beta, lower=False)
+        left_over, effects = np.split(zy - zx @ beta, [root.size]), np.empty(scale.size)
+        effects[self.rest] = linalg.solve_triangular(lower.T, left_over[1], lower=False)
+        effects[self.first] = (left_over[0] - effects[self.rest] @ across) / root
         return _State(
-            2 * np.log(np.diag(lower)).sum() + np.linalg.slogdet(left)[1],
+            2 * np.log([*root, *np.diag(lower)]).sum() + np.linalg.slogdet(left)[1],
             float(self.yy - zy @ zy - right @ beta),
             beta,
             linalg.inv(left),
