@@ -35,7 +35,8 @@ def seeds():
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 - the global generator is what is meant
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+        # `torch.manual_seed` would note, at every test, from where it was called
+        sys.modules["torch"].default_generator.manual_seed(0)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The built site and a browser, as fixtures."""
+"""The built site and a browser, as fixtures, and which tests run in one process."""
 
 import os
 from collections.abc import Iterator
@@ -7,7 +7,21 @@ from pathlib import Path
 import pytest
 from browsing import DESKTOP, FLAGS, PHONE, Opened, chromium
 from playwright.sync_api import Browser, sync_playwright
+from sharing import together
 from sitefiles import SITE
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out what belongs together as one, and what takes longest first."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        _split_scope = staticmethod(together)
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Built pages, each read once: a page has ten thousand elements, and many tests ask for them."""
 
+import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,8 +12,10 @@ NO_PROSE = ("pre", "code", "script", "style")
 
 @cache
 def parsed(path: Path) -> BeautifulSoup:
-    """Return a page."""
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    """Return a page, which stays: it is not looked through whenever garbage is collected."""
+    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    gc.freeze()
+    return page
 
 
 @cache

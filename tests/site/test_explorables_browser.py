@@ -34,7 +34,7 @@ from posenc.teaching.explorables import (
 from posenc.teaching.explorables import ruler as rulers
 from posenc.teaching.explorables.controls import Order, Spot, Switch
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("gallery")]  # one page for all
+pytestmark = pytest.mark.browser
 
 GALLERY = "book/explorables"
 

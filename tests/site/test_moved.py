@@ -34,15 +34,12 @@ LATER = {
 }
 KNOWN = {page: [*FIRST.get(page, []), *LATER.get(page, [])] for page in {**FIRST, **LATER}}
 
-html = pytest.mark.xdist_group("html")  # where the pages are parsed for other tests, too
-
 
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page of the built site."""
     return set(by_id(SITE / "book" / f"{page}.html"))
 
 
-@html
 @pytest.mark.parametrize("page", KNOWN)
 def test_every_anchor_of_earlier_editions_leads_somewhere(site, page):
     assert site == SITE
@@ -51,7 +48,6 @@ def test_every_anchor_of_earlier_editions_leads_somewhere(site, page):
     assert [one for one in led if one in here] == [], "it stands on its page"
 
 
-@html
 def test_what_has_moved_is_there(site):
     gone = []
     for old in moved.anchors().values():

@@ -24,8 +24,6 @@ import repository
 from posenc.audit.claims import SHOWN_MIME
 from posenc.teaching.atlas.card import FAMILIES
 
-pytestmark = pytest.mark.xdist_group("html")  # in one process: each page is parsed once
-
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
 REPEATED_IDS = re.compile(r"proof|[a-z]+-content")

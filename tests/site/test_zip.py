@@ -7,7 +7,6 @@ from browsing import DESKTOP, Opened
 
 import site_zip
 
-pytestmark = pytest.mark.xdist_group("zip")  # one archive for all
 PAGES = ("book/rotary", "book/audit/first-principles", "book/choosing")
 
 
