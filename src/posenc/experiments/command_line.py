@@ -11,6 +11,7 @@ from posenc import _files
 from posenc.bench import options as of_the_engine
 from posenc.experiments.characters import commands as of_characters
 from posenc.experiments.classification import commands as of_classification
+from posenc.experiments.forecasting.own import commands as of_forecasting
 from posenc.experiments.gaps import commands as of_gaps
 from posenc.experiments.lengths import commands as of_lengths
 from posenc.experiments.levels import commands as of_levels
@@ -18,7 +19,7 @@ from posenc.experiments.range_probe import commands as of_the_range_probe
 
 ROOMS = (
     of_the_engine, of_classification, of_lengths, of_characters, of_the_range_probe, of_gaps,
-    of_levels,
+    of_levels, of_forecasting,
 )  # fmt: skip
 
 

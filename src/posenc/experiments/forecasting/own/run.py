@@ -1,0 +1,146 @@
+"""What the command `forecast` does: read, cut, tune, train, and say what came out."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from posenc import _checks
+from posenc.bench import failures, jobs, local, stages
+from posenc.bench import progress as lines
+from posenc.bench.driver import Driver, deadline
+from posenc.bench.store import Store, unique
+from posenc.bench.tuning import Cells
+from posenc.experiments.forecasting.own import blocks, cells, verdict
+from posenc.experiments.forecasting.own.cells import Plan
+from posenc.experiments.forecasting.own.grid import frequency, on_grid
+from posenc.experiments.forecasting.own.table import Form, read_tracks
+from posenc.experiments.forecasting.readers import READERS
+
+STACK = {"cpu": 5, "cuda": 10}  # seeds or trials that are trained as one stack
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0, or 1 if some cells failed."""
+    until, device = deadline(options.seconds), jobs.resolve_device(options.device)
+    plan = make_plan(options)
+    files = stages.beside(options.out)
+    print(_course(plan), file=sys.stderr)
+    with local.LocalEngine(options.workers) as engine:
+        for name, path, some in _stages(plan, files):
+            store = Store(path)
+            driver = Driver(
+                some,
+                store,
+                engine,
+                stack=STACK["cuda" if device.startswith("cuda") else "cpu"],
+                device=device,
+                retry_failed=options.retry_failed,
+                until=until,
+                train=plan.train,
+            )
+            progress = lines.Progress(len(some), stage=name)
+            try:
+                summary = driver.run(progress)
+            finally:
+                progress.close()
+            if driver.stopped or summary.elsewhere:
+                left = len(some) - summary.trained - summary.skipped
+                why = "no time is left" if driver.stopped else "another run is at some of it"
+                print(f"{why}: {left} cells of {name} are to be trained; the same command goes on")
+                return 0
+    return report(plan, files, options.margin)
+
+
+def make_plan(options: argparse.Namespace) -> Plan:
+    """Return what the options ask for, after looking for all that is wrong with them."""
+    profile = _checks.choice("profile", options.profile, cells.PROFILES)
+    for reader in options.readers:
+        _checks.choice("reader", reader, READERS)
+    encodings = [name for name in options.encodings or cells.USUAL if name != cells.NONE]
+    cells.check_names(options.readers, encodings)
+    _checks.probability("margin", _checks.positive("margin", options.margin))
+    n_blocks = cells.BLOCKS[profile] if options.blocks is None else options.blocks
+    seeds = cells.SEEDS[profile] if options.seeds is None else options.seeds
+    _checks.count("seeds", seeds, minimum=1)
+    every = frequency(options.frequency)
+    season = every.season if options.season is None else options.season
+    shape = blocks.shape(season, options.horizon, options.context)
+    form = Form(
+        options.time,
+        options.value,
+        options.series,
+        options.separator.replace("\\t", "\t"),
+        options.decimal,
+        options.time_format,
+    )
+    grid = on_grid(options.file, read_tracks(options.file, form), every)
+    layout = blocks.lay_out(options.file, grid, shape, n_blocks, calendar=options.calendar)
+    for note in grid.notes:
+        print(note, file=sys.stderr)
+    rivals = [name for name in cells.BASELINES if name != "theta" or find_spec("statsforecast")]
+    return Plan(layout, options.readers, encodings, rivals, profile, seeds)
+
+
+def _course(plan: Plan) -> str:
+    """Return how the file is looked at, in two sentences."""
+    layout, shape = plan.layout, plan.layout.shape
+    n, first = len(layout.names), layout.unit(0)
+    series = "one series" if n == 1 else f"{n:,} series"
+    dropped = f" ({first.dropped:,} of them too short or constant)" if first.dropped else ""
+    how = "other series choose" if layout.panel else f"{layout.choosing:,} steps before each choose"
+    return (
+        f"{layout.stem}: {series}{dropped} of {layout.n_steps:,} steps; {shape.context} steps are "
+        f"seen, {shape.horizon} forecast, the season has {shape.season}. {layout.n_blocks} blocks "
+        f"of {layout.length:,} steps test, from step {layout.begin(0) + 1:,} on; {how}."
+    )
+
+
+def _stages(plan: Plan, files: stages.Files) -> Iterator[tuple[str, Path, Cells]]:
+    """Yield the trials, and then what the best of them train."""
+    yield "tuning", files.trials, plan.all_trials()
+    yield "training", files.results, plan.all_cells(known(files.trials))
+
+
+def known(path: Path) -> dict[str, dict]:
+    """Return the records of a file by their keys; none if there is no file."""
+    return {r["key"]: r for r in unique(iter(Store(path)))} if path.is_file() else {}
+
+
+def report(plan: Plan, files: stages.Files, margin: float) -> int:
+    """Print the table and what it says; return 1 if some cells failed."""
+    rates = known(files.trials)
+    errors = verdict.errors(plan, known(files.results), rates)
+    found = verdict.effects(plan, errors, margin)
+    print(verdict.table(plan, errors, found))
+    print()
+    print(_explained(plan, margin))
+    print()
+    if plan.profile == "smoke":
+        print("The profile smoke only tries whether all runs: its numbers say nothing.")
+    else:
+        print("\n".join(verdict.said(plan, errors, found)))
+    print(f"results in {files.results}", file=sys.stderr)
+    trained = plan.all_cells(rates)
+    failed = [
+        (path, failures.of(some.groups(), path))
+        for path, some in ((files.trials, plan.all_trials()), (files.results, trained))
+        if path.is_file()
+    ]
+    told = failures.said(failed)
+    for line in told:
+        print(line)
+    return 1 if told else 0
+
+
+def _explained(plan: Plan, margin: float) -> str:
+    seeds = "seed" if plan.seeds == 1 else "seeds"
+    return (
+        "MASE: the mean absolute error, over that of the seasonal naive forecast where one learns. "
+        f"Changes are means over {plan.layout.n_blocks} blocks and {plan.seeds} {seeds}, against "
+        f"none with {plan.readers[0]}; minus is better. Intervals are Student's t over blocks. "
+        "Answers are corrected for the number of encodings (Holm), and up to "
+        f"{100 * margin:g} % counts as equal. They are about this file's further course, not about "
+        "other data."
+    )

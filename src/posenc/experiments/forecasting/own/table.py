@@ -1,0 +1,264 @@
+"""A file of one's own: a head line, a row for each time, and a sentence for whatever is wrong."""
+
+import csv
+import difflib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from posenc import _files
+from posenc.data.errors import FileFormatError
+from posenc.data.formats import text
+
+MOST = float(np.finfo(np.float32).max)  # models get 32-bit numbers
+MISSING = ("", "na", "nan", "null", "none")
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# How people write times that ISO 8601 does not; day and month are never guessed.
+FORMATS = (
+    "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d.%m.%Y",
+    "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y",
+    "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%m/%d/%Y", "%m/%d/%Y %I:%M %p",
+    "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m", "%Y",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a file is written.
+
+    Parameters
+    ----------
+    time : str
+        Column of the times.
+    values : sequence of str
+        Columns of what is forecast; all others if there is none.
+    series : str
+        Column that names the series of a row; empty where all rows are of one.
+    separator, decimal : str
+        Between fields, and within numbers.
+    time_format : str
+        As `datetime.strptime` has it; empty for ISO 8601.
+    """
+
+    time: str
+    values: Sequence[str] = ()
+    series: str = ""
+    separator: str = ","
+    decimal: str = "."
+    time_format: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.separator) != 1:
+            raise ValueError(f"separator must be one sign such as ';', got {self.separator!r}")
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal must be . or a comma, got {self.decimal!r}")
+        if self.decimal == self.separator:
+            raise ValueError(f"separator and decimal must differ, got {self.decimal!r} for both")
+
+
+@dataclass(eq=False)
+class Track:
+    """One series as the file has it, not yet on regular steps.
+
+    Parameters
+    ----------
+    name : str
+    times : list of datetime
+        They rise.
+    values : list of float
+        Not-a-number where a value is missing.
+    lines : list of int
+        Where each stands in the file.
+    """
+
+    name: str
+    times: list[datetime] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def read_tracks(path: Path, form: Form) -> list[Track]:
+    """Return the series of a file, or raise FileFormatError with the line that is wrong."""
+    rows = _rows(text.readable(path), form)
+    head = next(rows, (0, []))[1]
+    if not any(name.strip() for name in head):
+        raise FileFormatError(path, None, "is empty; it needs a head line, and a row for each time")
+    reader = _Reader(path, form, [name.strip() for name in head])
+    for line, row in rows:
+        reader.take(line, row)
+    if not reader.tracks:
+        raise FileFormatError(path, 1, "there are no rows below the head line")
+    return list(reader.tracks.values())
+
+
+class _Reader:
+    """Takes rows, and sorts them into series."""
+
+    def __init__(self, path: Path, form: Form, head: list[str]) -> None:
+        self.path, self.form, self.head = path, form, head
+        self.time = self._place(form.time, "--time")
+        self.series = self._place(form.series, "--series") if form.series else None
+        apart = {form.time, form.series}
+        names = list(form.values) or [name for name in head if name and name not in apart]
+        if not names:
+            raise FileFormatError(path, 1, f"there is no column beside {form.time!r} to forecast")
+        for name in names:
+            if name in apart or names.count(name) > 1:
+                raise ValueError(f"--value must name other columns, each once, got {name!r}")
+        self.columns = {name: self._place(name, "--value") for name in names}
+        self.tracks: dict[tuple[str, str], Track] = {}
+        self.first: tuple[int, str, datetime] | None = None
+
+    def take(self, line: int, row: list[str]) -> None:
+        """Take a row."""
+        if len(row) != len(self.head):
+            raise FileFormatError(self.path, line, self._uneven(row))
+        time = self._time(row[self.time], line)
+        of = "" if self.series is None else row[self.series].strip()
+        if self.series is not None and not of:
+            raise FileFormatError(self.path, line, f"no name in the column {self.form.series!r}")
+        for column, place in self.columns.items():
+            track = self.tracks.get((of, column)) or self._begin(of, column, line)
+            self._check_order(track, time, row[self.time], line)
+            track.times.append(time)
+            track.values.append(self._number(row[place], column, line))
+            track.lines.append(line)
+
+    def _begin(self, of: str, column: str, line: int) -> Track:
+        if len(self.tracks) >= _files.most("series"):
+            raise FileFormatError(self.path, line, _files.beyond("series"))
+        names = [of] * bool(of) + [column] * (not of or len(self.columns) > 1)
+        return self.tracks.setdefault((of, column), Track(" ".join(names)))
+
+    def _place(self, name: str, option: str) -> int:
+        if self.head.count(name) == 1:
+            return self.head.index(name)
+        if name in self.head:
+            raise FileFormatError(self.path, 1, f"two columns are called {name!r}; rename one")
+        sign = self.form.separator
+        others = {s: said for s, said in SEPARATORS.items() if s != sign and s in self.head[0]}
+        if len(self.head) == 1 and others:
+            [(other, said), *_] = others.items()
+            shown = "$'\\t'" if other == "\t" else f"'{other}'"
+            why = f"its fields are parted by {said}: add --separator {shown}"
+            raise FileFormatError(self.path, 1, why)
+        near = difflib.get_close_matches(name, self.head, 1, 0.5)
+        same = [known for known in self.head if known.lower() == name.lower()]
+        guess = f"; did you mean {(same or near)[0]!r}?" if same or near else ""
+        there = ", ".join(self.head[:20]) + " ..." * (len(self.head) > 20)
+        why = f"there is no column {name!r} for {option}, only {there}{guess}"
+        raise FileFormatError(self.path, 1, why)
+
+    def _uneven(self, row: list[str]) -> str:
+        said = f"{len(row)} values, {len(self.head)} in the head line"
+        if len(row) > len(self.head) and self.form.separator == ",":
+            said += "; numbers with a decimal comma must stand in quotes, with --decimal ','"
+        return said
+
+    def _time(self, written: str, line: int) -> datetime:
+        written = written.strip()
+        try:
+            time = self._parsed(written)
+        except (ValueError, OverflowError):
+            raise FileFormatError(self.path, line, self._no_time(written)) from None
+        if self.first is None:
+            self.first = line, written, time
+        elif (time.tzinfo is None) != (self.first[2].tzinfo is None):
+            why = (
+                f"the time {written!r} has {'no' if time.tzinfo is None else 'a'} zone, that of "
+                f"line {self.first[0]} has {'one' if time.tzinfo is None else 'none'}: "
+                f"{self.first[1]!r}; write all of them alike"
+            )
+            raise FileFormatError(self.path, line, why)
+        return time
+
+    def _parsed(self, written: str) -> datetime:
+        if self.form.time_format:
+            return datetime.strptime(written, self.form.time_format)
+        return datetime.fromisoformat(written)
+
+    def _no_time(self, written: str) -> str:
+        if not written:
+            return f"no time in the column {self.form.time!r}"
+        asked = self.form.time_format
+        said = f"{written!r:.40} is no time " + (
+            f"of the form {asked}" if asked else "such as 2016-07-01 14:00"
+        )
+        if self.first is not None:
+            return f"{said}; that of line {self.first[0]} is {self.first[1]!r}: write all alike"
+        fitting = [form for form in FORMATS if form != asked and _fits(written, form)]
+        if fitting:
+            said += ": add --time-format " + " or ".join(f"'{form}'" for form in fitting)
+        return said
+
+    def _check_order(self, track: Track, time: datetime, written: str, line: int) -> None:
+        if not track.times or time > track.times[-1]:
+            return
+        of = f" of {track.name!r}" if self.series is not None else ""
+        if time in track.times:
+            where = track.lines[track.times.index(time)]
+            why = f"the time {written}{of} stands there twice, first in line {where}"
+            if self.series is None:
+                why += "; if rows are of several series, name their column with --series"
+            if time.tzinfo is None and (time.hour or time.minute):
+                why += "; if a clock was set back, write times with their zone, such as +02:00"
+        else:
+            why = f"the time {written}{of} is earlier than the one before it, in line "
+            why += f"{track.lines[-1]}; sort the rows by time"
+        raise FileFormatError(self.path, line, why)
+
+    def _number(self, written: str, column: str, line: int) -> float:
+        written = written.strip()
+        if written.lower() in MISSING:
+            return math.nan
+        plain, barred = written, "_"
+        if self.form.decimal == ",":
+            plain, barred = written.replace(",", "."), "._"
+        try:
+            value = math.nan if set(barred) & set(written) else float(plain)
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            raise FileFormatError(self.path, line, self._no_number(written, column))
+        if abs(value) > MOST:
+            why = f"{written} in the column {column!r} is not finite, or beyond 3.4e38; "
+            raise FileFormatError(self.path, line, why + "leave the field empty if it is unknown")
+        return value
+
+    def _no_number(self, written: str, column: str) -> str:
+        said = f"{written!r:.40} in the column {column!r} is no number"
+        if self.form.decimal == "." and _is_number(written.replace(",", ".", 1)):
+            return f"{said}: if that is a decimal comma, add --decimal ','"
+        if self.form.decimal == "," and _is_number(written.replace(".", "")):
+            return f"{said}: leave out the points between thousands"
+        return f"{said}; an unknown value is left empty, a column of words is left out by --value"
+
+
+def _fits(written: str, form: str) -> bool:
+    try:
+        return bool(datetime.strptime(written, form))
+    except ValueError:
+        return False
+
+
+def _is_number(written: str) -> bool:
+    try:
+        return math.isfinite(float(written))
+    except ValueError:
+        return False
+
+
+def _rows(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
+    for line, row in text.lines(path):
+        if not row.strip():
+            continue
+        if row.count(form.separator) >= _files.most("columns"):
+            raise FileFormatError(path, line, _files.beyond("columns"))
+        try:
+            yield line, next(csv.reader([row], delimiter=form.separator), [])
+        except csv.Error as error:
+            raise FileFormatError(path, line, f"not a line of a table ({error})") from error
