@@ -26,7 +26,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course import chapters
+from course import capstone, chapters
 from course.checks import Checks, close, like, numbers
 
 HERE = Path(__file__).parent
@@ -282,12 +282,18 @@ def problems(source: Source) -> list[str]:
 
 
 def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
-    """Write the editions, and the chapters without solutions, and return the files."""
+    """Write the editions, what joins the students' ones, and return the files.
+
+    Beside the students' editions lie chapters without solutions, and the capstone's notebooks.
+    """
     written = []
     for source in sources():
         for kind in kinds:
             written.append(_write(folder / kind / f"{source.name}.ipynb", edition(source, kind)))
     if "student" in kinds:
+        for key in capstone.projects():
+            path = folder / "student" / f"capstone-{key}.ipynb"
+            written.append(_write(path, capstone.hand_in(key)))
         for name, notebook in chapters.without_solutions():
             written.append(_write(folder / "student" / "chapters" / f"{name}.ipynb", notebook))
     return written

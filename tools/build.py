@@ -30,6 +30,7 @@ FOUNDATION = (
     "_toc.yml",
     "book/references.bib",
     "course/*.py",
+    "course/capstone.yml",
     "src/posenc/*.py",
     "src/posenc/audit/*.py",
     "tools/*.py",
