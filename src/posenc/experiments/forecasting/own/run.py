@@ -79,8 +79,16 @@ def make_plan(options: argparse.Namespace) -> Plan:
     layout = blocks.lay_out(options.file, grid, shape, n_blocks, calendar=options.calendar)
     for note in grid.notes:
         print(note, file=sys.stderr)
-    rivals = [name for name in cells.BASELINES if name != "theta" or find_spec("statsforecast")]
-    return Plan(layout, options.readers, encodings, rivals, profile, seeds)
+    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds)
+
+
+def _rivals() -> list[str]:
+    """Return the baselines that can be computed here; say what is missing for the others."""
+    if find_spec("statsforecast") is not None:
+        return list(cells.BASELINES)
+    needs = "it needs statsforecast, which pip install 'posenc[forecasting]' brings"
+    print(f"theta is left out: {needs}", file=sys.stderr)
+    return [name for name in cells.BASELINES if name != "theta"]
 
 
 def _course(plan: Plan) -> str:
