@@ -163,6 +163,16 @@ def test_effects_and_intervals_are_those_of_blocks():
     assert "| -4.9 %       | [-5.9, -3.9]  | better" in shown[3]
 
 
+def test_a_difference_may_be_shown_to_be_small():
+    one = plan()
+    errors = known(one, {"rotary": -0.01}, 0.002)
+    [found] = verdict.effects(one, errors, 0.03)
+    assert found.answer == "better"
+    assert verdict.said(one, errors, [found]) == [
+        "sales decides: rotary (by less than 3 %) has smaller errors than none."
+    ]
+
+
 def test_what_cannot_be_told_comes_with_how_many_blocks_would_be_needed():
     one = plan()
     errors = known(one, {"sinusoidal": 0.0, "rotary": 0.01, "t5": -0.01}, 0.05)
