@@ -6,7 +6,7 @@ import sys
 COMMANDS = {
     "explain": ("posenc.register.command_line", "what a released model does with positions"),
     "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
-    "bench": ("posenc.experiments.command_line", "trains: one's own encoding, one's own data"),
+    "bench": ("posenc.bench.__main__", "what an encoding is worth, on your own data, too"),
 }
 
 

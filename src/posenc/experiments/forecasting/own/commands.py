@@ -1,8 +1,6 @@
 """The command `forecast`: one's own file, in one command."""
 
 import argparse
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from posenc.bench.options import add_course
@@ -96,9 +94,4 @@ def _add_question(forecast: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     from posenc.experiments.forecasting.own import run
 
-    if find_spec("statsforecast") is None:
-        print(
-            "theta is left out: it needs statsforecast, pip install 'posenc[forecasting]'",
-            file=sys.stderr,
-        )
     return run.run(options)

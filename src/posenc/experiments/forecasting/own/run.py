@@ -9,7 +9,7 @@ from pathlib import Path
 from posenc import _checks
 from posenc.bench import failures, jobs, local, stages
 from posenc.bench import progress as lines
-from posenc.bench.driver import Driver, deadline
+from posenc.bench.driver import Driver, Summary, deadline
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting.own import blocks, cells, verdict
@@ -29,10 +29,9 @@ def run(options: argparse.Namespace) -> int:
     print(_course(plan), file=sys.stderr)
     with local.LocalEngine(options.workers) as engine:
         for name, path, some in _stages(plan, files):
-            store = Store(path)
             driver = Driver(
                 some,
-                store,
+                Store(path),
                 engine,
                 stack=STACK["cuda" if device.startswith("cuda") else "cpu"],
                 device=device,
@@ -40,17 +39,21 @@ def run(options: argparse.Namespace) -> int:
                 until=until,
                 train=plan.train,
             )
-            progress = lines.Progress(len(some), stage=name)
-            try:
-                summary = driver.run(progress)
-            finally:
-                progress.close()
+            summary = _watched(driver, lines.Progress(len(some), stage=name))
             if driver.stopped or summary.elsewhere:
-                left = len(some) - summary.trained - summary.skipped
                 why = "no time is left" if driver.stopped else "another run is at some of it"
-                print(f"{why}: {left} cells of {name} are to be trained; the same command goes on")
+                left = f"{len(some) - summary.trained - summary.skipped} cells of {name}"
+                print(f"{why}: {left} are to be trained; the same command goes on from here")
                 return 0
     return report(plan, files, options.margin)
+
+
+def _watched(driver: Driver, progress: lines.Progress) -> Summary:
+    """Run a stage, with a line that says how far it is."""
+    try:
+        return driver.run(progress)
+    finally:
+        progress.close()
 
 
 def make_plan(options: argparse.Namespace) -> Plan:
@@ -79,8 +82,16 @@ def make_plan(options: argparse.Namespace) -> Plan:
     layout = blocks.lay_out(options.file, grid, shape, n_blocks, calendar=options.calendar)
     for note in grid.notes:
         print(note, file=sys.stderr)
-    rivals = [name for name in cells.BASELINES if name != "theta" or find_spec("statsforecast")]
-    return Plan(layout, options.readers, encodings, rivals, profile, seeds)
+    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds)
+
+
+def _rivals() -> list[str]:
+    """Return the baselines that can be computed here; say what is missing for the others."""
+    if find_spec("statsforecast") is not None:
+        return list(cells.BASELINES)
+    needs = "it needs statsforecast, which pip install 'posenc[forecasting]' brings"
+    print(f"theta is left out: {needs}", file=sys.stderr)
+    return [name for name in cells.BASELINES if name != "theta"]
 
 
 def _course(plan: Plan) -> str:

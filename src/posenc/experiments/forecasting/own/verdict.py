@@ -24,6 +24,7 @@ LEAST_POWER = 0.8
 FEWEST = 5  # blocks that may decide anything
 MOST_BLOCKS = 1000
 N_RUNS = 4000
+LEAST_ERROR = 1e-6  # stands in for none at all
 Errors = Mapping[tuple[str, str], NDArray[np.float64]]
 """From models and encodings to errors, (n_blocks, n_seeds)."""
 
@@ -84,9 +85,9 @@ def effects(plan: Plan, known: Errors, margin: float) -> list[Effect]:
     for reader in plan.readers:
         if (reader, NONE) not in known:
             continue
-        none = np.log(known[reader, NONE])
+        none = _log(known[reader, NONE])
         names = [e for e in plan.encodings if (reader, e) in known]
-        differences = [np.log(known[reader, e]) - none for e in names]
+        differences = [_log(known[reader, e]) - none for e in names]
         found += _judged(reader, names, differences, margin)
     return found
 
@@ -118,7 +119,7 @@ def table(plan: Plan, known: Errors, found: Sequence[Effect]) -> str:
         if one is not None:
             cells = [*_change(one.interval), "cannot tell" if one.answer == "open" else one.answer]
         elif rival and none is not None:
-            change = t_interval(np.log(error).mean(1) - np.log(none).mean(1))
+            change = t_interval(_log(error).mean(1) - _log(none).mean(1))
             cells = [*_change(change), "baseline"]
         shown = "" if rival else encoding
         rows.append([model.replace("_", " "), shown, f"{error.mean():.3f}", *cells])
@@ -127,6 +128,10 @@ def table(plan: Plan, known: Errors, found: Sequence[Effect]) -> str:
              for row in rows]  # fmt: skip
     rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _log(error: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log(np.maximum(error, LEAST_ERROR))
 
 
 def _change(interval: Interval) -> tuple[str, str]:
@@ -156,7 +161,7 @@ def _decided(plan: Plan, reader: str, found: Sequence[Effect]) -> str:
         ("worse", "larger errors than none"),
         ("equal", f"errors within {100 * found[0].margin:g} % of those of none"),
     ):
-        if some := [one.encoding for one in found if one.answer == answer]:
+        if some := [_named(one) for one in found if one.answer == answer]:
             told.append(f"{_listed(some)} {'has' if len(some) == 1 else 'have'} {words}")
     left = [one.encoding for one in found if one.answer == "open"]
     if not told:
@@ -164,6 +169,12 @@ def _decided(plan: Plan, reader: str, found: Sequence[Effect]) -> str:
     if left:
         told.append(f"of {_listed(left)} it cannot tell")
     return f"{name} decides{' in part' * bool(left)}{where}: {'; '.join(told)}."
+
+
+def _named(one: Effect) -> str:
+    """Return an encoding's name, and whether its effect is shown to be within the margin."""
+    small = one.answer != "equal" and one.p_equal <= ALPHA
+    return one.encoding + f" (by less than {100 * one.margin:g} %)" * small
 
 
 def _needed(plan: Plan, left: Sequence[Effect], n_tests: int) -> list[str]:
