@@ -126,6 +126,11 @@ def change(path, old, new):
     return number
 
 
+def test_a_file_is_read_once_for_all_patterns():
+    there = {id(record) for record in results.load_records("second-L*")}
+    assert there >= {id(record) for record in results.load_records("second-Libras")}
+
+
 def test_a_changed_accuracy_is_refused_by_name_of_the_file(copied):
     path = copied / "second-Libras.jsonl"
     change(path, 148 / 180, 149 / 180)

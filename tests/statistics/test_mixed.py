@@ -86,6 +86,30 @@ def test_balanced_crossed_groups_equal_analysis_of_variance():
     assert list(found.effects["set"].values()) == pytest.approx(drawn, rel=1e-3)
 
 
+def test_crossed_groups_of_any_sizes_equal_the_formula_with_the_whole_covariance():
+    rng = np.random.default_rng(3)
+    sizes = {"few": 4, "many": 11, "some": 7}
+    codes = {name: rng.integers(0, k, 90) for name, k in sizes.items()}
+    x, y = rng.normal(size=90), rng.normal(size=90)
+    for place in codes.values():
+        y += rng.normal(0, 0.8, 11)[place]
+    found = mixed.fit(y, {"x": x}, codes)
+    spreads, sigma = found.spreads, found.spreads["residual"]
+    shared = sum(spreads[n] ** 2 * (c[:, None] == c) for n, c in codes.items())
+    covariance = shared + sigma**2 * np.eye(90)
+    design, inverse = np.column_stack([np.ones(90), x]), np.linalg.inv(covariance)
+    left = design.T @ inverse @ design
+    beta = np.linalg.solve(left, design.T @ inverse @ y)
+    assert [one.estimate for one in found.coefficients.values()] == pytest.approx(beta)
+    rest = y - design @ beta
+    logs = np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(left)[1]
+    criterion = logs + rest @ inverse @ rest + 88 * np.log(2 * np.pi)
+    assert found.criterion == pytest.approx(criterion)
+    for name, c in codes.items():
+        drawn = [spreads[name] ** 2 * ((c == int(k)) @ inverse @ rest) for k in found.effects[name]]
+        assert list(found.effects[name].values()) == pytest.approx(drawn)
+
+
 def test_a_group_without_effects_gets_spread_zero_and_changes_nothing():
     rng = np.random.default_rng(2)
     labels, x = np.repeat(np.arange(10), 6), rng.normal(size=60)
