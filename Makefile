@@ -156,6 +156,7 @@ check: $(VENV)/.test-installed  ## three minutes: style, types, form of the book
 	$(BIN)/python -m pytest $(QUICK) $(addprefix --ignore=,$(ON_SITE) $(LATER)) $(BRIEFLY) -n $(JOBS) --dist worksteal
 
 # Two at a time, so that no core waits for the last test of a group: the groups in this order.
+# Pages are made and opened first, as they often wait; notebooks, which never do, fill what is left.
 .PHONY: test
 test: $(VENV)/.test-installed $(VENV)/.book-installed  ## the checks of every change: style, units, notebooks, site, browser
 	$(MAKE) --no-print-directory -j2 style units
@@ -178,7 +179,7 @@ units:
 .PHONY: cells
 cells:
 	@echo "== notebooks: every cell runs again and gives the stored output"
-	$(BIN)/python tools/warm_kernels.py $(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
+	nice $(BIN)/python tools/warm_kernels.py $(BIN)/python -m pytest --nbval $(NOTEBOOKS) -n $(JOBS) --dist loadscope
 
 .PHONY: pages
 pages: site

@@ -1,6 +1,7 @@
 """What a stranger installs: the files of the wheel and of the source archive, and its errors."""
 
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -115,6 +116,7 @@ series = models.TimeSeriesTransformer(4, 5, 8, "rotary", **size)
 assert series(torch.randn(3, 8, 4)).shape == (3, 5)
 text = models.LanguageModel(11, position="alibi", max_length=8, **size)
 assert text(torch.randint(11, (3, 8))).shape == (3, 8, 11)
+print("all stood")
 """
 
 
@@ -137,11 +139,43 @@ def test_the_mathematics_stands_alone_without_torch(library, bare):
     assert run.returncode == 0, run.stderr
 
 
-def run_alone(library, code):
-    """Run code where torch is installed and no other copy of `posenc` is found."""
+FORKS = """
+import json, os, sys, traceback, warnings
+import torch
+found = []
+for code in json.loads(sys.argv.pop()):
+    out, said = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer Pythons warn where there are threads
+        pid = os.fork()
+    if pid == 0:
+        os.dup2(said, 1)
+        try:
+            exec(code, {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(said)
+    with os.fdopen(out) as printed:
+        found.append(printed.read())
+    os.waitpid(pid, 0)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def alone(library):
+    """Return what each code prints where torch is installed and no other copy of `posenc` is found.
+
+    Each runs in a fork of its own: nothing was imported there but torch, which takes two seconds.
+    """
     installed = importlib.metadata.distribution("torch").locate_file("")
-    arguments = ("-S", "-W", "error", "-c", code, str(library))  # -S: no editable install
-    return run_python(*arguments, path=[library, installed])
+    codes = [*(block for block, _ in SHOWN), ATTENTION]
+    arguments = ("-S", "-W", "error", "-c", FORKS, str(library), json.dumps(codes))
+    run = run_python(*arguments, path=[library, installed])  # -S: no editable install
+    assert run.returncode == 0, run.stderr
+    return dict(zip(codes, json.loads(run.stdout), strict=True))
 
 
 PAGE = (ROOT / "src" / "posenc" / "README.md").read_text(encoding="utf-8")
@@ -149,18 +183,16 @@ SHOWN = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE, re.M | 
 
 
 @pytest.mark.parametrize(("block", "shown"), SHOWN)
-def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown, library):
-    run = run_alone(library, block)
-    assert run.stdout == shown, run.stderr
+def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown, alone):
+    assert alone[block] == shown
 
 
 def test_every_block_of_the_librarys_page_shows_what_it_prints():
     assert len(SHOWN) == PAGE.count("```python") == 4
 
 
-def test_attention_encodings_and_models_stand_alone(library):
-    run = run_alone(library, ATTENTION)
-    assert run.returncode == 0, run.stderr
+def test_attention_encodings_and_models_stand_alone(alone):
+    assert alone[ATTENTION] == "all stood\n"
 
 
 # --- a package that is missing
