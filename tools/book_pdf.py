@@ -44,6 +44,7 @@ LEFT_OUT = {
     "book/datasets": "a reference beside the package",
     "book/peers": "a reference beside the package",
     "book/bug-reports": "a reference beside the package",
+    "book/speed": "a reference beside the package",
     "book/attention-check": "a reference beside the package",
     "book/found-details": "results that two chapters tell",
     "book/found-further": "results that chapters point to",

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
 from posenc.audit import versions
 from posenc.bench.store import Store
-from posenc.data import archives, packed
+from posenc.data import archives, from_csv, packed
 from posenc.data.dataset import Dataset
 from posenc.data.errors import ArchiveError, FileFormatError
 from posenc.data.formats import arff, array, mat, table, ts
@@ -52,6 +53,12 @@ def arrays() -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **packed.arrays({"train": Dataset(x, y, ("a", "b"), "Tiny", "made")}))
     return buffer.getvalue()
+
+
+def own_table(path: Path) -> str:
+    """Make a set of one's own of a table, in a folder that is new each time."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        return from_csv.convert(path, Path(folder) / "Tiny")
 
 
 def unpack(path: Path) -> None:
@@ -105,6 +112,7 @@ READERS = {
     "csv.gz": Reader(
         lambda path: table.read_table(path, 3), gzip.compress(b"1,2,3\n4,5,6\n"), ".csv.gz"
     ),
+    "own table": Reader(own_table, b"label,a,b\n" + 2 * b"up,1,2\ndown,?,1\n", ".csv"),
     "room": Reader(
         room.read_room,
         (",".join(room.HEADER) + "\n2017/12/22,10:49:41" + ",1" * (len(room.HEADER) - 2)).encode(),

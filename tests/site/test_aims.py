@@ -73,7 +73,7 @@ def test_the_aim_for_pages_is_the_one_that_is_tested():
 def test_the_table_names_every_aim():
     table = aims.table({})
     assert all(f"| {aim.what} | " in table for aim in aims.AIMS)
-    assert "make bench" in (ROOT / "book" / "running-benchmarks.ipynb").read_text(encoding="utf-8")
+    assert "make bench" in (ROOT / "book" / "speed.md").read_text(encoding="utf-8")
 
 
 # All in one process, as each would take seconds to import the same.

@@ -11,6 +11,7 @@ import torch
 
 from posenc.bench import tuning
 from posenc.bench.settings import PROFILES
+from posenc.data.__main__ import main as data_main
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.command_line import main, parser
 from posenc.experiments.range_probe import extrapolation
@@ -48,7 +49,7 @@ SERIES = """@problemName MyGestures
 
 def walk():
     """Return the commands of the first sections, as lists of words."""
-    steps = PAGE[: PAGE.index("## What you may conclude")]
+    steps = PAGE[: PAGE.index("## How many splits until you know?")]
     text = "".join(re.findall(r"```console\n(.*?)```", steps, flags=re.DOTALL))
     found = re.findall(r"\$ python -m posenc\.bench ((?:.*\\\n)*.*)", text)
     return [shlex.split(command.replace("\\\n", " ")) for command in found]
@@ -79,10 +80,10 @@ def folder(tmp_path, monkeypatch):
 
 def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
     for command in walk():
-        words = ["MyGestures" if word == "ItalyPowerDemand" else word for word in command]
+        words = command
         if words[0] == "run":
             few = "--steps 4 --least-steps 2" if "protocol" in words else "--epochs 1"
-            words += shlex.split(f"{SMALL} {few}")
+            words = [*words, *shlex.split(f"{SMALL} {few}")]
         assert main(words) == 0, words
     said = capsys.readouterr().out
     assert "written: first/report.md" in said.replace("\\", "/")
@@ -91,12 +92,26 @@ def test_every_command_of_the_walk_runs_on_a_set_of_ones_own(folder, capsys):
 
 
 def test_the_walk_tunes_and_resamples():
-    [first, _, fair, _] = walk()
-    assert "--tune" not in first
+    [fair, _, first, _] = walk()
+    assert not {"--tune", "--profile"} & {*first}
     assert fair[fair.index("--profile") + 1] == "protocol"
-    [own] = [command for command in COMMANDS if "gestures.jsonl" in command and "--out" in command]
-    assert "--profile protocol" in own
+    assert fair[fair.index("--datasets") + 1] == "MyGestures"
     assert protocols.TRAINING["resamples"] == 5
+
+
+def test_the_table_of_the_page_becomes_a_data_set_as_the_page_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run_block("gestures.csv")
+    lines = Path("gestures.csv").read_text(encoding="utf-8").splitlines()
+    assert "\n".join(["```text", *lines[:3], "```"]) in PAGE
+    command, said = re.search(r"\$ python -m posenc\.data (from-csv .*)\n(.*)\n", PAGE).groups()
+    assert data_main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.strip() == said
+
+
+def test_the_installation_is_pinned():
+    install = PAGE[PAGE.index("## Install") : PAGE.index("## Your data")]
+    assert 'pip install -e ".[bench]" -c requirements.txt' in install
 
 
 def test_the_books_results_are_read_as_the_page_says():

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from posenc._pipes import piped
-from posenc.data import carried, checksums
+from posenc.data import carried, checksums, from_csv
 from posenc.data.errors import DataError
 from posenc.data.info import facts
 from posenc.data.load import GROUPS, SPLITS, fetch, find, find_entry, load, names
@@ -38,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     packing.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="folder for the arrays"
     )
+    _add_from_csv(commands.add_parser("from-csv", help="make a set of your own from a table"))
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")
@@ -46,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _measure(options.path, options.only)
     if options.command in (None, "list"):
         return _list()
+    if options.command == "from-csv":
+        return _from_csv(options)
     if options.command == "pack":
         return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
     known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
@@ -143,6 +146,36 @@ def _measure(path: Path, only: str | None) -> int:
         print(f"error: cannot read or write the record {path} ({error})", file=sys.stderr)
         return 1
     print(f"written: {path}")
+    return 0
+
+
+def _add_from_csv(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="TABLE", help="a .csv file with a line of names at its top")
+    for option, metavar, purpose in (
+        ("--out", "FOLDER", "where the two files go; its name is the set's: data/MyGestures"),
+        ("--label", "COLUMN", "holds the classes (label)"),
+        ("--series", "COLUMN", "says which series a row is a step of; without, a row is a series"),
+        ("--group", "COLUMN", "such as a person: whole groups go to either part"),
+    ):
+        parser.add_argument(option, metavar=metavar, help=purpose, required=option == "--out")
+    parser.add_argument(
+        "--leave-out", nargs="+", metavar="COLUMN", help="columns that are no values, such as time"
+    )
+    parser.add_argument(
+        "--test", type=float, metavar="SHARE", help="of the series to test on (0.3)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="another one draws another test part")
+
+
+def _from_csv(options: argparse.Namespace) -> int:
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    path, folder = given.pop("path"), given.pop("out")
+    del given["command"]
+    try:
+        print(from_csv.convert(path, folder, **given))
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
