@@ -180,7 +180,9 @@ def short_trainings(records: Iterable[dict]) -> str:
 
 def label(record: dict, kind: str) -> str:
     """Return the name of an encoding or data set with its options."""
-    options = record["settings"].get(f"{kind}_options") or {}
+    options = record["settings"].get(f"{kind}_options")
+    if not options:
+        return record[kind]
     return ":".join([record[kind], *(f"{k}={v}" for k, v in sorted(options.items()))])
 
 
