@@ -74,13 +74,19 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
     seen = tuple(map(_seen, (*paths, folder() / digests.FILE)))
-    return list(_load_once(tuple(paths), seen, locked))
+    load = _load_one_file if len(paths) == 1 else _load_several
+    return list(load(tuple(paths), seen, locked))
 
 
-@lru_cache(maxsize=8)
-def _load_once(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:  # noqa: ARG001
-    """Return the records of files as `seen`; pages ask for the same ones many times over."""
+def _load(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:  # noqa: ARG001
+    """Return the records of files as `seen`."""
     return tuple(unique(record for path in paths for record in read_records(path, locked=locked)))
+
+
+# Pages ask for the same ones many times over. One that goes through a hundred files, each for
+# itself, does not drive out those that were read together.
+_load_one_file = lru_cache(maxsize=8)(_load)
+_load_several = lru_cache(maxsize=8)(_load)
 
 
 def _seen(path: Path) -> tuple[int, int] | None:
