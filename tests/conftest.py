@@ -7,6 +7,7 @@ The source archive holds these tests and neither the book nor `.github`. There t
 of them are left out, and the first lines of the report say so.
 """
 
+import gc
 import os
 import random
 import re
@@ -25,6 +26,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("patient")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Modules and tests stay to the end: no garbage is looked for among them, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

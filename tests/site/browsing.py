@@ -30,7 +30,7 @@ class Opened:
     """A page of the built site, opened from its file, and what it did on the way."""
 
     def __init__(self, browser: Browser, site: Path, *, size: dict, theme: str = "light") -> None:
-        self.site = site
+        self.site, self.size = site, size
         self.refused: list[str] = []
         self.messages: list[str] = []
         self.context = browser.new_context(viewport=size, color_scheme=theme, offline=True)
@@ -51,12 +51,22 @@ class Opened:
         ):
             self.messages.append(message.text)
 
-    def goto(self, name: str) -> Page:
-        """Open a page and wait until its equations are typeset."""
-        self.page.goto((self.site / f"{name}.html").as_uri())
-        self.page.wait_for_load_state("load")
+    def begin(self) -> None:
+        """Leave the page and forget what it did; the window is as large as before."""
+        self.page.goto("about:blank")
+        self.page.set_viewport_size(self.size)
+        self.refused.clear()
+        self.messages.clear()
+
+    def goto(self, name: str, asked: str = "") -> Page:
+        """Open a page, asked for something, and wait until its equations are typeset.
+
+        It goes at once to what has the focus: to glide there takes as long as all that is asked.
+        """
+        self.page.goto((self.site / f"{name}.html").as_uri() + asked)
         self.page.evaluate(
             """async () => {
+                document.documentElement.style.scrollBehavior = 'auto';
                 if (window.MathJax?.startup) await window.MathJax.startup.promise;
                 await document.fonts.ready;
             }"""

@@ -58,3 +58,18 @@ def opened(browser, site, request) -> Iterator[Opened]:
     window = Opened(browser, site, size=size, theme=named.get("theme", "light"))
     yield window
     window.context.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser, site) -> Iterator[Opened]:
+    """One window for many visits: to open it and to read the scripts anew takes longer."""
+    one = Opened(browser, site, size=DESKTOP)
+    yield one
+    one.context.close()
+
+
+@pytest.fixture
+def visited(window) -> Opened:
+    """The window that visits share, for tests that leave nothing behind in it."""
+    window.begin()
+    return window

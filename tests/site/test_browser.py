@@ -23,8 +23,9 @@ WALKED = (
     "book/order-blindness",
     "book/audit/survey",
     "book/api/data",
-    "book/glossary",
 )
+# Nothing but links, 1,600 of them: each is asked, and once a week walked to.
+LONGEST = "book/glossary"
 
 
 def source(name: str) -> str:
@@ -53,13 +54,13 @@ def weekly(names: list[str], *, but: tuple[str, ...]) -> list:
 
 # `make test` visits the chapters; of all other pages some of each kind stand for the rest.
 CHAPTERS = [f"book/{path.stem}" for path in quizzes.FOLDER.glob("*.yml")]
-VISITED = weekly(toc_files(), but=(*CHAPTERS, *WALKED, *LOOKED_AT))
+VISITED = weekly(toc_files(), but=(*CHAPTERS, *WALKED, *LOOKED_AT, LONGEST))
 
 
 @pytest.mark.parametrize("page_name", VISITED)
-def test_page(opened, page_name):
+def test_page(visited, page_name):
     """What words, formulas and figures can spoil, in one visit: to open a page takes longest."""
-    page = opened.goto(page_name)
+    page = visited.goto(page_name)
     assert page.locator("html").get_attribute("data-theme") == "light"
     equations_are_typeset(page)
     figures_are_drawn(page)
@@ -70,11 +71,16 @@ def test_page(opened, page_name):
         keyboard_walks_through_every_control(page, "body")
     if "{solution}" in source(page_name):
         keyboard_opens_every_solution(page)
-    assert opened.refused == [], "a request left the machine"
-    assert opened.messages == [], "the console is not silent"
+    assert visited.refused == [], "a request left the machine"
+    assert visited.messages == [], "the console is not silent"
     for size in (PHONE, SMALLEST):
         resize(page, size)
         nothing_scrolls_sideways(page)
+
+
+@pytest.mark.slow
+def test_the_keyboard_walks_through_the_longest_page(visited):
+    keyboard_walks_through_every_control(visited.goto(LONGEST), "body")
 
 
 # What axe faults comes with templates, style sheets and scripts, and hardly ever with words.
@@ -87,8 +93,9 @@ def test_everybody_can_use_and_read_it(opened, page_name):
     colours_can_be_read(page)  # last, as it takes the page apart
 
 
-# Pages whose scripts measure what they find are opened on a phone, too, not only made narrow.
-@pytest.mark.parametrize("page_name", ["book/explorables", "book/atlas/turned", "book/claims"])
+# Pages whose scripts measure what they find are opened on a phone, too, not only made narrow; so
+# is the ledger further down.
+@pytest.mark.parametrize("page_name", ["book/explorables", "book/atlas/turned"])
 def test_a_page_opened_on_a_phone_has_no_sideways_scroll(opened, page_name):
     nothing_scrolls_sideways(opened.goto(page_name))
 
@@ -291,21 +298,30 @@ def keyboard_walks_through_every_control(page: Page, inside: str) -> None:
     page.evaluate(
         """inside => {
             const part = document.querySelector(inside);
+            if (!window.reached) document.addEventListener('focusin', e => {
+                window.reached.add(e.target.dataset.control);
+                window.round ||= e.target === window.first;  // each had its turn
+                window.first ??= e.target;
+            });
             window.reached = new Set();
-            document.addEventListener('focusin', e => window.reached.add(e.target.dataset.control));
             part.tabIndex = -1;  // the place where Tab sets out from
             part.focus({ preventScroll: true });
             part.removeAttribute('tabindex');
+            window.first = null;
+            window.round = false;
         }""",
         inside,
     )
     reached: set[int] = set()
+    round_ended = False
     for number in range(3 * len(visible) + 100):
         page.keyboard.down("Tab")  # as one who holds the key: to let it go each time takes as long
         if number % 20 == 0 or number > len(visible):  # asking takes as long as pressing
-            found = page.evaluate("[...window.reached].filter(n => n !== undefined).map(Number)")
+            found, round_ended = page.evaluate(
+                "[[...window.reached].filter(n => n !== undefined).map(Number), window.round]"
+            )
             reached = set(found)
-        if len(reached) == len(visible):
+        if len(reached) == len(visible) or round_ended:
             break
     page.keyboard.up("Tab")
     assert [visible[i] for i in range(len(visible)) if i not in reached] == []
@@ -394,8 +410,16 @@ def shown(page: Page) -> list[str]:
     return ids
 
 
-def test_ledger_filters_by_every_control(opened):
+def test_a_visit_to_the_ledger(opened):
+    """Rows, verdicts and marks, asked of one page: it is the longest of all."""
     page = opened.goto("book/claims")
+    six_verdicts_differ_without_colour(page)
+    marks_need_no_switch(page)
+    every_control_filters(page)
+    a_link_opens_the_cell(page)
+
+
+def every_control_filters(page: Page) -> None:
     assert shown(page) == expected()
     page.get_by_label("Source", exact=True).select_option("Faithful encoding")
     assert shown(page) == expected(source="F")
@@ -416,8 +440,28 @@ def anchors() -> set[str]:
     return {claim["anchor"] for claim in claims()}
 
 
-def test_ledger_finds_words_by_keyboard_on_a_phone(opened):
+def a_link_opens_the_cell(page: Page) -> None:
+    page.locator("#ledger-F12 a").click()
+    page.wait_for_url("**/audit/faithful-encoding.html#claim-F12", wait_until="commit")
+    assert "F12" in page.locator("#claim-F12").inner_text()
+
+
+def six_verdicts_differ_without_colour(page: Page) -> None:
+    """Each has its own symbol and word, so colour only repeats what they say."""
+    badges = page.locator(".posenc-definitions .posenc-badge").all_inner_texts()
+    assert len({badge[0] for badge in badges}) == len(set(badges)) == 6
+
+
+def marks_need_no_switch(page: Page) -> None:
+    assert page.get_by_role("switch", name="Audit marks").count() == 0
+    marks = page.locator("article p .posenc-mark, article li .posenc-mark")
+    assert all(mark.evaluate("e => getComputedStyle(e).display !== 'none'") for mark in marks.all())
+
+
+def test_ledger_fits_a_phone_and_finds_words_by_keyboard(opened):
     page = opened.goto("book/claims")
+    nothing_scrolls_sideways(page)
+    page.evaluate("window.scrollTo(0, 0)")
     page.get_by_label("Words").focus()
     page.keyboard.type("HARMONIC precision")
     assert "F18" in shown(page)
@@ -427,17 +471,9 @@ def test_ledger_finds_words_by_keyboard_on_a_phone(opened):
 
 
 def test_ledger_opens_filtered_from_its_address(opened):
-    page = opened.goto("book/claims")
-    page.goto(f"{page.url}?verdict=refuted&source=S")
+    page = opened.goto("book/claims", "?verdict=refuted&source=S")
     assert shown(page) == expected(verdict="refuted", source="S")
     assert page.get_by_label("Verdict", exact=True).input_value() == "refuted"
-
-
-def test_ledger_link_opens_the_cell(opened):
-    page = opened.goto("book/claims")
-    page.locator("#ledger-F12 a").click()
-    page.wait_for_url("**/audit/faithful-encoding.html#claim-F12")
-    assert "F12" in page.locator("#claim-F12").inner_text()
 
 
 def test_ledger_reads_without_scripts(browser, site):
@@ -460,34 +496,36 @@ def marked(opened):
     return page
 
 
-@both_themes
-def test_marks_of_a_chapter_are_hidden_until_a_key_shows_them(opened, theme):  # noqa: ARG001
+def test_marks_of_a_chapter_are_hidden_until_a_key_shows_them(opened):
     page = opened.goto(MARKED)
-    switch = page.get_by_role("switch", name="Audit marks")
+    button = page.get_by_role("switch", name="Audit marks")
     marks = page.locator(".posenc-mark:not(.admonition.dropdown *)")  # those in no folded note
     assert marks.count() > 5
-    assert marks.locator("visible=true").count() == 0
-    assert switch.get_attribute("aria-checked") == "false"
-    switch.press("Space")
-    assert switch.get_attribute("aria-checked") == "true"
-    assert marks.locator("visible=true").count() == marks.count()
+    for theme in ("light", "dark"):
+        switch(page, theme)
+        assert marks.locator("visible=true").count() == 0
+        assert button.get_attribute("aria-checked") == "false"
+        button.press("Space")
+        assert button.get_attribute("aria-checked") == "true"
+        assert marks.locator("visible=true").count() == marks.count()
+        button.press("Space")
+    button.press("Space")
     opened.goto("book/rotations")  # what was chosen holds for every page
     assert marks.locator("visible=true").count() == marks.count() > 5
-    switch.press("Enter")
+    button.press("Enter")
     assert marks.locator("visible=true").count() == 0
     opened.goto(MARKED)
     assert marks.locator("visible=true").count() == 0
     assert opened.messages == []
-    switch.press("Space")
-    axe_finds_nothing(page, within=".posenc-mark, [role=switch]")
+    button.press("Space")
+    for theme in ("dark", "light"):
+        switch(page, theme)
+        axe_finds_nothing(page, within=".posenc-mark, [role=switch]")
 
 
-@pytest.mark.parametrize("name", ["book/claims", "book/audit/survey", "book/atlas/turned"])
+@pytest.mark.parametrize("name", ["book/audit/survey", "book/atlas/turned"])
 def test_where_readers_look_something_up_marks_need_no_switch(opened, name):
-    page = opened.goto(name)
-    assert page.get_by_role("switch", name="Audit marks").count() == 0
-    marks = page.locator("article p .posenc-mark, article li .posenc-mark")
-    assert all(mark.evaluate("e => getComputedStyle(e).display !== 'none'") for mark in marks.all())
+    marks_need_no_switch(opened.goto(name))
 
 
 def test_the_last_line_of_a_chapter_leads_to_its_own_statements(opened):
@@ -499,7 +537,7 @@ def test_the_last_line_of_a_chapter_leads_to_its_own_statements(opened):
     assert len(shown(page)) == n
 
 
-def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
+def test_a_mark_shows_its_row_on_hover_and_on_focus_and_opens_its_cell(opened):
     page = marked(opened)
     mark = page.locator(".posenc-mark").first
     card = mark.locator("[role=tooltip]")
@@ -517,6 +555,9 @@ def test_a_mark_shows_its_row_on_hover_and_on_focus(opened):
     page.locator(".posenc-mark a").last.focus()
     mark.locator("a").focus()
     card.wait_for(state="visible")
+    page.keyboard.press("Escape")
+    page.locator('.posenc-mark a[href$="#claim-B6"]').click()
+    page.wait_for_url("**/audit/first-principles.html#claim-B6", wait_until="commit")
 
 
 def test_a_card_stays_on_the_screen_of_a_phone(opened):
@@ -530,12 +571,6 @@ def test_a_card_stays_on_the_screen_of_a_phone(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_mark_opens_its_cell(opened):
-    page = marked(opened)
-    page.locator('.posenc-mark a[href$="#claim-B6"]').click()
-    page.wait_for_url("**/audit/first-principles.html#claim-B6")
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -545,7 +580,7 @@ def test_a_mark_opens_its_cell(opened):
     ],
 )
 def test_old_addresses_lead_to_the_audit(opened, site, old, new):
-    opened.page.goto((site / "book").as_uri() + f"/{old}")
+    opened.page.goto((site / "book").as_uri() + f"/{old}", wait_until="commit")
     opened.page.wait_for_url(f"**/{new}", wait_until="commit")
 
 
@@ -555,13 +590,6 @@ def test_an_old_page_leads_on_without_scripts(browser, site):
     page.goto((site / "book" / "published-code.html").as_uri())
     page.wait_for_url("**/audit/published-code.html")
     context.close()
-
-
-def test_the_six_verdicts_differ_without_colour(opened):
-    """Each has its own symbol and word, so colour only repeats what they say."""
-    page = opened.goto("book/claims")
-    badges = page.locator(".posenc-definitions .posenc-badge").all_inner_texts()
-    assert len({badge[0] for badge in badges}) == len(set(badges)) == 6
 
 
 def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):

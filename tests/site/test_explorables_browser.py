@@ -624,28 +624,42 @@ def some_state(figure, rng):
     return state
 
 
-def enter(page: Page, name: str, state: dict) -> str:
-    """Set a figure's controls as a reader would leave them, and return its summary."""
-    page.evaluate(
-        """([name, state]) => {
+def entered(page: Page, name: str, states: list[dict]) -> list[tuple[str, float, float]]:
+    """Set a figure's controls as a reader would leave them, to one state after the other.
+
+    Of each state its summary is returned, and how wide and high the drawing is.
+    """
+    return page.evaluate(
+        """async ([name, states]) => {
           const root = document.querySelector(`.explorable[data-name="${name}"]`);
-          for (const [key, value] of Object.entries(state)) {
-            const input = root.querySelector(`[data-key="${key}"]`);
-            input.value = value;
-            input.dispatchEvent(new Event("input", { bubbles: true }));
+          const found = [];
+          for (const state of states) {
+            for (const [key, value] of Object.entries(state)) {
+              const input = root.querySelector(`[data-key="${key}"]`);
+              input.value = value;
+              input.dispatchEvent(new Event("input", { bubbles: true }));
+            }
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            const { width, height } = root.querySelector("svg").getBoundingClientRect();
+            found.push([root.querySelector(".explorable-summary").innerText, width, height]);
           }
-          return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          return found;
         }""",
-        [name, state],
+        [name, states],
     )
-    return page.locator(f'.explorable[data-name="{name}"] .explorable-summary').inner_text()
+
+
+def enter(page: Page, name: str, state: dict) -> str:
+    """Set a figure's controls, and return its summary."""
+    return entered(page, name, [state])[0][0]
 
 
 @pytest.mark.parametrize(("name", "function"), REFERENCES)
 def test_its_mathematics_is_the_librarys(gallery, name, function):
-    for arguments, expected in REFERENCES[name, function](np.random.default_rng(0)):
-        call = "([name, f, a]) => posencExplorables.known[name].functions[f](...a)"
-        found = gallery.evaluate(call, [name, function, arguments])
+    asked = [*REFERENCES[name, function](np.random.default_rng(0))]
+    call = "([name, f, all]) => all.map((a) => posencExplorables.known[name].functions[f](...a))"
+    given = gallery.evaluate(call, [name, function, [arguments for arguments, _ in asked]])
+    for (_, expected), found in zip(asked, given, strict=True):
         if isinstance(expected, str):
             assert (found["use"] if isinstance(found, dict) else found) == expected
         elif isinstance(expected, dict):
@@ -658,8 +672,9 @@ def test_its_mathematics_is_the_librarys(gallery, name, function):
 def test_it_says_what_python_says(gallery, name):
     page, figure = gallery, explorables.make(name)
     rng = np.random.default_rng(1)
-    for state in [figure.first(), *(some_state(figure, rng) for _ in range(25))]:
-        assert enter(page, name, state) == figure.summary(state), state
+    states = [figure.first(), *(some_state(figure, rng) for _ in range(25))]
+    for state, (said, *_) in zip(states, entered(page, name, states), strict=True):
+        assert said == figure.summary(state), state
 
 
 def a_key_that_changes(control) -> str:
@@ -739,12 +754,10 @@ def test_nothing_moves_when_it_starts_or_redraws(gallery, name):
     for size in (PHONE, DESKTOP):
         page.set_viewport_size(size)
         page.wait_for_function(f"innerWidth === {size['width']}")
-        root = page.locator(f'.explorable[data-name="{name}"]')
-        drawing = root.locator("svg").bounding_box()
-        for seed in range(5):
-            enter(page, name, some_state(figure, np.random.default_rng(seed)))
-            after = root.locator("svg").bounding_box()
-            assert (after["width"], after["height"]) == (drawing["width"], drawing["height"])
+        drawing = page.locator(f'.explorable[data-name="{name}"] svg').bounding_box()
+        states = [some_state(figure, np.random.default_rng(seed)) for seed in range(5)]
+        for _, width, height in entered(page, name, states):
+            assert (width, height) == (drawing["width"], drawing["height"])
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 

@@ -81,5 +81,5 @@ def test_the_list_names_what_earlier_editions_had():
 )
 def test_a_browser_follows(opened, old, new):
     page, anchor = old.split("#")
-    opened.page.goto((opened.site / "book" / page).as_uri() + f"#{anchor}")
+    opened.page.goto((opened.site / "book" / page).as_uri() + f"#{anchor}", wait_until="commit")
     opened.page.wait_for_url(f"**/book/{new}*", wait_until="commit")
