@@ -41,6 +41,7 @@ LEFT_OUT = {
     "book/explorables": "the figures stand in their chapters, and answer on the site only",
     "book/teaching": "for who teaches; its links are its use",
     "book/course": "downloads",
+    "book/capstone": "projects with notebooks to download",
     "book/datasets": "a reference beside the package",
     "book/peers": "a reference beside the package",
     "book/bug-reports": "a reference beside the package",
