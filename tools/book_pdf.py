@@ -143,16 +143,8 @@ def _from_folder(page: str, source: str) -> str:
 
 
 def _solutions(found: Tag) -> list[Tag]:
-    """Take the solutions and the cells that belong to them out of a chapter."""
-    taken = []
-    for solution in found.select(".solution.admonition"):
-        group = [solution]
-        after = solution.find_next_sibling()
-        while after is not None and "tag_hide-cell" in after.get("class", []):
-            group.append(after)
-            after = after.find_next_sibling()
-        taken += [element.extract() for element in group]
-    return taken
+    """Take the solutions, and the cells in them, out of a chapter."""
+    return [solution.extract() for solution in found.select(".solution.admonition")]
 
 
 def _answers(found: Tag) -> list[Tag]:

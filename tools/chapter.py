@@ -24,6 +24,11 @@ QUESTION = """\
 Ask the question of this chapter here, in two sentences that somebody would really ask. The first
 picture shows the answer before it is understood.
 
+**After this chapter you can**
+
+- do something that can be checked,
+- do something else.
+
 **You need** [oscillations](oscillations). **Time:** about 5 minutes."""
 
 IMPORTS = """\
@@ -64,14 +69,31 @@ One small experiment, and its result in a sentence with a number that the cell s
 EXPERIMENT = """\
 print(f"every row has norm {np.linalg.norm(table[0]):.2f}")"""
 
-EXERCISE = """\
+HINTS = """
+:::{{admonition}} Hint 1
+:class: dropdown
+
+Say where to look.
+:::
+
+:::{{admonition}} Hint 2
+:class: dropdown
+
+Say nearly all of it.
+:::"""
+
+EXERCISE = (
+    """\
 ## Exercises
 
 :::{{exercise}} The norm of a row
 :label: ex-{name}
 
-Write `norm(d_model)`, which returns the norm that every row of a sinusoidal table has.
-:::"""
+**A small study.** Write `norm(d_model)`, which returns the norm of every row of a sinusoidal table.
+:::
+"""
+    + HINTS
+)
 
 CHECK_ANSWER = """\
 def check_norm(norm):
@@ -88,6 +110,25 @@ Each of the `d_model / 2` pairs adds one to the square of the norm.
 :::"""
 
 ANSWER = "check_norm(lambda d_model: np.sqrt(d_model / 2))"
+
+IN_WORDS = (
+    """\
+:::{{exercise}} {task}
+:label: ex-{name}-{number}
+
+**{kind}.** Say what to do.
+:::
+"""
+    + HINTS
+    + """
+
+:::{{solution}} ex-{name}-{number}
+:class: dropdown
+
+One possible answer, or what a good answer says.
+:::"""
+)
+KINDS = {"A picture": "Draw it", "Explain it": "Tell a friend", "A real model": "In a model"}
 
 TAKE_AWAY = """\
 ## Take-away
@@ -115,6 +156,10 @@ def cells(name: str, title: str) -> list:
         new_code_cell(CHECK_ANSWER),
         new_markdown_cell(SOLUTION.format(**words)),
         new_code_cell(ANSWER, metadata={"tags": ["hide-cell"]}),
+        *(
+            new_markdown_cell(IN_WORDS.format(kind=kind, task=task, number=number, **words))
+            for number, (kind, task) in enumerate(KINDS.items(), start=1)
+        ),
         prose(TAKE_AWAY),
     ]
 

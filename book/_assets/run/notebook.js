@@ -172,6 +172,7 @@ window.posencRun = (() => {
   function tellFailure(cell) {
     const folded = cell.place.closest("details");
     if (folded) folded.open = true;
+    cell.place.closest(".toggle-hidden")?.querySelector(".toggle-button").click(); // a solution
     cell.element.id ||= `run-cell-${cell.number}`;
     const link = make("a", { href: `#${cell.element.id}`, textContent: `Cell ${cell.number}` });
     controls.status.replaceChildren(link, " failed; what comes after it has not run.");
