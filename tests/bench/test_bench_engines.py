@@ -10,6 +10,8 @@ import json
 import os
 import resource
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -551,6 +553,61 @@ def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler, mine):
     killer.join()
     assert (summary.trained, summary.failed) == (8, 0)
     assert sorted(r["seed"] for r in lines(out)) == list(range(8))
+
+
+@pytest.fixture
+def dask(tmp_path):
+    """Return a function that runs `dask scheduler` or `dask worker`, as on a cluster."""
+    started = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen(command, cwd=tmp_path, **quiet))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, mine, monkeypatch):
+    monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 300)
+    address, source = f"tcp://127.0.0.1:{free_port()}", Path(mine.__file__)
+    scheduler_of = ("scheduler", "--host", address)
+    worker_of = ("worker", address, "--nthreads", "1", "--no-nanny")
+    scheduler, *workers = dask(*scheduler_of), dask(*worker_of), dask(*worker_of)
+
+    def kill():
+        for victim, done in ((workers[0], 1), (scheduler, 4)):
+            wait_for(lambda done=done: out.exists() and len(lines(out)) >= done)
+            victim.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with DaskEngine(address, [source]) as engine:
+        wait_for(lambda: engine.n_workers == 2)
+        with pytest.raises(ConnectionError, match="the same command goes on"):
+            drive(["mine:Slow"], engine, seeds=12, train=mine.train)
+    killer.join()
+    before = lines(out)
+    assert 4 <= len(before) < 12
+    assert not any("error" in record for record in before)
+    scheduler.wait()
+    dask(*scheduler_of), dask(*worker_of)
+    summary = drive(["mine:Slow"], DaskEngine(address, [source]), seeds=12, train=mine.train)
+    assert (summary.trained, summary.failed) == (12 - len(before), 0)
+    assert lines(out)[: len(before)] == before
+    assert Counter(record["seed"] for record in lines(out)) == dict.fromkeys(range(12), 1)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 def test_an_absent_scheduler_is_named(call, out, monkeypatch):

@@ -13,8 +13,10 @@ class DaskEngine:
     """Runs jobs on the workers of a Dask scheduler; records come back to this driver's store.
 
     Dask restarts a job whose worker died, and gives it up after three deaths: its cells are then
-    recorded as failed. Start workers with `--nthreads 1`, one per core or GPU. The scheduler is
-    left at the end of a `with` block; without one, after the last job.
+    recorded as failed. Where the scheduler dies, `map` raises ConnectionError; what has ended by
+    then is stored, and the next run trains the rest. Start workers with `--nthreads 1`, one per
+    core or GPU. The scheduler is left at the end of a `with` block; without one, after the last
+    job.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ class DaskEngine:
             raise ValueError(f"engine {address!r}: no Dask scheduler answers there") from error
         for path in sources:
             self._client.upload_file(str(path))
+        self._address = address
         self.running = 0
         self._held = False
 
@@ -65,11 +68,18 @@ class DaskEngine:
             while futures:
                 future = next(waiting)
                 job = futures.pop(future)
+                if future.cancelled():  # as all are where the scheduler is gone
+                    futures.clear()
+                    raise ConnectionError(
+                        f"engine {self._address!r}: the scheduler is gone. Finished cells are "
+                        "safe; start it again, and the same command goes on from here"
+                    )
                 self.running = sum(len(j.cells) for j in futures.values())
                 yield job, _records(future, job)
                 self._fill(jobs, waiting, futures)
         finally:
-            self._client.cancel(list(futures), force=True)
+            if futures:
+                self._client.cancel(list(futures), force=True)
             if not self._held:
                 self.close()
 
