@@ -20,6 +20,8 @@ from posenc.data.errors import ArchiveError, FileFormatError
 from posenc.data.formats import arff, array, mat, table, ts
 from posenc.data.sets import archive, msl, room
 from posenc.experiments.classification import baselines
+from posenc.experiments.forecasting.own.grid import frequency, on_grid
+from posenc.experiments.forecasting.own.table import Form, read_tracks
 
 SECONDS = 5.0  # of the processor, for one file of a few kilobytes
 
@@ -64,6 +66,11 @@ def own_table(path: Path) -> str:
 def unpack(path: Path) -> None:
     """Unpack an archive beside itself."""
     archives.unpack(path, path.parent / "unpacked")
+
+
+def own(path: Path) -> object:
+    """Read a file of one's own to forecast, and put it on steps."""
+    return on_grid(path, read_tracks(path, Form("date")), frequency("h"))
 
 
 def pair(path: Path) -> dict:
@@ -117,6 +124,9 @@ READERS = {
         room.read_room,
         (",".join(room.HEADER) + "\n2017/12/22,10:49:41" + ",1" * (len(room.HEADER) - 2)).encode(),
         ".csv",
+    ),
+    "own series": Reader(
+        own, b"date,y\n2020-01-01 00:00,1\n2020-01-01 01:00,2.5\n2020-01-01 02:00,\n", ".csv"
     ),
     "segments": Reader(msl.read_segments, SEGMENTS.encode(), ".csv"),
     "packed": Reader(lambda path: packed.read_packed(path, "train"), arrays(), ".npz", None),

@@ -28,7 +28,8 @@ def read(path, every="h", **form):
 def lay_out(path, horizon=4, every="h", context=24, n_blocks=3, calendar=False, **form):
     step = frequency(every)
     shape = blocks.shape(step.season, horizon, context)
-    return blocks.lay_out(path, read(path, every, **form), shape, n_blocks, calendar=calendar)
+    grid = read(path, every, **form)
+    return blocks.lay_out(path, grid, shape, n_blocks, calendar=calendar, context=context)
 
 
 def one_a_day(*rows, head="date,y\n"):
@@ -68,7 +69,12 @@ def one_a_day(*rows, head="date,y\n"):
         ("date,y\n2020-01-01,1\n02.01.2020,2\n", 3, "that of line 2 is '2020-01-01': write all"),
         ("date,y\n2020-01-01,1\n2020-01-02T00:00Z,2\n", 3, "has a zone, that of line 2 has none"),
         ("date,y\n2020-01-01T00Z,1\n2020-01-02,2\n", 3, "has no zone, that of line 2 has one"),
-        ("date,y\n2020-01-01,1\n2020-01-02,\xe9\n".encode("latin-1"), 3, "not UTF-8 text"),
+        (
+            "date,y\n2020-01-01,1\n2020-01-02,\xe9\n".encode("latin-1"),
+            3,
+            "UTF-8 text; save the",
+        ),
+        ("date,y\n1600000000,1\n", 2, "seconds since 1970 must be turned into times"),
         ("date,y\n2020-01-01,1\n".encode("utf-16"), 1, "not UTF-8 text"),
     ],
 )
@@ -78,6 +84,12 @@ def test_what_is_wrong_is_named_with_file_line_and_remedy(tmp_path, text, line, 
         read_tracks(path, Form("date"))
     assert caught.value.line == line
     assert str(caught.value).startswith(str(path))
+
+
+def test_times_beyond_the_calendar_are_named(tmp_path):
+    path = written(tmp_path, one_a_day("0001-01-01T00:00+05:00,1", "0001-01-01T01:00+05:00,1"))
+    with pytest.raises(FileFormatError, match=r"line 2: .* beyond the years 1 to 9999"):
+        read(path)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +183,10 @@ def test_too_long_a_horizon_is_told_what_would_fit(tmp_path):
     lay_out(path, longest)
     with pytest.raises(ValueError, match="too few for a horizon"):
         lay_out(path, longest + 1)
+    # where no context is asked for, it goes with the horizon
+    with pytest.raises(ValueError, match=r"with a context of 4,000 .*; --horizon 71 would fit"):
+        lay_out(path, 2000, context=None)
+    assert lay_out(path, 71, context=None).shape.context == 142
 
 
 def test_too_short_a_series_is_named(tmp_path):

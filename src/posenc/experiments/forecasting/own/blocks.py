@@ -102,7 +102,13 @@ def _serves(one: Series, shape: Shape) -> bool:
 
 
 def lay_out(
-    path: Path, grid: Grid, shape: Shape, n_blocks: int, *, calendar: bool = False
+    path: Path,
+    grid: Grid,
+    shape: Shape,
+    n_blocks: int,
+    *,
+    calendar: bool = False,
+    context: int | None = None,
 ) -> Layout:
     """Return the blocks of a file, or raise ValueError if it is too short or has nothing to learn.
 
@@ -116,6 +122,8 @@ def lay_out(
         At least two, as one tells nothing of the next.
     calendar : bool
         Whether calendar features join the values.
+    context : int, optional
+        The context that was asked for; without, it goes with the horizon.
     """
     _checks.count("blocks", n_blocks, minimum=FEWEST_BLOCKS)
     features = grid.calendar if calendar else None
@@ -123,7 +131,7 @@ def lay_out(
     layout = Layout(stem, grid.names, grid.values, features, shape, n_blocks)
     few = len(grid.names) < LEAST_PANEL
     if layout.panel and (few or layout.begin(0) < shape.context + shape.horizon):
-        raise ValueError(f"{path}: {_too_short(layout)}")
+        raise ValueError(f"{path}: {_too_short(layout, context)}")
     _check_learnable(path, layout, grid)
     for block in range(n_blocks):
         parts = cut(layout.unit(block), calendar=calendar)
@@ -152,21 +160,21 @@ def _choosing(n_steps: int, horizon: int) -> int:
     return max(2 * horizon, int(CHOOSING * n_steps))
 
 
-def _too_short(layout: Layout) -> str:
+def _too_short(layout: Layout, context: int | None) -> str:
     """Return what a file is too short for, and what would fit."""
-    n, shape, n_blocks = layout.n_steps, layout.shape, layout.n_blocks
+    n, asked, n_blocks = layout.n_steps, layout.shape, layout.n_blocks
 
     def fits(horizon: int) -> bool:
-        return least_steps(n, replace(shape, horizon=horizon), n_blocks) <= n
+        return least_steps(n, shape(asked.season, horizon, context), n_blocks) <= n
 
-    longest = next((h for h in range(shape.horizon - 1, 0, -1) if fits(h)), 0)
+    longest = next((h for h in range(min(n, asked.horizon - 1), 0, -1) if fits(h)), 0)
     said = (
-        f"{n:,} steps are too few for a horizon of {shape.horizon:,} with a context "
-        f"of {shape.context:,} and {n_blocks} blocks, which need "
-        f"{least_steps(n, shape, n_blocks):,}"
+        f"{n:,} steps are too few for a horizon of {asked.horizon:,} with a context "
+        f"of {asked.context:,} and {n_blocks} blocks, which need "
+        f"{least_steps(n, asked, n_blocks):,}"
     )
     if longest:
-        return f"{said}; --horizon {longest} would fit, and so might a shorter --context"
+        return f"{said}; --horizon {longest} would fit"
     return f"{said}; take a shorter --context, fewer --blocks, or a longer file"
 
 

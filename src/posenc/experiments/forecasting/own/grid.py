@@ -109,7 +109,7 @@ class Grid:
 
 def on_grid(path: Path, tracks: Sequence[Track], every: Frequency) -> Grid:
     """Put series on steps, or raise FileFormatError where a row lies between two of them."""
-    plain = [[every.plain(time) for time in track.times] for track in tracks]
+    plain = [_plain(path, track, every) for track in tracks]
     origin = min(times[0] for times in plain)
     places = [
         _places(path, track, times, origin, every)
@@ -128,6 +128,18 @@ def on_grid(path: Path, tracks: Sequence[Track], every: Frequency) -> Grid:
     wall = _wall_times(tracks, places, n_steps, _adder(every))
     notes = _gaps(path, tracks, places)
     return Grid([track.name for track in tracks], values, lines, calendar_of(wall), notes)
+
+
+def _plain(path: Path, track: Track, every: Frequency) -> list[datetime]:
+    """Return the times of a series without their zones."""
+    found = []
+    for time, line in zip(track.times, track.lines, strict=True):
+        try:
+            found.append(every.plain(time))
+        except OverflowError:
+            why = f"the time {time} is beyond the years 1 to 9999 in UTC"
+            raise FileFormatError(path, line, why) from None
+    return found
 
 
 def _places(

@@ -79,7 +79,8 @@ def make_plan(options: argparse.Namespace) -> Plan:
         options.time_format,
     )
     grid = on_grid(options.file, read_tracks(options.file, form), every)
-    layout = blocks.lay_out(options.file, grid, shape, n_blocks, calendar=options.calendar)
+    how = {"calendar": options.calendar, "context": options.context}
+    layout = blocks.lay_out(options.file, grid, shape, n_blocks, **how)
     for note in grid.notes:
         print(note, file=sys.stderr)
     return Plan(layout, options.readers, encodings, _rivals(), profile, seeds)

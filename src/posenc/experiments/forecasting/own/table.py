@@ -190,6 +190,8 @@ class _Reader:
         )
         if self.first is not None:
             return f"{said}; that of line {self.first[0]} is {self.first[1]!r}: write all alike"
+        if written.isdigit() and len(written) > 8:
+            return f"{said}; seconds since 1970 must be turned into times first"
         fitting = [form for form in FORMATS if form != asked and _fits(written, form)]
         if fitting:
             said += ": add --time-format " + " or ".join(f"'{form}'" for form in fitting)
@@ -252,8 +254,13 @@ def _is_number(written: str) -> bool:
         return False
 
 
+def _fault(path: Path, line: int | None, problem: str) -> FileFormatError:
+    remedy = "; save the table as CSV in UTF-8" * (problem == "not UTF-8 text")
+    return FileFormatError(path, line, problem + remedy)
+
+
 def _rows(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
-    for line, row in text.lines(path):
+    for line, row in _files.lines(path, _fault):
         if not row.strip():
             continue
         if row.count(form.separator) >= _files.most("columns"):
