@@ -4,6 +4,7 @@ They read the site and not the notebooks, so that equations, numbers of figures,
 highlighted code are those of the site, and no text exists twice.
 """
 
+import gc
 import re
 import shutil
 import sys
@@ -49,8 +50,10 @@ def text(page: str) -> str:
 
 @cache
 def document(page: str) -> BeautifulSoup:
-    """Return a page of the built site, parsed."""
-    return BeautifulSoup(text(page), "html.parser")
+    """Return a page of the built site, parsed; it stays, so no garbage is looked for in it."""
+    found = BeautifulSoup(text(page), "html.parser")
+    gc.freeze()
+    return found
 
 
 def title(page: str) -> str:

@@ -47,7 +47,7 @@ LOOKED_AT = (
 )
 
 
-def weekly(names: list[str], *, but: tuple[str, ...]) -> list:
+def weekly(names: tuple[str, ...], *, but: tuple[str, ...]) -> list:
     """Return pages of which `make test` visits some only."""
     return [n if n in but else pytest.param(n, marks=pytest.mark.slow) for n in names]
 

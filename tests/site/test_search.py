@@ -250,7 +250,7 @@ def hits(page: Page, box: str):
 
 @pytest.mark.browser
 def test_the_keyboard_walks_through_hits_and_opens_one(opened):
-    page = opened.goto("book/rotary")
+    page = opened.goto("book/atlas")
     page.keyboard.press("Control+k")
     page.keyboard.type(QUERY)
     box = "#search-dialog-results"
@@ -268,14 +268,14 @@ def test_the_keyboard_walks_through_hits_and_opens_one(opened):
     assert page.evaluate("document.activeElement.name") == "q"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/book/oscillations.html#the-formula")
+    page.wait_for_url("**/book/oscillations.html#the-formula", wait_until="commit")
     assert opened.refused == []
     assert opened.messages == []
 
 
 @pytest.mark.browser
 def test_escape_closes_the_dialog(opened):
-    page = opened.goto("book/rotary")
+    page = opened.goto("book/atlas")
     for press in ((), ("ArrowDown",)):
         page.keyboard.press("Control+k")
         page.keyboard.type("rope")

@@ -25,6 +25,8 @@ def test_what_shares_pages_has_one_name_and_other_tests_their_own():
 
 def test_the_scheduler_asks_for_it(pytestconfig):
     xdist = pytest.importorskip("xdist")
+    if not pytestconfig.pluginmanager.hasplugin("xdist"):
+        pytest.skip("pytest-xdist is left out of this run")
     hook = pytestconfig.hook.pytest_xdist_make_scheduler
     asked = SimpleNamespace(getvalue=lambda _: "loadgroup", option=pytestconfig.option)
     found = next(

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from posenc.bench import build
 from posenc.bench.settings import Settings
 
 PROFILE = "tuning"
@@ -103,6 +102,8 @@ def _rounded(rate: float) -> float:
 
 def _is_added(cell: Settings) -> bool:
     import inspect
+
+    from posenc.bench import build  # it imports torch, which `status` does without
 
     return "scale" in inspect.signature(build.find_class(cell.encoding)).parameters
 
