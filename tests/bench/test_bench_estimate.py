@@ -33,3 +33,12 @@ def test_of_slow_steps_one_is_enough(estimated):
     slow, left = estimated(estimate.SECONDS, *[0.01] * 9)
     assert left == 9
     assert slow == pytest.approx(estimated(*[0.01] * 9)[0] * estimate.SECONDS / 0.01)
+
+
+def test_steps_are_timed_as_workers_take_them(monkeypatch):
+    before, seen = torch.get_num_threads(), []
+    monkeypatch.setattr(estimate, "_seconds", lambda *_: seen.append(torch.get_num_threads()) or 6)
+    cell = Settings("none", "time_series", "range_probe", **profile("smoke"), **DATA)
+    assert estimate.at_most([[cell, cell]], 4, "cpu") == 3
+    assert seen == [1]
+    assert torch.get_num_threads() == before

@@ -24,6 +24,7 @@ LATER = {
     ],
     "choosing": ["images-text-speed-few-data", "short-and-long-series"],
     "part-quizzes": ["from-index-to-wave", "the-mathematics-of-faithfulness", "what-we-found"],
+    "running-benchmarks": ["what-the-book-asks-of-itself", "your-own-data-set"],
     # when all cards stood on one page, each under the name that people use and that in the code
     "atlas": [
         *("the-cards", "who-sees-whom", "fig-who-sees-whom", "five-wishes"),

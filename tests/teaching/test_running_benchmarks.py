@@ -104,8 +104,9 @@ def test_the_table_of_the_page_becomes_a_data_set_as_the_page_says(tmp_path, mon
     run_block("gestures.csv")
     lines = Path("gestures.csv").read_text(encoding="utf-8").splitlines()
     assert "\n".join(["```text", *lines[:3], "```"]) in PAGE
-    command, said = re.search(r"\$ python -m posenc\.data (from-csv .*)\n(.*)\n", PAGE).groups()
-    assert data_main(shlex.split(command)) == 0
+    pattern = r"\$ python -m posenc\.data (from-csv (?:.*\\\n)*.*)\n(.*)\n"
+    command, said = re.search(pattern, PAGE).groups()
+    assert data_main(shlex.split(command.replace("\\\n", " "))) == 0
     assert capsys.readouterr().out.strip() == said
 
 

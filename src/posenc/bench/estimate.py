@@ -23,15 +23,26 @@ def at_most(groups: Sequence[Sequence[Settings]], n_workers: int, device: str) -
     n_cells = sum(map(len, groups))
     if not n_cells:
         return 0.0
-    started, each = time.monotonic(), []
-    for group in groups[:: max(1, len(groups) // SAMPLES)]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as each worker does
+    try:
+        each = _each(groups[:: max(1, len(groups) // SAMPLES)], torch.device(device))
+    finally:
+        torch.set_num_threads(threads)
+    return n_cells * sum(each) / len(each) / n_workers if each else None
+
+
+def _each(groups: Sequence[Sequence[Settings]], device: torch.device) -> list[float]:
+    """Return the seconds of one training of each group, as far as there is time to look."""
+    started, found = time.monotonic(), []
+    for group in groups:
         try:
-            each.append(_seconds(group[0], torch.device(device)))
+            found.append(_seconds(group[0], device))
         except (ValueError, RuntimeError):  # it will fail again, and be recorded
             continue
         if time.monotonic() > started + SECONDS:
             break
-    return n_cells * sum(each) / len(each) / n_workers if each else None
+    return found
 
 
 def said(seconds: float) -> str:
