@@ -51,7 +51,7 @@ METADATA = {
     "language_info": {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"},
 }
 CELL_KEYS = {"tags", "reason", "mystnb"}
-CHECK = re.compile(r"def check_\w+\(")  # the check of an exercise
+CHECK = re.compile(r"^def check_\w+\(", re.MULTILINE)  # the check of an exercise
 OUTPUT_PROMPTS = {"code_prompt_show": "Open the output", "code_prompt_hide": "Close the output"}
 CHECK_PROMPTS = {"code_prompt_show": "Show the check", "code_prompt_hide": "Hide the check"}
 TIMEOUT = 900  # seconds a cell
@@ -122,7 +122,7 @@ def tidy(notebook: NotebookNode) -> None:
             kept.pop("mystnb", None)
             if figure := figure_metadata(cell):
                 kept["mystnb"] = figure
-            elif CHECK.match(cell.source) and "hide-input" in kept.get("tags", []):
+            elif CHECK.search(cell.source) and "hide-input" in kept.get("tags", []):
                 kept["mystnb"] = dict(CHECK_PROMPTS)
             if "hide-output" in kept.get("tags", []):
                 kept["mystnb"] = {**kept.get("mystnb", {}), **OUTPUT_PROMPTS}
