@@ -42,9 +42,9 @@ NAMES_ONLY = (
     "course/source/*.py",
     "src/posenc/teaching/explorables/scripts/*",
 )
-JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+JUPYTER_BOOK = "tools/quick.py"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
-COMMAND = ("-c", JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
+COMMAND = (JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
 
 
 def foundation(root: Path = ROOT) -> str:
