@@ -300,7 +300,7 @@ def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
 
 
 def _write(path: Path, notebook: NotebookNode) -> Path:
-    return write(path, nbformat.writes(notebook) + "\n")
+    return write(path, nbformat.v4.writes(notebook) + "\n")
 
 
 def write(path: Path, text: str) -> Path:

@@ -17,10 +17,15 @@ OWN = "# your solution; the check stands above"
 OWN_WORDS = "*Write your answer here.*\n"
 
 
+def read(path: Path) -> NotebookNode:
+    """Return a notebook; its form is tested elsewhere, and would cost half of a build here."""
+    return nbformat.v4.reads(path.read_text(encoding="utf-8"))
+
+
 def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]:
     """Yield name and notebook of each chapter that has exercises."""
     for path in sorted(folder.glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
+        notebook = read(path)
         if any(SOLUTION.search(cell.source) for cell in notebook.cells):
             yield path.stem, stripped(notebook)
 
@@ -37,7 +42,7 @@ def table(folder: Path = BOOK) -> str:
     listed = re.findall(r"- file: book/([\w-]+)$", (folder.parent / "_toc.yml").read_text(), re.M)
     for name in listed:
         path = folder / f"{name}.ipynb"
-        cells = nbformat.read(path, as_version=4).cells if path.is_file() else []
+        cells = read(path).cells if path.is_file() else []
         text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         if time := re.search(r"\*\*Time:\*\* about (\d+) minutes", text):
             title = cells[0].source.splitlines()[0].lstrip("# ")
@@ -48,7 +53,7 @@ def table(folder: Path = BOOK) -> str:
 
 def set_up() -> str:
     """Return the cell that adds the package where it is missing, as the chapters have it."""
-    notebook = nbformat.read(BOOK / "order-blindness.ipynb", as_version=4)
+    notebook = read(BOOK / "order-blindness.ipynb")
     (cell,) = [c for c in notebook.cells if "setup" in c.metadata.get("tags", [])]
     return cell.source
 

@@ -43,10 +43,9 @@ NAMES_ONLY = (
     "course/source/*.py",
     "src/posenc/teaching/explorables/scripts/*",
 )
-# What a build makes is no garbage before its end, and to look for some takes long.
-JUPYTER_BOOK = "import gc; gc.disable(); from jupyter_book.cli.main import main; main()"
+JUPYTER_BOOK = "tools/quick.py"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside
-COMMAND = ("-c", JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
+COMMAND = (JUPYTER_BOOK, "build", ".", "-W", "-n", "--keep-going", "--quiet")
 
 
 def foundation(root: Path = ROOT) -> str:

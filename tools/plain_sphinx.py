@@ -25,9 +25,7 @@ BUILD = ("-m", "sphinx", "-b", "html", "-W", "-n", "--keep-going", "--quiet", "-
 
 def settle(root: Path) -> None:
     """Write `conf.py` into a copy of the repository, without Jupyter Book's own extension."""
-    subprocess.run(
-        [sys.executable, "-c", JUPYTER_BOOK, "config", "sphinx", "."], cwd=root, check=True
-    )
+    subprocess.run([sys.executable, JUPYTER_BOOK, "config", "sphinx", "."], cwd=root, check=True)
     conf = root / "conf.py"
     text = conf.read_text(encoding="utf-8")
     if EXTENSION not in text:

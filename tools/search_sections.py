@@ -5,8 +5,11 @@ glossary is a section of its own.
 """
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from docutils import nodes
 
@@ -34,6 +37,25 @@ class Section:
         if len(text) <= BEGINNING:
             return text
         return text[:BEGINNING].rsplit(" ", 1)[0] + " …"
+
+    @cached_property
+    def prose_words(self) -> Counter[str]:
+        """Return how often each word stands in the prose."""
+        return Counter(words(" ".join(self.prose)))
+
+    @cached_property
+    def code_words(self) -> set[str]:
+        """Return the words of the code."""
+        return set(words(" ".join(self.code)))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, as `search.js` cuts a question."""
+    text = unicodedata.normalize("NFKC", text)
+    names = re.findall(r"[^\W\d_]*[a-z]{3}[A-Z][a-z]{3}[^\W\d_]*", text)
+    text = " ".join([re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", text), *names]).lower()
+    text = re.sub(r"['’](s|t|re|ve|ll|d|m)\b", "", text)
+    return re.findall(r"[^\W_]+", re.sub(r"(\d),(?=\d{3})", r"\1", text))
 
 
 def sections(page: str, document: nodes.document) -> list[Section]:

@@ -7,8 +7,6 @@ section for 6. So this one replaces it. `book/_assets/search.js` ranks, `search-
 """
 
 import json
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
@@ -24,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import search_messages
 import search_sections
-from search_sections import Section
+from search_sections import Section, words
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,15 +31,6 @@ INDEX = "search-index.js"
 BARE = 0.4  # what a heading without a text of its own is worth
 LARGEST = 800  # kB that the index may have
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, as `search.js` cuts a question."""
-    text = unicodedata.normalize("NFKC", text)
-    names = re.findall(r"[^\W\d_]*[a-z]{3}[A-Z][a-z]{3}[^\W\d_]*", text)
-    text = " ".join([re.sub(r"([a-z]{3})([A-Z][a-z]{3})", r"\1 \2", text), *names]).lower()
-    text = re.sub(r"['’](s|t|re|ve|ll|d|m)\b", "", text)
-    return re.findall(r"[^\W_]+", re.sub(r"(\d),(?=\d{3})", r"\1", text))
 
 
 def _worth_a_search(word: str) -> bool:
@@ -53,6 +42,7 @@ class Index:
 
     def __init__(self, pages: dict[str, list[Section]], parts: dict[str, str], typed: dict) -> None:
         self.typed = typed
+        self.little = frozenset(typed["little"].split())
         self.sections = [one for page in pages.values() for one in page]
         self.pages = list(pages)
         self.titles = {page: found[0].title for page, found in pages.items()}
@@ -79,12 +69,12 @@ class Index:
     def text(self, section: Section) -> Counter[str]:
         """Return how often each word stands in a section; code counts once."""
         brief = self.is_named(section, "brief")
-        prose = section.beginning if brief else " ".join(section.prose)
-        told = Counter(words(prose))
+        told = Counter(words(section.beginning)) if brief else Counter(section.prose_words)
         if not brief and not self.is_named(section, "codeless"):
-            told.update(set(words(" ".join(section.code))))
-        little = self.typed["little"].split()
-        return Counter({w: n for w, n in told.items() if _worth_a_search(w) and w not in little})
+            told.update(section.code_words)
+        return Counter(
+            {w: n for w, n in told.items() if _worth_a_search(w) and w not in self.little}
+        )
 
     def is_named(self, section: Section, how: str) -> bool:
         """Say whether a section's page is in a list of search.yml."""
@@ -212,8 +202,11 @@ def parts(toc: dict) -> dict[str, str]:
 
 
 def collect(app: Sphinx, document: nodes.document) -> None:
-    """Keep the sections of a page that was read."""
-    _kept(app.env)[app.env.docname] = search_sections.sections(app.env.docname, document)
+    """Keep the sections of a page that was read, with their words."""
+    found = search_sections.sections(app.env.docname, document)
+    for one in found:
+        one.prose_words, one.code_words  # noqa: B018 - found once, and stored with the section
+    _kept(app.env)[app.env.docname] = found
 
 
 def _kept(env: BuildEnvironment) -> dict[str, list[Section]]:

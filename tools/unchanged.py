@@ -15,9 +15,11 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinxcontrib.bibtex.domain import BibtexDomain
 
 import ledger
 
+FORMAT = BibtexDomain.env_updated
 NEVER_THE_SAME = re.compile(r" at 0x[0-9a-f]+")  # where an object lay in memory
 
 
@@ -78,6 +80,18 @@ def cited(env: BuildEnvironment) -> Iterable[tuple[str, str]]:
             yield reference.docname, target.key
 
 
+def format_references(domain: BibtexDomain) -> list[str]:
+    """Format what is cited, unless the last build did: references.bib lets one begin anew."""
+    env = domain.env
+    lists = [(key, book.citation_nodes) for key, book in domain.bibliographies.items()]
+    places = [(key, name, node["ids"]) for key, found in lists for name, node in found.items()]
+    now = digest([places, sorted(cited(env), key=lambda one: one[0])])  # in each page's order
+    if now != getattr(env, "posenc_formatted", None):
+        FORMAT(domain)
+    env.posenc_formatted = now
+    return []
+
+
 def shared(app: Sphinx) -> str:
     """Return a checksum of the files that stand behind every page."""
     folders = [Path(app.confdir or app.srcdir) / name for name in app.config.html_static_path]
@@ -120,6 +134,7 @@ def tidy(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look before pages are read, after they are read, and when all is written."""
+    BibtexDomain.env_updated = format_references
     app.connect("env-get-outdated", changed_content)
     app.connect("env-get-updated", written_again, priority=900)  # after those who number
     app.connect("build-finished", tidy)

@@ -59,14 +59,15 @@ class Book:
         later = path.stat().st_mtime + 5
         os.utime(path, (later, later))
 
-    def build(self) -> str:
+    def build(self, parallel: int = 1) -> str:
         """Build, and return the warnings."""
         said = io.StringIO()
         out = self.folder / "out"
         with patch_docutils(), docutils_namespace():
             app = Sphinx(
-                self.folder, self.folder, out, out / "trees", "html", status=None, warning=said
-            )
+                self.folder, self.folder, out, out / "trees", "html", status=None, warning=said,
+                parallel=parallel,
+            )  # fmt: skip
             app.build()
         return said.getvalue()
 
@@ -128,6 +129,22 @@ def test_a_picture_that_no_page_shows_goes(book):
     book.edit("answers.rst", PICTURE, "")
     book.build()
     assert not (book.folder / "out" / "_images" / "dot.svg").exists()
+
+
+# --- several pages at a time
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_label_that_two_pages_use_is_said_however_many_read_them(book, processes):
+    book.write("conf.py", CONFIG.replace('["unchanged"]', '["unchanged", "said_twice"]'))
+    names = [f"page{number}" for number in range(6)]
+    listed = "".join(f"   {name}\n" for name in names)
+    book.write("index.rst", f"{INDEX}{listed}")
+    for number, name in enumerate(names):
+        book.write(f"{name}.rst", f".. _same{number % 5}:\n\nTitle {name}\n==========\n")
+    said = book.build(parallel=processes)
+    assert [line for line in said.splitlines() if "duplicate label same0" in line] != []
+    assert "same1" not in said
 
 
 # --- when a build begins anew
