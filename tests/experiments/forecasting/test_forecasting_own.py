@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
+from posenc import __main__ as posenc_command
 from posenc.bench import local
 from posenc.experiments.command_line import main
 from posenc.experiments.forecasting import protocol
@@ -66,6 +67,14 @@ def test_one_command_trains_resumes_and_says_what_it_found(sales, call, tmp_path
     assert {p.name for p in out.parent.iterdir()} == {
         f"sales{kind}.jsonl{end}" for kind in ("", "-tuning") for end in ("", ".claims")
     }
+
+
+def test_the_command_posenc_has_it(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["posenc", "bench", "forecast", "--help"])
+    with pytest.raises(SystemExit) as end:
+        posenc_command.main()
+    assert end.value.code == 0
+    assert "posenc bench forecast sales.csv --time date" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
