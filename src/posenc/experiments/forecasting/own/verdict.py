@@ -22,8 +22,8 @@ from posenc.statistics.summary import Interval, t_interval
 ALPHA = 0.05
 LEAST_POWER = 0.8
 FEWEST = 5  # blocks that may decide anything
-MOST_BLOCKS = 1000
-N_RUNS = 4000
+MOST_BLOCKS = 500
+N_RUNS = 2000
 LEAST_ERROR = 1e-6  # stands in for none at all
 Errors = Mapping[tuple[str, str], NDArray[np.float64]]
 """From models and encodings to errors, (n_blocks, n_seeds)."""
