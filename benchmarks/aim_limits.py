@@ -6,14 +6,14 @@ PAGE_LIMIT = 600_000  # bytes of a page's text and its pictures
 BUILD_ALL, BUILD_ONE = 20.0, 5.0  # seconds
 ENGINE = 0.01  # of a cell's time
 LINEAR = 0.85  # of the machine's rate, in the linear parts
-LENGTHS = (896, 4096)  # tokens at which attention is measured
+LENGTHS = (100, 896, 4096)  # tokens at which attention is measured
 
 ATTENTION = {
     **dict.fromkeys(
         ("sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear"), 1.02
     ),
-    **dict.fromkeys(("t5", "alibi", "tupe"), 1.2),
-    "rotary": 1.3,
+    **dict.fromkeys(("t5", "alibi", "kerple", "tupe"), 1.2),
+    "rotary": 1.1,
     "relative": 1.4,
     "erpe": 2.0,
 }
@@ -40,5 +40,11 @@ input is.
 DECODED = "none", "sinusoidal", "learnable", "rotary", "t5", "alibi", "xpos", "cope", "pope"
 """Encodings of which another library has a layer that decodes one token at a time."""
 
+PEERS = "none", "learnable", "rotary", "t5", "alibi"
+"""Encodings of which another library has an encoder that trains."""
+
 AIM_OF_NONE = 0.75
 """Largest time of `none` in units of PyTorch's own encoder where inputs are long."""
+
+OF_NONE, OF_HAND = 1.15, 1.05
+"""Largest times of attention on a GPU, in units of `none` and of FlexAttention by hand."""

@@ -3,6 +3,11 @@
     python benchmarks/aims.py                      # the stored table
     python benchmarks/aims.py --measure            # measure all, store, and show the table
     python benchmarks/aims.py --measure pages      # these only
+    python benchmarks/aims.py --measure --resume   # go on: leave out what was measured today
+
+Peers run in the same rounds as ours. They are no dependencies, so they may stand in environments of
+their own: `--peers PYTHON` names the interpreter of one with transformers, x-transformers and
+torchtune, `--tsai PYTHON` that of one with tsai.
 
 What is stored in `results/aims.json` is a ratio for each aim, measured over aimed at, with the day
 and the machine. Sizes are the same everywhere. Times are measured on a machine that does nothing
@@ -22,7 +27,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import unquote
@@ -38,13 +42,17 @@ from aim_limits import (
     FRAME,
     LENGTHS,
     LINEAR,
+    OF_HAND,
+    OF_NONE,
     PAGE_LIMIT,
+    PEERS,
     RUNTIME_LIMIT,
 )
 from timing import busy
 
 ROOT = Path(__file__).resolve().parents[1]
-STORED = ROOT / "results" / "aims.json"
+RESULTS = ROOT / "results"
+STORED = RESULTS / "aims.json"
 SITE = ROOT / "_build" / "html"
 
 
@@ -64,6 +72,8 @@ class Aim:
         Whether more is better.
     timed : bool
         Whether other work on the machine disturbs it.
+    why : function, optional
+        Returns why it was given up, or cannot be met or measured here, from what is stored.
     """
 
     key: str
@@ -72,7 +82,44 @@ class Aim:
     limit: str
     at_least: bool = False
     timed: bool = True
+    why: Callable[[], str] | None = None
 
+
+def _bound(*parts: str) -> Callable[[], str]:
+    """Return what says how long PyTorch's kernel takes by itself for parts of an encoding."""
+
+    def why() -> str:
+        stored = json.loads((RESULTS / "bounds.json").read_text(encoding="utf-8"))
+        least = (f"{sum(of['ratios'][p] for p in parts):.2f}" for of in stored.values())
+        return f"PyTorch's kernel by itself takes {' and '.join(sorted(least))}"
+
+    return why
+
+
+def _products_outside() -> str:
+    """Return what products of a step's shapes reach if their numbers lie outside the cache."""
+    stored = json.loads((RESULTS / "steps.json").read_text(encoding="utf-8"))["rows"]
+    reached = [round(100 * row["alone, outside"]) for row in stored]
+    return (
+        f"given up: from outside the cache, such products reach {min(reached)} to {max(reached)} %"
+    )
+
+
+def _no_transformer() -> str:
+    return "given up: aeon has no transformer; its networks are convolutions, in TensorFlow"
+
+
+def _no_gpu() -> str:
+    return "no GPU could be had; `benchmarks/gpu.py` is ready for one"
+
+
+WHY = {
+    "t5": _bound("line", "gradient"),
+    "kerple": _bound("line", "gradient"),
+    "tupe": _bound("wide"),
+    "relative": _bound("short"),
+}
+"""Encodings whose aim the kernel alone may exceed."""
 
 AIMS = [
     Aim("page", "pages", "the heaviest page with its pictures", "600 KB", timed=False),
@@ -82,7 +129,14 @@ AIMS = [
     Aim("build-all", "build", "the site, built anew", "20 s"),
     Aim("build-one", "build", "the site after a change of one page", "5 s"),
     Aim("engine", "engine", "store and driver, next to a training", "1 %"),
-    Aim("linear", "steps", "linear maps, next to the machine's rate", "85 %", at_least=True),
+    Aim(
+        "linear",
+        "steps",
+        "linear maps, next to the machine's rate",
+        "85 %",
+        at_least=True,
+        why=_products_outside,
+    ),
     Aim(
         "attention-none",
         "attention",
@@ -90,9 +144,25 @@ AIMS = [
         f"{AIM_OF_NONE:g}",
     ),
     *(
-        Aim(f"attention-{name}", "attention", f"a step of `{name}`, next to `none`", f"{most:g}")
+        Aim(
+            f"attention-{name}",
+            "attention",
+            f"a step of `{name}`, next to `none`",
+            f"{most:g}",
+            why=WHY.get(name),
+        )
         for name, most in ATTENTION.items()
     ),
+    *(
+        Aim(
+            f"peers-{name}", "attention", f"a step of `{name}`, next to the quickest elsewhere", "1"
+        )
+        for name in PEERS
+    ),
+    Aim("trainings-tsai", "trainings", "trainings an hour, next to tsai", "1", at_least=True),
+    Aim("trainings-aeon", "trainings", "the same, next to aeon", "1", True, why=_no_transformer),
+    Aim("gpu-none", "gpu", "attention on a GPU, next to `none`", f"{OF_NONE:g}", why=_no_gpu),
+    Aim("gpu-hand", "gpu", "the same, next to FlexAttention by hand", f"{OF_HAND:g}", why=_no_gpu),
     *(
         Aim(
             f"decoding-{name}",
@@ -201,18 +271,31 @@ def steps() -> dict[str, float]:
 
 
 def attention() -> dict[str, float]:
-    """Measure steps with every encoding at the long lengths; the worst of them counts."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "attention.json"
-        command = [sys.executable, str(ROOT / "benchmarks" / "attention.py"), "--no-peak"]
-        lengths = map(str, LENGTHS)
-        subprocess.run([*command, "--lengths", *lengths, "--out", str(out)], check=True)
-        rows = json.loads(out.read_text())
+    """Measure steps with every encoding, beside `none` and beside peers; the worst of them counts.
+
+    Of several peers with the same encoding the quickest counts.
+    """
+    out = RESULTS / "attention.json"
+    command = [PYTHON["peers"], str(ROOT / "benchmarks" / "attention.py"), "--no-peak"]
+    lengths = map(str, LENGTHS)
+    subprocess.run([*command, "--lengths", *lengths, "--out", str(out)], check=True)
+    return of_steps(json.loads(out.read_text(encoding="utf-8")))
+
+
+def of_steps(rows: list[dict]) -> dict[str, float]:
+    """Return for each aim of attention its worst row, measured over aimed at."""
     worst: dict[str, float] = {}
+    peers: dict[tuple, float] = {}
     for row in rows:
+        name = row["encoding"]
         if row["aim"] is not None:
-            key = f"attention-{row['encoding']}"
+            key = f"attention-{name}"
             worst[key] = max(worst.get(key, 0.0), row["time_ratio"] / row["aim"])
+        elif row["compared_with"] not in ("none", name) and name in PEERS:
+            at = name, row["length"], row["what"]  # the largest ratio is to the quickest peer
+            peers[at] = max(peers.get(at, 0.0), row["time_ratio"])
+    for (name, *_), ratio in peers.items():
+        worst[f"peers-{name}"] = max(worst.get(f"peers-{name}", 0.0), ratio)
     return worst
 
 
@@ -222,12 +305,12 @@ def decoding() -> dict[str, float]:
     Of several lengths, and of a layer alone and one of many, the worst counts. Where one of the two
     is not installed, nothing is measured.
     """
-    if not all(map(find_spec, ("transformers", "x_transformers"))):
+    if not has(PYTHON["peers"], "transformers", "x_transformers"):
         return {}
     import decoding as layers
 
-    out = ROOT / "results" / "decoding.json"
-    command = [sys.executable, str(ROOT / "benchmarks" / "decoding.py"), "--out", str(out)]
+    out = RESULTS / "decoding.json"
+    command = [PYTHON["peers"], str(ROOT / "benchmarks" / "decoding.py"), "--out", str(out)]
     subprocess.run(command, check=True)
     times = json.loads(out.read_text(encoding="utf-8"))["rows"]
     worst: dict[str, float] = {}
@@ -237,9 +320,52 @@ def decoding() -> dict[str, float]:
     return worst
 
 
+def trainings() -> dict[str, float]:
+    """Measure trainings an hour beside the loop of tsai, where that is installed."""
+    if not has(PYTHON["tsai"], "tsai"):
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "engine.json"
+        command = [PYTHON["tsai"], str(ROOT / "benchmarks" / "engine.py"), "--only", "tsai"]
+        sizes = ["--quick", "--profile", "laptop", "--lengths", "30", "100"]
+        subprocess.run([*command, *sizes, "--out", str(out)], check=True)
+        found = json.loads(out.read_text(encoding="utf-8"))["laptop"]
+    return {"trainings-tsai": min(row["ratio"] for row in found)}
+
+
+def gpu() -> dict[str, float]:
+    """Read what the script for a GPU has stored (`benchmarks/gpu.py`), where it has."""
+    import gpu as script
+
+    aims = {"gpu-none": ("of none", OF_NONE), "gpu-hand": ("of hand", OF_HAND)}
+    found = {key: script.worst(script.read(), column) for key, (column, _) in aims.items()}
+    return {key: one[0] / aims[key][1] for key, one in found.items() if one is not None}
+
+
+PYTHON = {"peers": sys.executable, "tsai": sys.executable}
+"""Interpreters that have peers."""
+
+
+def has(python: str, *modules: str) -> bool:
+    """Return whether an interpreter finds modules."""
+    code = f"import importlib.util as u; assert all(map(u.find_spec, {modules}))"
+    return subprocess.run([python, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
+
+
 MEASURES: dict[str, Callable[[], dict[str, float]]] = {
     one.__name__: one
-    for one in (pages, figures, redraws, build, engine, steps, attention, decoding)
+    for one in (
+        pages,
+        figures,
+        redraws,
+        build,
+        engine,
+        steps,
+        attention,
+        decoding,
+        trainings,
+        gpu,
+    )
 }
 
 
@@ -270,10 +396,13 @@ def rows(stored: dict[str, dict]) -> list[list[str]]:
         limit = f"at {'least' if aim.at_least else 'most'} {aim.limit}"
         found = stored.get(aim.key)
         if found is None:
-            lines.append([aim.what, limit, "not measured", "", ""])
+            why = "not measured" if aim.why is None else aim.why()
+            lines.append([aim.what, limit, "", "", why])
             continue
         when = found["when"] + (", on a busy machine" if found.get("busy") else "")
         said = "met" if met(aim, found["ratio"]) else "**missed**"
+        if not met(aim, found["ratio"]) and aim.why is not None:
+            said += f": {aim.why()}"
         lines.append([aim.what, limit, f"{found['ratio']:.2f} of the aim", when, said])
     return lines
 
@@ -288,9 +417,10 @@ def table(stored: dict[str, dict]) -> str:
 def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
     """Measure groups of aims, store what is found, and return the groups that were left out."""
     left_out = []
+    at_work = busy()  # before the first group adds to it
     for group in groups:
         timed = any(aim.timed for aim in AIMS if aim.group == group)
-        other_work = timed and busy()
+        other_work = timed and at_work
         if other_work and not although_busy:
             left_out.append(group)
             continue
@@ -306,6 +436,13 @@ def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
     return left_out
 
 
+def of_today(group: str) -> bool:
+    """Return whether something of a group was measured today, on a machine that was idle."""
+    found = [read().get(aim.key, {}) for aim in AIMS if aim.group == group]
+    today = datetime.date.today().isoformat()
+    return any(one.get("when") == today and not one["busy"] for one in found)
+
+
 def main() -> None:
     """Show the table, measured anew if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -313,9 +450,15 @@ def main() -> None:
         "--measure", nargs="*", choices=MEASURES, metavar="GROUP", help="measure these, or all"
     )
     parser.add_argument("--busy", action="store_true", help="measure times on a busy machine too")
+    parser.add_argument("--resume", action="store_true", help="leave out what is from today")
+    for name, python in PYTHON.items():
+        parser.add_argument(f"--{name}", default=python, help="an interpreter that has them")
     options = parser.parse_args()
+    PYTHON.update({name: getattr(options, name) for name in PYTHON})
     if options.measure is not None:
         groups = options.measure or list(MEASURES)
+        if options.resume:
+            groups = [group for group in groups if not of_today(group)]
         for group in measure(groups, although_busy=options.busy):
             print(f"left out: {group}; the machine does other work", file=sys.stderr)
     print(table(read()))

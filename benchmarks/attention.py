@@ -13,6 +13,9 @@ The dropout of PyTorch's encoder falls on attention weights too, which costs it 
 training; the model here has none there. So that encoder is measured both as it comes and without.
 In evaluation it takes its own fast path (`torch._transformer_encoder_layer_fwd`).
 
+Encoders of other libraries that are installed take turns, too (`encoders.py`): in their rows stands
+how long the step of ours with the same encoding takes, in steps of theirs.
+
 One token at a time, with a cache: `python benchmarks/attention.py decoding`, with the options of
 `benchmarks/decoding.py`, which does it.
 
@@ -34,12 +37,12 @@ from pathlib import Path
 import torch
 from aim_limits import AIM_OF_NONE
 from aim_limits import ATTENTION as AIMS
+from encoders import D_FF, D_MODEL, N_CHANNELS, N_CLASSES, N_HEADS, N_LAYERS, PEERS, installed
 from torch import Tensor, nn
 
 from posenc import encodings
 from posenc.models import TimeSeriesTransformer
 
-N_CHANNELS, N_CLASSES, D_MODEL, N_HEADS, N_LAYERS, D_FF = 6, 5, 128, 8, 4, 256
 REFERENCE = "torch.nn.TransformerEncoder"
 FUSED_REFERENCE = f"{REFERENCE}, no attention dropout"
 LENGTHS = {30: (32, 40), 100: (16, 24), 896: (2, 12), 4096: (1, 3)}
@@ -71,6 +74,8 @@ def build(name: str, length: int) -> nn.Module:
     torch.manual_seed(0)
     if name in (REFERENCE, FUSED_REFERENCE):
         return Reference(attention_dropout=0.1 if name == REFERENCE else 0.0)
+    if name in PEERS:
+        return PEERS[name][1](length)
     return TimeSeriesTransformer(
         N_CHANNELS, N_CLASSES, length, name, D_MODEL, N_HEADS, N_LAYERS, D_FF
     )
@@ -177,20 +182,25 @@ def measure(
 def row(
     name: str, times: Times, length: int, what: str, peaks: dict[str, float]
 ) -> dict[str, object]:
-    """Return what was measured of one model, compared with what it is to be compared with."""
-    other = REFERENCE if name == "none" and length >= LONG else "none"
-    ratio = min(times[name]) / min(times[other])
-    aim = AIM_OF_NONE if other == REFERENCE else AIMS.get(name)
+    """Return what was measured of one model, compared with what it is to be compared with.
+
+    A peer's row compares ours of the same kind with it, so that less than 1 is quicker than theirs.
+    """
+    mine, other = name, REFERENCE if name == "none" and length >= LONG else "none"
+    if name in PEERS:
+        mine, other = PEERS[name][0], name
+    ratio = min(times[mine]) / min(times[other])
+    aim = AIM_OF_NONE if other == REFERENCE else None if name in PEERS else AIMS.get(name)
     return {
         "length": length,
         "batch": LENGTHS[length][0],
         "what": what,
-        "encoding": name,
+        "encoding": mine,
         "rounds": len(times[name]),
         "milliseconds": 1e3 * min(times[name]),
         "compared_with": other,
         "time_ratio": ratio,
-        "quartile_ratio": quartile(times[name]) / quartile(times[other]),
+        "quartile_ratio": quartile(times[mine]) / quartile(times[other]),
         "aim": aim,
         "met": None if aim is None else ratio <= aim,
         "peak_megabytes": peaks[name],
@@ -210,15 +220,16 @@ def markdown(rows: list[dict[str, object]]) -> str:
         f"A step on {threads} CPU thread(s), torch {version}, d_model = {D_MODEL}, {N_HEADS} "
         f"heads, {N_LAYERS} layers; times to that of `none`, and of `none` to {REFERENCE}.",
         "",
-        "| L | batch | step | encoding | rounds | ms | ratio | of quartiles | aim | peak MB | "
-        "memory / none |",
-        "|--:|--:|---|---|--:|--:|--:|--:|---|--:|--:|",
+        "| L | batch | step | encoding | beside | rounds | ms | ratio | of quartiles | aim | "
+        "peak MB | memory / none |",
+        "|--:|--:|---|---|---|--:|--:|--:|--:|---|--:|--:|",
     ]
     for r in rows:
         said = "met" if r["met"] else "missed"
         aim = "" if r["aim"] is None else f"<= {r['aim']}: {said}"
         lines.append(
-            f"| {r['length']} | {r['batch']} | {r['what']} | {r['encoding']} | {r['rounds']} | "
+            f"| {r['length']} | {r['batch']} | {r['what']} | {r['encoding']} | "
+            f"{r['compared_with']} | {r['rounds']} | "
             f"{r['milliseconds']:.1f} | {r['time_ratio']:.2f} | {r['quartile_ratio']:.2f} | {aim} "
             f"| {r['peak_megabytes']:.0f} | {r['peak_ratio']:.2f} |"
         )
@@ -248,7 +259,8 @@ def main() -> None:
         return
     chosen = options.encodings or encodings.names()
     others = [name for name in chosen if name != "none"]
-    names = [REFERENCE, FUSED_REFERENCE, "none", *others]
+    peers = [whose for whose, (kind, _) in installed().items() if kind in chosen]
+    names = [REFERENCE, FUSED_REFERENCE, "none", *others, *peers]
     lengths = options.lengths or ([30, 100] if options.quick else list(LENGTHS))
     rows = measure(names, lengths, options.seconds, peak=not options.no_peak)
     is_json = options.out is not None and options.out.suffix == ".json"

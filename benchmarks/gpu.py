@@ -37,7 +37,6 @@ STORED = Path(__file__).resolve().parents[1] / "results" / "gpu.json"
 SECONDS = 540
 SHARES = {"gpt": 0.15, "grid": 0.2, "attention": 1.0}
 """Of the time that is left when a part begins."""
-OF_NONE, OF_HAND = 1.15, 1.05  # the aims
 MISSING = (
     "No GPU could be had so far, so the figures are missing. `python benchmarks/gpu.py --out "
     "results/gpu.json` measures them in nine minutes on a machine that has one."

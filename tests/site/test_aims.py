@@ -36,12 +36,63 @@ def test_every_aim_has_a_key_of_its_own_and_something_that_measures_it():
 )
 def test_an_aim_is_met_on_the_right_side(key, ratio, said):
     (line,) = [row for row in aims.rows(stored(**{key: ratio})) if row[3]]
-    assert line[2:] == [f"{ratio:.2f} of the aim", "2026-01-02", said]
+    assert line[2:4] == [f"{ratio:.2f} of the aim", "2026-01-02"]
+    assert line[4].startswith(said)
 
 
 def test_what_is_not_measured_is_said():
     lines = aims.rows(stored(page=0.5))
-    assert [line[2] for line in lines].count("not measured") == len(aims.AIMS) - 1
+    assert [line[2] for line in lines].count("") == len(aims.AIMS) - 1
+    said = {aim.key: line[4] for aim, line in zip(aims.AIMS, lines, strict=True)}
+    assert said["build-all"] == "not measured"
+    assert said["trainings-aeon"].startswith("given up: aeon has no transformer")
+    assert "benchmarks/gpu.py" in said["gpu-none"]
+
+
+def test_what_is_missed_for_a_reason_says_it():
+    (line,) = [row for row in aims.rows(stored(**{"attention-tupe": 1.1})) if row[3]]
+    assert line[4].startswith("**missed**: PyTorch's kernel by itself takes 1.3")
+    (line,) = [row for row in aims.rows(stored(linear=0.8)) if row[3]]
+    assert "from outside the cache" in line[4]
+
+
+def test_the_worst_row_counts_and_the_quickest_peer():
+    def row(encoding, beside, ratio, aim=None, length=100):
+        return {
+            "encoding": encoding,
+            "compared_with": beside,
+            "time_ratio": ratio,
+            "aim": aim,
+            "length": length,
+            "what": "training",
+        }
+
+    rows = [
+        row("rotary", "none", 1.1, 1.1),
+        row("rotary", "none", 1.21, 1.1, 896),
+        row("rotary", "torchtune", 0.5),
+        row("rotary", "x-transformers, rotary", 0.9),
+        row("rotary", "torchtune", 0.7, length=896),
+        row("cope", "none", 3.0),
+    ]
+    found = aims.of_steps(rows)
+    assert found == {"attention-rotary": pytest.approx(1.1), "peers-rotary": 0.9}
+
+
+def test_what_was_measured_today_is_left_out_when_one_goes_on(monkeypatch):
+    today = aims.datetime.date.today().isoformat()
+    one = {"ratio": 1.0, "when": today, "busy": False}
+    monkeypatch.setattr(aims, "read", lambda: {"page": one, "linear": one | {"busy": True}})
+    assert aims.of_today("pages")
+    assert not aims.of_today("steps")  # the machine did other work
+    assert not aims.of_today("build")
+
+
+def test_peers_are_those_that_train_elsewhere():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import encoders
+
+    assert {kind for kind, _ in encoders.PEERS.values()} == set(aims.PEERS)
 
 
 def test_a_busy_machine_is_said():
@@ -132,7 +183,7 @@ def test_decoding_is_compared_with_the_quickest_layer_of_its_kind():
 
 
 def test_decoding_is_not_measured_without_the_other_libraries(monkeypatch):
-    monkeypatch.setattr(aims, "find_spec", lambda name: None if name == "x_transformers" else name)
+    monkeypatch.setattr(aims, "has", lambda python, *names: "x_transformers" not in names)
     assert aims.decoding() == {}
 
 

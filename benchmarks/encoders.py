@@ -1,0 +1,171 @@
+"""Encoders of other libraries, of the size that `attention.py` measures, with an encoding each.
+
+All have four layers of the same width, heads and feed-forward width, see both ways, and drop
+nothing from attention's weights, which would cost the fused kernel. Norms, and what stands in a
+feed-forward network, are as their authors have them: ModernBERT's has a gate, and so a map more.
+torchtune has decoders only; its turn takes the place of ours in our own model.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import Tensor, nn
+
+from posenc.attention import Position
+from posenc.models import TimeSeriesTransformer
+
+N_CHANNELS, N_CLASSES, D_MODEL, N_HEADS, N_LAYERS, D_FF = 6, 5, 128, 8, 4, 256
+D_HEAD, DROPOUT = D_MODEL // N_HEADS, 0.1
+
+
+class Classifier(nn.Module):
+    """An encoder of tokens between two linear maps, as ours has them."""
+
+    def __init__(self, encoder: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.project = nn.Linear(N_CHANNELS, D_MODEL)
+        self.encoder = encoder
+        self.head = nn.Linear(D_MODEL, N_CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.encoder(self.project(x)).mean(1))
+
+
+class OfTransformers(nn.Module):
+    """A model of `transformers` that gets its tokens as vectors."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.model(inputs_embeds=x).last_hidden_state
+
+
+def x_transformers(kind: str, length: int) -> nn.Module:
+    """Return the encoder of x-transformers; with T5's biases it has no fused kernel."""
+    from x_transformers import Encoder
+
+    del length
+    options = {
+        "none": {},
+        "rotary": {"rotary_pos_emb": True, "rotary_emb_dim": D_HEAD},
+        "alibi": {"alibi_pos_bias": True},
+        "t5": {"rel_pos_bias": True},
+    }[kind]
+    return Classifier(
+        Encoder(
+            dim=D_MODEL,
+            depth=N_LAYERS,
+            heads=N_HEADS,
+            attn_dim_head=D_HEAD,
+            attn_flash=kind != "t5",
+            ff_mult=D_FF // D_MODEL,
+            ff_dropout=DROPOUT,
+            **options,
+        )
+    )
+
+
+def bert(length: int) -> nn.Module:
+    """Return BERT, with a learned vector for each place."""
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(
+        vocab_size=2,
+        hidden_size=D_MODEL,
+        num_hidden_layers=N_LAYERS,
+        num_attention_heads=N_HEADS,
+        intermediate_size=D_FF,
+        max_position_embeddings=length,
+        hidden_dropout_prob=DROPOUT,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="sdpa",
+    )
+    return Classifier(OfTransformers(BertModel(config, add_pooling_layer=False)))
+
+
+def modern_bert(length: int) -> nn.Module:
+    """Return ModernBERT, with RoPE, all of whose layers see everything."""
+    from transformers import ModernBertConfig, ModernBertModel
+
+    config = ModernBertConfig(
+        vocab_size=2,
+        pad_token_id=0,
+        hidden_size=D_MODEL,
+        num_hidden_layers=N_LAYERS,
+        num_attention_heads=N_HEADS,
+        intermediate_size=D_FF,
+        max_position_embeddings=length,
+        layer_types=["full_attention"] * N_LAYERS,
+        mlp_dropout=DROPOUT,
+        attn_implementation="sdpa",
+    )
+    return Classifier(OfTransformers(ModernBertModel(config)))
+
+
+def t5(length: int) -> nn.Module:
+    """Return T5's encoder, whose layers share the biases of the first."""
+    from transformers import T5Config, T5EncoderModel
+
+    del length
+    config = T5Config(
+        vocab_size=2,
+        d_model=D_MODEL,
+        d_kv=D_HEAD,
+        num_layers=N_LAYERS,
+        num_heads=N_HEADS,
+        d_ff=D_FF,
+        dropout_rate=DROPOUT,
+    )
+    model = T5EncoderModel(config)
+    for module in model.modules():
+        if isinstance(getattr(module, "dropout", None), float):  # that of attention's weights
+            module.dropout = 0.0
+    return Classifier(OfTransformers(model))
+
+
+class Torchtune(Position):
+    """RoPE with the turn of torchtune, which wants heads behind the length."""
+
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__(d_model, n_heads, max_length)
+        from torchtune.modules import RotaryPositionalEmbeddings
+
+        self.turn = RotaryPositionalEmbeddings(self.d_head, max_length)
+
+    def rotate(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        q, k = (self.turn(x.transpose(1, 2)).transpose(1, 2) for x in (q, k))
+        return q, k
+
+
+def torchtune(length: int) -> nn.Module:
+    """Return our model with torchtune's turn."""
+    return TimeSeriesTransformer(
+        N_CHANNELS, N_CLASSES, length, Torchtune, D_MODEL, N_HEADS, N_LAYERS, D_FF
+    )
+
+
+PEERS: dict[str, tuple[str, Callable[[int], nn.Module]]] = {
+    "transformers BERT": ("learnable", bert),
+    "transformers ModernBERT": ("rotary", modern_bert),
+    "transformers T5": ("t5", t5),
+    "torchtune": ("rotary", torchtune),
+} | {
+    f"x-transformers, {kind}": (kind, partial(x_transformers, kind))
+    for kind in ("none", "rotary", "alibi", "t5")
+}
+"""Whose -> our encoding of that kind, and what makes the model for a length."""
+
+
+def installed() -> dict[str, tuple[str, Callable[[int], nn.Module]]]:
+    """Return those whose libraries are here."""
+    found = {}
+    for whose, (kind, make) in PEERS.items():
+        try:
+            make(8)
+        except ImportError as missing:
+            print(f"{whose} is left out: {missing}")
+        else:
+            found[whose] = kind, make
+    return found
