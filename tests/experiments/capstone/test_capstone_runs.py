@@ -98,4 +98,4 @@ def test_a_set_counts_with_all_its_splits_or_not_at_all(tmp_path, monkeypatch):
 
 def test_rows_of_a_table_hold_mean_and_range():
     rows = read.rows_of({"a": np.array([[1.0, 0.5], [0.8, 0.1]])}, [32, 128])
-    assert rows == {"a": {"32 tokens": "90% [80%, 100%]", "128 tokens": "30% [10%, 50%]"}}
+    assert rows == {"a": {"32 symbols": "90% [80%, 100%]", "128 symbols": "30% [10%, 50%]"}}

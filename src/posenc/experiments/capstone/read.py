@@ -38,7 +38,7 @@ def rows_of(shares: dict[str, NDArray[np.float64]], lengths: list[int]) -> dict[
     """Return a table's rows: the mean over seeds, then the lowest and the highest."""
     return {
         row: {
-            f"{n} tokens": f"{one.mean():.0%} [{one.min():.0%}, {one.max():.0%}]"
+            f"{n} symbols": f"{one.mean():.0%} [{one.min():.0%}, {one.max():.0%}]"
             for n, one in zip(lengths, values.T, strict=True)
         }
         for row, values in shares.items()
