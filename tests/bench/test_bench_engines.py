@@ -558,6 +558,7 @@ def test_a_killed_dask_worker_loses_no_cell(drive, out, scheduler, mine):
 @pytest.fixture
 def dask(tmp_path):
     """Return a function that runs `dask scheduler` or `dask worker`, as on a cluster."""
+    pytest.importorskip("distributed")
     started = []
 
     def start(*words):
