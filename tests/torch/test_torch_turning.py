@@ -7,7 +7,7 @@ from torch.func import vmap
 from torch.nn.functional import scaled_dot_product_attention
 
 from posenc import encodings, frequencies
-from posenc.attention import Places, SelfAttention, cos_sin, rope
+from posenc.attention import Places, SelfAttention, cos_sin, rope, turning
 
 PAIRINGS = ("interleaved", "half")
 each_pairing = pytest.mark.parametrize("pairing", PAIRINGS)
@@ -218,3 +218,49 @@ def test_what_cannot_be_turned_is_named(wrong, message):
 def test_what_makes_no_angles_is_named(wrong, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         cos_sin(**{"positions": COUNTED, "omega": OMEGA, **wrong})
+
+
+@pytest.fixture
+def one_pass(monkeypatch):
+    monkeypatch.setattr(turning, "_LARGE", 0)
+
+
+def test_large_inputs_turn_in_one_pass():
+    cos, sin = cos_sin(torch.arange(64), OMEGA)
+    x = torch.zeros(2, 64, 64, 8)
+    assert turning.in_one_pass(x, cos, sin, "interleaved")
+    assert not turning.in_one_pass(x[:1, :1], cos, sin, "interleaved")
+    assert not turning.in_one_pass(x, cos, sin, "half")
+    assert not turning.in_one_pass(x, cos.requires_grad_(), sin, "interleaved")
+
+
+@pytest.mark.usefixtures("one_pass")
+@pytest.mark.parametrize("view", ["whole", "odd offset", "odd width", "turned axes"])
+def test_one_pass_computes_what_the_formula_does(view):
+    x = {
+        "whole": heads(),
+        "odd offset": heads(2, 3, 5, 10)[..., 1:9],
+        "odd width": heads(2, 3, 5, 9)[..., :8],
+        "turned axes": heads(2, 3, 8, 5).mT,
+    }[view].detach()
+    cos, sin = cos_sin(TIMES, OMEGA)
+    assert turning.in_one_pass(x, cos, sin, "interleaved")
+    d_out, found = heads(), []
+    for turned in (turning.turn, turning._by_formula):
+        own = x.clone(memory_format=torch.preserve_format).requires_grad_()
+        out = turned(own, cos, sin, "interleaved")
+        found.append((out, *torch.autograd.grad(out, own, d_out)))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
+
+
+@pytest.mark.usefixtures("one_pass")
+def test_one_pass_has_gradients_of_gradients_and_of_many_outputs():
+    cos, sin = cos_sin(TIMES, OMEGA)
+    x = heads().requires_grad_()
+
+    def turned(x):
+        return turning.turn(x, cos, sin, "interleaved")
+
+    assert torch.autograd.gradcheck(turned, x, check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(turned, x)

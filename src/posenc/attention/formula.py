@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn.functional import dropout as drop
 
-from posenc.attention.numerics import in_transform, of_raised, precise
+from posenc.attention.numerics import batched, in_transform, of_raised, precise
 
 
 def formula(
@@ -36,8 +36,7 @@ def wants_gradient(inputs: Sequence[Tensor | None]) -> bool:
 
 def needs_formula(d_out: Tensor) -> bool:
     """Return whether a gradient is to have a graph, or to be computed for many `d_out` at once."""
-    batched = in_transform() or torch._C._functorch.is_legacy_batchedtensor(d_out)
-    return batched or torch.is_grad_enabled()
+    return in_transform() or batched(d_out) or torch.is_grad_enabled()
 
 
 class Context(FunctionCtx):

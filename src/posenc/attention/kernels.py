@@ -202,9 +202,13 @@ def fused_attention(
     """
     if in_transform():
         return formula(q, k, v, mask, dropout, scale)
+    width = v.shape[-1]
+    if q.shape[-1] == width and not wants_gradient((q, k, v, mask)):
+        if mask is not None and mask.dtype != torch.bool:
+            mask = mask.to(q.dtype)
+        return scaled_dot_product_attention(q, k, v, mask, dropout, scale=scale)
     learned = mask is not None and mask.requires_grad
     on_cpu = q.device.type == "cpu"
-    width = v.shape[-1]
     if q.shape[-1] != width and _single(q):
         # for one query, filling up all values costs more than the scores
         return formula(q, k, v, mask, dropout, scale)

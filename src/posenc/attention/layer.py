@@ -253,6 +253,8 @@ class SelfAttention(Attention):
         check_dtype("x", x, self._first_map)
         if cache is not None:
             self._check_cache(cache, x)
+        if mask is padding is pairs is None:
+            return Masks(None)
         before = 0 if cache is None else cache.length
         batch, length = x.shape[:2]
         return sort_masks(mask, padding, pairs, batch, length, length, before)

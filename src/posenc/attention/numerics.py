@@ -49,6 +49,11 @@ def in_transform() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
+def batched(x: Tensor) -> bool:
+    """Return whether autograd computes gradients for many cotangents at once, as a batch."""
+    return torch._C._functorch.is_legacy_batchedtensor(x)
+
+
 def exporting() -> bool:
     """Return whether `torch.export` traces the code, perhaps for every length at once."""
     return _is_exporting()

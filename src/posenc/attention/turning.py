@@ -4,16 +4,22 @@
 `turn` and `waves` are what they do; `Rotary` and its relatives call these two.
 """
 
+from typing import Any
+
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from posenc import _checks
 from posenc.attention import words
-from posenc.attention.numerics import precise
+from posenc.attention.formula import wants_gradient
+from posenc.attention.numerics import batched, exporting, in_transform, precise
 from posenc.attention.places import as_numbers, as_tensor, can_look, finest, look, refuse
 
 PAIRINGS = ("interleaved", "half")
+
+_LARGE = 1 << 16
+"""Numbers from which on few passes count more than few calls."""
 
 
 def rope(
@@ -147,18 +153,69 @@ def turn(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> Tensor:
 
     Cosines and sines are (..., length, n); dimensions of `x` beyond 2n stay as they are.
     """
+    n = 2 * cos.shape[-1]
+    if n == x.shape[-1] and x.dtype == cos.dtype:  # in decoding, to ask for less takes time
+        return _turned(x, cos, sin, pairing)
     wide = precise(x)
-    still = wide[..., 2 * cos.shape[-1] :]
-    wide = wide[..., : 2 * cos.shape[-1]]
-    cos, sin = cos.to(wide.dtype), sin.to(wide.dtype)
-    if pairing == "interleaved":
-        a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
-        turned = torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
-    else:
-        a, b = wide.chunk(2, -1)
-        turned = torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+    still = wide[..., n:]
+    turned = _turned(wide[..., :n], cos.to(wide.dtype), sin.to(wide.dtype), pairing)
     whole = torch.cat((turned, still), -1) if still.shape[-1] else turned
     return whole.to(x.dtype)
+
+
+def _turned(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> Tensor:
+    """Return `x` with all dimensions turned, in float32 at least."""
+    if not in_one_pass(x, cos, sin, pairing):
+        return _by_formula(x, cos, sin, pairing)
+    return (_Turned.apply if wants_gradient([x]) else _as_complex)(x, cos, sin)
+
+
+def _by_formula(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> Tensor:
+    """Return `x` turned step by step."""
+    if pairing == "interleaved":
+        a, b = x[..., ::2], x[..., 1::2]
+        pairs = torch.stack((a * cos - b * sin, a * sin + b * cos), -1)
+        return pairs.reshape(*pairs.shape[:-2], x.shape[-1])
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+
+
+def in_one_pass(x: Tensor, cos: Tensor, sin: Tensor, pairing: str) -> bool:
+    """Return whether `turn` reads and writes each number once, as pairs are complex numbers.
+
+    For small inputs fewer calls count more, compilers do the same by themselves, and a transform,
+    or angles that learn, want the formula.
+    """
+    if pairing != "interleaved" or x.numel() < _LARGE or x.device.type not in ("cpu", "cuda"):
+        return False
+    if torch.compiler.is_compiling() or exporting() or in_transform() or batched(x):
+        return False
+    if torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad):
+        return False
+    sizes = zip(cos.shape[-2::-1], x.shape[-2::-1], strict=False)
+    return cos.ndim <= x.ndim and all(c in (1, n) for c, n in sizes)
+
+
+def _as_complex(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Return `x` turned as the complex numbers that its pairs are, each read and written once."""
+    if any(n % 2 for n in (x.storage_offset(), *x.stride()[:-1])) or x.stride(-1) != 1:
+        x = x.contiguous()
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
+
+
+class _Turned(torch.autograd.Function):
+    """The same, whose gradient is the turn back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        ctx.save_for_backward(cos, sin)
+        return _as_complex(x, cos, sin)
+
+    @staticmethod
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, None, None]:
+        cos, sin = ctx.saved_tensors
+        return turn(d_out, cos, -sin, "interleaved"), None, None
 
 
 def check_pairing(pairing: str) -> str:
