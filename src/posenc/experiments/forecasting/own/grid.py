@@ -221,7 +221,8 @@ def _gaps(
         notes.append(
             f"{path}, line {track.lines[row]}: no rows between {track.times[row - 1]} and "
             f"{track.times[row]}{_of(track)}; {_counted(n, 'step')} in "
-            f"{_counted(len(gaps), 'gap')} count as unknown and are masked: if nothing happened in them, write rows with 0"
+            f"{_counted(len(gaps), 'gap')} count as unknown and are masked: if "
+            "nothing happened in them, write rows with 0"
         )
     empty = [(track, row) for track in tracks
              for row in np.flatnonzero(np.isnan(track.values))]  # fmt: skip
