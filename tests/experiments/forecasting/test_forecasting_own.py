@@ -211,6 +211,19 @@ def test_what_cannot_be_told_comes_with_how_many_blocks_would_be_needed():
     assert "name a larger --margin" in verdict.said(one, errors, hopeless)[1]
 
 
+def test_seeds_that_scatter_are_the_cheaper_remedy():
+    one, none = plan(encodings=("rotary",)), np.ones((6, 2))
+    blocks, seeds = np.array([[1, -1] * 3]).T, np.array([[1, -1]])
+    for by_seed, told in ((0.3, True), (0.03, False)):
+        moved = 0.1 * blocks + by_seed * seeds
+        errors = {("patches_flat", "none"): none, ("patches_flat", "rotary"): np.exp(moved)}
+        said = verdict.said(one, errors, verdict.effects(one, errors, 0.03))
+        assert any("Most of the scatter is that of seeds" in s for s in said) == told
+    alone = {place: error[:, :1] for place, error in errors.items()}
+    said = verdict.said(one, alone, verdict.effects(one, alone, 0.03))
+    assert "With one seed its luck is part of the scatter" in said[-1]
+
+
 def test_few_blocks_decide_nothing():
     one = plan(n_blocks=4)
     errors = known(one, {"sinusoidal": -0.5}, 0.001)

@@ -118,7 +118,7 @@ def test_gaps_and_empty_fields_are_told_and_are_unknown(tmp_path):
     np.testing.assert_array_equal(grid.lines, [[2, 3, 0, 0, 4, 5]])
     gap, empty = grid.notes
     assert "sales.csv, line 4: no rows between 2020-01-02" in gap
-    assert "2 steps in 1 gaps count as unknown" in gap
+    assert "2 steps in 1 gap count as unknown" in gap
     assert "sales.csv, line 3: an empty value of 'y'; 1 of 4 values" in empty
     weekdays = (grid.calendar[:, 1] + 0.5) * 6
     np.testing.assert_allclose(weekdays, [2, 3, 4, 5, 6, 0])  # 1 January 2020 was a Wednesday

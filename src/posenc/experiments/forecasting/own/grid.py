@@ -220,8 +220,9 @@ def _gaps(
         n = sum(int(place[-1] - place[0]) + 1 - len(place) for place in places)
         notes.append(
             f"{path}, line {track.lines[row]}: no rows between {track.times[row - 1]} and "
-            f"{track.times[row]}{_of(track)}; {n:,} steps in {len(gaps):,} gaps count as unknown "
-            "and are masked: if nothing happened in them, write rows with 0"
+            f"{track.times[row]}{_of(track)}; {_counted(n, 'step')} in "
+            f"{_counted(len(gaps), 'gap')} count as unknown and are masked: if "
+            "nothing happened in them, write rows with 0"
         )
     empty = [(track, row) for track in tracks
              for row in np.flatnonzero(np.isnan(track.values))]  # fmt: skip
@@ -233,6 +234,10 @@ def _gaps(
             f"{sum(len(t.values) for t in tracks):,} values count as unknown and are masked"
         )
     return notes
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _of(track: Track) -> str:

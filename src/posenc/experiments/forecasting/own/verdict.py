@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from posenc.experiments.forecasting.own.cells import NONE, Plan
 from posenc.statistics import equality
 from posenc.statistics.friedman import holm
-from posenc.statistics.power import Design, power, with_sets
+from posenc.statistics.power import Design, estimated_design, power, with_sets
 from posenc.statistics.summary import Interval, t_interval
 
 ALPHA = 0.05
@@ -187,7 +187,8 @@ def _needed(plan: Plan, left: Sequence[Effect], n_tests: int) -> list[str]:
     goal = f"To tell a difference of {100 * margin:g} % from none four times of five"
     if math.isinf(needed):
         return [f"{goal}, more than {MOST_BLOCKS:,} blocks like these would be needed: these data "
-                "cannot be asked for so little; name a larger --margin."]  # fmt: skip
+                "cannot be asked for so little; name a larger --margin.",
+                *_seeds_first(left)]  # fmt: skip
     if needed <= n:
         return [f"Blocks like these would show a difference of {100 * margin:g} % four times of "
                 "five, and its absence as often; here they show neither."]  # fmt: skip
@@ -196,8 +197,22 @@ def _needed(plan: Plan, left: Sequence[Effect], n_tests: int) -> list[str]:
     return [
         f"{goal}, about {needed:.0f} blocks like these {n} would be needed: {more:,} more steps, "
         f"or about {series:,} series in place of {len(layout.names):,} if they go their own ways. "
-        "(--blocks alone makes blocks shorter, not more to learn from.)"
+        "(--blocks alone makes blocks shorter, not more to learn from.)",
+        *_seeds_first(left),
     ]
+
+
+def _seeds_first(left: Sequence[Effect]) -> list[str]:
+    """Return a sentence where seeds scatter so much that more of them are the cheaper remedy."""
+    stays = "more --seeds are the cheaper remedy, and what is trained stays."
+    if left[0].differences.shape[1] == 1:
+        return [f"With one seed its luck is part of the scatter: {stays}"]
+    shares = []
+    for one in left:
+        found = estimated_design(one.differences)
+        of_seeds = found.within**2 / found.n_resamples
+        shares.append(of_seeds / (found.between**2 + of_seeds))
+    return [f"Most of the scatter is that of seeds: {stays}"] if np.mean(shares) > 0.5 else []
 
 
 def blocks_needed(one: Effect, n_tests: int) -> float:
