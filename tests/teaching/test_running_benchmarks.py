@@ -14,6 +14,8 @@ from posenc.bench.settings import PROFILES
 from posenc.data.__main__ import main as data_main
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.command_line import main, parser
+from posenc.experiments.forecasting import protocol
+from posenc.experiments.forecasting.own import blocks, cells, commands, verdict
 from posenc.experiments.range_probe import extrapolation
 from posenc.models import TimeSeriesTransformer
 
@@ -155,3 +157,17 @@ def test_the_table_of_profiles_is_that_of_the_code():
         if steps := known.get("steps"):
             expected[2] = f"{steps:,} steps"
         assert cells == expected
+
+
+def test_what_the_page_says_of_a_forecast_is_what_runs():
+    words = {"six": 6, "two": 2, "eight": 8, "five": 5, "three": 3}
+    [said] = re.findall(r"last (\d+) per cent of your file are cut into (\w+) blocks", PAGE)
+    assert int(said[0]) == 100 * blocks.TESTED and words[said[1]] == cells.BLOCKS["laptop"]
+    [seeds] = re.findall(r"the same four trials, and the\nsame (\w+) seeds", PAGE)
+    assert words[seeds] == cells.SEEDS["laptop"] and len(protocol.RATES) == 4
+    [most] = re.findall(r"as long as the book did, on (\w+) blocks with (\w+) seeds", PAGE)
+    assert [words[n] for n in most] == [cells.BLOCKS["protocol"], cells.SEEDS["protocol"]]
+    [margin] = re.findall(r"errors within (\w+) per cent of it", PAGE)
+    assert words[margin] == 100 * commands.MARGIN
+    [fewest] = re.findall(r"fewer than (\w+) blocks decide nothing", PAGE)
+    assert words[fewest] == verdict.FEWEST
