@@ -27,8 +27,8 @@ from attention import D_MODEL, LENGTHS, N_HEADS, timed
 from timing import busy, markdown
 from torch import Tensor
 
-from posenc.attention import flash
-from posenc.attention.band import gradient_of_line
+from posenc.attention.fast import flash
+from posenc.attention.fast.band import gradient_of_line
 
 REACH, ROWS = 128, 128
 WIDTH = D_MODEL // N_HEADS

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from posenc import encodings
 from posenc.attention import Places
-from posenc.attention.flex import score_mod
+from posenc.attention.fast.flex import score_mod
 from posenc.attention.formula import formula
 from posenc.attention.kernels import attention, choose
 from posenc.attention.terms import Term

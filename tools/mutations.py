@@ -80,7 +80,7 @@ MISTAKES = [
     ),
     Mistake(
         "exponentials that vanish are taken for safe",
-        "src/posenc/attention/blocks.py",
+        "src/posenc/attention/fast/blocks.py",
         "_SAFE = 80.0",
         "_SAFE = 800.0",
         "tests/torch/test_torch_extreme_scores.py::test_every_kernel_bears_extreme_scores",

@@ -48,6 +48,8 @@ def test_each_room_imports_only_what_stands_above_it():
         ("cellar.py", "import posenc.audit"),
         ("models/layer.py", "def f():\n    from posenc import data"),
         ("frequencies.py", "from posenc import _files"),
+        ("attention/kernels.py", "from posenc.attention.fast import blocks"),
+        ("attention/core.py", "from posenc.attention.fast import blocked_attention"),
     ],
 )
 def test_a_step_up_the_ladder_is_found(file, line, tmp_path):

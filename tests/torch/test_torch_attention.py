@@ -12,8 +12,8 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
 from posenc import encodings, models
-from posenc.attention import Position, SelfAttention, blocks, by_offset, kernels
-from posenc.attention.kernels import blocked_attention
+from posenc.attention import Position, SelfAttention, by_offset, kernels
+from posenc.attention.fast import blocked_attention, blocks
 from posenc.attention.numerics import of_raised
 
 TOLERANCE = {"rtol": 0, "atol": 1e-9}

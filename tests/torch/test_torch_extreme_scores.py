@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import SelfAttention, Term, blocks, flex, kernels
+from posenc.attention import SelfAttention, Term, kernels
+from posenc.attention.fast import blocks, flex
 from posenc.attention.toeplitz import skew, spread, toeplitz
 
 BATCH, HEADS, LENGTH, WIDTH, REACH = 2, 2, 260, 16, 20

@@ -17,16 +17,13 @@ from posenc.attention import (
     CrossAttention,
     Position,
     SelfAttention,
-    beyond,
     by_offset,
     by_product,
     by_query_and_offset,
-    flash,
-    flex,
     kernels,
 )
-from posenc.attention.blocks import blocked_attention, written_out
-from posenc.attention.formula import formula
+from posenc.attention.fast import beyond, blocked_attention, flash, flex
+from posenc.attention.formula import formula, written_out
 from posenc.attention.places import Places
 
 TOLERANCE = {"rtol": 0, "atol": 1e-9}
@@ -366,6 +363,24 @@ def test_what_is_chosen_is_what_runs(cls, learn, length, causal, monkeypatch):
     assert runs == [inner.get(said[0], said[0])]
 
 
+@pytest.mark.parametrize("cls", KINDS.values())
+def test_the_fast_kernels_can_be_turned_off(cls, monkeypatch):
+    """As the README beside them says."""
+    torch.manual_seed(0)
+    layer, x = SelfAttention(8, 2, cls(8, 2, 300)).double(), torch.randn(1, 300, 8).double()
+
+    def results():
+        out = layer(x)
+        return [out, *torch.autograd.grad(out.square().sum(), list(layer.parameters()))]
+
+    assert chosen(cls) != "fused"
+    fast = results()
+    monkeypatch.setattr(kernels, "_LONG", math.inf)
+    assert chosen(cls) == "fused"
+    for one, other in zip(results(), fast, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("size", [0.1, 3.0, 40.0])
 @pytest.mark.parametrize("learn", [False, True])
@@ -460,7 +475,7 @@ def test_on_a_gpu_scores_by_offset_go_to_flexattention_if_there_is_one(monkeypat
         (Nearby, False, "fused"),
         (Direction, False, "fused"),
     ):
-        monkeypatch.setattr(flex, "serves", lambda _, there=there: there)
+        monkeypatch.setattr(kernels, "flex_serves", lambda _, there=there: there)
         term = cls(8, 2, 300).to("meta").term("bias", Places.of(x), x, q, q)
         assert kernels.choose(q, term, None, limited=False, dropout=0.0) == name
         assert kernels.choose(q, term, None, limited=False, dropout=0.1) == "fused"

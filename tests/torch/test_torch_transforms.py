@@ -9,7 +9,7 @@ from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
 from posenc import encodings, tables
 from posenc.attention import SelfAttention
-from posenc.attention.kernels import blocked_attention
+from posenc.attention.fast import blocked_attention
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 MODELS = [TimeSeriesTransformer, PatchTransformer]

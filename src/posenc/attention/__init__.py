@@ -8,8 +8,8 @@ keys as functions (`turning`). To use or change an encoding of the book, hand it
 Behind them: `places` knows where tokens stand; `axes` refuses tensors that a door is not made for;
 `core` is what all layers share, `scoring` what their softmax gets besides, `maps` the linear maps
 that others may replace; `masks` says who sees whom, `cache` remembers earlier tokens; `words` knows
-what things are called elsewhere. `kernels` decides which kernel serves: PyTorch's own (`flash`),
-`blocks`, `flex` on a GPU, or the `formula`. Torch starts here.
+what things are called elsewhere. `kernels` decides which kernel serves: PyTorch's own, one of
+ours (`fast`, whose README says why), or the `formula`. Torch starts here.
 """
 
 from posenc.attention.cache import Cache, Kept

@@ -14,6 +14,7 @@ from torch.autograd.function import FunctionCtx
 from torch.nn.functional import dropout as drop
 
 from posenc.attention.numerics import batched, in_transform, of_raised, precise
+from posenc.attention.toeplitz import skew, spread, toeplitz
 
 
 def formula(
@@ -27,6 +28,25 @@ def formula(
     elif mask is not None:
         scores = scores + mask
     return drop(scores.softmax(-1).to(v.dtype), dropout) @ v
+
+
+def written_out(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    offsets: Tensor | None,
+    padding: Tensor | None,
+) -> Tensor:
+    """Return what `fast.blocked_attention` returns, by the formula."""
+    if offsets is not None:
+        lines = spread(offsets, q.shape[-2])
+        by_offset = skew(lines) if offsets.shape[-2] > 1 else toeplitz(lines.squeeze(-2))
+        bias = by_offset if bias is None else bias + by_offset
+    if padding is not None:
+        bias = q.new_zeros(1) if bias is None else bias
+        bias = bias.masked_fill(~padding[:, None, None], torch.finfo(q.dtype).min)
+    return formula(q, k, v, bias, 0.0, 1.0)
 
 
 def wants_gradient(inputs: Sequence[Tensor | None]) -> bool:

@@ -28,9 +28,8 @@ from torch import Tensor
 from torch.nn.functional import dropout as drop
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from posenc.attention import flex
-from posenc.attention.blocks import blocked_attention, written_out
-from posenc.attention.formula import Twice, formula, wants_gradient
+from posenc.attention.fast import blocked_attention, flex_serves, flexible_attention
+from posenc.attention.formula import Twice, formula, wants_gradient, written_out
 from posenc.attention.masks import merge
 from posenc.attention.numerics import (
     exporting,
@@ -43,7 +42,6 @@ from posenc.attention.toeplitz import reversed_matrix, spread
 
 __all__ = [
     "attention",
-    "blocked_attention",
     "choose",
     "convolve",
     "exporting",
@@ -100,7 +98,7 @@ def choose(
     if bias.kind == "dense" or limited:
         return "blocks" if _wants_blocks(q, q if k is None else k, bias) else "fused"
     if q.device.type != "cpu":
-        return "flex" if flex.serves(q) else "fused"
+        return "flex" if flex_serves(q) else "fused"
     if bias.kind == "by_offset" and seen is None and not bias.scores().requires_grad:
         return "strided"
     return "blocks"
@@ -284,7 +282,7 @@ def _flexible(
     values, padding = _by_offset(bias, seen)
 
     def kernel(q: Tensor, k: Tensor, v: Tensor, values: Tensor) -> Tensor:
-        return flex.flexible_attention(q, k, v, values, padding, scale)
+        return flexible_attention(q, k, v, values, padding, scale)
 
     def by_formula(q: Tensor, k: Tensor, v: Tensor, values: Tensor) -> Tensor:
         return written_out(precise(q) * scale, k, v, None, values, padding)

@@ -13,7 +13,7 @@ only those between there and the band for a block at a time.
 import torch
 from torch import Tensor
 
-from posenc.attention import flash
+from posenc.attention.fast import flash
 
 Where = tuple[slice, slice, slice]
 """Series, heads and queries."""

@@ -23,12 +23,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from posenc.attention import flash
-from posenc.attention.band import LARGEST, gradient_of_line
-from posenc.attention.beyond import Beyond, merged
-from posenc.attention.formula import Context, differentiable, formula, needs_formula
+from posenc.attention.fast import flash
+from posenc.attention.fast.band import LARGEST, gradient_of_line
+from posenc.attention.fast.beyond import Beyond, merged
+from posenc.attention.formula import Context, differentiable, needs_formula, written_out
 from posenc.attention.numerics import of_raised, precise, without_autocast
-from posenc.attention.toeplitz import skew, spread, toeplitz
+from posenc.attention.toeplitz import spread
 
 _ROWS, _COLUMNS = 128, 256
 """Queries and keys in a block, of one head."""
@@ -252,25 +252,6 @@ def _beyond(
 def _ends(offsets: Tensor) -> tuple[Tensor, Tensor]:
     """Return the scores of offsets clipped to -r and to r, (batch, heads, length or 1, 1)."""
     return offsets[..., :1], offsets[..., -1:]
-
-
-def written_out(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    bias: Tensor | None,
-    offsets: Tensor | None,
-    padding: Tensor | None,
-) -> Tensor:
-    """Return what `blocked_attention` returns, by the formula."""
-    if offsets is not None:
-        lines = spread(offsets, q.shape[-2])
-        by_offset = skew(lines) if offsets.shape[-2] > 1 else toeplitz(lines.squeeze(-2))
-        bias = by_offset if bias is None else bias + by_offset
-    if padding is not None:
-        bias = q.new_zeros(1) if bias is None else bias
-        bias = bias.masked_fill(~padding[:, None, None], torch.finfo(q.dtype).min)
-    return formula(q, k, v, bias, 0.0, 1.0)
 
 
 def _bound(
