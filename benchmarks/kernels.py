@@ -50,7 +50,9 @@ Contestants = dict[str, Callable[[], object]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="measure, and store here")
-    parser.add_argument("--lengths", type=int, nargs="+", choices=LENGTHS, default=list(LENGTHS))
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", choices=LENGTHS, default=list(LENGTHS), help="tokens"
+    )
     parser.add_argument("--encodings", nargs="+", choices=NAMES, default=NAMES, help="these only")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads")
     parser.add_argument("--again", action="store_true", help="measure what is stored, too")

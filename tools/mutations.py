@@ -53,9 +53,16 @@ MISTAKES = [
     Mistake(
         "RoPE swaps the members of a pair",
         "src/posenc/attention/turning.py",
-        "a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)",
-        "b, a = wide.unflatten(-1, (-1, 2)).unbind(-1)",
+        "a, b = x[..., ::2], x[..., 1::2]",
+        "b, a = x[..., ::2], x[..., 1::2]",
         "tests/torch/test_torch_encodings.py::test_rotary_turns_pairs",
+    ),
+    Mistake(
+        "RoPE's gradient turns on instead of back",
+        "src/posenc/attention/turning.py",
+        'turn(d_out, cos, -sin, "interleaved")',
+        'turn(d_out, cos, sin, "interleaved")',
+        "tests/torch/test_torch_turning.py",
     ),
     Mistake(
         "RoPE takes halves for neighbours",
