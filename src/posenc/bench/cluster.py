@@ -51,7 +51,16 @@ class DaskEngine:
     @property
     def n_workers(self) -> int:
         """Threads of all workers, which may come and go."""
-        return max(1, sum(self._client.nthreads().values()))
+        try:
+            return max(1, sum(self._client.nthreads().values()))
+        except OSError as error:  # of a scheduler that died while it was asked
+            raise self._gone() from error
+
+    def _gone(self) -> ConnectionError:
+        return ConnectionError(
+            f"engine {self._address!r}: the scheduler is gone. Finished cells are safe; start it "
+            "again, and the same command goes on from here"
+        )
 
     def close(self) -> None:
         """Leave the scheduler; the engine is of no use afterwards."""
@@ -70,15 +79,12 @@ class DaskEngine:
                 job = futures.pop(future)
                 if future.cancelled():  # as all are where the scheduler is gone
                     futures.clear()
-                    raise ConnectionError(
-                        f"engine {self._address!r}: the scheduler is gone. Finished cells are "
-                        "safe; start it again, and the same command goes on from here"
-                    )
+                    raise self._gone()
                 self.running = sum(len(j.cells) for j in futures.values())
                 yield job, _records(future, job)
                 self._fill(jobs, waiting, futures)
         finally:
-            if futures:
+            if futures and self._client.status == "running":
                 self._client.cancel(list(futures), force=True)
             if not self._held:
                 self.close()

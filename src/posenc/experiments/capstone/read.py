@@ -61,14 +61,14 @@ def gathered(stretched: Path, runs: Path) -> dict:
     """Return what the file holds, from the two runs; a data set counts with all its splits."""
     sets = {}
     for path in sorted(runs.glob("second-*.jsonl")):
-        records = [json.loads(line) for line in path.read_text().splitlines()]
+        records = [json.loads(line) for line in _files.text(path).splitlines()]
         by_split = {r["resample"]: r["metrics"]["accuracy"] for r in records if "metrics" in r}
         if len(by_split) == SPLITS:
             sets[path.stem.removeprefix("second-")] = [by_split[s] for s in range(SPLITS)]
     cost = stretching.seconds_a_step("evening")
-    return {**json.loads(stretched.read_text()), "nearby": sets, "seconds_a_step": cost}
+    return {**json.loads(_files.text(stretched)), "nearby": sets, "seconds_a_step": cost}
 
 
 if __name__ == "__main__":
     text = json.dumps(gathered(Path(sys.argv[1]), Path(sys.argv[2])), indent=1)
-    (results.folder() / FILE).write_text(text + "\n")
+    _files.replace(results.folder() / FILE, text + "\n")

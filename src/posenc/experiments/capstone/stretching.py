@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from posenc import _checks, schedules
+from posenc import _checks, _files, schedules
 from posenc.teaching.program import GPT, CausalRotary, geometric, stretch, train
 
 FACTOR = 4
@@ -128,14 +128,14 @@ def seconds_a_step(name: str, steps: int = 5) -> dict[str, float]:
 
 def run(name: str, seeds: Iterable[int], out: Path, workers: int) -> None:
     """Train the seeds that the file lacks and store each as it ends."""
-    stored = json.loads(out.read_text()) if out.is_file() else {}
+    stored = json.loads(_files.text(out)) if out.is_file() else {}
     found = stored.setdefault(name, {})
     lacking = [seed for seed in seeds if str(seed) not in found]
     with ProcessPoolExecutor(workers) as pool:
         ends = pool.map(one_seed, [name] * len(lacking), lacking)
         for seed, one in zip(lacking, ends, strict=True):
             found[str(seed)] = one
-            out.write_text(json.dumps(stored, indent=1) + "\n")
+            _files.replace(out, json.dumps(stored, indent=1) + "\n")
             print(f"{name}, seed {seed}: {one['processor_seconds']} s of processor", flush=True)
 
 
