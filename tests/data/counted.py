@@ -38,6 +38,22 @@ COUNTS = {
     "OSULeaf": (200, 242, 427, 1, 6),
     "Earthquakes": (322, 139, 512, 1, 2),
     "Computers": (250, 250, 720, 1, 2),
+    "FaciesRocks": (347, 154, 68, 8, 9),
+    "ERing": (30, 270, 65, 4, 6),
+    "SonyAIBORobotSurface1": (20, 601, 70, 1, 2),
+    "TwoLeadECG": (23, 1139, 82, 1, 2),
+    "MoteStrain": (20, 1252, 84, 1, 2),
+    "CBF": (30, 900, 128, 1, 3),
+    "ECGFiveDays": (23, 861, 136, 1, 2),
+    "UMD": (36, 144, 150, 1, 3),
+    "Fungi": (18, 186, 201, 1, 18),
+    "Wine": (57, 54, 234, 1, 2),
+    "ArrowHead": (36, 175, 251, 1, 3),
+    "ToeSegmentation1": (40, 228, 277, 1, 2),
+    "Coffee": (28, 28, 286, 1, 2),
+    "Lightning7": (70, 73, 319, 1, 7),
+    "AllGestureWiimoteX": (300, 700, 385, 1, 10),
+    "GesturePebbleZ1": (132, 172, 455, 1, 6),
 }
 # series that repeat another: (inside train, inside test, test series that stand in train)
 REPEATS = {
@@ -48,4 +64,7 @@ REPEATS = {
     "FaceAll": (0, 2, 1),
     "PowerCons": (35, 35, 67),
     "Strawberry": (0, 0, 1),
+    "UMD": (1, 0, 0),
+    "ArrowHead": (0, 1, 0),
+    "ToeSegmentation1": (0, 12, 4),
 }

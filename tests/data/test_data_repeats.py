@@ -32,3 +32,12 @@ def test_a_missing_step_is_not_a_zero():
 
 def test_zero_has_one_sign():
     assert repeats.count(made([[0.0, 1]]), made([[-0.0, 1]])) == (0, 0, 1)
+
+
+def test_what_the_training_part_holds_leaves_the_test_part():
+    train, test = made([[1, 2], [3, 4]]), made([[5, 6], [3, 4], [5, 6], [1, 2], [2, 1]])
+    left = repeats.without_shared(train, test)
+    np.testing.assert_array_equal(left.x[:, :, 0], [[5, 6], [5, 6], [2, 1]])
+    assert repeats.count(train, left) == (0, 1, 0)
+    again = repeats.without_shared(train, left)
+    np.testing.assert_array_equal(again.x, left.x)

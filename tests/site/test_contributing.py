@@ -287,23 +287,25 @@ def test_every_block_of_the_page_says_what_to_do_with_it():
 def copy(tmp_path_factory):
     """A copy in which the sections are followed, one after the other, by the tests below."""
     data, cache = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("cache")
-    coffee(data)
+    olive_oil(data)
     return Copy(tmp_path_factory.mktemp("copy"), POSENC_DATA=str(data), POSENC_CACHE=str(cache))
 
 
-def coffee(folder: Path) -> None:
-    """Write files of the sizes of Coffee into a folder of data, beside the sets that are here."""
+def olive_oil(folder: Path) -> None:
+    """Write files of the sizes of OliveOil into a folder of data, beside the sets that are here."""
     if "POSENC_DATA" in os.environ:
         for path in Path(os.environ["POSENC_DATA"]).iterdir():
-            if path.name != "Coffee":
+            if path.name != "OliveOil":
                 (folder / path.name).symlink_to(path.resolve())
     rng = np.random.default_rng(0)
-    (folder / "Coffee").mkdir(parents=True)  # new: what is linked is nobody's to write into
+    (folder / "OliveOil").mkdir(parents=True)  # new: what is linked is nobody's to write into
     for part in ("TRAIN", "TEST"):
-        rows = [",".join(f"{x:.3f}" for x in row) for row in rng.normal(size=(28, 286))]
-        head = "@problemName Coffee\n@univariate true\n@equalLength true\n@classLabel true 0 1\n"
-        cases = "".join(f"{row}:{i % 2}\n" for i, row in enumerate(rows))
-        (folder / "Coffee" / f"Coffee_{part}.ts").write_text(f"{head}@data\n{cases}")
+        rows = [",".join(f"{x:.3f}" for x in row) for row in rng.normal(size=(30, 570))]
+        head = (
+            "@problemName OliveOil\n@univariate true\n@equalLength true\n@classLabel true 0 1 2 3\n"
+        )
+        cases = "".join(f"{row}:{i % 4}\n" for i, row in enumerate(rows))
+        (folder / "OliveOil" / f"OliveOil_{part}.ts").write_text(f"{head}@data\n{cases}")
 
 
 @pytest.mark.slow
@@ -323,14 +325,15 @@ def test_an_encoding(copy):
 @pytest.mark.slow
 def test_a_data_set(copy):
     _, new, _, verified, told, _ = copy.follow("Add a data set")
-    assert new == "Coffee: 2 new checksums\n"
+    assert new == "OliveOil: 2 new checksums\n"
     assert "2 agree, 0 unknown, 0 differ" in verified
     assert "note: a note on what a reader should know" in told
-    code = "from posenc import data; print('Coffee' in data.names('archive'))"
+    code = "from posenc import data; print('OliveOil' in data.names('archive'))"
     assert copy.python(code) == "True"
     counted = json.loads(copy.read("src/posenc/data/measured.json"))
     before = json.loads((ROOT / "src/posenc/data/measured.json").read_text())
-    assert counted["sets"].pop("Coffee")["class_counts"] == {"0": [14, 14], "1": [14, 14]}
+    sizes = [[8, 8], [8, 8], [7, 7], [7, 7]]
+    assert list(counted["sets"].pop("OliveOil")["class_counts"].values()) == sizes
     assert counted == before
 
 

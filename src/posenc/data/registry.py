@@ -234,8 +234,9 @@ _STAND_INS = tuple(
 _OUTLINE = "steps are places along the outline of {}, not times"
 _BONES = "the sets of bone outlines here hold the same series under other labels"
 _SIMULATED = "made by a generator, not recorded"
+_UNEQUAL = "series are of unequal length, the shortest of {}"
 _ARCHIVE = tuple(
-    from_archive(name, int(record), notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
+    from_archive(name, record, notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
     for name, (record, *notes) in {
         "PenDigits": (
             11206259,
@@ -296,6 +297,34 @@ _ARCHIVE = tuple(
         "OSULeaf": (11197848, _OUTLINE.format("a leaf")),
         "Earthquakes": (11186659,),
         "Computers": (11186293,),
+        "FaciesRocks": (
+            None,
+            "steps are depths in a bore hole, half a foot apart, not times",
+            _UNEQUAL.format("one step"),
+        ),
+        "ERing": (11206210,),
+        "SonyAIBORobotSurface1": (11198277,),
+        "TwoLeadECG": (11198352,),
+        "MoteStrain": (11197817,),
+        "CBF": (11186181, _SIMULATED),
+        "ECGFiveDays": (11186702,),
+        "UMD": (11198362, _SIMULATED, "one training series occurs twice"),
+        "Fungi": (
+            11191230,
+            "steps are temperatures of a melting curve, not times",
+            "one training series a class, so no validation part can be taken from it",
+        ),
+        "Wine": (11198391, "steps are wave numbers of a spectrum, not times"),
+        "ArrowHead": (11185163, _OUTLINE.format("an arrowhead")),
+        "ToeSegmentation1": (11198338, "4 test series also stand in the training part"),
+        "Coffee": (11186266, "steps are wave numbers of a spectrum, not times"),
+        "Lightning7": (11197706,),
+        "AllGestureWiimoteX": (11185036, _UNEQUAL.format("two steps")),
+        "GesturePebbleZ1": (
+            11197515,
+            _UNEQUAL.format("100 steps"),
+            "the training part was recorded in a first session and the test part days later",
+        ),
     }.items()
 )
 

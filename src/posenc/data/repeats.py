@@ -28,6 +28,15 @@ def count(train: Dataset, test: Dataset) -> tuple[int, int, int]:
     return in_first, in_second, int(np.isin(second, first).sum())
 
 
+def without_shared(train: Dataset, test: Dataset) -> Dataset:
+    """Return the test part without the series that also stand in the training part.
+
+    A score on those rewards memory. Series that occur twice in the test part alone are kept.
+    """
+    first, second = identities((train, test))
+    return test.take(np.flatnonzero(~np.isin(second, first)))
+
+
 def _as_bytes(part: Dataset) -> list[bytes]:
     mask = np.ones(part.x.shape[:2], dtype=bool) if part.mask is None else part.mask
     x = part.x + 0  # 0 and -0 are the same number and different bytes
