@@ -68,7 +68,8 @@ def test_messages_keep_their_words_and_name_what_raises_them(tmp_path):
 
 def test_places_that_are_none_are_named():
     section = search_sections.Section("book/page", "one", "One", ("Page",), other=("one", "old"))
-    typed = {"asked": {"page#one": [], "page#old": [], "page#gone": []}, "messages": {"x": "no#"}}
+    asked = {"page#one": [], "page#old": [], "page#gone": []}
+    typed = {"asked": asked, "messages": {"x": "no#"}, "little": ""}
     assert site_search.Index({"book/page": [section]}, {}, typed).unknown() == ["no#", "page#gone"]
 
 
