@@ -70,6 +70,8 @@ def numbers(value: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         raise AssertionError("numbers were expected") from None
     assert array.dtype.kind == "f", "numbers were expected"
+    if shape == () and array.size == 1:  # [5] for 5
+        array = array.reshape(())
     if shape is not None:
         assert array.shape == shape, f"expected shape {shape}, got {array.shape}"
     assert np.isfinite(array).all(), "the result holds NaN or infinity"

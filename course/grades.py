@@ -12,6 +12,7 @@ import argparse
 import csv
 import io
 import sys
+from collections import Counter
 from pathlib import Path
 
 from course import build, students
@@ -36,6 +37,16 @@ def read(path: Path) -> list[dict[str, str]]:
     if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
     return rows
+
+
+def by_hand(path: Path) -> dict[str, dict[str, str]]:
+    """Return submission -> what a teacher may have written into a table of marks."""
+    found = {}
+    for row in read(path):
+        number, hand = ((row[name] or "").strip() for name in ("student number", "by hand"))
+        number = number if students.NUMBER.fullmatch(number) else ""
+        found[row["submission"]] = {"student number": number, "by hand": hand}
+    return found
 
 
 def points(row: dict[str, str]) -> float:
@@ -69,7 +80,7 @@ def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
     marked = [row for row in rows if row["assignment"]]
     named = [(row["submission"], row["assignment"], row["student number"]) for row in marked]
     if both := students.twice(named):
-        raise ValueError(f"{both[0]}; remove one of the two rows")
+        raise ValueError(f"{'; '.join(both)}; remove one row of each two")
     titles = {source.name: source.head["title"] for source in build.sources()}
     kinds = sorted({row["assignment"] for row in marked})
     found: dict[str, dict[str, float]] = {}
@@ -86,6 +97,13 @@ def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
 
 def _notes(rows: list[dict[str, str]]) -> list[str]:
     found = [f"{row['submission']} was not marked" for row in rows if not row["assignment"]]
+    most = Counter(row["assignment"] for row in rows if row["assignment"])
+    found += [
+        f"{row['submission']} is of {row['assignment']}, unlike most; remove its row if it was a "
+        "slip, or it replaces the grade there"
+        for row in rows
+        if row["assignment"] and 3 * most[row["assignment"]] < max(most.values())
+    ]
     found += [
         f"{row['submission']} is left out, as it has no student number"
         for row in rows

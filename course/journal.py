@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from course import grades
+
 DEEPEST = 2  # in the folder, or one level below
 IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"}
 ARCHIVES = {".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"}
@@ -137,6 +139,7 @@ class Journal:
 
     def _keep_edited(self) -> None:
         """Move a table that somebody has edited aside, for it will be written anew."""
+        self._read_hand()
         written = self.records / "table.txt"
         self.ours = written.read_text().split() if written.is_file() else []
         if self.table.is_file() and _digest(self.table.read_bytes()) not in self.ours:
@@ -144,6 +147,22 @@ class Journal:
             while (kept := self.out / f"marks-edited-{number}.csv").exists():
                 number += 1
             self.table.rename(kept)
+            self.said += f"Your table is kept as {kept.name}{self.carried}."
+
+    def _read_hand(self) -> None:
+        """Read what the teacher has written into the table, and remember it beside the records."""
+        place = self.records / "hand.json"
+        self.hand: dict[str, dict[str, str]] = {}
+        self.said, self.carried = "", "; its points by hand stand in the new one too"
+        if place.is_file():
+            self.hand = json.loads(place.read_text(encoding="utf-8"))
+        if not self.table.is_file():
+            return
+        try:
+            self.hand |= grades.by_hand(self.table)
+        except ValueError as error:
+            self.carried = f", and its points by hand are not carried over: {error}"
+        write(place, json.dumps(self.hand, indent=1))
 
     def recall(self, page: str, key: str) -> dict | None:
         """Return what was recorded for a page, where it was made from the same things."""

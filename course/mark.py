@@ -26,7 +26,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from course import build, journal, runner, sandbox, students
+from course import build, grades, journal, runner, sandbox, students
 from course.checks import Check
 
 HERE = Path(__file__).parent
@@ -41,6 +41,8 @@ TOO_LATE = "not called again, for it had run too long"
 MOST_REMARKS, MOST_ANSWER, MOST_ENTRY = 100, 20_000, 5000
 SOME_REFUSED = 3  # exit status
 SKIPPED = {"check", "show"}
+BEFORE = "The points by hand were given before this was marked again."
+OTHER = "This is another assignment than that of most here."
 POSENC = HERE.parent / "src" / "posenc"
 
 
@@ -60,6 +62,7 @@ class Mark:
     got: dict[str, int] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     answers: dict[str, str] = field(default_factory=dict)
+    elsewhere: str = ""  # what was written into other cells, perhaps an answer
     remarks: list[str] = field(default_factory=list)
     refused: str = ""
     assignment: str = ""
@@ -102,6 +105,8 @@ def read(data: bytes) -> tuple[str | None, list[dict]]:
     Refused
         Where it is no notebook, or its text is too large.
     """
+    if not data.strip():
+        raise Refused("the file is empty and not a notebook; ask for it again")
     outcome = sandbox.run(READER, data, READING)
     if outcome.ended == "output":
         raise Refused(f"the text of its cells has more than {READING.output >> 20} MB")
@@ -130,8 +135,8 @@ def asked_functions(source: build.Source) -> dict[str, str]:
 def deleted_or_doubled(asked: dict[str, str], missing: set[str], counted: Counter) -> list[str]:
     """Say kindly which functions stand nowhere, and which stand twice."""
     return [
-        f"Question {question}: there is no `{name}`. Its cell may have been deleted; it stands in "
-        "the student notebook."
+        f"Question {question}: there is no `{name}`. Its cell may have been deleted or "
+        "renamed, or have failed, as a line below says; it stands in the student notebook."
         if name in missing
         else f"Question {question}: `{name}` stands {counted[name]} times; the last one counted."
         for name, question in asked.items()
@@ -323,8 +328,8 @@ def _mark(data: bytes, seed: str, prepared: dict[str, tuple], name: str) -> Mark
     assignment, cells = read(data)
     if assignment not in prepared:
         raise Refused(
-            "the notebook does not say which assignment it is; "
-            "start from the student notebook and copy the answers into it"
+            "the notebook does not say which assignment it is; start from the student notebook "
+            "and copy the answers into it (projects of a week and chapters are marked by hand)"
         )
     source, checks = prepared[assignment]
     found = Mark(name, assignment=source.name)
@@ -338,8 +343,59 @@ def _mark(data: bytes, seed: str, prepared: dict[str, tuple], name: str) -> Mark
         points, line = judge(check, cases[check.name], answers)
         found.got[check.question] = found.got.get(check.question, 0) + points
         found.lines.append(f"Question {check.question}: {line}")
+    found.remarks += _follow(cells, asked_functions(source), found, checks)
     found.answers = _by_hand(cells, {task.question for task in source.tasks})
+    found.elsewhere = _elsewhere(cells, source)
+    found.lines += [
+        f"Question {question}: no answer stands in its cell"
+        for question in _hand(source)
+        if question not in found.answers
+    ]
     return found
+
+
+def _follow(
+    cells: list[dict], asked: dict[str, str], found: Mark, checks: list[Check]
+) -> list[str]:
+    """Say where a function that fails calls an earlier one that fails: one slip costs both."""
+    most = Counter[str]()
+    for check in checks:
+        most[check.question] += check.points
+    failed = {name: q for name, q in asked.items() if found.got.get(q, 0) < most[q]}
+    said = []
+    for name, question in failed.items():
+        begins = re.compile(rf"^(?:def|class) {name}\b", re.MULTILINE)
+        texts = [c["text"] for c in cells if c["kind"] == "code" and begins.search(c["text"])]
+        said += [
+            f"Question {question}: `{name}` calls `{other}`, which failed at question {q}; one "
+            "slip may have cost both, so have a look."
+            for other, q in failed.items()
+            if q != question and texts and re.search(rf"\b{other}\(", texts[-1])
+        ]
+    return said
+
+
+def _hand(source: build.Source) -> dict[str, int]:
+    """Return question -> points by hand, where there are any."""
+    points = {task.question: int(task.words.get("hand", 0)) for task in source.tasks}
+    return {question: most for question, most in points.items() if most}
+
+
+def _elsewhere(cells: list[dict], source: build.Source) -> str:
+    """Return what stands in cells of text that are no answers, and not in our notebook."""
+    ours = {
+        line.strip()
+        for kind in ("student", "instructor")
+        for cell in build.edition(source, kind).cells
+        for line in cell.source.splitlines()
+    }
+    found = []
+    for cell in cells:
+        answered = cell["role"] == "answer" and cell["question"] in _hand(source)
+        if cell["kind"] != "code" and not answered:
+            lines = [line for line in cell["text"].splitlines() if line.strip() not in ours]
+            found += ["\n".join(lines).strip()]
+    return "\n\n".join(filter(None, found))[:MOST_ANSWER]
 
 
 def _by_hand(cells: list[dict], questions: set[str]) -> dict[str, str]:
@@ -424,9 +480,16 @@ def self_test() -> None:
 
 
 def table_of(
-    marks: list[tuple[str, Mark]], prepared: dict[str, tuple], table: dict[str, str] | None = None
+    marks: list[tuple[str, Mark]],
+    prepared: dict[str, tuple],
+    table: dict[str, str] | None = None,
+    before: dict[str, dict[str, str]] | None = None,
 ) -> str:
-    """Return the table as CSV, for marks with the names of their pages and a table of students."""
+    """Return the table as CSV, for marks with the names of their pages and a table of students.
+
+    `before` has what the teacher wrote by hand, as `grades.by_hand` returns it.
+    """
+    before, most = before or {}, Counter(m.assignment for _, m in marks if m.assignment)
     asked = sorted({q for _, m in marks for q in m.got}, key=lambda q: (len(q), q))
     text = io.StringIO()
     writer = csv.writer(text)
@@ -435,7 +498,13 @@ def table_of(
     writer.writerow(head)
     for page, m in marks:
         name, *rest = _row(m, asked, prepared)
-        row = [name, students.number_of(m.name, table), *rest, f"{page}.md"]
+        old = before.get(str(_no_formula(m.name)), {})
+        number = students.number_of(m.name, table)
+        number = old.get("student number", "") if table is None and not number else number
+        row = [name, number, *rest, f"{page}.md"]
+        row[head.index("by hand")] = old.get("by hand", "")
+        if m.assignment and 3 * most[m.assignment] < max(most.values()):
+            row[head.index("remarks")] = " ".join(filter(None, [OTHER, *m.remarks]))
         writer.writerow([_no_formula(entry) for entry in row])
     return text.getvalue()
 
@@ -444,9 +513,9 @@ def _row(m: Mark, asked: list[str], prepared: dict[str, tuple]) -> list:
     if m.refused:
         return [m.name, "", *("" for _ in asked), "", "", "", "", "", f"not marked: {m.refused}"]
     source, checks = prepared[m.assignment]
-    hand = sum(int(task.words.get("hand", 0)) for task in source.tasks)
+    hand = sum(_hand(source).values())
     of = sum(check.points for check in checks)
-    to_read = " ".join(sorted(m.answers))
+    to_read = " ".join(sorted({*m.answers, *(_hand(source) if m.elsewhere else ())}))
     counts = [m.got.get(q, "") for q in asked]
     total = sum(m.got.values())
     return [m.name, m.assignment, *counts, total, of, "", hand, to_read, " ".join(m.remarks)]
@@ -483,6 +552,16 @@ def _page(m: Mark) -> str:
         kept = "".join(c for c in text if c.isprintable() or c == "\n")
         lines += ["", f"Answer to question {clean(question)}, to be marked by hand:", ""]
         lines += ["<pre>", _inert(kept), "</pre>"]
+    if m.elsewhere:
+        kept = "".join(c for c in m.elsewhere if c.isprintable() or c == "\n")
+        lines += [
+            "",
+            "Text in other cells, perhaps an answer:",
+            "",
+            "<pre>",
+            _inert(kept),
+            "</pre>",
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -529,13 +608,18 @@ def mark_all(
 
     def tabulate() -> None:
         pages = [t.page for t in things if t.page in marks]
-        kept.tabulate(table_of([(page, marks[page]) for page in pages], prepared, table))
+        rows = [(page, marks[page]) for page in pages]
+        kept.tabulate(table_of(rows, prepared, table, kept.hand))
 
     tabulate()
+    if kept.said:
+        print(kept.said, flush=True)
     for thing in things:
         again = ", marked before" if thing.page in marks else ""
         if not again:
             marks[thing.page] = _tried(thing, seed, prepared)
+            if kept.hand.get(str(_no_formula(thing.name)), {}).get("by hand"):
+                marks[thing.page].remarks.append(BEFORE)
             kept.keep(thing.page, _page(marks[thing.page]), thing.key, asdict(marks[thing.page]))
             tabulate()
         m = marks[thing.page]
@@ -615,8 +699,13 @@ def main() -> int:
         sys.exit(f"Stopped: {why}. What was marked is kept; the same command goes on from there.")
     refused = sum(bool(m.refused) for m in marks)
     some = f", {refused} of them not marked" if refused else ""
-    nameless = sum(not students.number_of(m.name, table) for m in marks)
+    nameless = (
+        sum(not row["student number"] for row in grades.read(out / "marks.csv")) if marks else 0
+    )
     some += f", {nameless} without a student number" if nameless else ""
+    if idle := students.unused([m.name for m in marks], table or {}):
+        more = f" and {len(idle) - 20} more" if len(idle) > 20 else ""
+        print(f"Named in {options.students}, and not handed in: {', '.join(idle[:20])}{more}")
     print(f"{len(marks)} submissions{some}, table in {out / 'marks.csv'}")
     return SOME_REFUSED if refused else 0
 

@@ -5,7 +5,11 @@ notebook and one for each cell, without outputs: pictures may be large, and nobo
 """
 
 import json
+import re
 import sys
+
+INLINE = re.compile(r"data:[\w./+;,=-]{100,}")  # a picture that Colab has put into the text
+OURS = re.compile(r"q(\w+)-(solution|answer|task|check)-\d+")  # how we call cells
 
 
 def cells_of(notebook):
@@ -17,12 +21,27 @@ def cells_of(notebook):
             raise TypeError("a cell without text")
         note = (cell.get("metadata") or {}).get("course") or {}
         kind, role = str(cell["cell_type"]), str(note.get("role", ""))
+        question = str(note.get("question", ""))
+        # an editor that drops what it does not know may have kept the name of the cell
+        if not note and (named := OURS.fullmatch(str(cell.get("id", "")))):
+            question, role = named.groups()
         yield {
             "kind": kind,
-            "text": text if kind == "code" or role == "answer" else "",
+            "text": text if kind == "code" else INLINE.sub("", text),
             "role": role,
-            "question": str(note.get("question", "")),
+            "question": question,
         }
+
+
+def assignment_of(notebook):
+    """Return the assignment that a notebook names, or else its first cell that names one."""
+    for part in (notebook, *notebook["cells"]):
+        about = part.get("metadata")
+        course = about.get("course") if isinstance(about, dict) else None
+        name = course.get("assignment") if isinstance(course, dict) else None
+        if isinstance(name, str):
+            return name
+    return None
 
 
 def main():
@@ -30,12 +49,10 @@ def main():
     try:
         notebook = json.loads(sys.stdin.buffer.read())
         cells = list(cells_of(notebook))
+        name = assignment_of(notebook)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
-    about = notebook.get("metadata")
-    course = about.get("course") if isinstance(about, dict) else None
-    name = course.get("assignment") if isinstance(course, dict) else None
-    for line in ({"assignment": name if isinstance(name, str) else None}, *cells):
+    for line in ({"assignment": name}, *cells):
         print(json.dumps(line))
 
 

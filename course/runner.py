@@ -177,6 +177,30 @@ def told(error):
     return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
 
 
+LACKING = ImportError, OSError, EOFError  # raised by what is not here: a package, a drive, a reader
+
+
+def run_statements(tree, name, names):
+    """Run a cell; what fails for want of something in the sandbox costs only its statement.
+
+    After such a failure, statements that miss a name which it would have made are passed over too.
+
+    Returns the first of these errors in a list, and raises any other one, as a notebook does.
+    """
+    lacking, body = [], tree.body
+    while body:
+        passed = (*LACKING, NameError) if lacking else LACKING
+        try:
+            exec(compile(ast.Module(body, tree.type_ignores), name, "exec"), names)
+            break
+        except passed as error:
+            lacking = lacking or [error]
+            where = error.__traceback__.tb_next
+            failed = where.tb_lineno if where else body[-1].end_lineno
+            body = [node for node in body[1:] if node.lineno > failed]
+    return lacking
+
+
 def run_cells(request, names, say):
     """Run the cells in order, each error kept to its cell."""
     asked, together = set(request["asked"]), request["cell_seconds"]
@@ -187,7 +211,8 @@ def run_cells(request, names, say):
             with budget:
                 tree = parsed(source)
                 defined = {getattr(node, "name", None) for node in tree.body} & asked
-                exec(compile(tree, f"cell {number}", "exec"), names)
+                for error in run_statements(tree, f"cell {number}", names):
+                    say(cell=number, error=told(error), late=False)
         except BaseException as error:  # a SystemExit must not end the marking
             late = isinstance(error, OutOfTime)
             say(cell=number, error=told(error), late=late)

@@ -60,14 +60,25 @@ def read(path: Path) -> dict[str, str]:
 
 def number_of(name: str, table: dict[str, str] | None = None) -> str:
     """Return the number of a submission, or "" where neither table nor name has one."""
-    top = name.partition("/")[0]
-    for key in (name, top, top.partition("_")[0]):
-        if table is not None and key.casefold() in table:
-            return table[key.casefold()]
+    for key in _keys(name):
+        if table is not None and key in table:
+            return table[key]
     if table is not None:
         return ""
     in_name = set(IN_NAME.findall(name))
     return in_name.pop() if len(in_name) == 1 else ""
+
+
+def _keys(name: str) -> list[str]:
+    top = name.partition("/")[0]
+    return [key.casefold() for key in (name, f"{name}.ipynb", top, top.partition("_")[0])]
+
+
+def unused(names: Iterable[str], table: dict[str, str]) -> list[str]:
+    """Return what a table names and none of these submissions is: absent, or spelt otherwise."""
+    keys = [_keys(name) for name in names]
+    numbers = {next((table[key] for key in some if key in table), "") for some in keys}
+    return [key for key, number in table.items() if number not in numbers]
 
 
 def twice(numbers: Iterable[tuple[str, str, str]]) -> list[str]:

@@ -142,6 +142,29 @@ def test_a_table_that_the_teacher_has_edited_is_kept(tmp_path):
     assert [*rows(out)] == ["a"]
 
 
+@pytest.mark.usefixtures("quick")
+def test_points_by_hand_outlive_the_next_marking(tmp_path, monkeypatch, capsys):
+    folder, out = tmp_path / "in", tmp_path / "out"
+    hand_in(folder, "a.ipynb", "b.ipynb")
+    run(folder, out, monkeypatch)
+    with (out / "marks.csv").open(encoding="utf-8", newline="") as file:
+        head, *table = csv.reader(file)
+    for row in table:
+        row[head.index("by hand")], row[head.index("student number")] = "1,5", "b-7"
+    with (out / "marks.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([head, *table])
+    hand_in(folder, "c.ipynb")
+    (folder / "b.ipynb").write_text("handed in again")
+    for _ in range(2):
+        run(folder, out, monkeypatch)
+        found = rows(out)
+        assert [row["by hand"] for row in found.values()] == ["1,5", "1,5", ""]
+        assert [row["student number"] for row in found.values()] == ["b-7", "b-7", ""]
+        assert [row["remarks"] for row in found.values()] == ["", mark.BEFORE, ""]
+    assert "kept as marks-edited-1.csv; its points by hand" in capsys.readouterr().out
+    assert not (out / "marks-edited-2.csv").exists()
+
+
 def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "page.md"
     path.write_text("old")

@@ -833,3 +833,91 @@ def test_numbers_say_what_is_wrong():
         close(float("inf"), 1.0)
     with pytest.raises(AssertionError, match="numbers were expected"):
         numbers("a")
+
+
+# --- what an editor or a student has moved
+
+
+def moved(how):
+    """Return a notebook whose answer in words reached us in a way that nobody planned."""
+    notebook = submission("student")
+    (place,) = (n for n, cell in enumerate(notebook.cells) if cell.source == build.EMPTY)
+    if how == "a cell of its own":
+        notebook.cells.append(nbformat.v4.new_markdown_cell("It drowns."))
+    elif how == "below the question":
+        notebook.cells[place - 1].source += "\n\nIt drowns."
+    else:
+        notebook.cells[place].source = "It drowns."
+        for cell in notebook.cells:
+            cell.metadata = {}
+            if how == "no metadata, no names":
+                cell.id = f"x{notebook.cells.index(cell)}"
+    return notebook
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "how", ["a cell of its own", "below the question", "no metadata", "no metadata, no names"]
+)
+def test_an_answer_that_stands_elsewhere_is_read(marked, how):
+    found = marked(moved(how))
+    row = next(csv.DictReader(mark.table_of([("page", found)], PREPARED).splitlines()))
+    assert row["to read"] == "6"
+    assert "It drowns." in mark._page(found)
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import seaborn_that_is_not_here as sns\nsns.set_theme()",
+        "name = input('Your name?')",
+        "open('/content/drive/notes.txt').read()",
+    ],
+)
+def test_what_the_sandbox_lacks_costs_its_statement_only(marked, line):
+    notebook = submission()
+    for cell in notebook.cells:
+        if "def waves(" in cell.source:
+            cell.source = f"{line}\n{cell.source}"
+    found = marked(notebook)
+    assert total(found) == FULL, found.lines
+    assert len(found.remarks) == 1, "it is told once"
+
+
+@needs_sandbox
+def test_an_error_of_its_own_stops_a_cell_as_in_a_notebook(marked):
+    found = marked(
+        submission("solutions", FIRST, "raise ValueError('old')\ndef waves(*a): return 0")
+    )
+    assert total(found) == FULL, found.lines
+
+
+@needs_sandbox
+def test_no_answer_is_told_and_our_own_text_is_none(marked):
+    found = marked(submission("student"))
+    assert found.elsewhere == ""
+    assert found.lines[-1] == "Question 6: no answer stands in its cell"
+    assert marked(submission("instructor")).elsewhere == ""
+
+
+@needs_sandbox
+def test_the_cells_say_the_assignment_where_the_notebook_does_not(marked):
+    notebook = submission()
+    notebook.metadata = {}
+    assert total(marked(notebook)) == FULL
+
+
+@needs_sandbox
+def test_a_picture_in_an_answer_does_not_push_the_rest_out(marked):
+    notebook = submission("student")
+    for cell in notebook.cells:
+        if cell.source == build.EMPTY:
+            cell.source = f"![x](data:image/png;base64,{'iVBORw0K' * 10_000}) It drowns."
+    assert "It drowns." in mark._page(marked(notebook))
+
+
+def test_one_number_in_brackets_is_that_number():
+    close(np.array([[5.0]]), 5)
+    with pytest.raises(AssertionError, match="expected shape"):
+        close(5.0, [5.0])

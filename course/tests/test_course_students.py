@@ -150,3 +150,18 @@ def test_grades_are_written_beside_the_marks(tmp_path, monkeypatch, capsys):
     grades.main()
     assert "1 student in" in capsys.readouterr().out
     assert (tmp_path / "grades.csv").read_text().splitlines()[1] == "1234567,6"
+
+
+def test_who_handed_in_nothing_is_named():
+    table = {"ada": "1", "bo/work.ipynb": "2", "cy": "3"}
+    assert students.number_of("bo/work", table) == "2"
+    assert students.unused(["Ada_12345_assignsubmission_file/work", "bo/work"], table) == ["cy"]
+
+
+def test_one_of_another_assignment_is_named(tmp_path):
+    found = [(n, mark.Mark(n, {"1": 2}, assignment="02_rotations")) for n in "abcd"]
+    found.append(("e", mark.Mark("e", {"1": 0}, assignment="01_raw_indices")))
+    text = mark.table_of(found, mark.Prepared())
+    assert [row["remarks"] for row in csv.DictReader(text.splitlines())] == [""] * 4 + [mark.OTHER]
+    _, notes = graded(tmp_path, text)
+    assert "e is of 01_raw_indices, unlike most" in " ".join(notes)
