@@ -236,7 +236,12 @@ _BONES = "the sets of bone outlines here hold the same series under other labels
 _SIMULATED = "made by a generator, not recorded"
 _UNEQUAL = "series are of unequal length, the shortest of {}"
 _ARCHIVE = tuple(
-    from_archive(name, record, notes=tuple(notes), official_only=_OTHER_PEOPLE.get(name))
+    from_archive(
+        name,
+        int(record) if record else None,
+        notes=tuple(notes),
+        official_only=_OTHER_PEOPLE.get(name),
+    )
     for name, (record, *notes) in {
         "PenDigits": (
             11206259,

@@ -1,0 +1,177 @@
+"""The draft of the third edition's protocol, its page, and what can be answered."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from posenc import data
+from posenc.bench import records
+from posenc.experiments.classification.protocol import DATASETS
+from posenc.experiments.edition3 import budget, page, planned, protocol, questions, sets
+from posenc.statistics.power import Design, power
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "results" / page.NAME).read_text(encoding="utf-8")
+STORED = json.loads((ROOT / planned.FILE).read_text(encoding="utf-8"))
+
+
+def test_the_page_is_what_the_code_says():
+    assert page.text() == PAGE
+    assert f"Trainings `{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`" in PAGE
+
+
+def test_a_draft_says_that_it_is_one():
+    assert not protocol.FROZEN
+    assert "**This is a draft and not frozen.**" in PAGE
+    assert not [*(ROOT / "results" / "edition-3").glob("*.jsonl")]
+
+
+def test_no_edition_has_read_the_unused_sets():
+    assert len(sets.UNUSED) == len(set(sets.UNUSED)) == 16
+    assert not set(sets.UNUSED) & {*DATASETS, *sets.SURVEY}
+    read = {path.stem.split("-")[-1] for path in (ROOT / "results").rglob("*.jsonl")}
+    assert {"Adiac", "Libras"} <= read
+    assert not set(sets.UNUSED) & read
+    left = (*sets.NOT_TUNED, *sets.LONG, *sets.TOO_FEW)
+    assert sorted([*sets.COUNTED, *left]) == sorted(sets.UNUSED)
+
+
+def test_sets_have_the_role_that_their_counts_give_them():
+    facts = {name: data.recorded_facts(name) for name in (*sets.UNUSED, *sets.SURVEY)}
+    one_a_class = {name for name, f in facts.items() if f.train == f.n_classes}
+    assert one_a_class == set(sets.NOT_TUNED)
+    unused = [facts[name] for name in sets.UNUSED]
+    assert {f.name for f in unused if f.length > 300} == set(sets.LONG)
+    assert {f.name for f in unused if f.repeats[2]} == set(sets.SHARED)
+    few = {name for name in sets.UNUSED if STORED["sets"][name]["of the test part"] > 0.05}
+    assert few == set(sets.TOO_FEW)
+    assert {n for n in sets.SURVEY if facts[n].length >= sets.LEAST_TOKENS} == set(sets.THIRTY)
+    width = protocol.TRAINING["settings"]["d_model"]
+    assert max(facts[name].length for name in sets.SURVEY) <= width
+    assert min(facts[name].length for name in sets.COUNTED) > width
+
+
+def test_each_question_can_be_answered_either_way():
+    for title, one in questions.QUESTIONS.items():
+        rows = STORED["questions"][title]
+        assert len(rows) == len(one.pairs)
+        for row in rows.values():
+            assert max(row["on these"]["effect"], row["on these"]["margin"]) <= protocol.MARGIN
+            assert row["on these"]["answerable"]
+            assert not row["over sets"]["answerable"]
+
+
+@pytest.mark.parametrize(("title", "pair"), [("ahead", 0), ("choice", 1), ("depth", 1)])
+def test_what_is_stored_is_what_edition_2_gives(title, pair):
+    one = questions.QUESTIONS[title]
+    first, other, contrast = one.pairs[pair]
+    stored = STORED["questions"][title][f"{first} - {other}"]["on these"]
+    assert planned.on_these(one, contrast) == {n: stored[n] for n in ("effect", "margin")}
+
+
+def test_the_test_on_these_sets_has_the_power_that_is_told():
+    one = questions.QUESTIONS["ahead"]
+    n, r, n_tests = len(one.datasets), one.resamples, len(one.pairs)
+    stored = STORED["questions"]["ahead"]["erpe - sinusoidal"]
+    within = stored["over sets"]["within"]
+    rng = np.random.default_rng(1)
+    own = rng.normal(scale=0.05, size=(1, n, 1))  # sets differ, which is no error here
+    drawn = own + within * rng.normal(size=(4000, n, r))
+    mean = drawn.mean((1, 2)) - own.mean()
+    error = np.sqrt(drawn.var(axis=2, ddof=1).mean(1) / (n * r))
+    reach = stats.t.isf(0.05 / n_tests / 2, n * (r - 1))
+    shown = ((mean + stored["on these"]["effect"]) / error > reach).mean()
+    assert shown == pytest.approx(0.8, abs=0.03)
+    reach = stats.t.isf(0.05 / n_tests, n * (r - 1))
+    equal = (abs(mean) + reach * error < stored["on these"]["margin"]).mean()
+    assert equal == pytest.approx(0.8, abs=0.03)
+
+
+def test_the_number_of_sets_is_the_first_that_is_enough():
+    every = STORED["questions"]["choice"]["chosen - erpe"]["over sets"]
+
+    def reached(n):
+        design = Design(n, 4, every["between"], every["within"])
+        options = {"n_tests": 2, "n_runs": 4000, "seed": 1}
+        shown = power(planned.MARGIN, design, test="t", **options)
+        equal = power(0.0, design, test="equivalence", margin=planned.MARGIN, **options)
+        return min(shown.value, equal.value)
+
+    assert reached(every["sets for the margin"]) > 0.77
+    assert reached(every["sets for the margin"] - 2) < 0.8
+
+
+def test_luck_is_priced_by_the_sets_of_edition_2():
+    for name in ("Coffee", "LSST"):
+        row = STORED["sets"][name]
+        assert row["within"] == pytest.approx(planned.each_set()[name]["within"], abs=1e-4)
+        n = min(row["test"], 2000)
+        assert row["of the test part"] == pytest.approx(math.sqrt(0.18 / n), abs=1e-4)
+
+
+def test_it_stays_within_forty_hours():
+    hours = budget.hours()
+    assert hours["all"] == pytest.approx(sum(v for name, v in hours.items() if name != "all"))
+    assert hours["all"] <= budget.HOURS
+    assert set(hours) == {*sets.COUNTED, *sets.SURVEY, "all"}
+
+
+def test_what_costs_more_is_priced_higher():
+    assert budget.factor("conv_spe") > budget.factor("tpe") > budget.factor("none") == 1
+    assert budget.factor("pope") == budget.UNMEASURED
+    hours = budget.hours()
+    assert hours["ToeSegmentation1"] > hours["CBF"] > hours["ERing"]
+
+
+def test_few_series_choose_little():
+    chosen = list(STORED["chosen by"].values())
+    assert chosen == sorted(chosen)
+    assert chosen[0] < 0.01 < 0.02 < chosen[-1]
+    assert planned.chosen_by(8) == pytest.approx(STORED["chosen by"]["8"], abs=1e-4)
+    assert min(STORED["sets"][name]["validation, halves"] for name in sets.COUNTED) >= 20
+
+
+def cell(**changes):
+    return protocol.cell("RacketSports", "sinusoidal", **changes)
+
+
+@pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs the sets")
+class TestCells:
+    """Cells carry the fingerprint of their set, which must be at hand."""
+
+    def test_every_resample_is_a_deal_of_its_own(self):
+        of_one = protocol.trainings(cell(), 3)
+        assert [(c.seed, c.split_seed, c.resample) for c in of_one] == [
+            (r, r, r) for r in (1, 2, 3)
+        ]
+        kept = protocol.trainings(protocol.cell("RoomOccupancy", "none"), 2)
+        assert [(c.seed, c.resample) for c in kept] == [(1, 0), (2, 0)]
+        assert cell(layers=4).n_layers == 4
+        assert len({cell().key, cell(layers=4).key}) == 2
+
+    def test_all_have_the_same_trials_and_the_same_top(self):
+        tables, turned = cell(), protocol.cell("RacketSports", "rotary")
+        for one in (tables, turned):
+            tried = protocol.first_trials(one)
+            assert [t.learning_rate for t in tried] == list(protocol.RATES)
+            assert {(t.resample, t.seed) for t in tried} == {(0, protocol.TRIAL_DEAL)}
+            known = {t.key: record(t, 0.1 * i) for i, t in enumerate(tried)}
+            last = protocol.last_trial(one, known)
+            assert last.learning_rate <= max(protocol.RATES)
+            assert (last.scale == "unit") == (one is tables)
+            assert protocol.tuned(one, known) is None
+            known[last.key] = record(last, 0.9)
+            best = protocol.tuned(one, known)
+            assert (best.learning_rate, best.scale) == (last.learning_rate, last.scale)
+            assert best.tuned == "5 trials of 500 steps"
+            assert protocol.last_trial(one, dict(list(known.items())[1:])) is None
+
+
+def record(one, accuracy):
+    metrics = {"accuracy": 0.0, "validation_accuracy": accuracy, "validation_loss": 1.0}
+    return records.finished(one, metrics, device="cpu", seconds=1.0)
