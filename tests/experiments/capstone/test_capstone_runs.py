@@ -65,6 +65,23 @@ def test_a_seed_has_every_row_and_is_not_trained_again(monkeypatch, tmp_path):
     assert json.loads(out.read_text()) == {"small": {"0": one}}
 
 
+def test_a_task_of_ones_own_is_stretched_and_stored_apart(monkeypatch, tmp_path):
+    monkeypatch.setitem(stretching.SIZES, "small", stretching.Size(12, 16, steps=1, practice=1))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "latest_code.py").write_text(
+        "from posenc.experiments.capstone.stretching import door_code as mine\nN_WORDS = 14\n"
+    )
+    (tmp_path / "wordless.py").write_text("def mine(length): ...\n")
+    out, path = tmp_path / "mine.json", "latest_code:mine"
+    one = stretching.one_seed("small", 0, path)
+    out.write_text(json.dumps({"small": {}, f"small {path}": {"0": one}}))
+    stretching.run("small", [0], out, 1, path)  # it is stored, and not trained again
+    assert read.stretched(f"small {path}", out)["cut"].shape == (1, 3)
+    with pytest.raises(ValueError, match="must say N_WORDS"):
+        stretching.task_of("wordless:mine")
+
+
 def test_what_is_stored_is_whole_and_fits_the_protocol():
     stored = read.load_capstone()
     rows = read.stretched()

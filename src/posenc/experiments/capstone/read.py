@@ -27,9 +27,15 @@ def load_capstone() -> dict:
     return json.loads(_files.text(path))
 
 
-def stretched(size: str = "small") -> dict[str, NDArray[np.float64]]:
-    """Return row -> shares that are right, (seeds, lengths): the trained, twice, four times."""
-    seeds = load_capstone()[size].values()
+def stretched(
+    size: str = "small", path: Path | str | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """Return row -> shares that are right, (seeds, lengths): the trained, twice, four times.
+
+    They are the book's, or those of a file that `stretching` has written.
+    """
+    stored = load_capstone() if path is None else json.loads(_files.text(Path(path)))
+    seeds = stored[size].values()
     rows = next(iter(seeds))["right"]
     return {row: np.array([one["right"][row] for one in seeds]) for row in rows}
 

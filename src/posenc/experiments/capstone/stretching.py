@@ -3,13 +3,16 @@
     python -m posenc.experiments.capstone.stretching small --seeds 5
     python -m posenc.experiments.capstone.stretching evening --measure
     python -m posenc.experiments.capstone.stretching evening --seeds 20 --out mine.json
+    python -m posenc.experiments.capstone.stretching evening --task mine:my_task --out mine.json
 
-The second says what a step costs here. A seed that is stored already is not trained again, so a run
-that was killed goes on. All that the capstone's page says of several seeds comes from here; the
-page itself trains one.
+The second says what a step costs here. The last takes a task of your own, a function like
+`door_code` in a file that says `N_WORDS`. A seed that is stored already is not trained again, so a
+run that was killed goes on; a task that has changed needs another name. All that the capstone's
+page says of several seeds comes from here; the page itself trains one.
 """
 
 import argparse
+import importlib
 import json
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +25,7 @@ from torch import Tensor
 
 from posenc import _checks, _files, schedules
 from posenc.teaching.program import GPT, CausalRotary, geometric, stretch, train
+from posenc.testing import command_line
 
 FACTOR = 4
 N_TEST = 300
@@ -40,7 +44,7 @@ class Size:
     practice: int  # steps at four times the length
 
 
-SIZES = {"small": Size(32, 32, 300, 50), "evening": Size(64, 64, 600, 100)}
+SIZES = {"small": Size(32, 32, 300, 50), "evening": Size(64, 64, 600, 30)}
 READINGS = ("as trained", "all hands slowed", "NTK", "YaRN")
 
 
@@ -62,10 +66,23 @@ def door_code(length: int) -> Task:
     return task
 
 
+def task_of(path: str | None) -> tuple[Callable[[int], Task], int]:
+    """Return the task that `module:function` means and its number of words, or the door code."""
+    if path is None:
+        return door_code, WORDS
+    task = command_line.find(path)
+    words = getattr(importlib.import_module(path.partition(":")[0]), "N_WORDS", None)
+    if words is None:
+        raise ValueError(f"the module of {path!r} must say N_WORDS, how many words its task has")
+    return task, _checks.count("N_WORDS", words, minimum=2)
+
+
 @torch.no_grad()
-def right(model: GPT, length: int, keep: int | None = None) -> float:
+def right(
+    model: GPT, length: int, keep: int | None = None, task: Callable[[int], Task] = door_code
+) -> float:
     """Return the share of right answers at the end of new texts, or of their last tokens."""
-    words, answers = door_code(length)(torch.Generator().manual_seed(1), N_TEST)
+    words, answers = task(length)(torch.Generator().manual_seed(1), N_TEST)
     said = torch.cat([model(part)[:, -1].argmax(-1) for part in words[:, -(keep or 0) :].split(50)])
     return (said == answers[:, -1]).float().mean().item()
 
@@ -83,32 +100,33 @@ def omegas(size: Size) -> dict[str, object]:
 
 def read_as(model: GPT, omega: object, size: Size) -> GPT:
     """Return the trained model with other clocks."""
-    copy = GPT(CausalRotary(omega), WORDS, d_model=size.d_model)
+    copy = GPT(CausalRotary(omega), model.words.num_embeddings, d_model=size.d_model)
     copy.load_state_dict(model.state_dict())
     return copy
 
 
-def one_seed(name: str, seed: int) -> dict:
+def one_seed(name: str, seed: int, path: str | None = None) -> dict:
     """Train a model, read it in all ways, let each practise, and return the shares that are right.
 
     Each row has the shares at the trained length and at two and four times as much.
     """
     size, began = SIZES[name], time.process_time()
+    task, n_words = task_of(path)
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     lengths = [size.length * times for times in (1, 2, FACTOR)]
     clocks = omegas(size)
     model = train(
-        GPT(CausalRotary(clocks["as trained"]), WORDS, d_model=size.d_model),
-        door_code(size.length),
+        GPT(CausalRotary(clocks["as trained"]), n_words, d_model=size.d_model),
+        task(size.length),
         size.steps,
     )
-    rows = {CUT: [right(model, n, size.length) for n in lengths]}
+    rows = {CUT: [right(model, n, size.length, task) for n in lengths]}
     for reading, omega in clocks.items():
         other = read_as(model, omega, size)
-        rows[reading] = [right(other, n) for n in lengths]
-        train(other, door_code(lengths[-1]), size.practice)
-        rows[reading + PRACTISED] = [right(other, n) for n in lengths]
+        rows[reading] = [right(other, n, task=task) for n in lengths]
+        train(other, task(lengths[-1]), size.practice)
+        rows[reading + PRACTISED] = [right(other, n, task=task) for n in lengths]
     return {"right": rows, "processor_seconds": round(time.process_time() - began, 1)}
 
 
@@ -126,13 +144,13 @@ def seconds_a_step(name: str, steps: int = 5) -> dict[str, float]:
     return found
 
 
-def run(name: str, seeds: Iterable[int], out: Path, workers: int) -> None:
-    """Train the seeds that the file lacks and store each as it ends."""
+def run(name: str, seeds: Iterable[int], out: Path, workers: int, path: str | None = None) -> None:
+    """Train the seeds that the file lacks and store each as it ends, a task of one's own apart."""
     stored = json.loads(_files.text(out)) if out.is_file() else {}
-    found = stored.setdefault(name, {})
+    found = stored.setdefault(name if path is None else f"{name} {path}", {})
     lacking = [seed for seed in seeds if str(seed) not in found]
     with ProcessPoolExecutor(workers) as pool:
-        ends = pool.map(one_seed, [name] * len(lacking), lacking)
+        ends = pool.map(one_seed, [name] * len(lacking), lacking, [path] * len(lacking))
         for seed, one in zip(lacking, ends, strict=True):
             found[str(seed)] = one
             _files.replace(out, json.dumps(stored, indent=1) + "\n")
@@ -146,13 +164,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 on")
     parser.add_argument("--out", type=Path, default=Path("stretched.json"), help="what holds them")
     parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--task", help="module:function of a task of your own")
     parser.add_argument("--measure", action="store_true", help="only say what a step costs")
     args = parser.parse_args()
     if args.measure:
         print(json.dumps(seconds_a_step(args.size)))
         return
     seeds = range(_checks.count("seeds", args.seeds, minimum=1))
-    run(args.size, seeds, args.out, _checks.count("workers", args.workers, minimum=1))
+    task_of(args.task)  # what cannot be found is said before anything is trained
+    workers = _checks.count("workers", args.workers, minimum=1)
+    run(args.size, seeds, args.out, workers, args.task)
 
 
 if __name__ == "__main__":
