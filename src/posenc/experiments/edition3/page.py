@@ -215,7 +215,8 @@ of the winners. How often it is will be told beside the results."""
 
 def _analysis() -> str:
     rules = protocol.ANALYSIS
-    names = ("outcome", "about", "error", "difference", "equal", "other sets", "chosen", "depth")
+    first = ["outcome", "about", "error", "not in the error", "difference", "equal"]
+    names = [*first, "other sets", "chosen", "depth"]
     return "## Analysis\n\n" + "\n".join(f"- *{name}*: {rules[name]}" for name in names)
 
 
