@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments import results
 from posenc.experiments.classification import unequal
@@ -18,7 +19,7 @@ NAME = "edition-3/protocol.md"
 
 def text() -> str:
     """Return the page."""
-    stored = json.loads((results.folder() / "edition-3" / "planned.json").read_text("utf-8"))
+    stored = json.loads(_files.text(results.folder() / "edition-3" / "planned.json"))
     parts = [
         _head(),
         _data(stored["sets"]),
@@ -245,5 +246,5 @@ of tier 4, and a dry run of both on sets that were read before.
 
 
 if __name__ == "__main__":
-    (results.folder() / NAME).write_text(text(), encoding="utf-8")
+    _files.replace(results.folder() / NAME, text())
     sys.stdout.write(f"written: {NAME}\n")
