@@ -154,6 +154,24 @@ class TestCells:
         assert cell(layers=4).n_layers == 4
         assert len({cell().key, cell(layers=4).key}) == 2
 
+    def test_unused_sets_are_not_trained_on_deals_of_other_sizes(self):
+        one = protocol.cell("ERing", "none")
+        assert one.dataset_options == {"deal": "halves"}
+        with pytest.raises(ValueError, match="deal"):
+            data.load(one.dataset, "train", **one.dataset_options)
+        assert {t.resample for t in protocol.first_trials(one)} == {protocol.TRIAL_DEAL}
+        assert not cell().dataset_options
+
+    def test_only_what_has_rows_tries_another_size_of_them(self):
+        scales = {}
+        for name in questions.ENCODINGS:
+            one = protocol.cell("RacketSports", name)
+            known = {t.key: record(t, 0.5) for t in protocol.first_trials(one)}
+            scales[name] = protocol.last_trial(one, known).scale
+        assert scales["tpe, kernel alone"] == scales["relative, whole"] == "paper"
+        assert scales["tape + erpe"] == scales["sinusoidal + t5"] == scales["tpe"] == "unit"
+        assert scales["dft"] == scales["learnable"] == "loud"
+
     def test_all_have_the_same_trials_and_the_same_top(self):
         tables, turned = cell(), protocol.cell("RacketSports", "rotary")
         for one in (tables, turned):

@@ -17,6 +17,10 @@ class Kernel(TPE):
 
     embed_every_layer = False
 
+    # without the option of a size of rows, as it has none to try
+    def __init__(self, d_model: int, n_heads: int, max_length: int) -> None:
+        super().__init__(d_model, n_heads, max_length)
+
     def embed(self, x: Tensor, places: Places | None = None) -> Tensor:
         return x
 

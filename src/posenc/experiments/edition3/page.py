@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments import results
 from posenc.experiments.classification import unequal
@@ -18,7 +19,7 @@ NAME = "edition-3/protocol.md"
 
 def text() -> str:
     """Return the page."""
-    stored = json.loads((results.folder() / "edition-3" / "planned.json").read_text("utf-8"))
+    stored = json.loads(_files.text(results.folder() / "edition-3" / "planned.json"))
     parts = [
         _head(),
         _data(stored["sets"]),
@@ -215,7 +216,8 @@ of the winners. How often it is will be told beside the results."""
 
 def _analysis() -> str:
     rules = protocol.ANALYSIS
-    names = ("outcome", "about", "error", "difference", "equal", "other sets", "chosen", "depth")
+    first = ["outcome", "about", "error", "not in the error", "difference", "equal"]
+    names = [*first, "other sets", "chosen", "depth"]
     return "## Analysis\n\n" + "\n".join(f"- *{name}*: {rules[name]}" for name in names)
 
 
@@ -244,5 +246,5 @@ of tier 4, and a dry run of both on sets that were read before.
 
 
 if __name__ == "__main__":
-    (results.folder() / NAME).write_text(text(), encoding="utf-8")
+    _files.replace(results.folder() / NAME, text())
     sys.stdout.write(f"written: {NAME}\n")
