@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if report.passed else 1
 
 
-def find(path: str) -> Callable[[], Any]:
+def find(path: str) -> Callable[..., Any]:
     """Return the function that `module:name` means; modules of the working folder count."""
     module, colon, name = path.partition(":")
     if not (module and colon and name):
@@ -67,7 +67,7 @@ def find(path: str) -> Callable[[], Any]:
     if not callable(getattr(found, name, None)):
         there = [one for one in dir(found) if one[0] != "_" and callable(getattr(found, one))]
         raise ValueError(f"{module} has no function {name!r}; it has: {', '.join(there)}")
-    function: Callable[[], Any] = getattr(found, name)
+    function: Callable[..., Any] = getattr(found, name)
     return function
 
 
