@@ -1,6 +1,5 @@
 """Make a data set of one's own out of a table: a training part and a test part in .ts files."""
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -151,13 +150,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         if not row.strip():
             continue
         delimiter = delimiter or max(DELIMITERS, key=row.count)
-        if row.count(delimiter) >= _files.most("columns"):
-            raise FileFormatError(path, line, _files.beyond("columns"))
-        try:
-            fields = next(csv.reader([row], delimiter=delimiter), [])
-        except csv.Error as error:
-            raise FileFormatError(path, line, f"not a line of a table ({error})") from error
-        yield line, [one.strip() for one in fields]
+        yield line, [one.strip() for one in text.fields(path, line, row, delimiter)]
 
 
 def _numbers(path: Path, line: int, fields: list[str]) -> list[str]:

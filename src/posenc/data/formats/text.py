@@ -36,12 +36,12 @@ def readable(path: Path | str) -> Path:
     return path
 
 
-def fields(path: Path, line: int, row: str) -> list[str]:
-    """Return the fields of a line of a table, which may hold commas where they are quoted."""
-    if row.count(",") >= _files.most("columns"):
+def fields(path: Path, line: int, row: str, delimiter: str = ",") -> list[str]:
+    """Return the fields of a line of a table, which may hold delimiters where they are quoted."""
+    if row.count(delimiter) >= _files.most("columns"):
         raise FileFormatError(path, line, _files.beyond("columns"))
     try:
-        return next(csv.reader([row]), [])
+        return next(csv.reader([row], delimiter=delimiter), [])
     except csv.Error as error:
         raise FileFormatError(path, line, f"not a line of a table ({error})") from error
 
