@@ -26,6 +26,7 @@ from statistics import median
 import by_hand
 import engine
 import torch
+from costs import OF_AN_IMAGE
 from timing import interleaved, markdown, median_ratio
 from torch import nn
 
@@ -43,7 +44,6 @@ MISSING = (
 )
 
 FIRST = ("sinusoidal", "rotary", "alibi", "t5", "relative", "tupe")
-OF_AN_IMAGE = ("axial_rotary",)
 
 LARGE = {
     "lengths": {4096: 4, 1024: 16, 16384: 1},  # tokens: batch

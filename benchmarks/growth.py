@@ -29,6 +29,7 @@ from pathlib import Path
 
 import torch
 from attention import kilobytes
+from costs import OF_AN_IMAGE
 from timing import busy, markdown
 
 from posenc import encodings
@@ -47,7 +48,6 @@ D_MODEL, D_FF, N_CHANNELS, N_CLASSES = 64, 128, 4, 3
 MOST_SECONDS, MOST_MEGABYTES = 12.0, 3000.0  # of a call
 ROUND_SECONDS = 0.3  # a call is repeated within them
 MMAP_THRESHOLD = -3  # of mallopt
-OF_AN_IMAGE = ("axial_rotary",)
 
 Series = dict[str, list[float]]
 """The sizes of one axis, and the seconds and megabytes at each."""
