@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from posenc.encodings import T5Bias
-from posenc.experiments.forecasting import protocol, train
+from posenc.experiments.forecasting import fit, protocol, train
 from posenc.experiments.forecasting.readers import READERS, make_model
 from posenc.experiments.forecasting.units import Series, Shape, Unit
 
@@ -118,21 +118,23 @@ def test_training_learns_the_season():
 
 
 def test_the_checkpoint_with_the_best_validation_is_kept():
-    fit = train.Fit.__new__(train.Fit)
-    weight = torch.zeros(1, 2)
-    fit.group = SimpleNamespace(state=lambda: {"w": weight})
-    fit.best, fit.at, fit.curves, fit.kept = [math.inf], [0], [[]], {"w": torch.zeros(1, 2)}
-    for step, error in ((10, 2.0), (20, 1.0), (30, 1.5)):
+    made = fit.Fit.__new__(fit.Fit)
+    weight = torch.zeros(2, 2)
+    made.group = SimpleNamespace(state=lambda: {"w": weight})
+    made.best, made.at = torch.full((2,), math.inf), torch.zeros(2, dtype=torch.long)
+    made.curve, made.kept = [], {"w": torch.zeros(2, 2)}
+    for step, errors in ((10, [2.0, 5.0]), (20, [1.0, math.nan]), (30, [1.5, 4.0])):
         weight.fill_(step)
-        fit._validation = lambda error=error: [torch.tensor(error)]
-        fit._judge(step)
-    assert (fit.best, fit.at, fit.kept["w"].tolist()) == ([1.0], [20], [[20.0, 20.0]])
+        made._validation = lambda errors=errors: torch.tensor(errors)
+        made._judge(step)
+    assert (made.best.tolist(), made.at.tolist()) == ([1.0, 4.0], [20, 30])
+    assert made.kept["w"].tolist() == [[20.0, 20.0], [30.0, 30.0]]
 
 
 def test_adamw_is_pytorchs():
     ours = [torch.randn(3, 4, requires_grad=True) for _ in range(2)]
     theirs = [p.detach().clone().requires_grad_() for p in ours]
-    mine = train.AdamW(ours, 0.01)
+    mine = fit.AdamW(ours, 0.01)
     other = torch.optim.AdamW(theirs, lr=0.1, weight_decay=0.01)
     for _ in range(5):
         gradients = [torch.randn(3, 4) for _ in ours]

@@ -18,7 +18,7 @@ from posenc.experiments.forecasting.readers import LINEAR, READERS
 from posenc.experiments.forecasting.store import UnitStores
 from posenc.experiments.forecasting.units import UNITS
 
-STACK = {"cpu": 5, "cuda": 10}  # trainings that may share a stack
+STACK = 5  # trainings that may share a stack on a processor; on a GPU the groups say it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +40,7 @@ def _run(options: argparse.Namespace) -> int:
                 cells,
                 store,
                 engine,
-                stack=STACK["cuda" if stacked else "cpu"],
+                stack=protocol.STACKED if stacked else STACK,
                 device=device,
                 retry_failed=options.retry_failed,
                 until=until,

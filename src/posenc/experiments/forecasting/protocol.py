@@ -9,8 +9,8 @@ from posenc import _checks
 from posenc.bench import seeded
 from posenc.bench.hashes import hashed
 from posenc.bench.tuning import Cells
-from posenc.experiments.forecasting.readers import LINEAR, READERS
-from posenc.experiments.forecasting.train import ForecastSettings
+from posenc.experiments.forecasting.readers import LINEAR, READERS, n_tokens
+from posenc.experiments.forecasting.train import TRIAL, ForecastSettings
 from posenc.experiments.forecasting.units import UNITS, load_unit
 
 PLACEBO = "posenc.experiments.forecasting.placebo:Placebo"
@@ -34,6 +34,7 @@ CALENDAR_READERS = ("patches_flat", "patches_mean", "decoder")
 TRIAL_SEED = 1000  # of the trials, which share no weights or batches with what is compared
 TRIAL_STEPS = 750
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)
+STACKED = 500  # tokens of a series each, over all models of a stack: several stacks fill a GPU
 
 TRAINING: dict[str, Any] = {
     "edition": 1,
@@ -145,7 +146,7 @@ def is_control(one: ForecastSettings) -> bool:
 def trials(one: ForecastSettings) -> list[ForecastSettings]:
     """Return the trials of a cell: one for each learning rate, with a seed of their own."""
     short: dict[str, Any] = {"steps": TRIAL_STEPS, "seed": TRIAL_SEED, "split_seed": TRIAL_SEED}
-    return [replace(one, learning_rate=r, profile="forecasting-trial", **short) for r in RATES]
+    return [replace(one, learning_rate=r, profile=TRIAL, **short) for r in RATES]
 
 
 def tuned(one: ForecastSettings, records: Mapping[str, dict]) -> ForecastSettings | None:
@@ -184,8 +185,8 @@ def grouped(
 ) -> list[list[ForecastSettings]]:
     """Return groups of cells whose models may be trained as one stack.
 
-    They are those of one place or, if `stacked`, of all units of one shape: on a GPU, which small
-    models leave idle, that is quicker.
+    They are those of one place or, if `stacked`, of all units of one shape, those with most tokens
+    first, so that no long training is left for the end.
     """
     if not stacked:
         return list(groups)
@@ -196,4 +197,17 @@ def grouped(
         alike = (shape.context, shape.horizon, shape.patch, one.dataset == "air_quality")
         same = (one.model, one.encoding, one.calendar, one.shuffled, one.steps)
         joined.setdefault((*alike, *same), []).extend(group)
-    return list(joined.values())
+    parts = [part for group in joined.values() for part in _parted(group)]
+    return sorted(parts, key=lambda part: -_tokens(part[0]))
+
+
+def _parted(group: list[ForecastSettings]) -> list[list[ForecastSettings]]:
+    """Return a group in parts of about one size, none of which holds more than `STACKED` tokens."""
+    n_parts = -(-len(group) * _tokens(group[0]) // STACKED)
+    size = -(-len(group) // n_parts)
+    return [group[start : start + size] for start in range(0, len(group), size)]
+
+
+def _tokens(one: ForecastSettings) -> int:
+    shape, _ = UNITS[one.dataset]
+    return n_tokens(one.model, shape.context, shape.patch)

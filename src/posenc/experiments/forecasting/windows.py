@@ -211,3 +211,24 @@ def _shuffle(windows: Windows, unit: Unit, what: str, rng: np.random.Generator) 
     blocks = rng.random((len(windows), unit.shape.context // size)).argsort(1)
     order = (blocks[..., None] * size + np.arange(size)).reshape(len(windows), -1)
     return replace(windows, order=torch.from_numpy(order.astype(np.uint8)))
+
+
+def joined(windows: Sequence[Windows]) -> tuple[Windows, list[int]]:
+    """Return windows of several units or splits in one row, and where in it each one's begin."""
+    distinct = list({id(one): one for one in windows}.values())
+    n_values = np.cumsum([0, *(len(one.values) for one in distinct)]).tolist()
+    n_windows = np.cumsum([0, *map(len, distinct)]).tolist()
+    begins = {id(one): start for one, start in zip(distinct, n_windows, strict=False)}
+    starts = [begins[id(one)] for one in windows]
+    first = distinct[0]
+    if len(distinct) == 1:
+        return first, starts
+    row: dict[str, Any] = {
+        name: torch.cat([getattr(one, name) for one in distinct])
+        for name in ("values", "naive", "series", "calendar", "order")
+        if getattr(first, name) is not None
+    }
+    for name in ("origins", "first"):
+        moved = [getattr(one, name) + n for one, n in zip(distinct, n_values, strict=False)]
+        row[name] = torch.cat(moved)
+    return replace(first, **row, gaps=any(one.gaps for one in distinct)), starts
