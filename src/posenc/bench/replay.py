@@ -23,7 +23,7 @@ class Replayed:
     """
 
     def __init__(self, call: Callable[[], None], device: torch.device) -> None:
-        self.call, self.device = call, device
+        self.call: Callable[[], None] | None = call
         self.plain: float = WARM_UP if device.type == "cuda" else math.inf
         self.graph: torch.cuda.CUDAGraph | None = None
 
@@ -31,30 +31,39 @@ class Replayed:
         """Call the function, or replay it."""
         if self.graph is not None:
             self.graph.replay()
-        elif math.isinf(self.plain):
+            return
+        if self.call is None:
+            raise RuntimeError("this recording was forgotten; make a new one")
+        if math.isinf(self.plain):
             self.call()
         elif self.plain > 0:
             self.plain -= 1
-            self._on_side_stream()
+            self._on_side_stream(self.call)
         else:
-            self._record()
+            self._record(self.call)
 
-    def _on_side_stream(self) -> None:
+    def forget(self) -> None:
+        """Give the recording's memory back, which other processes on the GPU may want."""
+        recorded, self.graph, self.call = self.graph is not None, None, None
+        if recorded:
+            torch.cuda.empty_cache()
+
+    def _on_side_stream(self, call: Callable[[], None]) -> None:
         here, side = torch.cuda.current_stream(), torch.cuda.Stream()
         side.wait_stream(here)
         with torch.cuda.stream(side):
-            self.call()
+            call()
         here.wait_stream(side)
 
-    def _record(self) -> None:
+    def _record(self, call: Callable[[], None]) -> None:
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph):
-                self.call()
+                call()
         except RuntimeError as error:
             warnings.warn(f"called step by step, as recording failed: {error}", stacklevel=3)
             self.plain = math.inf
-            self.call()
+            call()
             return
         self.graph = graph
         graph.replay()

@@ -1,6 +1,8 @@
 """Readers and trainings of the forecasting experiment."""
 
+import gc
 import math
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -129,6 +131,20 @@ def test_the_checkpoint_with_the_best_validation_is_kept():
         made._judge(step)
     assert (made.best.tolist(), made.at.tolist()) == ([1.0, 4.0], [20, 30])
     assert made.kept["w"].tolist() == [[20.0, 20.0], [30.0, 30.0]]
+
+
+def test_a_training_that_has_ended_leaves_nothing_behind(monkeypatch):
+    left = []
+    made = fit.Fit.__init__
+    monkeypatch.setattr(
+        fit.Fit, "__init__", lambda self, *a: (made(self, *a), left.append(weakref.ref(self)))[0]
+    )
+    gc.disable()
+    try:
+        train.train([cell(seed=1), cell(seed=2)])
+        assert [one() for one in left] == [None]
+    finally:
+        gc.enable()
 
 
 def test_adamw_is_pytorchs():

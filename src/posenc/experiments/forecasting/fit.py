@@ -13,7 +13,7 @@ from posenc.bench.settings import Settings
 from posenc.bench.train import TrainingError
 from posenc.experiments.forecasting.windows import Parts, joined
 
-CHUNK = {"cpu": 1024, "cuda": 16384}  # windows of all models that are judged at once
+CHUNK = {"cpu": 1024, "cuda": 2048}  # windows of all models that are judged at once
 
 
 class Fit:
@@ -64,6 +64,8 @@ class Fit:
             self._take_step()
             if (step + 1) % self.settings.check_every == 0:
                 self._judge(step + 1)
+        for recorded in (self._take_step, self._add_chunk):
+            recorded.forget()
 
     def _step(self) -> None:
         rows, rates = (one.index_select(0, self.now)[0] for one in (self.batches, self.rates))
