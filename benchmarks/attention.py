@@ -14,7 +14,8 @@ training; the model here has none there. So that encoder is measured both as it 
 In evaluation it takes its own fast path (`torch._transformer_encoder_layer_fwd`).
 
 Encoders of other libraries that are installed take turns, too (`encoders.py`): in their rows stands
-how long the step of ours with the same encoding takes, in steps of theirs.
+how long the step of ours with the same encoding takes, in steps of theirs, where neither drops
+anything.
 
 One token at a time, with a cache: `python benchmarks/attention.py decoding`, with the options of
 `benchmarks/decoding.py`, which does it.
@@ -37,7 +38,18 @@ from pathlib import Path
 import torch
 from aim_limits import AIM_OF_NONE
 from aim_limits import ATTENTION as AIMS
-from encoders import D_FF, D_MODEL, N_CHANNELS, N_CLASSES, N_HEADS, N_LAYERS, PEERS, installed
+from encoders import (
+    D_FF,
+    D_MODEL,
+    N_CHANNELS,
+    N_CLASSES,
+    N_HEADS,
+    N_LAYERS,
+    OURS,
+    PEERS,
+    installed,
+    ours,
+)
 from torch import Tensor, nn
 
 from posenc import encodings
@@ -76,6 +88,8 @@ def build(name: str, length: int) -> nn.Module:
         return Reference(attention_dropout=0.1 if name == REFERENCE else 0.0)
     if name in PEERS:
         return PEERS[name][1](length)
+    if name in OURS:
+        return ours(OURS[name], length)
     return TimeSeriesTransformer(
         N_CHANNELS, N_CLASSES, length, name, D_MODEL, N_HEADS, N_LAYERS, D_FF
     )
@@ -173,7 +187,7 @@ def measure(
         of_length = seconds(names, length, least)
         peaks = {name: peak_megabytes(name, length) if peak else math.nan for name in names}
         for what, times in of_length.items():
-            for name in names:
+            for name in [name for name in names if name not in OURS]:
                 rows.append(row(name, times, length, what, peaks))
                 print(f"L = {length} {what} {name}: {rows[-1]['time_ratio']:.2f}", file=sys.stderr)
     return rows
@@ -188,14 +202,14 @@ def row(
     """
     mine, other = name, REFERENCE if name == "none" and length >= LONG else "none"
     if name in PEERS:
-        mine, other = PEERS[name][0], name
+        mine, other = f"{PEERS[name][0]}, nothing dropped", name
     ratio = min(times[mine]) / min(times[other])
     aim = AIM_OF_NONE if other == REFERENCE else None if name in PEERS else AIMS.get(name)
     return {
         "length": length,
         "batch": LENGTHS[length][0],
         "what": what,
-        "encoding": mine,
+        "encoding": OURS.get(mine, mine),
         "rounds": len(times[name]),
         "milliseconds": 1e3 * min(times[name]),
         "compared_with": other,
@@ -260,7 +274,8 @@ def main() -> None:
     chosen = options.encodings or encodings.names()
     others = [name for name in chosen if name != "none"]
     peers = [whose for whose, (kind, _) in installed().items() if kind in chosen]
-    names = [REFERENCE, FUSED_REFERENCE, "none", *others, *peers]
+    equals = [name for name, kind in OURS.items() if kind in {PEERS[whose][0] for whose in peers}]
+    names = [REFERENCE, FUSED_REFERENCE, "none", *others, *equals, *peers]
     lengths = options.lengths or ([30, 100] if options.quick else list(LENGTHS))
     rows = measure(names, lengths, options.seconds, peak=not options.no_peak)
     is_json = options.out is not None and options.out.suffix == ".json"

@@ -1,9 +1,10 @@
 """Encoders of other libraries, of the size that `attention.py` measures, with an encoding each.
 
-All have four layers of the same width, heads and feed-forward width, see both ways, and drop
-nothing from attention's weights, which would cost the fused kernel. Norms, and what stands in a
-feed-forward network, are as their authors have them: ModernBERT's has a gate, and so a map more.
-torchtune has decoders only; its turn takes the place of ours in our own model.
+All have four layers of the same width, heads and feed-forward width, and see both ways. Nothing is
+dropped, in ours beside them either: libraries drop in different places, and random numbers cost a
+tenth of a short step. Norms, and what stands in a feed-forward network, are as their authors have
+them: ModernBERT's has a gate, and so a map more. torchtune has decoders only; its turn takes the
+place of ours in our own model.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from posenc.attention import Position
 from posenc.models import TimeSeriesTransformer
 
 N_CHANNELS, N_CLASSES, D_MODEL, N_HEADS, N_LAYERS, D_FF = 6, 5, 128, 8, 4, 256
-D_HEAD, DROPOUT = D_MODEL // N_HEADS, 0.1
+D_HEAD = D_MODEL // N_HEADS
 
 
 class Classifier(nn.Module):
@@ -61,7 +62,6 @@ def x_transformers(kind: str, length: int) -> nn.Module:
             attn_dim_head=D_HEAD,
             attn_flash=kind != "t5",
             ff_mult=D_FF // D_MODEL,
-            ff_dropout=DROPOUT,
             **options,
         )
     )
@@ -78,7 +78,7 @@ def bert(length: int) -> nn.Module:
         num_attention_heads=N_HEADS,
         intermediate_size=D_FF,
         max_position_embeddings=length,
-        hidden_dropout_prob=DROPOUT,
+        hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         attn_implementation="sdpa",
     )
@@ -98,7 +98,6 @@ def modern_bert(length: int) -> nn.Module:
         intermediate_size=D_FF,
         max_position_embeddings=length,
         layer_types=["full_attention"] * N_LAYERS,
-        mlp_dropout=DROPOUT,
         attn_implementation="sdpa",
     )
     return Classifier(OfTransformers(ModernBertModel(config)))
@@ -116,13 +115,9 @@ def t5(length: int) -> nn.Module:
         num_layers=N_LAYERS,
         num_heads=N_HEADS,
         d_ff=D_FF,
-        dropout_rate=DROPOUT,
+        dropout_rate=0.0,
     )
-    model = T5EncoderModel(config)
-    for module in model.modules():
-        if isinstance(getattr(module, "dropout", None), float):  # that of attention's weights
-            module.dropout = 0.0
-    return Classifier(OfTransformers(model))
+    return Classifier(OfTransformers(T5EncoderModel(config)))
 
 
 class Torchtune(Position):
@@ -139,10 +134,10 @@ class Torchtune(Position):
         return q, k
 
 
-def torchtune(length: int) -> nn.Module:
-    """Return our model with torchtune's turn."""
+def ours(encoding: type[Position] | str, length: int) -> nn.Module:
+    """Return our model, which drops nothing."""
     return TimeSeriesTransformer(
-        N_CHANNELS, N_CLASSES, length, Torchtune, D_MODEL, N_HEADS, N_LAYERS, D_FF
+        N_CHANNELS, N_CLASSES, length, encoding, D_MODEL, N_HEADS, N_LAYERS, D_FF, 0.0
     )
 
 
@@ -150,12 +145,15 @@ PEERS: dict[str, tuple[str, Callable[[int], nn.Module]]] = {
     "transformers BERT": ("learnable", bert),
     "transformers ModernBERT": ("rotary", modern_bert),
     "transformers T5": ("t5", t5),
-    "torchtune": ("rotary", torchtune),
+    "torchtune": ("rotary", partial(ours, Torchtune)),
 } | {
     f"x-transformers, {kind}": (kind, partial(x_transformers, kind))
     for kind in ("none", "rotary", "alibi", "t5")
 }
 """Whose -> our encoding of that kind, and what makes the model for a length."""
+
+OURS = {f"{kind}, nothing dropped": kind for kind, _ in PEERS.values()}
+"""Our models beside them -> their encodings."""
 
 
 def installed() -> dict[str, tuple[str, Callable[[int], nn.Module]]]:

@@ -1,6 +1,9 @@
 """Train what is missing of the forecasting experiment.
 
 python -m posenc.experiments.forecasting --units etth1 --readers patches_flat --seconds 600
+
+On a GPU, `--device cuda --workers 16`. These models are small, so several processes have to share
+it to fill it, which NVIDIA's MPS does best (`nvidia-cuda-mps-control -d` before the command).
 """
 
 import argparse
