@@ -43,22 +43,19 @@ def _one_draw(attend: Callable[..., NDArray], positions: NDArray | float, seed: 
     pairs = rng.permutation(list(combinations(range(N_PEOPLE), 2)))
     sentences = np.concatenate([pairs, pairs[:, ::-1]])
     new = np.tile(np.arange(len(pairs)) % 4 == 0, 2)
-    outputs = np.array(
-        [
-            _layer(np.stack([people[a], helped, people[b]]) + positions, attend, maps, forward)
-            for a, b in sentences
-        ]
-    )
+    tokens = np.insert(people[sentences], 1, helped, axis=1)  # (n_sentences, 3, d_model)
+    outputs = _layer(tokens + positions, attend, maps, forward)
     scores = _read_out(outputs[~new], np.eye(N_PEOPLE)[sentences[~new, 0]], outputs[new])
     return float(np.mean(scores.argmax(axis=1) == sentences[new, 0]))
 
 
 def _layer(
-    x: NDArray, attend: Callable[..., NDArray], maps: NDArray, forward: NDArray
+    sentences: NDArray, attend: Callable[..., NDArray], maps: NDArray, forward: NDArray
 ) -> NDArray[np.float64]:
-    """Return a layer's output, averaged over the words, with a constant for the read-out."""
-    hidden = np.maximum((x + attend(x, *maps)) @ forward, 0)
-    return np.append(hidden.mean(axis=0), 1.0)
+    """Return a layer's outputs, averaged over the words, with a constant for the read-out."""
+    gathered = np.array([attend(x, *maps) for x in sentences])
+    hidden = np.maximum((sentences + gathered) @ forward, 0).mean(axis=1)
+    return np.append(hidden, np.ones((len(hidden), 1)), axis=1)
 
 
 def _read_out(inputs: NDArray, targets: NDArray, new: NDArray) -> NDArray[np.float64]:
