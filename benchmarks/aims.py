@@ -110,7 +110,7 @@ def _no_transformer() -> str:
 
 
 def _no_gpu() -> str:
-    return "no GPU could be had; `benchmarks/gpu.py` is ready for one"
+    return "it has not run on a GPU yet; `benchmarks/gpu.py` is ready for one"
 
 
 WHY = {

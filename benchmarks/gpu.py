@@ -39,7 +39,7 @@ SECONDS = 540
 SHARES = {"gpt": 0.15, "grid": 0.2, "attention": 1.0}
 """Of the time that is left when a part begins."""
 MISSING = (
-    "No GPU could be had so far, so the figures are missing. `python benchmarks/gpu.py --out "
+    "The script has not run on a GPU yet, so the figures are missing. `python benchmarks/gpu.py --out "
     "results/gpu.json` measures them in nine minutes on a machine that has one."
 )
 

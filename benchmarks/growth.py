@@ -169,12 +169,13 @@ def through_doors(name: str, length: int) -> Callable[[], None]:
     torch.manual_seed(0)
     heads = BASE["heads"]
     position = encodings.make(name, D_MODEL, heads, length)
-    given = growth._inputs(length, D_MODEL, heads)
+    given = growth.inputs(length, D_MODEL, heads)
 
     def call() -> None:
-        out = growth._through_doors(position, *given)
-        if out:
-            sum(one.sum() for one in out).backward()
+        out = growth.through_doors(position, *given)
+        learned = [one.sum() for one in out if one.requires_grad]  # a fixed bias has no way back
+        if learned:
+            sum(learned).backward()
         for one in given:
             one.grad = None
         position.zero_grad()

@@ -9,10 +9,14 @@ from posenc.experiments import results
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-def _table(name):
+def _benchmark(name):
     if str(BENCHMARKS) not in sys.path:
         sys.path.append(str(BENCHMARKS))
-    benchmark = import_module(name)
+    return import_module(name)
+
+
+def _table(name):
+    benchmark = _benchmark(name)
     stored = benchmark.read(results.folder() / benchmark.STORED.name)
     return benchmark.table(stored) + "\n"
 
@@ -27,3 +31,22 @@ def growth():
 
 def kernels():
     return _table("kernels")
+
+
+def _others_over_ours():
+    """From 512 tokens on, where there are kernels of our own: the quickest other over ours."""
+    rows = _benchmark("kernels").read(results.folder() / "cpu-kernels.json")
+    return [min(row["over ours"].values()) for row in rows if row["length"] >= 512]
+
+
+def kernels_win():
+    return min(_others_over_ours()) > 1
+
+
+def quickest_other():
+    factors = sorted(_others_over_ours())
+    return {
+        "least": f"{factors[0]:.1f}",
+        "middle": f"{factors[len(factors) // 2]:.1f}",
+        "most": f"{factors[-1]:.1f}",
+    }

@@ -95,10 +95,18 @@ class DaskEngine:
             job = next(jobs, None)
             if job is None:
                 return
-            future = self._client.submit(run, job, pure=False)
+            future = self._client.submit(run_on_one_thread, job, pure=False)
             futures[future] = job
             waiting.add(future)
             self.running = sum(len(j.cells) for j in futures.values())
+
+
+def run_on_one_thread(job: Job) -> list[dict]:
+    """Run a job as the workers of this machine do: a worker is started for each core."""
+    import torch
+
+    torch.set_num_threads(1)
+    return run(job)
 
 
 def _records(future: Any, job: Job) -> list[dict]:

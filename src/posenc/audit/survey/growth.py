@@ -47,7 +47,7 @@ def cost(
     """
     torch.manual_seed(0)
     position = encodings.make(name, width, heads, length, **(options or {}))
-    given = _inputs(length, width, heads)
+    given = inputs(length, width, heads)
     kept: list[Tensor] = []
 
     def keep(t: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ def cost(
         FlopCounterMode(display=False) as products,
         Written() as written,
     ):
-        kept += _through_doors(position, *given)
+        kept += through_doors(position, *given)
     work = products.get_total_flops() + written.numbers
     return work, _n_bytes(kept, without=[*given, *position.parameters()])
 
@@ -72,7 +72,7 @@ def products(layer: nn.Module, length: int, width: int = 64) -> int:
     return counted.get_total_flops()
 
 
-def _through_doors(
+def through_doors(
     position: Position, x: Tensor, q: Tensor, k: Tensor, v: Tensor, weights: Tensor
 ) -> list[Tensor]:
     """Go through all doors that the encoding uses, and apply what comes after the softmax."""
@@ -92,7 +92,7 @@ def _through_doors(
     return out
 
 
-def _inputs(length: int, width: int, heads: int) -> list[Tensor]:
+def inputs(length: int, width: int, heads: int) -> list[Tensor]:
     """Return tokens, queries, keys, values and weights that ask for gradients."""
     x = torch.ones(1, length, width)
     q, k, v = torch.ones(3, 1, heads, length, width // heads)
