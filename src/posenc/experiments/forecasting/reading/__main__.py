@@ -28,8 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stored = load_stored()
         print("\n\n".join(_told(stored)))
         if options.last_check:
-            print("\n## Last check\n")
-            print("\n\n".join(_families(kept_apart(stored, last_check=True))))
+            print("\n## Last check: do the differences repeat on the units kept apart?")
+            for one in kept_apart(stored, last_check=True):
+                print(f"\n### {one.family.question}\n", *_families([one]), sep="\n")
     except (ValueError, OSError) as error:
         print(f"posenc.experiments.forecasting.reading: {error}", file=sys.stderr)
         return 2

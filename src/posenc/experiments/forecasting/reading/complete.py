@@ -95,7 +95,7 @@ class Stored:
         not all trials are there yet.
     """
 
-    states: Mapping[tuple[Way, str], State]
+    states: Mapping[tuple[Way, str], State] = field(repr=False)
     unused: int = 0
 
     def whole(self, ways: Iterable[Way], units: Iterable[str]) -> tuple[str, ...]:
