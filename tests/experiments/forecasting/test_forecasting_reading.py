@@ -370,6 +370,10 @@ def test_the_tables_say_what_is_there(stored):
     row = next(line for line in text.splitlines() if line.startswith("| RoPE |"))
     assert row.startswith("| RoPE | within 3 % | +0.0 % |")
     assert "| T5 bias | smaller errors, within 3 % | -1.0 % |" in text
+    assert row.endswith("| 1.0000 | < 0.0001 |")
+    of_unit = show.units_table(of_reader(stored)).rows["etth1"]
+    worth = scattered(COUNTED, *PLANTED["sinusoidal"], seed=1)["etth1"]
+    assert of_unit["Sinusoidal"] == f"{100 * np.expm1(worth):+.1f}"
 
 
 def test_devices_that_are_mixed_are_told():

@@ -16,6 +16,7 @@ from posenc.teaching.atlas import called
 from posenc.teaching.table import Table
 
 NOTHING = "–"
+LEAST_P = 0.0001  # below which a p-value is not told
 NUMBERS = (
     "change of the error",
     "95 % interval",
@@ -58,10 +59,14 @@ def _row(one: Answer, family: Family) -> dict[str, str]:
     if one.effect is not None:
         row |= _numbers(one.effect)
     if one.p_value is not None:
-        row["p of no difference"] = f"{one.p_value:.4f}"
+        row["p of no difference"] = _p(one.p_value)
     if one.p_equal is not None:
-        row["p beyond the margin"] = f"{one.p_equal:.4f}"
+        row["p beyond the margin"] = _p(one.p_equal)
     return row
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= LEAST_P else f"< {LEAST_P}"
 
 
 def _numbers(effect: Effect) -> dict[str, str]:
@@ -90,14 +95,17 @@ def units_table(answered: Answered) -> Table | None:
     """Return the change of the error on each unit in per cent; None if it is not whole."""
     if not answered.is_whole:
         return None
-    units = answered.family.units
-    rows = {}
-    for one in answered.answers:
-        if one.effect is not None:
-            changes = zip(units, one.effect.by_unit, strict=True)
-            rows[called(one.comparison.label)] = {u: f"{per_cent(x):+z.1f}" for u, x in changes}
-    caption = "Change of the error on each unit, in per cent."
-    return Table(rows, head=answered.family.name, caption=caption, wide=True)
+    there = [
+        (called(one.comparison.label), one.effect.by_unit)
+        for one in answered.answers
+        if one.effect is not None
+    ]
+    rows = {
+        unit: {name: f"{per_cent(changes[number]):+z.1f}" for name, changes in there}
+        for number, unit in enumerate(answered.family.units)
+    }
+    caption = f"{answered.family.name}: change of the error on each unit, in per cent."
+    return Table(rows, head="unit", caption=caption)
 
 
 def rivals_table(standings: Sequence[baselines.Standing]) -> Table:
