@@ -111,6 +111,11 @@ def stored(whole):
     return load_stored(whole)
 
 
+@pytest.fixture(scope="module")
+def with_kept_apart(whole):
+    return load_stored([*whole, *planted(units=protocol.KEPT_APART)])
+
+
 def of_reader(stored, question="worth", reader=READER):
     return next(one for one in answers.ask(stored, question) if one.family.name == reader)
 
@@ -159,35 +164,32 @@ def test_tests_and_intervals_are_those_of_scipy(stored):
     assert (interval.low, interval.high) == pytest.approx((low, high))
 
 
-def test_a_family_that_is_not_whole_is_told_and_not_judged(whole):
-    some = without(whole, dataset="etth1", encoding="fire", seed=3)
-    one = of_reader(load_stored(some))
+def test_a_family_that_is_not_whole_is_told_and_not_judged(whole, stored):
+    fewer = load_stored(without(whole, dataset="etth1", encoding="fire", seed=3))
+    one = of_reader(fewer)
     assert (one.told, one.answers) == ("not whole: 13 of 14 units", ())
     assert "etth1" not in one.whole
     assert show.answers_table(one) is None
-    assert of_reader(load_stored(whole), reader="decoder").told == "not whole: 0 of 14 units"
-    way = Way(READER, "fire")
+    assert of_reader(stored, reader="decoder").told == "not whole: 0 of 14 units"
     with pytest.raises(ValueError, match="on etth1 must be whole, got 4 of 4 trials and 4 of 5"):
-        effects.effect(load_stored(some), one.family.comparisons[-1], COUNTED)
-    assert load_stored(some).states[way, "etth2"].trials == 0
+        effects.effect(fewer, one.family.comparisons[-1], COUNTED)
 
 
-def test_seeds_of_another_rate_than_the_tuned_one_do_not_count(whole):
-    one, way = make("etth1", READER, "rotary"), Way(READER, "rotary")
-    others = without(whole, dataset="etth1", encoding="rotary", profile="forecasting")
-    found = load_stored([*others, *seed_records(one, -0.5, rate=2)])
-    state = found.states[way, "etth1"]
-    assert (state.trials, state.seeds, state.whole) == (4, 0, False)
+def test_seeds_of_another_rate_than_the_tuned_one_do_not_count():
+    one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
+    others = seed_records(one, -0.5, rate=2)
+    found = load_stored([*trial_records(one), *others])
+    assert found.states[place] == complete.State(trials=4, seeds=0, planned=5)
     assert "5 stored trainings count nowhere" in complete.said_complete(found)[2]
-    best_of_others = [r for r in others if r["dataset"] != "etth1" or r["encoding"] != "rotary"]
-    again = [*best_of_others, *trial_records(one, rate=2), *seed_records(one, -0.5, rate=2)]
-    assert load_stored(again).states[way, "etth1"].whole
+    assert load_stored([*trial_records(one, rate=2), *others]).states[place].whole
 
 
-def test_no_seed_counts_before_all_trials_are_there(whole):
-    lost = next(r for r in whole if r["profile"] == "forecasting-trial" and r["dataset"] == "etth1")
-    state = load_stored([r for r in whole if r is not lost]).states[Way(READER, "none"), "etth1"]
-    assert (state.trials, state.seeds, state.whole) == (3, 0, False)
+def test_no_seed_counts_before_all_trials_are_there():
+    one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
+    _, *some = trained(one, 0.0)
+    found = load_stored(some)
+    assert found.states[place] == complete.State(trials=3, seeds=0, planned=5)
+    assert found.unused == 5
 
 
 def test_failed_seeds_and_other_protocols_do_not_count():
@@ -231,11 +233,10 @@ def test_units_kept_apart_are_refused(stored, unit):
         answers.judged(stored, family, last_check=True)
 
 
-def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(whole, stored):
+def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, with_kept_apart):
     told = answers.kept_apart(stored, last_check=True)
     assert [one.told for one in told] == ["not whole: 0 of 4 units"] * len(told)
-    more = planted(units=protocol.KEPT_APART)
-    found = answers.kept_apart(load_stored([*whole, *more]), last_check=True)
+    found = answers.kept_apart(with_kept_apart, last_check=True)
     worth = found[0]
     assert worth.family.units == protocol.KEPT_APART
     assert list(by_label(worth)) == [n for n, a in EXPECTED.items() if a in ("better", "worse")]
@@ -434,9 +435,10 @@ def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
     assert "Last check" not in text
 
 
-def test_the_command_makes_the_last_check_where_it_is_asked_to(monkeypatch, capsys, whole):
-    found = load_stored([*whole, *planted(units=protocol.KEPT_APART)])
-    monkeypatch.setattr(command, "load_stored", lambda: found)
+def test_the_command_makes_the_last_check_where_it_is_asked_to(
+    with_kept_apart, monkeypatch, capsys
+):
+    monkeypatch.setattr(command, "load_stored", lambda: with_kept_apart)
     assert command.main(["--last-check"]) == 0
     told, _, check = capsys.readouterr().out.partition("## Last check")
     assert "| Sinusoidal | smaller errors | -9.5 % |" in told

@@ -140,11 +140,16 @@ def kept_apart(stored: Stored, *, last_check: bool = False) -> list[Answered]:
     written down.
     """
     refuse_kept_apart(protocol.KEPT_APART, last_check=last_check)
-    found = []
-    for question in TESTED:
-        for one in ask(stored, question):
-            if differences := shown(one):
-                asked = {"tested": False, "equivalence": False, "units": protocol.KEPT_APART}
-                repeated = replace(one.family, comparisons=differences, **asked)
-                found.append(judged(stored, repeated, last_check=True))
-    return found
+    every = [one for question in TESTED for one in ask(stored, question)]
+    return [judged(stored, _repeated(one), last_check=True) for one in every if shown(one)]
+
+
+def _repeated(one: Answered) -> Family:
+    """Return the shown differences of a family on the units kept apart, without tests."""
+    return replace(
+        one.family,
+        comparisons=shown(one),
+        units=protocol.KEPT_APART,
+        tested=False,
+        equivalence=False,
+    )

@@ -151,8 +151,9 @@ def _cell(
     sources: Mapping[str, str], unit: str, reader: str, encoding: str, **options: Any
 ) -> ForecastSettings:
     """Return a cell as it was trained, so that neither files nor code of that time are needed."""
-    named = {"encoding_source": sources.get(encoding, ""), "dataset_source": sources.get(unit, "")}
-    return protocol.cell(unit, reader, encoding, **options, **named)
+    options["encoding_source"] = sources.get(encoding, "")
+    options["dataset_source"] = sources.get(unit, "")
+    return protocol.cell(unit, reader, encoding, **options)
 
 
 def _sources(records: Iterable[dict]) -> dict[str, str]:
@@ -178,7 +179,8 @@ def _state(one: ForecastSettings, known: Mapping[str, dict]) -> State:
     best = protocol.tuned(one, known)
     if best is None:
         return State(sum(t.key in known for t in protocol.trials(one)), 0, _planned(one))
-    records = [known[cell.key] for cell in protocol.seeds(best) if cell.key in known]
+    keys = [cell.key for cell in protocol.seeds(best)]
+    records = [known[key] for key in keys if key in known]
     good = [record for record in records if "error" not in record]
     devices = frozenset(_kind(record["device"]) for record in good)
     whole = len(good) == _planned(one)
