@@ -29,6 +29,18 @@ def growth():
     return _table("growth")
 
 
+def step_by_length():
+    """The exponents of a step's time by its length, those of all encodings in order."""
+    benchmark = _benchmark("growth")
+    stored = benchmark.read(results.folder() / benchmark.STORED.name).values()
+    powers = sorted(benchmark.exponent(of["step"]["length"], "seconds") for of in stored)
+    return {
+        "least": f"{powers[0]:.1f}",
+        "middle": f"{powers[len(powers) // 2]:.1f}",
+        "most": f"{powers[-1]:.1f}",
+    }
+
+
 def kernels():
     return _table("kernels")
 
