@@ -6,15 +6,16 @@ and heads. Theirs keep the offsets of their linear maps, or their lack, as publi
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from posenc import encodings
-from posenc.attention import Cache, Places, SelfAttention
+from posenc.attention import Cache, Places, Position, SelfAttention
 from posenc.attention.core import embedded
+from posenc.attention.places import Steps
 
 D_MODEL, N_HEADS = 256, 8
 D_HEAD = D_MODEL // N_HEADS
@@ -34,17 +35,21 @@ Start = Callable[[int], Decoder]
 def ours(name: str, n_all: int, **options: object) -> Decoder:
     """Return our layer with an encoding, called as `LanguageModel` calls its layers.
 
-    Scores by offset, those of T5 and ALiBi, are no part of `once`: each layer cuts them from a line
-    that its own cache keeps, where models of `transformers` make them one time for all layers.
+    Angles, and scores that depend on positions alone, are part of `once` where layers share an
+    encoding: the first layer leaves them to the others.
     """
     position = encodings.make(name, D_MODEL, N_HEADS, n_all, **options)
     layer = SelfAttention(D_MODEL, N_HEADS, position, causal=True).eval()
-    cache = Cache()
+    cache, shared = Cache(), position.shared
 
     def once(x: Tensor) -> tuple[Tensor, Places]:
         steps = cache.onward(x)
-        places = Places(steps, steps, causal=True, cached=True)
-        return embedded(position, x, places), places
+        places = Places(steps, steps, causal=True, cached=True).for_a_pass()
+        tokens = embedded(position, x, places)
+        if shared and places.common is not None:
+            keys = Steps(cache.length + 1, x.device)
+            _leave_to_others(position, tokens, places.with_memory(cache.memory), keys)
+        return tokens, places
 
     def each(x: Tensor, known: tuple[Tensor, Places]) -> Tensor:
         del x
@@ -52,6 +57,21 @@ def ours(name: str, n_all: int, **options: object) -> Decoder:
         return layer.attend(tokens, places=places, cache=cache)
 
     return Decoder(once, each)
+
+
+def _leave_to_others(position: Position, x: Tensor, places: Places, keys: Steps) -> None:
+    """Compute what the first layer of a model with a shared encoding leaves to the others."""
+    if isinstance(position, encodings.Rotary):
+        position.turner(places, x[..., :D_HEAD])
+    if position.position_only:
+        term = position.term("bias", places.over(keys, None), x, x, x)
+        term.dense(_heads(1), _heads(keys.length))
+
+
+@cache
+def _heads(n: int) -> Tensor:
+    """Return queries or keys of as many tokens, for their shape."""
+    return torch.zeros(1, N_HEADS, n, D_HEAD)
 
 
 # -- x-transformers --------------------------------------------------------------------------------

@@ -187,7 +187,8 @@ def test_decoding_is_not_measured_without_the_other_libraries(monkeypatch):
     assert aims.decoding() == {}
 
 
-def test_our_layer_decodes_in_two_steps_what_the_whole_gives():
+@pytest.mark.parametrize("name", ["learnable", "alibi", "t5", "tupe", "rotary"])
+def test_our_layer_decodes_in_two_steps_what_the_whole_gives(name):
     sys.path.insert(0, str(ROOT / "benchmarks"))
     import decoders
     import torch
@@ -196,10 +197,16 @@ def test_our_layer_decodes_in_two_steps_what_the_whole_gives():
     x = torch.randn(1, 12, decoders.D_MODEL)
     for outputs, cuts in ((whole, (0, 12)), (steps, (0, 4, *range(5, 13)))):
         torch.manual_seed(0)
-        once, each = decoders.ours("learnable", 12)
+        once, each = decoders.ours(name, 12)
         for start, stop in itertools.pairwise(cuts):
             new = x[:, start:stop]
-            outputs.append(each(new, once(new)))
+            with torch.inference_mode():
+                tokens, places = once(new)
+                common = dict(places.common or {})
+                outputs.append(each(new, (tokens, places)))
+            # all that a layer leaves to others is counted as done once
+            assert (places.common or {}) == common
+            assert bool(common) == (stop - start == 1 and name != "learnable")
     torch.testing.assert_close(torch.cat(steps, 1), torch.cat(whole, 1), rtol=0, atol=1e-5)
 
 

@@ -899,7 +899,7 @@ def test_models_with_times_stack():
 
 
 def test_each_layer_may_have_an_encoding_of_its_own():
-    names = ["rotary", "rotary", "none", "t5", "t5"]
+    names = ["relative", "relative", "none", "t5", "t5"]
     net, x = model(TimeSeriesTransformer, names, n_layers=5), series()
     made = [one.attention.position for one in net.layers]
     assert [type(p) for p in made] == [encodings.get(name) for name in names]
@@ -911,7 +911,7 @@ def test_each_layer_may_have_an_encoding_of_its_own():
     net(x).sum().backward()
     assert made[3].values.grad.abs().sum() > 0
     # the same as layers that are put together by hand
-    twin = model(TimeSeriesTransformer, "rotary", n_layers=5)
+    twin = model(TimeSeriesTransformer, "relative", n_layers=5)
     for ours, theirs in zip(net.layers, twin.layers, strict=True):
         theirs.attention.position = ours.attention.position
     twin.load_state_dict(net.state_dict())

@@ -276,22 +276,28 @@ class Cache:
         old = self._kept
         if old is None:
             return new
-        tokens = None
+        tokens, in_place = None, self._writes_behind(new.keys)
         if old.tokens is not None and new.tokens is not None:
-            tokens = self._behind("tokens", old.tokens, new.tokens, 1)
+            tokens = self._behind("tokens", old.tokens, new.tokens, 1, in_place)
         return Kept(
-            self._behind("keys", old.keys, new.keys, 2),
-            self._behind("values", old.values, new.values, 2),
+            self._behind("keys", old.keys, new.keys, 2, in_place),
+            self._behind("values", old.values, new.values, 2, in_place),
             old.steps.joined(new.steps),
             _joined_padding(old, new),
             tokens,
         )
 
-    def _behind(self, name: str, old: Tensor, new: Tensor, axis: int) -> Tensor:
-        """Return both behind each other along an axis, in place where there is room."""
-        moves = self.window is not None  # each time another part of the room
-        if moves or torch.is_grad_enabled() or not can_look(new) or old.dtype != new.dtype:
-            return torch.cat((old, new), axis)  # what a gradient may need stays as it is
+    def _writes_behind(self, new: Tensor) -> bool:
+        """Return whether new tokens may be written where there is room behind those before.
+
+        A window takes another part of the room each time; what a gradient may need stays as it is.
+        """
+        return self.window is None and not torch.is_grad_enabled() and can_look(new)
+
+    def _behind(self, name: str, old: Tensor, new: Tensor, axis: int, in_place: bool) -> Tensor:
+        """Return both behind each other along an axis, in place or as a copy."""
+        if not in_place or old.dtype != new.dtype:
+            return torch.cat((old, new), axis)
         room = self._rooms.get(name)
         if room is None or not room.holds(old, new):
             room = _Room(old, new, axis)

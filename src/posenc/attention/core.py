@@ -111,7 +111,8 @@ class Attention(nn.Module):
         if not (
             isinstance(turned, tuple)
             and len(turned) == 2
-            and all(isinstance(one, Tensor) for one in turned)
+            and isinstance(turned[0], Tensor)
+            and isinstance(turned[1], Tensor)
         ):
             name = type(self.position).__name__
             raise ValueError(f"{name}.rotate must return queries and keys, (q, k)")

@@ -202,7 +202,7 @@ def fused_attention(
         return formula(q, k, v, mask, dropout, scale)
     width = v.shape[-1]
     if q.shape[-1] == width and not wants_gradient((q, k, v, mask)):
-        if mask is not None and mask.dtype != torch.bool:
+        if mask is not None and mask.dtype not in (torch.bool, q.dtype):
             mask = mask.to(q.dtype)
         return scaled_dot_product_attention(q, k, v, mask, dropout, scale=scale)
     learned = mask is not None and mask.requires_grad

@@ -282,7 +282,7 @@ class SelfAttention(Attention):
         else:
             check_countable(n_axes)
             steps = Steps(x.shape[1], x.device) if cache is None else cache.onward(x)
-        return Places(steps, steps, causal=self.causal, cached=cache is not None)
+        return Places(steps, steps, causal=self.causal, cached=cache is not None).for_a_pass()
 
     def _seen(
         self,

@@ -158,8 +158,10 @@ def who_sees_whom(
 def merge(bias: Tensor | None, seen: Tensor | None, q: Tensor) -> Tensor | None:
     """Return one additive or boolean attention mask of 4 axes, or None."""
     if bias is not None:
-        bias = bias.to(torch.promote_types(q.dtype, torch.float32))
-        bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
+        if bias.dtype != q.dtype or bias.dtype.itemsize < 4:
+            bias = bias.to(torch.promote_types(q.dtype, torch.float32))
+        if bias.ndim < 4:
+            bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
     if seen is None:
         return bias
     if bias is None:

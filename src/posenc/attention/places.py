@@ -1,7 +1,7 @@
 """Where tokens stand: what a layer knows of positions, and what a door may ask of it."""
 
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Hashable
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import torch
@@ -10,6 +10,8 @@ from torch import Tensor
 
 from posenc import _checks
 from posenc.attention.numerics import exporting, in_transform
+
+_Made = TypeVar("_Made")
 
 
 class Steps:
@@ -177,6 +179,8 @@ class Places:
         Or, with a cache, what `Position.kept` made of it.
     memory : dict, optional
         Where `once` keeps what it has computed: that of a cache.
+    common : dict, optional
+        Where `in_common` keeps what is the same in all layers; `for_a_pass` begins one.
 
     Attributes
     ----------
@@ -208,6 +212,7 @@ class Places:
         crossed: bool = False,
         tokens: Tensor | None = None,
         memory: dict[str, Tensor] | None = None,
+        common: dict[Hashable, Any] | None = None,
     ) -> None:
         self.of_queries = of_queries
         self.of_keys = of_keys
@@ -216,6 +221,7 @@ class Places:
         self.crossed = crossed
         self.tokens = tokens
         self.memory = memory
+        self.common = common
         self.counted = of_queries.given is None and of_keys.given is None
         self.plain = self.counted and not cached and not crossed
 
@@ -289,6 +295,29 @@ class Places:
             memory[name] = make()
         return memory[name]
 
+    def for_a_pass(self) -> "Places":
+        """Return these places for one forward pass through a layer, or through all of a model.
+
+        Where one token is decoded, layers that share an encoding then compute once what is the
+        same in each, unless a gradient may be wanted.
+        """
+        if self.cached and self.is_step:
+            traced = torch.is_grad_enabled() or torch.compiler.is_compiling() or in_transform()
+            self.common = None if traced else {}
+        return self
+
+    def in_common(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        """Return what `make` makes, once for all layers in a pass that decodes one token.
+
+        The key tells it from all else that is made in the same pass, and says what it depends on
+        besides the queries' places: whose encoding it is, and which keys there are.
+        """
+        if self.common is None:
+            return make()
+        if key not in self.common:
+            self.common[key] = make()
+        return self.common[key]
+
     def with_memory(self, memory: dict[str, Tensor]) -> "Places":
         """Return the same places with the memory of a cache."""
         other = self.over(self.of_keys, self.tokens)
@@ -305,6 +334,7 @@ class Places:
             crossed=self.crossed,
             tokens=tokens,
             memory=self.memory,
+            common=self.common,
         )
 
     def offset(self) -> Tensor:

@@ -259,7 +259,18 @@ class Position(nn.Module):
         """
         if self.is_closed(door):
             return None
-        form, name = self.form(door), f"{type(self).__name__}.{door}"
+        form = self.form(door)
+        if form is None or not form.position_only or places.common is None:
+            return self._term(door, form, places, *inputs)
+        keys = places.of_keys.first, places.of_keys.length
+        return places.in_common(
+            (self, door, *keys), lambda: self._term(door, form, places, *inputs)
+        )
+
+    def _term(
+        self, door: str, form: Form | None, places: Places, *inputs: Tensor
+    ) -> Term | Callable[[Tensor], Tensor] | None:
+        name = f"{type(self).__name__}.{door}"
         if form is None or not (places.plain or form.anywhere):
             added = self.through(door, places, *inputs)
             if added is None or (door == "mix" and callable(added)):

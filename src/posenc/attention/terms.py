@@ -62,6 +62,8 @@ class Term:
         self.door = door
         self._makes = {"dense": dense} if short is None else {"dense": dense, "short": short}
         self._made: dict[str, Short] = {}
+        self._dense: Tensor
+        self._fitting: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, added: Tensor, door: str) -> "Term":
@@ -70,13 +72,16 @@ class Term:
 
     def dense(self, q: Tensor, k: Tensor) -> Tensor:
         """Return the matrix, or raise ValueError unless it holds numbers for all weights."""
-        added = numbers(self._once("dense"), self.door)
         weights = (*q.shape[:3], k.shape[2])
+        if self._fitting == weights:  # in decoding, to check once more takes time
+            return self._dense
+        added = numbers(self._once("dense"), self.door)
         if not _broadcasts(added.shape, weights):
             raise ValueError(
                 f"{self.door} must return a tensor that broadcasts to (batch, heads, "
                 f"queries, keys) = {tuple(weights)}, got shape {tuple(added.shape)}"
             )
+        self._dense, self._fitting = added, weights
         return added
 
     def short(self) -> Short:
@@ -208,7 +213,7 @@ class _ByOffset(Form):
         queries, keys = places.of_queries, places.of_keys
         first = keys.first - queries.first
         if places.keeps and places.is_step and first == 1 - keys.length and self._goes_on:
-            return self._kept(position, places)[:, None]
+            return self._kept(position, places)[None, :, None]
         line = torch.arange(first - queries.length + 1, first + keys.length, device=keys.device)
         return toeplitz(self._line(position, line, places), queries.length)
 

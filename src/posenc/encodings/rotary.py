@@ -1,6 +1,6 @@
 """Rotary encoding: queries and keys turn with their position."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from torch import Tensor
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.places import Steps, constants
-from posenc.attention.turning import check_pairing, turn, waves
+from posenc.attention.turning import check_pairing, turn, turner, waves
 from posenc.encodings.stretching import Stretching
 
 _Turns = TypeVar("_Turns", Tensor, np.ndarray)
@@ -96,6 +96,11 @@ class Rotary(Position):
     cos: Tensor
     sin: Tensor
 
+    @property
+    def shared(self) -> bool:
+        """Whether one module serves every layer of a model: unless a derived class learns."""
+        return next(self.parameters(), None) is None
+
     def __init__(
         self,
         d_model: int,
@@ -133,14 +138,26 @@ class Rotary(Position):
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
         places = places or Places.of(q)
+        same = places.of_keys is places.of_queries
+        if same and places.common is not None:  # few calls are faster than small ones
+            both = self.turner(places, q)(torch.cat((q, k), 1))
+            q, k = both.split_with_sizes((q.shape[1], k.shape[1]), 1)
+            return q, k
         omega = self._omega_now(places)
         turns = self._cos_sin(places.of_queries, omega)
-        same = places.of_keys is places.of_queries
-        if same and places.is_step:  # few calls are faster than small ones
-            both = self._turned(torch.cat((q, k), 1), turns)
-            return both[:, : q.shape[1]], both[:, q.shape[1] :]
         others = turns if same else self._cos_sin(places.of_keys, omega)
         return self._turned(q, turns), self._turned(k, others)
+
+    def turner(self, places: Places, like: Tensor) -> Callable[[Tensor], Tensor]:
+        """Return what turns a token that is decoded, made once for all layers of a model."""
+
+        def make() -> Callable[[Tensor], Tensor]:
+            turns = self._cos_sin(places.of_queries, self._omega_now(places))
+            if self.first:
+                return lambda x: self._turned(x, turns)
+            return turner(*turns, self.pairing, like)
+
+        return places.in_common((self, like.dtype), make)
 
     def _turned(self, x: Tensor, turns: tuple[Tensor, Tensor]) -> Tensor:
         """Return queries or keys whose dimensions from the first one on have turned."""

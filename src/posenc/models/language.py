@@ -247,7 +247,7 @@ class LanguageModel(RandomPlaces):
         else:
             check_countable(self.n_axes)
             steps = self._counted(x, caches, padding, documents)
-        return Places(steps, steps, causal=True, cached=caches is not None)
+        return Places(steps, steps, causal=True, cached=caches is not None).for_a_pass()
 
     def _counted(
         self,

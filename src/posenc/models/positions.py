@@ -36,7 +36,8 @@ def for_layers(
 
     Encodings are all the same if shared, else each with its own start. In a list equal entries are
     shared alike, and each is embedded where it stands first, or wherever it stands if it says so.
-    `d_heads` says how wide the heads of each layer are where that is not `d_model / n_heads`.
+    `d_heads` says how wide the heads of each layer are where that is not `d_model / n_heads`; an
+    encoding that shares by itself does so where it fits.
     """
     if options is not None and not isinstance(options, Mapping):
         raise ValueError(
@@ -57,13 +58,19 @@ def for_layers(
             made.expect_class_token()
         return made
 
+    def shares(made: Position, layer: int) -> bool:
+        """Return whether an encoding of an earlier layer serves this one, too."""
+        if shared is not None:
+            return shared
+        return made.shared and _fits(made, widths[layer] or d_model // n_heads)
+
     if isinstance(position, Sequence) and not isinstance(position, str):
         _check_list(position, n_layers, options)
-        return _listed(position, make, shared)
+        return _listed(position, make, shares)
     positions = [make(position, 0)]
     first = positions[0]
     for layer in range(1, n_layers):
-        if first.shared if shared is None else shared:
+        if shares(first, layer):
             positions.append(first)
         elif isinstance(position, Position):
             positions.append(deepcopy(first))
@@ -75,19 +82,24 @@ def for_layers(
 def _listed(
     entries: Sequence[OnePosition],
     make: Callable[[OnePosition, int], Position],
-    shared: bool | None,
+    shares: Callable[[Position, int], bool],
 ) -> tuple[list[Position], list[bool]]:
     """Return the encodings of a list, and which of them are embedded."""
     positions: list[Position] = []
     known: dict[object, Position] = {}
     for layer, entry in enumerate(entries):
         key = entry if isinstance(entry, str) else id(entry)
-        made = known[key] if key in known else make(entry, layer)
-        if isinstance(entry, Position) or (made.shared if shared is None else shared):
-            known[key] = made
+        made = known.get(key)
+        if made is None or not (isinstance(entry, Position) or shares(made, layer)):
+            made = known[key] = make(entry, layer)
         positions.append(made)
     new = [all(one is not old for old in positions[:i]) for i, one in enumerate(positions)]
     return positions, [n or p.embed_every_layer for n, p in zip(new, positions, strict=True)]
+
+
+def _fits(made: Position, d_head: int) -> bool:
+    """Return whether an encoding serves heads of this width, which one of tokens does not see."""
+    return made.d_head == d_head or set(made.doors()) <= {"embed"}
 
 
 def _check_list(
