@@ -34,16 +34,23 @@ def test_the_page_is_what_the_code_says():
     assert f"Trainings `{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`" in PAGE
 
 
-def test_a_draft_says_that_it_is_one():
-    assert not protocol.FROZEN
-    assert "**This is a draft and not frozen.**" in PAGE
-    assert not [*(ROOT / "results" / "edition-3").glob("*.jsonl")]
+def test_it_is_frozen_and_its_hashes_stay():
+    assert protocol.FROZEN == "2026-11-27"
+    assert (protocol.HASH, protocol.ANALYSIS_HASH) == ("TRAINING", "ANALYSIS")
+    assert f"Frozen on {protocol.FROZEN}, before anything was trained on an unused set" in PAGE
+
+
+def test_what_is_stored_belongs_to_this_protocol():
+    for path in (ROOT / "results" / "edition-3").glob("*.jsonl"):
+        stored = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert {record["protocol"] for record in stored} == {protocol.HASH}
 
 
 def test_no_edition_has_read_the_unused_sets():
     assert len(sets.UNUSED) == len(set(sets.UNUSED)) == 16
     assert not set(sets.UNUSED) & {*DATASETS, *sets.SURVEY}
-    read = {path.stem.split("-")[-1] for path in (ROOT / "results").rglob("*.jsonl")}
+    stored = (ROOT / "results").rglob("*.jsonl")
+    read = {path.stem.split("-")[-1] for path in stored if path.parent.name != "edition-3"}
     assert {"Adiac", "Libras"} <= read
     assert not set(sets.UNUSED) & read
     left = (*sets.NOT_TUNED, *sets.LONG, *sets.TOO_FEW)

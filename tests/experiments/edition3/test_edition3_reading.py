@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from posenc.audit import printed
+from posenc.audit.survey import trained
 from posenc.bench import records
 from posenc.data import recorded_facts
 from posenc.experiments.edition3 import claims, protocol, reading
@@ -166,6 +167,11 @@ def test_the_printed_order_is_that_of_the_surveys_table_4():
     }
     worst_first = sorted(ranks, key=lambda name: -ranks[name])
     assert tuple(ours[name] for name in worst_first) == claims.PRINTED_ORDER
+
+
+def test_margins_of_claims_are_the_ledgers():
+    ledger = trained.GAIN_MARGIN, trained.TAU_MARGIN, trained.TREND_MARGIN
+    assert ledger == (claims.MARGIN, claims.TAU_MARGIN, claims.TREND_MARGIN)
 
 
 @pytest.mark.parametrize(("sign", "wanted"), [(1, "ahead"), (-1, "behind")])

@@ -94,7 +94,15 @@ itself one set with five trainings decides differences of \
 {", ".join(sets.LONG)} have more than 300 steps and wait for a GPU; no answer counts them. \
 {sets.SHARED[0]} has \
 {recorded_facts(sets.SHARED[0]).repeats[2]} test series that also stand in its training part: \
-equal series stay on one side of every deal, and the official split is not used."""
+equal series stay on one side of every deal, and the official split is not used. What is held out \
+for validation may still hold a copy of a training series, in sets with such copies \
+({_copies()})."""
+
+
+def _copies() -> str:
+    """Return the sets in which series occur more than once."""
+    facts = [recorded_facts(name) for name in (*sets.UNUSED, *sets.SURVEY)]
+    return ", ".join(one.name for one in facts if any(one.repeats))
 
 
 def _validation(stored: dict[str, Any]) -> str:
@@ -210,8 +218,8 @@ def _claims(stored: dict[str, Any]) -> str:
 {table}
 
 *Effect* and *margin* are what is shown four times of five, as for the questions: of Kendall's tau \
-for S19, in points for the others (for S20 of each trend). What is trained is trained on the six \
-sets of the survey, with a token a step.
+for S19, in points for the others (for S20 of each trend). Margins are those of the ledger. What \
+is trained is trained on the six sets of the survey, with a token a step.
 
 The ledger's verdicts on these four rest on the second edition: other sets, and encodings that \
 were not what the sources define. They stay. Beside them we write what comes of the sources' own \

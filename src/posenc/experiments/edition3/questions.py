@@ -127,7 +127,7 @@ QUESTIONS = {
             ("convtran", "tape + erpe", "erpe"),
             ("convtran", "convtran, none", "over none, erpe"),
         ),
-        7,
+        12,
         layers=(1,),
     ),
     "tokens": Question(
