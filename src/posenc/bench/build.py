@@ -90,7 +90,7 @@ def find_model(name: str) -> type[Model]:
     if not colon:
         return MODELS[_checks.choice("model", name, MODELS)]
     found = getattr(importlib.import_module(module_name), class_name, None)
-    if not (inspect.isclass(found) and issubclass(found, tuple(MODELS.values()))):
+    if not (inspect.isclass(found) and issubclass(found, Model)):
         raise ValueError(
             f"model {name!r} must name a class derived from {' or '.join(_names(MODELS))}, "
             f"got {found!r}"

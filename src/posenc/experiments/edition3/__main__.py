@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from posenc import _checks, data
 from posenc.bench import jobs, local
@@ -66,7 +67,9 @@ def places_of(dataset: str, planned: dict[tuple[str, str, int], int]) -> list[Pl
 
 def _rehearsed(places: Sequence[Place], steps: int) -> list[Place]:
     """Return cells of a few steps and one training, which belong to no protocol."""
-    short = dict.fromkeys(("steps", "least_steps", "patience_steps", "check_every"), steps)
+    short: dict[str, Any] = dict.fromkeys(
+        ("steps", "least_steps", "patience_steps", "check_every"), steps
+    )
     return [(replace(one, profile=REHEARSAL, protocol="", **short), 1) for one, _ in places]
 
 

@@ -140,7 +140,7 @@ def of_claim(one: Claim) -> dict[str, dict[str, float]]:
     rows = {}
     for name, x in claims.facts_of_trends(one.datasets).items():
         if np.ptp(x):
-            spread = np.linalg.norm(claims.slope_weights(x))
+            spread = float(np.linalg.norm(claims.slope_weights(x)))
             rows[name] = _by_error(within * spread / math.sqrt(r), n * (r - 1), 3)
     return rows
 

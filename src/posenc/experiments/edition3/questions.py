@@ -143,8 +143,9 @@ QUESTIONS = {
 def cells() -> dict[tuple[str, str, int], int]:
     """Return {(data set, encoding, layers): trainings} of all questions and claims, each once."""
     found: dict[tuple[str, str, int], int] = {}
-    asked = [
-        (one.datasets, sorted(one.names), one.layers, one.resamples) for one in QUESTIONS.values()
+    asked: list[tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...], int]] = [
+        (one.datasets, tuple(sorted(one.names)), one.layers, one.resamples)
+        for one in QUESTIONS.values()
     ]
     asked += [(one.datasets, one.encodings, (2,), one.resamples) for one in CLAIMS.values()]
     for datasets, names, layers, n in asked:

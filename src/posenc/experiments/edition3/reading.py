@@ -217,27 +217,16 @@ def answered(
     every = [_Mean.of(np.asarray(one, float)) for one in differences.values()]
     p_values = holm([one.p_value() for one in every])
     p_equal = holm([one.p_equal(margin) for one in every])
-    return tuple(
-        Answer(
-            title,
-            one.value,
-            *one.interval(),
-            float(p),
-            float(equal),
-            said(one.value, p < LEVEL, equal < LEVEL),
-            _over_sets(table),
-            n_failed,
+    answers = []
+    for i, (title, table) in enumerate(differences.items()):
+        mean, (low, high) = every[i], every[i].interval()
+        p, equal = float(p_values[i]), float(p_equal[i])
+        outcome = said(mean.value, p < LEVEL, equal < LEVEL)
+        n_failed = failed[i] if failed else 0
+        answers.append(
+            Answer(title, mean.value, low, high, p, equal, outcome, _over_sets(table), n_failed)
         )
-        for title, table, one, p, equal, n_failed in zip(
-            differences,
-            differences.values(),
-            every,
-            p_values,
-            p_equal,
-            failed or [0] * len(every),
-            strict=True,
-        )
-    )
+    return tuple(answers)
 
 
 def said(estimate: float, differs: bool, equal: bool) -> str:
@@ -314,12 +303,12 @@ def _trends(one: Claim, gains: NDArray[np.float64], failed: int) -> tuple[Answer
         if not np.ptp(x):
             continue
         slope = _Mean.weighted(gains, claims.slope_weights(x))
+        low, high = slope.interval()
         line = stats.linregress(x, gains.mean(1))
         half = float(stats.t.isf(LEVEL / 2, len(x) - 2)) * line.stderr
         over = line.slope, line.slope - half, line.slope + half
-        answers.append(
-            Answer(name, slope.value, *slope.interval(), math.nan, math.nan, "shown", over, failed)
-        )
+        none = math.nan
+        answers.append(Answer(name, slope.value, low, high, none, none, "shown", over, failed))
     return tuple(answers)
 
 
