@@ -12,7 +12,7 @@ from posenc.audit import printed
 from posenc.audit.survey import trained
 from posenc.bench import records
 from posenc.data import recorded_facts
-from posenc.experiments.edition3 import claims, protocol, reading
+from posenc.experiments.edition3 import claims, protocol, reading, sets
 from posenc.experiments.edition3.claims import CLAIMS
 from posenc.experiments.edition3.questions import QUESTIONS, TEN
 from posenc.experiments.edition3.reading import Scored, answered
@@ -143,6 +143,17 @@ def test_a_family_is_not_answered_in_part():
     assert lines == [f"ahead: not answered, 1 trainings are missing ({gone[0]} 1)"]
 
 
+def test_the_longest_sets_are_shown_and_not_tested():
+    one = replace(QUESTIONS["ahead"], datasets=sets.LONG)
+    found = trainings(one, lambda _, name, __: 0.05 * (name == "erpe"))
+    answers = reading.longest(found).answers
+    assert [a.outcome for a in answers] == ["shown", "shown"]
+    assert all(math.isnan(a.p_value) and math.isnan(a.p_equal) for a in answers)
+    assert answers[0].low < 0.05 < answers[0].high
+    del found[sets.LONG[0], "tpe", 2, 1]
+    assert reading.longest(found).missing == ((sets.LONG[0], "tpe", 2, 1),)
+
+
 def claimed(one, accuracy, noise=0.001):
     rng = np.random.default_rng(0)
     return {
@@ -245,6 +256,12 @@ def test_trainings_are_known_by_what_was_trained(cell):
     found = reading.scored(stored)
     assert list(found) == [("RacketSports", name, 1 + (i > 0), 1) for i, name in enumerate(names)]
     assert found["RacketSports", "relative", 2, 1].accuracy == round(0.2 * 152) / 152
+
+
+def test_how_often_tuning_ends_at_the_top_is_counted(cell):
+    top = max(protocol.RATES)
+    cells = [replace(cell("erpe", r=r), learning_rate=top) for r in (1, 2)] + [cell("tpe")]
+    assert reading.at_top([record(one) for one in cells]) == (1, 2)
 
 
 def test_other_protocols_trials_and_doubles_do_not_count(cell):

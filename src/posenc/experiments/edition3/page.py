@@ -364,8 +364,9 @@ $ python -m posenc.experiments.edition3.gpu --seconds {gpu.SECONDS:g} --workers 
 **This has not been run.** It trains the short rows of tier {gpu.TIER} of the second edition \
 (today's encodings, and the larger model, with a token a step), by that edition's protocol and \
 into its files, and then the three longest sets of this one: {names}, {GPU_RESAMPLES} deals each, \
-{sum(n.values())} trainings and {budget.N_TRIALS * len(n)} trials. No answer counts them. They are \
-shown beside *ahead*. It stops in time, and the same command goes on from there."""
+{sum(n.values())} trainings and {budget.N_TRIALS * len(n)} trials. No answer counts them. Their \
+differences are shown beside *ahead*, with intervals and no test. It stops in time, and the same \
+command goes on from there."""
 
 
 if __name__ == "__main__":

@@ -82,6 +82,9 @@ ANALYSIS: dict[str, Any] = {
     "failed": "a training that fails when tried twice counts as a guess, one in as many as there "
     "are classes; choosing passes over it",
     "missing": "a family is answered once all of its trainings are there, and not in part",
+    "longest sets": "the pairs of ahead on the sets that wait for a GPU: means and intervals, no "
+    "test, counted by no answer",
+    "rates": "how many cells were tuned to the highest rate is told beside the answers",
     "ten": TEN,
     "families": {
         title: {

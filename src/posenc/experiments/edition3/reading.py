@@ -11,7 +11,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +25,12 @@ from posenc.bench.store import Store, unique
 from posenc.bench.tuning import worth
 from posenc.data import recorded_facts
 from posenc.experiments import digests, results
-from posenc.experiments.edition3 import claims, protocol
+from posenc.experiments.edition3 import claims, protocol, sets
 from posenc.experiments.edition3.claims import CLAIMS, Claim
 from posenc.experiments.edition3.questions import (
     CHOSEN,
     ENCODINGS,
+    GPU_RESAMPLES,
     MODEL,
     MODELS,
     QUESTIONS,
@@ -312,11 +313,29 @@ def _trends(one: Claim, gains: NDArray[np.float64], failed: int) -> tuple[Answer
     return tuple(answers)
 
 
+def longest(found: Mapping[Cell, Scored]) -> Family:
+    """Return the pairs of `ahead` on the sets that wait for a GPU, shown and not tested."""
+    asked = QUESTIONS["ahead"]
+    here = replace(asked, datasets=sets.LONG, resamples=GPU_RESAMPLES)
+    family = question(here, found)
+    shown = (
+        replace(one, p_value=math.nan, p_equal=math.nan, outcome="shown") for one in family.answers
+    )
+    return replace(family, answers=tuple(shown))
+
+
 def answers(records: Iterable[dict]) -> dict[str, Family]:
-    """Return all families by their titles: the questions, then the claims."""
+    """Return all families by their titles: the questions, the claims, and what no answer counts."""
     found = scored(records)
     asked = {title: question(one, found) for title, one in QUESTIONS.items()}
-    return asked | {name: claim(one, found) for name, one in CLAIMS.items()}
+    claimed = {name: claim(one, found) for name, one in CLAIMS.items()}
+    return asked | claimed | {"ahead, on the longest sets": longest(found)}
+
+
+def at_top(records: Iterable[dict]) -> tuple[int, int]:
+    """Return how many tuned cells stand at the highest rate of the grid, and how many there are."""
+    rates = {_cell(r)[:3]: r["settings"]["learning_rate"] for r in records if _counts(r)}
+    return sum(rate == max(protocol.RATES) for rate in rates.values()), len(rates)
 
 
 def load_trainings(folder: Path | None = None) -> list[dict]:
@@ -372,12 +391,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.lock:
             print(f"written: {lock(options.folder)}")
-        found = answers(load_trainings(options.folder))
+        records = load_trainings(options.folder)
+        found = answers(records)
     except (ValueError, OSError) as error:
         print(f"posenc.experiments.edition3.reading: {error}", file=sys.stderr)
         return 2
     for title, family in found.items():
         print("\n".join(_lines(title, family)))
+    n_top, n_cells = at_top(records)
+    print(f"{n_top} of {n_cells} cells were tuned to the highest rate of the grid")
     return 0
 
 
