@@ -41,16 +41,11 @@ def text() -> str:
 
 
 def _head() -> str:
-    state = (
-        f"Frozen on {protocol.FROZEN}, before anything was trained on an unused set."
-        if protocol.FROZEN
-        else "**This is a draft and not frozen.** Nothing has been trained, and both hashes change "
-        "until a day stands here."
-    )
     return f"""\
 # The protocol of the third edition
 
-{state} Trainings `{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`: both are computed from \
+Frozen on {protocol.FROZEN}, before anything was trained on an unused set. Trainings \
+`{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`: both are computed from \
 `posenc.experiments.edition3.protocol`, and this page is written by \
 `python -m posenc.experiments.edition3.page`, which a test compares.
 
