@@ -24,15 +24,18 @@ from posenc.bench.settings import Settings
 from posenc.data import Dataset
 
 Model = models.TimeSeriesTransformer | models.PatchTransformer
-MODELS = {"time_series": models.TimeSeriesTransformer, "patch": models.PatchTransformer}
+MODELS: dict[str, type[Model]] = {
+    "time_series": models.TimeSeriesTransformer,
+    "patch": models.PatchTransformer,
+}
 
 
 def model(settings: Settings, n_channels: int, n_classes: int, length: int) -> Model:
     """Return the model of a cell, with the initial weights of its seed."""
-    cls = MODELS[_checks.choice("model", settings.model, MODELS)]
-    options: dict[str, Any] = (
-        {"patch": min(settings.patch, length)} if settings.model == "patch" else {}
-    )
+    cls = find_model(settings.model)
+    options: dict[str, Any] = {}
+    if issubclass(cls, models.PatchTransformer):
+        options["patch"] = min(settings.patch, length)
     if settings.norm != "own":
         options["norm"] = settings.norm
     with torch.random.fork_rng(devices=[]):
@@ -77,7 +80,26 @@ def check_gaps(settings: Settings, part: Dataset) -> None:
 
 def n_tokens(settings: Settings, length: int) -> int:
     """Return the number of tokens that attention sees."""
-    return length if settings.model == "time_series" else -(-length // settings.patch)
+    patched = issubclass(find_model(settings.model), models.PatchTransformer)
+    return -(-length // settings.patch) if patched else length
+
+
+def find_model(name: str) -> type[Model]:
+    """Return the class of a model: a name of `MODELS`, or "module:Class" derived from one."""
+    module_name, colon, class_name = name.partition(":")
+    if not colon:
+        return MODELS[_checks.choice("model", name, MODELS)]
+    found = getattr(importlib.import_module(module_name), class_name, None)
+    if not (inspect.isclass(found) and issubclass(found, Model)):
+        raise ValueError(
+            f"model {name!r} must name a class derived from {' or '.join(_names(MODELS))}, "
+            f"got {found!r}"
+        )
+    return found
+
+
+def _names(classes: Mapping[str, type]) -> list[str]:
+    return [cls.__name__ for cls in classes.values()]
 
 
 def position(settings: Settings) -> Callable[[int, int, int], Position]:

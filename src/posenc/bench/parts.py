@@ -10,10 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from posenc import data
+from posenc import _checks, data
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
 from posenc.data.lost_samples import lose_samples
+from posenc.data.resamples import halves
 from posenc.encodings import with_window_statistics
 
 
@@ -172,13 +173,19 @@ def _quartiles(part: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return middle, np.where(high > low, high - low, 1.0)
 
 
+DEALS = {"official": data.resample, "halves": halves}
+"""How a resample deals out the series: in the official sizes, or in halves of each class."""
+
+
 def _resampled(name: str, options: dict[str, Any], resample: int) -> tuple[Dataset, Dataset]:
     """Return both parts of a resample; steps are lost behind it, as equal series stay together."""
+    deal = options.pop("deal", "official")
+    again = DEALS[_checks.choice(f"option deal of {name}", deal, DEALS)]
     losses = options if resample and "lost" in options else {}
     kept = {} if losses else options
     train, test = (data.load(name, split, **kept) for split in data.SPLITS)
-    if resample:
-        train, test = data.resample(train, test, resample)
+    if resample or again is not data.resample:
+        train, test = again(train, test, resample)
     if losses:
         train, test = map(partial(lose_samples, **losses), (train, test), data.SPLITS)
     return train, test

@@ -47,7 +47,7 @@ class Settings:
     Parameters
     ----------
     encoding, model, dataset : str
-        Names; an encoding may also be "module:Class".
+        Names; an encoding or a model may also be "module:Class".
     seed : int
         Seeds the initial weights, the order of the batches and the dropout.
     profile : str
@@ -55,7 +55,8 @@ class Settings:
     encoding_options : mapping
         Options of the encoding, handed to its constructor.
     dataset_options : mapping
-        Options of a synthetic data set, or what a real one loses (`posenc.data.lost_samples`).
+        Options of a synthetic data set, or what a real one loses (`posenc.data.lost_samples`);
+        `deal="halves"` lets resamples have half of each class in either part.
     encoding_source : str
         Fingerprint of the encoding's code, so that an edited one is trained anew.
     scale : str
@@ -96,7 +97,7 @@ class Settings:
     schedule : str
         After the rise, "cosine" falls to 0 over the most steps, "constant" stays.
     resample : int
-        0 is the official split, 1 and up are `posenc.data.resample`.
+        0 is the official split, 1 and up are `posenc.data.resample`, or deals in halves.
     tuned : str
         How learning rate and scale were chosen for each encoding, such as "4 trials of 500
         steps"; empty if they were given.

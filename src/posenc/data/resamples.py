@@ -10,6 +10,9 @@ here identical series stay together, whatever the official split did with them.
 Where series come in groups (subjects, recordings), whole groups are dealt out: as many to the test
 part as there are officially, so sizes and class counts agree only about. Some sets have nothing but
 their official split, see `official_only`.
+
+A training part of twenty series leaves five to choose by. `halves` deals out the same series in two
+parts of about one size.
 """
 
 from dataclasses import replace
@@ -98,14 +101,79 @@ def resample(train: Dataset, test: Dataset, r: int, *, seed: int = 0) -> tuple[D
     same = identities((both,))[0]
     if both.groups is None:
         how = "sizes and class counts as official"
-        chosen = _deal_series(both.y, same, is_official_train, bits)
+        chosen = _deal_series(both.y, same, np.bincount(train.y, minlength=both.n_classes), bits)
     else:
         how = "whole groups, as many as officially"
         chosen = _deal_groups(both, same, is_official_train, bits)
     said = f"resample {r} (seed {seed}) of both official parts: {how}"
+    return _parted(both, chosen, (train, test), said)
+
+
+def halves(train: Dataset, test: Dataset, r: int, *, seed: int = 0) -> tuple[Dataset, Dataset]:
+    """Return deal `r` of a data set: half of the series of each class for either part.
+
+    Of an odd number the test part gets one more. Identical series stay together.
+
+    Parameters
+    ----------
+    train, test : Dataset
+        The official parts, as `load` returns them.
+    r : int
+        At least 1, as no official split has such sizes. Equal `r` and `seed` deal equally
+        everywhere.
+    seed : int
+        Another seed gives another series of deals.
+
+    Returns
+    -------
+    tuple of (Dataset, Dataset)
+
+    Raises
+    ------
+    ValueError
+        If `r` or `seed` is out of range, if the parts do not belong together, if series come in
+        groups, which must not be divided, if the set has only its official split or a class only
+        one series, or if no draw halves each class with identical series kept together.
+
+    Examples
+    --------
+    >>> x = np.arange(7, dtype=np.float32).reshape(7, 1, 1)
+    >>> mine = Dataset(x, np.array([0, 0, 0, 0, 1, 1, 1]), ("low", "high"), "mine", "made here")
+    >>> train, test = halves(mine.take([0, 4]), mine.take([1, 2, 3, 5, 6]), 1)
+    >>> np.bincount(train.y).tolist(), np.bincount(test.y).tolist()
+    ([2, 1], [2, 2])
+    """
+    r, seed = _checks.count("r", r, minimum=1), _checks.count("seed", seed)
+    _check_parts(train, test)
+    reason = official_only(train.name)
+    if reason:
+        raise ValueError(f"{train.name} cannot be dealt in halves: {reason}")
+    both = _pool(train, test)
+    if both.groups is not None:
+        raise ValueError(
+            f"{train.name} cannot be dealt in halves: its series come in groups, which must not be "
+            "divided; use resample"
+        )
+    counts = np.bincount(both.y, minlength=both.n_classes)
+    if (counts == 1).any():
+        alone = both.classes[int(np.flatnonzero(counts == 1)[0])]
+        raise ValueError(
+            f"each class must have two series at least to be halved, got one of {alone!r} in "
+            f"{train.name}"
+        )
+    bits = np.random.PCG64([seed, r])
+    chosen = _deal_series(both.y, identities((both,))[0], counts // 2, bits)
+    said = f"deal {r} (seed {seed}) of both official parts: half of each class"
+    return _parted(both, chosen, (train, test), said)
+
+
+def _parted(
+    both: Dataset, chosen: NDArray[np.bool_], official: tuple[Dataset, Dataset], said: str
+) -> tuple[Dataset, Dataset]:
+    """Return the chosen series and the others, and say in both how they were dealt out."""
     new_train, new_test = (
         _without_idle_mask(replace(both.take(rows), provenance=f"{said}; {part.provenance}"))
-        for rows, part in ((chosen, train), (~chosen, test))
+        for rows, part in zip((chosen, ~chosen), official, strict=True)
     )
     return new_train, new_test
 
@@ -155,14 +223,12 @@ def _without_idle_mask(part: Dataset) -> Dataset:
 def _deal_series(
     y: NDArray[np.int64],
     same: NDArray[np.int64],
-    is_official_train: NDArray[np.bool_],
+    wanted: NDArray[np.int64],
     bits: np.random.PCG64,
 ) -> NDArray[np.bool_]:
-    """Return which series are for training: official class counts, equal `same` on one side."""
-    n_classes = int(y.max()) + 1
-    wanted = np.bincount(y[is_official_train], minlength=n_classes)
+    """Return which series are for training: as many of each class, equal `same` on one side."""
     # how many series of each class are one and the same: (n_different, n_classes)
-    held = np.zeros((int(same.max()) + 1, n_classes), dtype=np.int64)
+    held = np.zeros((int(same.max()) + 1, len(wanted)), dtype=np.int64)
     np.add.at(held, (same, y), 1)
     for _ in range(ATTEMPTS):
         left, taken = wanted.copy(), np.zeros(len(held), dtype=bool)
@@ -173,7 +239,7 @@ def _deal_series(
         if not left.any():
             return taken[same]
     raise ValueError(
-        f"no draw out of {ATTEMPTS} gives the official class counts {wanted.tolist()} with "
+        f"no draw out of {ATTEMPTS} gives the class counts {wanted.tolist()} with "
         f"identical series kept together"
     )
 

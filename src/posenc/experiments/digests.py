@@ -29,8 +29,11 @@ def digest(path: Path, n_lines: int | None = None) -> str:
     return f"{len(lines)} lines, {hashed[:16]}"
 
 
-def check(path: Path, folder: Path) -> None:
-    """Raise ValueError if lines of a file of results are not those that the edition was made of."""
+def check(path: Path, folder: Path, command: str = "") -> None:
+    """Raise ValueError if lines of a file of results are not those that the edition was made of.
+
+    `command` is what locks them anew, by default that of edition 2.
+    """
     edition = folder / FILE
     if not edition.is_file():
         return
@@ -43,7 +46,7 @@ def check(path: Path, folder: Path) -> None:
         raise ValueError(
             f"{path} must begin with the scores that edition {name} was made of ({wanted}), got "
             f"{there}: a line was changed or taken away. Take the file back from version control; "
-            f"if the change is meant, run {COMMAND} {name}"
+            f"if the change is meant, run {command or f'{COMMAND} {name}'}"
         )
 
 

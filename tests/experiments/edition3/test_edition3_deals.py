@@ -1,68 +1,76 @@
-"""The deals in halves: sizes, classes, and what stays together."""
+"""What the engine trains of the unused sets: deals in halves, which share nothing."""
 
 import os
 
 import numpy as np
 import pytest
+import torch
 
 from posenc import data
+from posenc.bench import parts
+from posenc.bench.settings import Settings
 from posenc.data import repeats
-from posenc.data.dataset import Dataset
-from posenc.experiments.edition3 import deals, sets
+from posenc.data.resamples import halves
+from posenc.experiments.edition3 import measured, sets
+
+CPU = torch.device("cpu")
+HALVES = {"deal": "halves"}
+needs_sets = pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs the sets")
 
 
-def made(labels, first, masked=False):
-    y = np.array(labels, dtype=np.int64)
-    x = np.repeat(np.arange(first, first + len(y), dtype=np.float32), 4).reshape(-1, 4, 1)
-    mask = np.arange(4) < 3 + np.zeros((len(y), 1)) if masked else None
-    return Dataset(x, y, ("a", "b"), "made", "made", mask)
+def cell(dataset, **changes):
+    return Settings("none", "time_series", dataset, max_cases=0, **changes)
 
 
-def pair(masked=False):
-    return made([0, 0, 1], 0, masked), made([0, 0, 0, 1, 1, 1, 1], 3)
-
-
-def places(part):
-    return part.x[:, 0, 0].astype(int).tolist()
-
-
-@pytest.mark.parametrize("r", [1, 2, 3])
-def test_each_class_is_halved_and_each_series_has_one_place(r):
-    first, second = deals.halves(*pair(), r)
-    assert np.bincount(first.y).tolist() == [2, 2]
-    assert np.bincount(second.y).tolist() == [3, 3]
-    assert sorted(places(first) + places(second)) == list(range(10))
-
-
-def test_deals_differ_and_can_be_made_again():
-    made_of = [tuple(places(deals.halves(*pair(), r)[0])) for r in range(1, 7)]
-    assert len(set(made_of)) > 3
-    assert tuple(places(deals.halves(*pair(), 1)[0])) == made_of[0]
-
-
-def test_masks_go_with_their_series():
-    masked = {0: 0, 1: 0}
-    for r in range(1, 4):
-        for side, part in enumerate(deals.halves(*pair(masked=True), r)):
-            short = np.array(places(part)) < 3
-            real = np.full((len(part), 4), True) if part.mask is None else part.mask
-            np.testing.assert_array_equal(real.sum(1), 4 - short)
-            masked[side] += short.sum()
-    assert min(masked.values()) > 0
-
-
-def test_the_official_split_is_no_deal():
-    with pytest.raises(ValueError, match="r must be at least 1"):
-        deals.halves(*pair(), 0)
-
-
-@pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs the sets")
+@needs_sets
 @pytest.mark.parametrize("name", sets.COUNTED)
 def test_the_unused_sets_can_be_dealt_and_share_nothing(name):
-    parts = data.load(name, "train"), data.load(name, "test")
-    for r in range(1, 6):
-        first, second = deals.halves(*parts, r)
-        assert len(first) + len(second) == len(parts[0]) + len(parts[1])
+    official = data.load(name, "train"), data.load(name, "test")
+    for r in (1, 5, 1000):
+        first, second = halves(*official, r)
+        assert len(first) + len(second) == len(official[0]) + len(official[1])
         assert 0 <= len(second) - len(first) <= first.n_classes
         assert repeats.count(first, second)[2] == 0
         assert len(data.split_validation(first, 0.25, seed=r)[1]) >= 20
+    n = measured.sizes(name)
+    sizes = n.train + n.validation, n.test
+    assert np.abs(np.subtract(sizes, (len(first), len(second)))).max() <= first.n_classes
+
+
+@needs_sets
+def test_the_set_with_four_shared_series_parts_none_of_them():
+    [name] = sets.SHARED
+    official = [data.load(name, split) for split in data.SPLITS]
+    assert repeats.count(*official)[2] == 4
+    both = np.bincount(np.concatenate([part.y for part in official]))
+    for r in (1, 2, 1000):
+        first, second = halves(*official, r)
+        assert repeats.count(first, second)[2] == 0
+        np.testing.assert_array_equal(np.bincount(first.y), both // 2)
+
+
+@needs_sets
+def test_the_engine_deals_in_halves_and_resamples_can_share_a_stack():
+    name = sets.SHARED[0]
+    official = [data.load(name, split) for split in data.SPLITS]
+    cells = [cell(name, resample=r, split_seed=r, seed=r, dataset_options=HALVES) for r in (1, 2)]
+    alone = parts.load_parts(cells[0], CPU)
+    first, second = halves(*official, 1)
+    assert len(alone.train) + len(alone.validation) == len(first)
+    np.testing.assert_array_equal(alone.test.y[0], second.y)
+    together = parts.load_together(cells, CPU)
+    assert together.test.y.shape == (2, len(second))
+    assert (together.test.x[0] != together.test.x[1]).any()
+    plain = parts.load_parts(cell(name, resample=1, split_seed=1, seed=1), CPU)
+    assert len(plain.test) == len(official[1]) != len(second)
+
+
+def test_the_engine_deals_nothing_else():
+    options = {"n": 20, "length": 12, "distance": 3}
+    one = cell("range_probe", resample=1, dataset_options={**options, "deal": "thirds"})
+    with pytest.raises(ValueError, match="option deal of range_probe must be one of"):
+        parts.load_parts(one, CPU)
+    whole = cell("range_probe", dataset_options={**options, "deal": "official"})
+    assert len(parts.load_parts(whole, CPU).test) == 20
+    with pytest.raises(ValueError, match="r must be an integer of at least 1, got 0"):
+        parts.load_parts(cell("range_probe", dataset_options={**options, **HALVES}), CPU)

@@ -59,6 +59,16 @@ def test_the_kernel_alone_is_blind_to_order_and_the_rest_of_tpe():
     torch.testing.assert_close(alone.embed(x), whole.embed(x))
 
 
-def test_shaw_whole_has_a_vector_for_each_offset_and_for_values():
+def test_shaw_whole_has_a_vector_for_each_offset_head_and_for_values():
     whole = encodings.make("relative", *SIZES, **ENCODINGS["relative, whole"][1])
-    assert whole.keys.shape == whole.values.shape == (1, 23, 8)
+    assert whole.keys.shape == whole.values.shape == (2, 23, 8)
+
+
+def test_the_surveys_erpe_has_one_scalar_for_each_offset():
+    shared = encodings.make("erpe", *SIZES, **ENCODINGS["erpe, one for all heads"][1])
+    assert shared.values.shape == (1, 23)
+
+
+def test_the_dft_is_asked_only_where_its_paper_defines_it():
+    with pytest.raises(ValueError, match="overflow"):
+        encodings.make("dft", 8, 2, 9, **ENCODINGS["dft"][1])

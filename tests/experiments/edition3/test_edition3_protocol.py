@@ -1,4 +1,4 @@
-"""The draft of the third edition's protocol, its page, and what can be answered."""
+"""The third edition's protocol, its page, and what can be answered."""
 
 import json
 import math
@@ -12,7 +12,16 @@ from scipy import stats
 from posenc import data
 from posenc.bench import records
 from posenc.experiments.classification.protocol import DATASETS
-from posenc.experiments.edition3 import budget, page, planned, protocol, questions, sets
+from posenc.experiments.edition3 import (
+    budget,
+    claims,
+    measured,
+    page,
+    planned,
+    protocol,
+    questions,
+    sets,
+)
 from posenc.statistics.power import Design, power
 
 ROOT = Path(__file__).parents[3]
@@ -25,16 +34,23 @@ def test_the_page_is_what_the_code_says():
     assert f"Trainings `{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`" in PAGE
 
 
-def test_a_draft_says_that_it_is_one():
-    assert not protocol.FROZEN
-    assert "**This is a draft and not frozen.**" in PAGE
-    assert not [*(ROOT / "results" / "edition-3").glob("*.jsonl")]
+def test_it_is_frozen_and_its_hashes_stay():
+    assert protocol.FROZEN == "2026-11-27"
+    assert (protocol.HASH, protocol.ANALYSIS_HASH) == ("6bcbdbb743ae", "9ed147adf0ea")
+    assert f"Frozen on {protocol.FROZEN}, before anything was trained on an unused set" in PAGE
+
+
+def test_what_is_stored_belongs_to_this_protocol():
+    for path in (ROOT / "results" / "edition-3").glob("*.jsonl"):
+        stored = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert {record["protocol"] for record in stored} == {protocol.HASH}
 
 
 def test_no_edition_has_read_the_unused_sets():
     assert len(sets.UNUSED) == len(set(sets.UNUSED)) == 16
     assert not set(sets.UNUSED) & {*DATASETS, *sets.SURVEY}
-    read = {path.stem.split("-")[-1] for path in (ROOT / "results").rglob("*.jsonl")}
+    stored = (ROOT / "results").rglob("*.jsonl")
+    read = {path.stem.split("-")[-1] for path in stored if path.parent.name != "edition-3"}
     assert {"Adiac", "Libras"} <= read
     assert not set(sets.UNUSED) & read
     left = (*sets.NOT_TUNED, *sets.LONG, *sets.TOO_FEW)
@@ -114,6 +130,37 @@ def test_luck_is_priced_by_the_sets_of_edition_2():
         assert row["of the test part"] == pytest.approx(math.sqrt(0.18 / n), abs=1e-4)
 
 
+def test_claims_are_tested_only_where_both_answers_can_be_reached():
+    assert set(STORED["claims"]) == set(claims.CLAIMS) == {"S19", "S20", "S31", "F23"}
+    for name, one in claims.CLAIMS.items():
+        rows = STORED["claims"][name]
+        answerable = [row["answerable"] for row in rows.values()]
+        assert all(answerable) if one.of != claims.TREND else not any(answerable)
+        for row in rows.values():
+            enough = max(row["effect"], row["margin"]) <= one.margin
+            assert enough == row["answerable"]
+
+
+def test_what_is_stored_of_a_claim_is_what_edition_2_gives():
+    rows = planned.of_claim(claims.CLAIMS["S31"])
+    stored = STORED["claims"]["S31"]["mean"]
+    assert rows == {"mean": {name: stored[name] for name in ("effect", "margin")}}
+
+
+def test_each_claim_and_question_is_trained_where_it_is_asked():
+    there = questions.cells()
+    for title, one in (questions.QUESTIONS | claims.CLAIMS).items():
+        names = one.encodings if title in claims.CLAIMS else one.names
+        for dataset in one.datasets:
+            for name in names:
+                for layers in getattr(one, "layers", (2,)):
+                    assert there[dataset, name, layers] >= one.resamples
+    named = {name for _, name, _ in there}
+    assert named == set(questions.ENCODINGS)
+    assert {dataset for dataset, *_ in there} == {*sets.COUNTED, *sets.SURVEY}
+    assert not {dataset for dataset, *_ in questions.cells_on_gpu()} & {*sets.COUNTED}
+
+
 def test_it_stays_within_forty_hours():
     hours = budget.hours()
     assert hours["all"] == pytest.approx(sum(v for name, v in hours.items() if name != "all"))
@@ -121,11 +168,29 @@ def test_it_stays_within_forty_hours():
     assert set(hours) == {*sets.COUNTED, *sets.SURVEY, "all"}
 
 
-def test_what_costs_more_is_priced_higher():
-    assert budget.factor("conv_spe") > budget.factor("tpe") > budget.factor("none") == 1
-    assert budget.factor("pope") == budget.UNMEASURED
+def test_every_cell_was_measured_and_longer_series_cost_more():
+    stored = budget.stored()
+    for dataset, name, layers in questions.cells():
+        step, judge = stored[dataset][measured.key(name, layers)]
+        assert 0 < judge < step
     hours = budget.hours()
     assert hours["ToeSegmentation1"] > hours["CBF"] > hours["ERing"]
+    deep, flat = (budget.seconds("LSST", "erpe", layers, 100) for layers in (4, 2))
+    assert 1.4 < deep / flat < 2.6
+
+
+def test_steps_are_those_of_edition_2():
+    assert 500 < budget.steps("LSST") < 4000
+    assert budget.steps("CBF") == budget.steps("ERing")  # neither was read, so the mean of all
+
+
+def test_measuring_reads_no_set(monkeypatch):
+    for name in ("load", "fingerprint"):
+        monkeypatch.setattr(data, name, lambda *_, **__: pytest.fail("a set was read"))
+    monkeypatch.setattr(measured, "STEPS", 1)
+    found = measured.measured([("Coffee", "erpe", 1)])
+    assert list(found) == ["Coffee"]
+    assert [len(pair) for pair in found["Coffee"].values()] == [2]
 
 
 def test_few_series_choose_little():
@@ -154,11 +219,9 @@ class TestCells:
         assert cell(layers=4).n_layers == 4
         assert len({cell().key, cell(layers=4).key}) == 2
 
-    def test_unused_sets_are_not_trained_on_deals_of_other_sizes(self):
+    def test_unused_sets_are_trained_on_deals_in_halves(self):
         one = protocol.cell("ERing", "none")
         assert one.dataset_options == {"deal": "halves"}
-        with pytest.raises(ValueError, match="deal"):
-            data.load(one.dataset, "train", **one.dataset_options)
         assert {t.resample for t in protocol.first_trials(one)} == {protocol.TRIAL_DEAL}
         assert not cell().dataset_options
 
@@ -188,6 +251,25 @@ class TestCells:
             assert (best.learning_rate, best.scale) == (last.learning_rate, last.scale)
             assert best.tuned == "5 trials of 500 steps"
             assert protocol.last_trial(one, dict(list(known.items())[1:])) is None
+
+    def test_what_fails_in_all_trials_is_trained_all_the_same(self):
+        one = cell()
+        known = {
+            t.key: records.failed(t, "no memory", device="cpu", seconds=1.0)
+            for t in protocol.first_trials(one)
+        }
+        assert protocol.last_trial(one, known) is None
+        found = protocol.tuned(one, known)
+        assert (found.learning_rate, found.tuned) == (protocol.UNTUNED, "all trials failed")
+        first = protocol.first_trials(one)[0]
+        known[first.key] = record(first, 0.4)
+        assert protocol.last_trial(one, known).learning_rate == first.learning_rate
+        assert protocol.tuned(one, known) is None
+
+    def test_convtran_is_another_model(self):
+        one = protocol.cell("RacketSports", "convtran", 1)
+        assert one.model.endswith(":ConvTran")
+        assert (one.n_layers, cell().model) == (1, "time_series")
 
 
 def record(one, accuracy):

@@ -1,11 +1,11 @@
-"""Equal definitions, and questions that can be answered: the third edition, a draft.
+"""Equal definitions, and questions that can be answered: the third edition.
 
-`sets` names the data, `deals` halves them, `hybrids` and the library are the encodings,
-`questions` says what is asked of which, `planned` computes from edition 2 what can be answered,
-`budget` what that costs. `page` writes it down. Nothing is trained before the protocol is frozen.
+`sets` names the data, `hybrids`, `convtran` and the library are what is trained, `questions` and
+`claims` say what is asked of which, `planned` computes from edition 2 what can be answered,
+`measured` and `budget` what that costs, `protocol` holds the rules and `page` writes them down.
 
-trained by   nothing yet; the cells are those of `questions`
+trained by   `__main__`, set by set; `gpu` what is too long for a processor
 rules        results/edition-3/protocol.md, from `protocol`
 stored in    results/edition-3
-read by      `page`
+read by      `reading`
 """

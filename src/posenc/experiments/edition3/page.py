@@ -11,8 +11,16 @@ from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments import results
 from posenc.experiments.classification import unequal
-from posenc.experiments.edition3 import budget, protocol, sets
-from posenc.experiments.edition3.questions import QUESTIONS, TEN, cells
+from posenc.experiments.edition3 import budget, claims, convtran, gpu, protocol, sets
+from posenc.experiments.edition3.claims import CLAIMS, Claim
+from posenc.experiments.edition3.questions import (
+    GPU_RESAMPLES,
+    ON_GPU,
+    QUESTIONS,
+    TEN,
+    cells,
+    cells_on_gpu,
+)
 
 NAME = "edition-3/protocol.md"
 
@@ -25,23 +33,19 @@ def text() -> str:
         _data(stored["sets"]),
         _validation(stored),
         _questions(stored),
+        _claims(stored["claims"]),
         _encodings(),
         _tuning(),
     ]
-    return "\n\n".join([*parts, _analysis(), _budget(), _MISSING]) + "\n"
+    return "\n\n".join([*parts, _analysis(), _budget(), _running(), _gpu()]) + "\n"
 
 
 def _head() -> str:
-    state = (
-        f"Frozen on {protocol.FROZEN}."
-        if protocol.FROZEN
-        else "**This is a draft and not frozen.** Nothing has been trained, and both hashes change "
-        "until a day stands here."
-    )
     return f"""\
 # The protocol of the third edition
 
-{state} Trainings `{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`: both are computed from \
+Frozen on {protocol.FROZEN}, before anything was trained on an unused set. Trainings \
+`{protocol.HASH}`, analysis `{protocol.ANALYSIS_HASH}`: both are computed from \
 `posenc.experiments.edition3.protocol`, and this page is written by \
 `python -m posenc.experiments.edition3.page`, which a test compares.
 
@@ -51,8 +55,9 @@ asked only if it can be answered either way: a difference of {100 * protocol.MAR
 shown four times of five where there is one, and where there is none, that is shown as often.
 
 What was known when this was written: all results of the second edition. Of the sixteen unused \
-sets their sizes, lengths and repeated series were counted, and nothing that ties a value to a \
-label was looked at."""
+sets their sizes, lengths and repeated series were counted, and deals of them were made to see \
+that equal series stay together. Nothing that ties a value to a label was looked at. The command \
+was rehearsed on a set of the survey, with a few steps a training."""
 
 
 def _data(rows: dict[str, dict[str, Any]]) -> str:
@@ -84,7 +89,15 @@ itself one set with five trainings decides differences of \
 {", ".join(sets.LONG)} have more than 300 steps and wait for a GPU; no answer counts them. \
 {sets.SHARED[0]} has \
 {recorded_facts(sets.SHARED[0]).repeats[2]} test series that also stand in its training part: \
-equal series stay on one side of every deal, and the official split is not used."""
+equal series stay on one side of every deal, and the official split is not used. What is held out \
+for validation may still hold a copy of a training series, in sets with such copies \
+({_copies()})."""
+
+
+def _copies() -> str:
+    """Return the sets in which series occur more than once."""
+    facts = [recorded_facts(name) for name in (*sets.UNUSED, *sets.SURVEY)]
+    return ", ".join(one.name for one in facts if any(one.repeats))
 
 
 def _validation(stored: dict[str, Any]) -> str:
@@ -108,10 +121,11 @@ few? In the second edition, with a token a step, this much over the sinusoid:
 |---|{bars}
 | points | {gains} |
 
-By a handful one draws lots. So the unused sets are dealt in halves (`deals`): half of the series \
-of each class for training, equal series on one side, which leaves {halves[0]} to {halves[-1]} to \
-choose by. Their accuracies are not those of the archives' official parts, and are not to be held \
-beside them. The sets of the survey keep their sizes."""
+By a handful one draws lots. So the unused sets are dealt in halves (`posenc.data.resamples`): \
+half of the series of each class for training, of an odd number the smaller half, equal series on \
+one side, which leaves {halves[0]} to {halves[-1]} to choose by. Their accuracies are not those of \
+the archives' official parts, and are not to be held beside them. The sets of the survey keep \
+their sizes."""
 
 
 def _role(name: str) -> str:
@@ -130,7 +144,8 @@ def _questions(stored: dict[str, Any]) -> str:
         n = len(one.datasets)
         which = "unused sets" if one.datasets == sets.COUNTED else "sets of the survey"
         lines = [
-            f"**{title}.** {one.words} ({n} {which}, {one.resamples} resamples)",
+            f"**{title}.** {one.words} ({n} {which}, {one.resamples} resamples"
+            f"{_layers(one.layers)})",
             "",
             "| compared | scatter from | effect | margin | answered either way "
             "| over sets: margin | sets it would take |",
@@ -146,6 +161,10 @@ def _questions(stored: dict[str, Any]) -> str:
         parts.append("\n".join(lines))
     parts.append(_left_out(stored))
     return "\n\n".join(parts)
+
+
+def _layers(layers: tuple[int, ...]) -> str:
+    return "" if layers == (2,) else f", layers: {' and '.join(map(str, layers))}"
 
 
 def _left_out(stored: dict[str, Any]) -> str:
@@ -179,22 +198,85 @@ def _yes(answer: bool) -> str:
     return "yes" if answer else "no"
 
 
+def _claims(stored: dict[str, Any]) -> str:
+    rows = [
+        "| claim | what the source says | what is measured here | what is trained | effect "
+        "| margin | tested |",
+        "|---|---|---|---|--:|--:|---|",
+    ]
+    rows += [_claim_row(name, one, stored[name]) for name, one in CLAIMS.items()]
+    table = "\n".join(rows)
+    order = ", ".join(f"`{name}`" for name in claims.PRINTED_ORDER)
+    return f"""\
+## Four claims, asked again
+
+{table}
+
+*Effect* and *margin* are what is shown four times of five, as for the questions: of Kendall's tau \
+for S19, in points for the others (for S20 of each trend). Margins are those of the ledger. What \
+is trained is trained on the six sets of the survey, with a token a step.
+
+The ledger's verdicts on these four rest on the second edition: other sets, and encodings that \
+were not what the sources define. They stay. Beside them we write what comes of the sources' own \
+definitions. The methods are those of the survey, on the six of its sets that can be had; the \
+DFT's table is asked only where its paper defines it. The printed order is that of the survey's \
+Table 4, the worst first: {order}. tAPE is that of its authors, as the printed formula has lost a \
+letter (S3); SPE is ConvSPE, which the survey's text describes; eRPE has one scalar for each \
+offset, for all heads; Shaw's vectors are those that Table 2 counts. Both architectures are \
+claimed and only one is trained here, so the half of S19, S20 and S31 that is about patches keeps \
+its verdict as it is, and so does the half of S31 about cost.
+
+What may be written: {protocol.ANALYSIS["verdicts"]}. {_untested(stored)}"""
+
+
+def _claim_row(name: str, one: Claim, stored: dict[str, dict[str, Any]]) -> str:
+    unit = 1 if one.of == claims.ORDER else 100
+    effects, margins = (
+        " / ".join(f"{unit * row[key]:.{2 if unit == 1 else 1}f}" for row in stored.values())
+        for key in ("effect", "margin")
+    )
+    trained = f"{', '.join(f'`{e}`' for e in one.encodings)}; {one.resamples} resamples"
+    if one.of == claims.ORDER:
+        trained = f"all eight; {one.resamples} resamples"
+    tested = "no" if one.of == claims.TREND else f"at {unit * one.margin:g}"
+    return f"| {name} | {one.words} | {one.asked} | {trained} | {effects} | {margins} | {tested} |"
+
+
+def _untested(stored: dict[str, Any]) -> str:
+    trends = {name: one for name, one in CLAIMS.items() if one.of == claims.TREND}
+    [(name, one)] = trends.items()
+    least = min(max(row["effect"], row["margin"]) for row in stored[name].values())
+    return (
+        f"Why no test for {name}? Its margin is {100 * one.margin:g} points, and six sets cannot "
+        f"decide less than {100 * least:.1f}: no answer could be reached, so none is asked. The "
+        "slopes are shown."
+    )
+
+
 def _encodings() -> str:
     ten = ", ".join(f"`{name}`" for name in TEN)
     return f"""\
 ## Equal definitions
 
-- Shaw's encoding whole (each offset has vectors, for keys and values) beside the clipped one.
+- Shaw's encoding whole (each offset has vectors, for keys and values, in each head) beside the \
+clipped one.
 - The DFT's table on sets of at most {protocol.TRAINING["settings"]["d_model"]} steps, the width \
-of the model, where its paper defines it.
+of the model, where its paper defines it; beyond, it refuses.
 - T-PE beside its sinusoid alone, in every layer, and beside its kernel alone.
 - ConvSPE beside SineSPE.
 - Two hybrids that the survey draws: the sinusoid with T5's bias, tAPE with eRPE (ConvTran's pair).
+- A third one, a small ConvTran (`convtran`): {convtran.N_FILTERS} filters of {convtran.WINDOW} \
+steps for each channel, then a map of all channels at each step, in the place of our linear map; \
+then its pair of encodings, one block, and the mean of the tokens. It is an option of our model: \
+norms, attention and training are those of the model that it is compared with, so that a \
+difference is owed to the convolutions. Beside it stand the same pair without the convolutions and \
+the convolutions without the pair, in one block as well.
 - The ten of which validation chooses: {ten}. The DFT is not among them, as the counted sets have \
 more steps than the model is wide.
 
-The model is that of the second edition with a token a step (two layers of width 64), and one of \
-four layers for *depth*. Everything else about a training is as it was there."""
+The model is that of the second edition with a token a step (two layers of width \
+{protocol.TRAINING["settings"]["d_model"]}), one of four layers for *depth* and of one for \
+*convtran*. Everything else about a training is as it was there."""
 
 
 def _tuning() -> str:
@@ -208,7 +290,8 @@ Five trials of {protocol.TRIAL_STEPS} steps for each encoding and set, \
 chosen by validation, on a deal of their own (for the survey's sets, the official split): \
 learning rates from {low:g} to {top:g}, the same four for all, then one \
 more. An encoding that is added to the tokens tries the other size of its rows at the best rate, \
-any other a rate between the best two. In the second edition {rates.at_top} of {rates.chosen} \
+any other a rate between the best two. Where all five fail, {protocol.UNTUNED:g} is trained. In \
+the second edition {rates.at_top} of {rates.chosen} \
 chosen settings with steps stood at the top of the grid, 0.003, and tables could not go beyond it. \
 Of the {free} that could, {free_beyond} did, to 0.009: so the new top should not be chosen by half \
 of the winners. How often it is will be told beside the results."""
@@ -216,33 +299,69 @@ of the winners. How often it is will be told beside the results."""
 
 def _analysis() -> str:
     rules = protocol.ANALYSIS
-    first = ["outcome", "about", "error", "not in the error", "difference", "equal"]
-    names = [*first, "other sets", "chosen", "depth"]
-    return "## Analysis\n\n" + "\n".join(f"- *{name}*: {rules[name]}" for name in names)
+    first = ["outcome", "about", "error", "not in the error", "difference", "equal", "both"]
+    more = ["neither", "interval", "other sets", "chosen", "depth", "failed", "missing"]
+    lines = "\n".join(f"- *{name}*: {rules[name]}" for name in [*first, *more])
+    return f"""\
+## Analysis
+
+{lines}
+
+`python -m posenc.experiments.edition3.reading` says all of this from the stored trainings, and \
+tests hold it against trainings that were made up, whose truth is known."""
 
 
 def _budget() -> str:
     hours = budget.hours()
     counted = sum(hours[name] for name in sets.COUNTED)
-    n = cells()
+    n, ratio = cells(), budget.ratio()
     return f"""\
 ## What it costs
 
 {sum(n.values()):,} trainings of {len(n)} cells, and {budget.N_TRIALS} trials of each: \
-{hours["all"]:.1f} core-hours by the seconds that the second edition took, of {budget.HOURS:g} \
-that are there; {counted:.1f} on the unused sets, the others on the survey's. Encodings that it \
-did not train with a token a step are priced at {budget.UNMEASURED:g} times the model without any, \
-and four layers at {budget.LAYERS[4]:g} times two."""
+{hours["all"]:.1f} core-hours, of {budget.HOURS:g} that are there; {counted:.1f} on the unused \
+sets, the others on the survey's. The seconds of a step were measured for every cell on one core, \
+on random series of the sets' sizes (`measured`); the number of steps is what the second edition \
+took. Its trainings took {ratio:.2f} times what is measured here for the same ones, by which \
+all of this is {"multiplied" if ratio > 1 else "not lessened"}."""
 
 
-_MISSING = """\
-## Missing before it can be frozen
+def _running() -> str:
+    return f"""\
+## How it is run
 
-- A small ConvTran, with its convolutions: only its pair of encodings is here.
-- Trainings on deals in halves: the engine knows resamples of the official sizes alone.
-- The command that trains, the GPU's command of nine minutes for the long sets and the short rows \
-of tier 4, and a dry run of both on sets that were read before.
-- Readers of the results, and the rules by which S19, S20, S31 and F23 are asked again."""
+```console
+$ python -m posenc.experiments.edition3 --seconds 3600 --workers 2
+$ python -m posenc.experiments.edition3 --sets RacketSports --rehearse 20 --out rehearsal
+$ python -m posenc.experiments.edition3.reading --lock
+```
+
+The first command trains what is missing, set by set: four trials of each cell, the fifth, and \
+then its resamples at the best rate. It stops in time and goes on where it was; \
+`--retry-failed` tries once more what has failed. `--sets` names some of the sets, \
+`--device cuda` a GPU, where the resamples of a cell are trained together as far as their length \
+allows. Each set has two files in `results/edition-3`, whose lines hold this \
+protocol's hash (`{protocol.HASH}`) and the digests of the series and of the encoding's code. The \
+second command rehearses all cells of a set of the survey, into another folder and under no \
+protocol. The third locks the scores by the digests of their files, and prints the answers."""
+
+
+def _gpu() -> str:
+    n = cells_on_gpu()
+    names = ", ".join(f"`{name}`" for name in ON_GPU)
+    return f"""\
+## Nine minutes of a GPU, not run
+
+```console
+$ python -m posenc.experiments.edition3.gpu --seconds {gpu.SECONDS:g} --workers 16
+```
+
+**This has not been run.** It trains the short rows of tier {gpu.TIER} of the second edition \
+(today's encodings, and the larger model, with a token a step), by that edition's protocol and \
+into its files, and then the three longest sets of this one: {names}, {GPU_RESAMPLES} deals each, \
+{sum(n.values())} trainings and {budget.N_TRIALS * len(n)} trials. No answer counts them. Their \
+differences are shown beside *ahead*, with intervals and no test. It stops in time, and the same \
+command goes on from there."""
 
 
 if __name__ == "__main__":

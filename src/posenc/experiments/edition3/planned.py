@@ -19,8 +19,9 @@ from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments.classification import afterwards, edition, second
 from posenc.experiments.classification.protocol import TRAINING, VARIED
-from posenc.experiments.edition3 import sets
-from posenc.experiments.edition3.questions import QUESTIONS, Question
+from posenc.experiments.edition3 import claims, sets
+from posenc.experiments.edition3.claims import CLAIMS, Claim
+from posenc.experiments.edition3.questions import MODEL, QUESTIONS, Question
 from posenc.statistics.power import (
     Design,
     detectable_effect,
@@ -33,7 +34,6 @@ from posenc.statistics.power import (
 FILE = Path("results", "edition-3", "planned.json")
 MARGIN = 0.02  # of accuracy; eRPE was two points ahead of the sinusoid in edition 2
 N_RUNS = 2000
-MODEL = "time_series"  # a token a step
 MOST_SETS = 150
 
 
@@ -49,6 +49,8 @@ def differences(contrast: str) -> NDArray[np.float64]:
     if contrast.startswith("chosen, "):
         picked = afterwards.picked(MODEL).scores[:, 1]
         return picked - units.scores[:, column(contrast.removeprefix("chosen, "))]
+    if contrast.startswith("over none, "):
+        return units.scores[:, column(contrast.removeprefix("over none, "))] - units.scores[:, 0]
     return units.scores[:, column(contrast)] - units.scores[:, column("sinusoidal")]
 
 
@@ -106,10 +108,41 @@ def on_these(one: Question, contrast: str) -> dict[str, Any]:
     """
     within = estimated_design(differences(contrast)).within
     n, r = len(one.datasets), one.resamples
-    # as many differences as leave n (r - 1) degrees of freedom, and the right error of the mean
-    units = n * (r - 1) + 1
-    scatter = within * math.sqrt(units / (n * r))
-    return _needed(Design(units, 1, 0.0, scatter), len(one.pairs))
+    return _by_error(within / math.sqrt(n * r), n * (r - 1), len(one.pairs))
+
+
+def _by_error(error: float, freedom: int, n_tests: int) -> dict[str, float]:
+    """Return what t tests decide by an error that is estimated with so many degrees of freedom."""
+    units = freedom + 1  # a mean of so many single differences has them
+    return _needed(Design(units, 1, 0.0, error * math.sqrt(units)), n_tests)
+
+
+# What edition 2 trained in place of the survey's definitions; how both scatter should be alike.
+ALIKE = {
+    "relative, whole": "relative",
+    "erpe, one for all heads": "erpe",
+    "conv_spe": "sine_spe",
+}
+
+
+def of_claim(one: Claim) -> dict[str, dict[str, float]]:
+    """Return what the tests of a claim decide on its sets, by what is tested."""
+    units, n, r = _learned_units(), len(one.datasets), one.resamples
+    columns = [units.encodings.index(ALIKE.get(name, name)) for name in one.encodings]
+    scores = units.scores[:, columns].transpose(0, 2, 1)  # (units, resamples, encodings)
+    if one.of == claims.ORDER:
+        seen = claims.agreement(scores)
+    else:
+        seen = claims.weighted(scores, one.weights)
+    within = estimated_design(seen).within
+    if one.of != claims.TREND:
+        return {"mean": _by_error(within / math.sqrt(n * r), n * (r - 1), 1)}
+    rows = {}
+    for name, x in claims.facts_of_trends(one.datasets).items():
+        if np.ptp(x):
+            spread = float(np.linalg.norm(claims.slope_weights(x)))
+            rows[name] = _by_error(within * spread / math.sqrt(r), n * (r - 1), 3)
+    return rows
 
 
 def _needed(design: Design, n_tests: int) -> dict[str, float]:
@@ -217,11 +250,24 @@ def planned() -> dict[str, Any]:
                 "on these": these | {"answerable": _answerable(these)},
             }
     chosen = {str(n): _rounded(chosen_by(n)) for n in VALIDATION}
-    return {"margin": MARGIN, "questions": rows, "sets": each_set(), "chosen by": chosen}
+    claimed = {
+        name: {
+            what: row | {"answerable": _answerable(row, one.margin)}
+            for what, row in of_claim(one).items()
+        }
+        for name, one in CLAIMS.items()
+    }
+    return {
+        "margin": MARGIN,
+        "questions": rows,
+        "claims": claimed,
+        "sets": each_set(),
+        "chosen by": chosen,
+    }
 
 
-def _answerable(row: dict[str, Any]) -> bool:
-    return max(row["effect"], row["margin"]) <= MARGIN
+def _answerable(row: dict[str, Any], margin: float = MARGIN) -> bool:
+    return max(row["effect"], row["margin"]) <= margin
 
 
 def _rounded(value: float) -> float:

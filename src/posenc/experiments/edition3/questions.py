@@ -4,23 +4,33 @@ A question that cannot be answered either way is left out by `planned`, not here
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 from posenc.experiments.edition3 import sets
+from posenc.experiments.edition3.claims import CLAIMS
 
 OWN = "posenc.experiments.edition3.hybrids:"
+MODEL = "time_series"  # a token a step
+CONVTRAN = "posenc.experiments.edition3.convtran:ConvTran"
+MODELS = {"convtran": CONVTRAN, "convtran, none": CONVTRAN}
+"""Names that are trained in another model than `MODEL`."""
 # Names to encodings and the options that make a definition what its paper says.
 ENCODINGS: dict[str, tuple[str, dict]] = {
     name: (name, {})
     for name in (
         "none", "sinusoidal", "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe",
-        "rotary", "dft", "conv_spe", "fire", "kerple", "pope", "transformer_xl",
+        "rotary", "conv_spe", "fire", "kerple", "pope", "transformer_xl",
     )
 } | {
-    "relative, whole": ("relative", {"max_distance": None, "values": True}),
+    "dft": ("dft", {"overflow": "error"}),  # nothing beyond what its paper defines
+    "relative, whole": ("relative", {"max_distance": None, "values": True, "per_head": True}),
+    "erpe, one for all heads": ("erpe", {"per_head": False}),
     "tpe, sinusoid alone": ("tpe", {"similarity": False}),
     "tpe, kernel alone": (OWN + "Kernel", {}),
     "sinusoidal + t5": (OWN + "SinusoidalT5", {}),
     "tape + erpe": (OWN + "TAPEandERPE", {}),
+    "convtran": (OWN + "TAPEandERPE", {}),
+    "convtran, none": ("none", {}),
 }  # fmt: skip
 # The DFT's table is not among the ten: its paper defines it for as many tokens as the model is
 # wide at the most, and these sets have more steps. ConvTran's pair takes its place.
@@ -28,7 +38,10 @@ TEN = (
     "sinusoidal", "learnable", "relative, whole", "tape", "erpe", "tupe", "sine_spe", "tpe",
     "rotary", "tape + erpe",
 )  # fmt: skip
+CHOSEN = "chosen"  # whichever of the ten has the best validation
 DEEP = ("sinusoidal", "erpe")
+# Trained on the sets that wait for a GPU, and shown beside the answers, which do not count them.
+ON_GPU, GPU_RESAMPLES = ("erpe", "tpe", "sinusoidal"), 5
 
 
 @dataclass(frozen=True)
@@ -42,12 +55,22 @@ class Question:
     pairs : tuple of (str, str, str)
         What is compared, what with, and which contrast of edition 2 says how far both scatter.
     resamples : int
+    layers : tuple of int
+        Of the models; of two numbers the differences with the first are taken from those with the
+        second.
     """
 
     words: str
     datasets: tuple[str, ...]
     pairs: tuple[tuple[str, str, str], ...]
     resamples: int = 5
+    layers: tuple[int, ...] = (2,)
+
+    @property
+    def names(self) -> set[str]:
+        """What has to be trained for it."""
+        named = {name for first, other, _ in self.pairs for name in (first, other)}
+        return (named - {CHOSEN}) | set(TEN) if CHOSEN in named else named
 
 
 QUESTIONS = {
@@ -60,13 +83,14 @@ QUESTIONS = {
         "Does choosing among ten by validation beat a fixed default: the sinusoid, and eRPE?",
         sets.COUNTED,
         (
-            ("chosen", "sinusoidal", "chosen, sinusoidal"),
-            ("chosen", "erpe", "chosen, erpe"),
+            (CHOSEN, "sinusoidal", "chosen, sinusoidal"),
+            (CHOSEN, "erpe", "chosen, erpe"),
         ),
         4,
     ),
     "shaw": Question(
-        "Is Shaw's encoding better whole, with every offset and with vectors for the values?",
+        "Is Shaw's encoding better whole: with every offset, with vectors for the values, in each "
+        "head?",
         sets.SURVEY,
         (("relative, whole", "relative", "relative"),),
         10,
@@ -91,8 +115,20 @@ QUESTIONS = {
     "depth": Question(
         "Is an encoding worth more, or less, in four layers than in two?",
         sets.SURVEY,
-        tuple((name, "none", f"deep, {name.partition(',')[0]}") for name in DEEP),
+        tuple((name, "none", f"deep, {name}") for name in DEEP),
         9,
+        layers=(2, 4),
+    ),
+    "convtran": Question(
+        "In one block, as ConvTran has it: do its convolutions help in front of its pair of "
+        "encodings, and does the pair help behind them?",
+        sets.SURVEY,
+        (
+            ("convtran", "tape + erpe", "erpe"),
+            ("convtran", "convtran, none", "over none, erpe"),
+        ),
+        12,
+        layers=(1,),
     ),
     "tokens": Question(
         "Do FIRE, KERPLE, PoPE and Transformer-XL's scores beat the sinusoid where there are "
@@ -105,15 +141,19 @@ QUESTIONS = {
 
 
 def cells() -> dict[tuple[str, str, int], int]:
-    """Return {(data set, encoding, layers): trainings} of all questions, each once."""
+    """Return {(data set, encoding, layers): trainings} of all questions and claims, each once."""
     found: dict[tuple[str, str, int], int] = {}
-    for title, one in QUESTIONS.items():
-        names = {name for first, second, _ in one.pairs for name in (first, second)}
-        if "chosen" in names:
-            names = (names - {"chosen"}) | set(TEN)
-        for layers in (2, 4) if title == "depth" else (2,):
-            for dataset in one.datasets:
-                for name in sorted(names):
-                    key = dataset, name, layers
-                    found[key] = max(found.get(key, 0), one.resamples)
+    asked: list[tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...], int]] = [
+        (one.datasets, tuple(sorted(one.names)), one.layers, one.resamples)
+        for one in QUESTIONS.values()
+    ]
+    asked += [(one.datasets, one.encodings, (2,), one.resamples) for one in CLAIMS.values()]
+    for datasets, names, layers, n in asked:
+        for key in product(datasets, names, layers):
+            found[key] = max(found.get(key, 0), n)
     return found
+
+
+def cells_on_gpu() -> dict[tuple[str, str, int], int]:
+    """Return the cells of the sets that wait for a GPU, which no answer counts."""
+    return {(dataset, name, 2): GPU_RESAMPLES for dataset in sets.LONG for name in ON_GPU}
