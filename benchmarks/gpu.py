@@ -39,8 +39,8 @@ SECONDS = 540
 SHARES = {"gpt": 0.15, "grid": 0.2, "attention": 1.0}
 """Of the time that is left when a part begins."""
 MISSING = (
-    "The script has not run on a GPU yet, so the figures are missing. `python benchmarks/gpu.py --out "
-    "results/gpu.json` measures them in nine minutes on a machine that has one."
+    "The script has not run on a GPU yet, so the figures are missing. `python benchmarks/gpu.py "
+    "--out results/gpu.json` measures them in nine minutes on a machine that has one."
 )
 
 FIRST = ("sinusoidal", "rotary", "alibi", "t5", "relative", "tupe")
