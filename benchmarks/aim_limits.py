@@ -4,7 +4,9 @@ FRAME = 1000 / 60  # ms
 RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
 PAGE_LIMIT = 600_000  # bytes of a page's text and its pictures
 BUILD_ALL, BUILD_ONE = 20.0, 5.0  # seconds
+IMPORT, FIRST_OUTPUT = 0.3, 10.0  # seconds
 ENGINE = 0.01  # of a cell's time
+CLUSTER = 0.95  # of the local engine's trainings an hour
 LINEAR = 0.85  # of the machine's rate, in the linear parts
 LENGTHS = (100, 896, 4096)  # tokens at which attention is measured
 

@@ -25,10 +25,11 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from urllib.parse import unquote
 
 from aim_limits import (
@@ -36,10 +37,13 @@ from aim_limits import (
     ATTENTION,
     BUILD_ALL,
     BUILD_ONE,
+    CLUSTER,
     DECODED,
     ENGINE,
     FIGURE_LIMIT,
+    FIRST_OUTPUT,
     FRAME,
+    IMPORT,
     LENGTHS,
     LINEAR,
     OF_HAND,
@@ -48,7 +52,7 @@ from aim_limits import (
     PEERS,
     RUNTIME_LIMIT,
 )
-from timing import busy
+from timing import BUSY, busy
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
@@ -158,6 +162,15 @@ AIMS = [
             f"peers-{name}", "attention", f"a step of `{name}`, next to the quickest elsewhere", "1"
         )
         for name in PEERS
+    ),
+    Aim("import", "imports", "`import posenc`, beside Python's own start", "0.3 s"),
+    Aim("first-output", "colab", "a notebook's first output with Colab's versions", "10 s", False),
+    Aim(
+        "cluster",
+        "cluster",
+        "trainings an hour on a Dask cluster, next to the local engine",
+        "0.95",
+        at_least=True,
     ),
     Aim("trainings-tsai", "trainings", "trainings an hour, next to tsai", "1", at_least=True),
     Aim("trainings-aeon", "trainings", "the same, next to aeon", "1", True, why=_no_transformer),
@@ -333,6 +346,34 @@ def trainings() -> dict[str, float]:
     return {"trainings-tsai": min(row["ratio"] for row in found)}
 
 
+def imports() -> dict[str, float]:
+    """Measure how much longer Python takes to start and import the package than to start."""
+
+    def seconds(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - start
+
+    pairs = [(seconds("import posenc"), seconds("")) for _ in range(9)]
+    return {"import": median(a - b for a, b in pairs) / IMPORT}
+
+
+def colab() -> dict[str, float]:
+    """Read the longest wait for a first output, a kernel's start included (`tools/colab.py run`)."""
+    stored = json.loads((RESULTS / "colab.json").read_text(encoding="utf-8"))["notebooks"]
+    return {"first-output": max(one["first_output"] for one in stored.values()) / FIRST_OUTPUT}
+
+
+def cluster() -> dict[str, float]:
+    """Measure trainings an hour on a cluster of this machine's cores, beside the local engine."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "cluster.json"
+        command = [sys.executable, str(ROOT / "benchmarks" / "cluster.py"), "--lengths", "30"]
+        subprocess.run([*command, "--rounds", "3", "--out", str(out)], check=True)
+        found = json.loads(out.read_text(encoding="utf-8"))["laptop"]
+    return {"cluster": min(row["ratio"] for row in found) / CLUSTER}
+
+
 def gpu() -> dict[str, float]:
     """Read what the script for a GPU has stored (`benchmarks/gpu.py`), where it has."""
     import gpu as script
@@ -363,6 +404,9 @@ MEASURES: dict[str, Callable[[], dict[str, float]]] = {
         steps,
         attention,
         decoding,
+        imports,
+        colab,
+        cluster,
         trainings,
         gpu,
     )
@@ -418,6 +462,7 @@ def measure(groups: list[str], *, although_busy: bool = False) -> list[str]:
     """Measure groups of aims, store what is found, and return the groups that were left out."""
     left_out = []
     at_work = busy()  # before the first group adds to it
+    os.environ[BUSY] = str(int(at_work))
     for group in groups:
         timed = any(aim.timed for aim in AIMS if aim.group == group)
         other_work = timed and at_work
