@@ -359,7 +359,7 @@ def imports() -> dict[str, float]:
 
 
 def colab() -> dict[str, float]:
-    """Read the longest wait for a first output, a kernel's start included (`tools/colab.py run`)."""
+    """Read the longest wait for a first output, from a kernel's start (`tools/colab.py run`)."""
     stored = json.loads((RESULTS / "colab.json").read_text(encoding="utf-8"))["notebooks"]
     return {"first-output": max(one["first_output"] for one in stored.values()) / FIRST_OUTPUT}
 
