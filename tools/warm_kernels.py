@@ -1,4 +1,4 @@
-"""Run a command whose notebooks find their libraries imported: each kernel is a fork of one process.
+"""Run a command whose notebooks find their libraries imported: kernels are forks of one process.
 
     python tools/warm_kernels.py python -m pytest --nbval book/rotary.ipynb
 

@@ -1,5 +1,6 @@
-"""Notebooks run in forks of one process that has imported torch, and what fails in them is told."""
+"""Notebooks run in forks of one process that has imported their libraries; what fails is told."""
 
+import os
 import re
 import subprocess
 import sys
@@ -13,10 +14,14 @@ pytest.importorskip("torch")
 TOOL = Path(__file__).parents[2] / "tools" / "warm_kernels.py"
 
 
-def test_a_cell_finds_torch_imported_and_one_that_differs_fails(tmp_path):
+def test_a_cell_finds_libraries_imported_and_one_that_differs_fails(tmp_path):
+    imported = "import sys\nprint({'torch', 'pandas', 'matplotlib.pyplot'} <= sys.modules.keys())"
+    backend = "import matplotlib\nprint('inline' in matplotlib.get_backend())"
     cells = []
-    for number, stored in enumerate(("True\n", "False\n"), start=1):
-        cell = nbformat.v4.new_code_cell("import sys\nprint('torch' in sys.modules)")
+    for number, (code, stored) in enumerate(
+        ((imported, "True\n"), (backend, "True\n"), (imported, "False\n")), start=1
+    ):
+        cell = nbformat.v4.new_code_cell(code)
         cell.execution_count = number
         cell.outputs = [nbformat.v4.new_output("stream", text=stored)]
         cells.append(cell)
@@ -24,8 +29,11 @@ def test_a_cell_finds_torch_imported_and_one_that_differs_fails(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     pytest_run = [sys.executable, "-m", "pytest", "--nbval", str(path), "-p", "no:cacheprovider"]
     command = [sys.executable, str(TOOL), *pytest_run]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    environ = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    run = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, timeout=120, env=environ
+    )
     assert run.returncode == 1, run.stdout + run.stderr
-    assert "1 failed, 1 passed" in run.stdout
+    assert "1 failed, 2 passed" in run.stdout
     assert "mismatch 'stdout'" in run.stdout
-    assert re.search(r"^FAILED .*a\.ipynb::Cell 1 ", run.stdout, re.M), run.stdout
+    assert re.search(r"^FAILED .*a\.ipynb::Cell 2 ", run.stdout, re.M), run.stdout

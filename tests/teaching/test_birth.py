@@ -70,3 +70,10 @@ def test_the_figure_of_training_leaves_the_last_token_out(drawn):
     np.testing.assert_allclose(first, 1)
     np.testing.assert_allclose(second, [3] + [1] * 15)
     assert "trained, 3.0 at the first 4 tokens, 1.0 at the end" in words["alt"]
+
+
+def test_the_last_layer_can_be_asked_alone():
+    whole = birth.at_birth("alibi", 3, depth=3)
+    alone = birth.at_birth("alibi", 3, depth=3, every=False)
+    assert whole.shape == (3, birth.LENGTH)
+    np.testing.assert_array_equal(alone, whole[-1:])

@@ -16,6 +16,7 @@ from posenc.bench import cases
 from posenc.bench.store import Store, unique
 from posenc.experiments import digests
 
+Seen = tuple[tuple[int, int] | None, ...]
 _PACKAGE = Path(posenc.__file__).resolve().parent
 
 
@@ -73,12 +74,12 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
         raise ValueError(
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
-    seen = tuple(map(_seen, (*paths, folder() / digests.FILE)))
-    return list(_load_once(tuple(paths), seen, locked))
+    now = seen(*paths, folder() / digests.FILE)
+    return list(_load_once(tuple(paths), now, locked))
 
 
 @lru_cache(maxsize=8)
-def _load_once(paths: tuple[Path, ...], seen: tuple, locked: bool) -> tuple[dict, ...]:
+def _load_once(paths: tuple[Path, ...], seen: Seen, locked: bool) -> tuple[dict, ...]:
     """Return the records of files as `seen`; pages ask for the same ones many times over."""
     *of_paths, digest = seen
     files = (
@@ -93,8 +94,15 @@ def _read_once(path: Path, seen: tuple, locked: bool) -> tuple[dict, ...]:  # no
     return tuple(read_records(path, locked=locked))
 
 
+def seen(*paths: Path) -> Seen:
+    """Return what tells that one of some files has changed: size and time, None for a lacking one.
+
+    A function that keeps what it made of the files takes this as an argument.
+    """
+    return tuple(map(_seen, paths))
+
+
 def _seen(path: Path) -> tuple[int, int] | None:
-    """Return what tells that a file has changed: its size and time, None where it is not there."""
     if not path.is_file():
         return None
     found = path.stat()

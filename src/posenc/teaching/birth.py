@@ -14,17 +14,21 @@ SEEDS = 6
 _N_TOKENS, _N_ROWS, _N_DIRECTIONS = 32, 2, 8
 
 
-def influence(model: LanguageModel, tokens: torch.Tensor) -> NDArray[np.float64]:
+def influence(
+    model: LanguageModel, tokens: torch.Tensor, *, every: bool = True
+) -> NDArray[np.float64]:
     """Return how strongly the last token's state answers to each token, after every layer.
 
     Parameters
     ----------
     model : LanguageModel
     tokens : (batch, length)
+    every : bool
+        Whether to ask after every layer, or after the last alone, which is several times quicker.
 
     Returns
     -------
-    array of shape (n_layers, length)
+    array of shape (n_layers, length), or (1, length)
         Root mean square of the derivatives by the numbers of each token, over the batch and over
         random directions of the last state.
     """
@@ -33,8 +37,9 @@ def influence(model: LanguageModel, tokens: torch.Tensor) -> NDArray[np.float64]
     for layer, embeds in zip(model.layers, model.embeds, strict=True):
         position = layer.attention.position
         state = layer(position.embed(state) if embeds else state, None, None)
-        found.append(_answers(state[:, -1], x))
-    return np.stack(found)
+        if every:
+            found.append(_answers(state[:, -1], x))
+    return np.stack(found or [_answers(state[:, -1], x)])
 
 
 def _answers(last: torch.Tensor, x: torch.Tensor) -> NDArray[np.float64]:
@@ -47,13 +52,16 @@ def _answers(last: torch.Tensor, x: torch.Tensor) -> NDArray[np.float64]:
 
 
 @cache
-def at_birth(encoding: str, seed: int, depth: int = DEPTH) -> NDArray[np.float64]:
+def at_birth(
+    encoding: str, seed: int, depth: int = DEPTH, *, every: bool = True
+) -> NDArray[np.float64]:
     """Return the influence in a new causal model, layer by layer, (depth, 256).
 
-    The middle half counts as 1: of its tokens the mean is taken.
+    The middle half counts as 1: of its tokens the mean is taken. Without `every` only the row of
+    the last layer is there.
     """
     model, tokens = newborn(encoding, seed, depth)
-    found = influence(model, tokens)
+    found = influence(model, tokens, every=every)
     middle = found[:, LENGTH // 4 : 3 * LENGTH // 4].mean(1, keepdims=True)
     return found / middle
 

@@ -1,5 +1,7 @@
 """Recordings of a smart watch, of which the chapter on transformers for time series makes tasks."""
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -38,6 +40,7 @@ def recordings(activity: str, split: str) -> Tensor:
     return torch.tensor(part.x[part.y == part.classes.index(activity)])
 
 
+@cache
 def _standardised(split: str) -> data.Dataset:
     mean, deviation = data.channel_statistics(data.load("BasicMotions", "train"))
     return data.standardise(data.load("BasicMotions", split), mean, deviation)

@@ -15,7 +15,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -166,11 +166,21 @@ def read_baselines(path: str | os.PathLike) -> list[dict]:
 
 
 def load_baselines() -> list[dict]:
-    """Return the records of the baselines, from the folder `baselines`; [] where there are none."""
-    paths = sorted((results.folder() / "baselines").glob("*.jsonl"))
-    found = [record for path in paths for record in read_baselines(path)]
+    """Return the records of the baselines, from the folder `baselines`; [] where there are none.
+
+    Who asks again while the files are as they were gets the same objects: do not change them.
+    """
+    folder = results.folder()
+    paths = sorted((folder / "baselines").glob("*.jsonl"))
+    return list(_load_once(folder, tuple(paths), results.seen(*paths, folder / digests.FILE)))
+
+
+@lru_cache(maxsize=2)
+def _load_once(folder: Path, paths: tuple[Path, ...], _seen: results.Seen) -> tuple[dict, ...]:
+    """Return the records of files as they were seen; every grid of the edition asks for them."""
+    found = tuple(record for path in paths for record in read_baselines(path))
     for path in paths:
-        digests.check(path, results.folder())
+        digests.check(path, folder)
     return found
 
 

@@ -139,7 +139,8 @@ def _draw_map(ax: plots.Axes, found: list[list[Interval]], largest: float) -> No
         weight = "normal" if open_[row, column] else "bold"
         digits = 1 if abs(mean) < 9.95 else 0  # columns are narrow
         shown = f"{mean:+z.{digits}f}"
-        ax.text(column + 0.44, row, shown, ha="right", va="center", fontsize=9, weight=weight)
+        where = {"x": column + 0.44, "y": row, "ha": "right", "va": "center"}
+        ax.text(s=shown, fontsize=9, weight=weight, in_layout=False, **where)  # within the map
     rows, columns = np.nonzero(open_)
     ax.plot(columns - 0.39, rows, "o", color="#444444", markersize=2.4)
     ax.vlines(np.arange(means.shape[1] - 1) + 0.5, -0.5, len(means) - 0.5, "white", linewidth=1.5)
@@ -187,14 +188,16 @@ def levels(rows: Mapping[tuple[str, str], Mapping[str, Any]], tokens: str) -> No
     shown = {name: one for (name, kind), one in rows.items() if kind == tokens}
     figure, ax = plots.new(height=1.2 + 0.2 * len(shown), width=NARROW)
     style = {"MiniRocket": ("s", 3, 9), "1-NN": ("^", 2, 7), "none": ("X", 1, 6)}
-    for y, one in enumerate(shown.values()):
-        several = one["encodings"]
-        ax.plot(several, np.full(len(several), y), "|", color=plots.COLORS[0], markersize=11)
-        for name, (mark, color, size) in style.items():  # the largest first: none is covered
-            options: dict[str, Any] = {"color": plots.COLORS[color], "markeredgecolor": "black"}
-            ax.plot(one[name], y, mark, markersize=size, markeredgewidth=0.6, **options)
+    rows_of = np.arange(len(shown))
+    strokes = np.array([one["encodings"] for one in shown.values()])
+    places = np.broadcast_to(rows_of[:, None], strokes.shape)
+    ax.plot(strokes.ravel(), places.ravel(), "|", color=plots.COLORS[0], markersize=11)
+    for name, (mark, color, size) in style.items():  # the largest first: none is covered
+        options: dict[str, Any] = {"color": plots.COLORS[color], "markeredgecolor": "black"}
+        found = [one[name] for one in shown.values()]
+        ax.plot(found, rows_of, mark, markersize=size, markeredgewidth=0.6, **options)
     labels = ["ten encodings", *list(style)[:-1], "no encoding"]
-    figure.legend(ax.lines[:4], labels, loc="outside lower center", ncols=2)
+    figure.legend(ax.lines, labels, loc="outside lower center", ncols=2)
     ax.set(ylim=(len(shown) - 0.4, -0.6), xlabel="test accuracy (%)")
     ax.set_yticks(range(len(shown)), list(shown))
     plots.show(
