@@ -22,7 +22,7 @@ def outline(env: BuildEnvironment, tree: nodes.Element) -> nodes.Element:
     bare = nodes.Element()
     bare += list(_within(env, tree))
     for node in bare.findall():
-        node._document = None  # which holds the whole page
+        node._document, node.rawsource = None, ""  # which hold the whole page
     return bare
 
 
@@ -33,7 +33,6 @@ def _within(env: BuildEnvironment, tree: nodes.Element) -> Iterable[nodes.Node]:
             yield child.copy()
         elif isinstance(child, nodes.section) or _may_have_number(env, child):
             bare = child.copy()
-            bare.rawsource = ""
             bare += [*_told_by(child), *_within(env, child)]
             yield bare
         elif isinstance(child, nodes.Element):

@@ -1,4 +1,4 @@
-"""Figures get the numbers that Sphinx gives them, and pages that did not change are not read again."""
+"""Figures get the numbers that Sphinx gives them, without reading again what did not change."""
 
 import os
 
