@@ -62,7 +62,7 @@ def ours(name: str, n_all: int, **options: object) -> Decoder:
 def _leave_to_others(position: Position, x: Tensor, places: Places, keys: Steps) -> None:
     """Compute what the first layer of a model with a shared encoding leaves to the others."""
     if isinstance(position, encodings.Rotary):
-        position.turner(places, x[..., :D_HEAD])
+        position._turner(places, x[..., :D_HEAD])
     if position.position_only:
         term = position.term("bias", places.over(keys, None), x, x, x)
         term.dense(_heads(1), _heads(keys.length))

@@ -4,6 +4,7 @@ They are read from the source, so a new one can be found the day it is written.
 """
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -29,9 +30,17 @@ class Message:
 
 def messages(package: Path = PACKAGE) -> list[Message]:
     """Return every message of the rooms of the library, in the order of files and lines."""
-    paths = [path for room in ROOMS for path in _files(package / room)]
-    found = [one for path in paths for one in _of_file(path, package)]
+    found = [one for path in _sources(package) for one in _of_file(path, package)]
     return [one for one in found if len(one.text.replace("…", " ").split()) >= FEWEST]
+
+
+def checksum(package: Path = PACKAGE) -> str:
+    """Return a checksum of the files that the messages are read from."""
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in _sources(package))).hexdigest()
+
+
+def _sources(package: Path) -> list[Path]:
+    return [path for room in ROOMS for path in _files(package / room)]
 
 
 def _files(room: Path) -> list[Path]:

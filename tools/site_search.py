@@ -40,8 +40,14 @@ def _worth_a_search(word: str) -> bool:
 class Index:
     """What `search.js` loads, made from the sections of all pages and from book/search.yml."""
 
-    def __init__(self, pages: dict[str, list[Section]], parts: dict[str, str], typed: dict) -> None:
-        self.typed = typed
+    def __init__(
+        self,
+        pages: dict[str, list[Section]],
+        parts: dict[str, str],
+        typed: dict,
+        raised: Iterable[search_messages.Message] = (),
+    ) -> None:
+        self.typed, self.raised = typed, raised
         self.little = frozenset(typed["little"].split())
         self.sections = [one for page in pages.values() for one in page]
         self.pages = list(pages)
@@ -96,7 +102,7 @@ class Index:
 
     def messages(self) -> Iterable[tuple[str, int]]:
         """Yield each error message of the library with the section that answers it."""
-        for message in search_messages.messages():
+        for message in self.raised:
             yield message.text, self.places[self.answer(message)]
 
     def answer(self, message: search_messages.Message) -> str:
@@ -225,6 +231,13 @@ def merge(app: Sphinx, env: BuildEnvironment, names: set[str], other: BuildEnvir
     _kept(env).update({name: _kept(other)[name] for name in names if name in _kept(other)})
 
 
+def gather(app: Sphinx, env: BuildEnvironment) -> None:  # noqa: ARG001
+    """Keep the messages of the library, which are read anew where one of its files changed."""
+    now = search_messages.checksum()
+    if getattr(env, "posenc_messages", ("",))[0] != now:
+        env.posenc_messages = now, search_messages.messages()
+
+
 def settle(app: Sphinx) -> None:
     """Leave Sphinx's own index out, and find the page of the search here."""
     if app.builder.format == "html":
@@ -243,7 +256,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         places = parts(toc)
         pages = {name: kept[name] for name in (toc["root"], *places) if kept.get(name)}
         typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-        index = Index(pages, places, typed)
+        index = Index(pages, places, typed, app.env.posenc_messages[1])
         for where in index.unknown():
             logger.warning("book/search.yml: %s is no section; a page is named as page#", where)
         Path(app.outdir, "_static", INDEX).write_text(index.made(), encoding="utf-8")
@@ -257,6 +270,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", collect, priority=900)  # when all that others add is there
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
+    app.connect("env-updated", gather)
     app.connect("html-collect-pages", page)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}

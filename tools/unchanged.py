@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinxcontrib.bibtex.domain import BibtexDomain
@@ -120,6 +121,15 @@ def written_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return sorted(env.found_docs) if now != before else []
 
 
+def lighten(app: Sphinx, doctree: nodes.document) -> None:  # noqa: ARG001
+    """Keep copies of a page's exercises: what stands in the page holds on to all of it."""
+    for entry in getattr(app.env, "sphinx_exercise_registry", {}).values():
+        if entry["docname"] == app.env.docname:
+            entry["node"] = entry["node"].deepcopy()
+            for node in entry["node"].findall():
+                node._document = None
+
+
 def tidy(app: Sphinx, exception: Exception | None) -> None:
     """Remove pages, pictures and downloads that are no part of the site any more."""
     if exception is not None or app.builder.format != "html":
@@ -135,6 +145,7 @@ def tidy(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look before pages are read, after they are read, and when all is written."""
     BibtexDomain.env_updated = format_references
+    app.connect("doctree-read", lighten, priority=900)
     app.connect("env-get-outdated", changed_content)
     app.connect("env-get-updated", written_again, priority=900)  # after those who number
     app.connect("build-finished", tidy)

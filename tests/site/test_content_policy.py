@@ -76,6 +76,18 @@ def test_the_policy_comes_first_and_once():
     assert again.scripts == {}
 
 
+def test_a_page_of_an_earlier_build_is_left_alone_with_its_files(tmp_path):
+    page = tmp_path / "a.html"
+    page.write_text(f"{HEAD}<script>a()</script>")
+    content_policy.move_scripts(tmp_path)
+    first = page.read_text()
+    (tmp_path / "b.html").write_text(f"{HEAD}<script>b()</script>")
+    content_policy.move_scripts(tmp_path)
+    assert page.read_text() == first
+    left = (tmp_path / "_static" / "inline").iterdir()
+    assert sorted(path.read_text() for path in left) == ["a()\n", "b()\n"]
+
+
 def test_a_file_that_no_page_links_goes(tmp_path):
     page = tmp_path / "a.html"
     page.write_text("<script>a()</script>")

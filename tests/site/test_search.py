@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -64,6 +65,25 @@ def test_messages_keep_their_words_and_name_what_raises_them(tmp_path):
     [found] = search_messages.messages(tmp_path / "posenc")
     assert found.text == "n must be at least …, got …; more helps"
     assert (found.module, found.inside[:2]) == ("posenc.models.small", ("Small", "run"))
+
+
+def test_messages_are_read_anew_where_a_file_changed(tmp_path, monkeypatch):
+    (tmp_path / "posenc" / "models").mkdir(parents=True)
+    path = tmp_path / "posenc" / "models" / "small.py"
+    env = SimpleNamespace()
+
+    def gathered(said):
+        path.write_text(f"def run():\n    raise ValueError('{said}')\n")
+        site_search.gather(None, env)
+        return [message.text for message in env.posenc_messages[1]]
+
+    package = (tmp_path / "posenc",)
+    for function in (search_messages.checksum, search_messages.messages):
+        monkeypatch.setattr(function, "__defaults__", package)
+    assert gathered("one of four words") == ["one of four words"]
+    env.posenc_messages = env.posenc_messages[0], []
+    assert gathered("one of four words") == []  # as it was kept
+    assert gathered("two of four words") == ["two of four words"]
 
 
 def test_places_that_are_none_are_named():

@@ -140,7 +140,7 @@ class Rotary(Position):
         places = places or Places.of(q)
         same = places.of_keys is places.of_queries
         if same and places.common is not None:  # few calls are faster than small ones
-            both = self.turner(places, q)(torch.cat((q, k), 1))
+            both = self._turner(places, q)(torch.cat((q, k), 1))
             q, k = both.split_with_sizes((q.shape[1], k.shape[1]), 1)
             return q, k
         omega = self._omega_now(places)
@@ -148,7 +148,7 @@ class Rotary(Position):
         others = turns if same else self._cos_sin(places.of_keys, omega)
         return self._turned(q, turns), self._turned(k, others)
 
-    def turner(self, places: Places, like: Tensor) -> Callable[[Tensor], Tensor]:
+    def _turner(self, places: Places, like: Tensor) -> Callable[[Tensor], Tensor]:
         """Return what turns a token that is decoded, made once for all layers of a model."""
 
         def make() -> Callable[[Tensor], Tensor]:
