@@ -14,7 +14,7 @@ from posenc.audit.outcomes import DEFINITIONS
 
 BAR, GAP, LEFT, FULL = 13, 3, 34, 300  # bar height, gap, start of the bars, longest bar
 OURS = "ours"
-GROUPS = {**ledger.SOURCES, OURS: "Statements of ours"}
+GROUPS = {**ledger.SOURCES, "N": "Modern encodings, forecasters", OURS: "Statements of ours"}
 # what mathematics looks like in the ledger and on the site
 DOLLARS = re.compile(r"\$([^$]+)\$")
 
@@ -66,7 +66,8 @@ def numbers(claims: list[dict]) -> str:
     ours = [claim for claim in claims if claim.get("ours")]
     return (
         f"{len(theirs)} claims of the four sources: {tally(theirs)}. "
-        f"{len(later)} statements of the papers behind the modern encodings: {tally(later)}. "
+        f"{len(later)} statements of the papers behind the modern encodings and forecasters: "
+        f"{tally(later)}. "
         f"Beside them {len(ours)} statements of ours, most of them on published code: "
         f"{tally(ours)}."
     )

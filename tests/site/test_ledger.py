@@ -34,10 +34,11 @@ AUDIT = {
     "R": ("linear-relationships",),
     "F": ("faithful-encoding",),
     "S": ("survey", "survey-results"),
-    "N": ("modern-encodings",),
+    "N": ("modern-encodings", "forecasters"),
 }
 PART = re.compile(
-    r"opening|introduction|abstract|[Ss]ections? \d|Derivation|Problem|comments|code|beyond"
+    r"opening|introduction|abstract|[Ss]ections? \d|[Aa]ppendix [A-Z]|Derivation|Problem|comments|"
+    "code|beyond"
 )
 ROLE = re.compile(r"\{claim\}`(.+?)`")
 ERRATA = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
@@ -344,7 +345,7 @@ def test_counts_add_up():
     later = sum(entry["source"] == "N" and not entry.get("ours") for entry in CLAIMS)
     told = ledger_html.numbers(CLAIMS)
     assert told.startswith(f"{len(CLAIMS) - ours - later} claims of the four sources: ")
-    assert f"{later} statements of the papers behind the modern encodings: " in told
+    assert f"{later} statements of the papers behind the modern encodings and forecasters: " in told
     assert f"{ours} statements of ours" in told
     assert sum(map(int, re.findall(r"(\d+) (?:" + "|".join(LOOK) + ")", told))) >= len(CLAIMS)
 

@@ -42,4 +42,6 @@ def row(id: str) -> dict:
 
 def place(row: dict) -> str:
     """Return where a claim stands: the source and the place in it."""
-    return f"{SOURCES[row['source']]}, {row['place']}"
+    forecasts = row.get("anchor", "").startswith("audit/forecasters.ipynb")
+    source = "Forecasters" if forecasts else SOURCES[row["source"]]
+    return f"{source}, {row['place']}"

@@ -88,6 +88,12 @@ PAPERS = {
     "partial": Paper("2603.11611", "v1", "v1", "Partial RoPE, abstract"),
     "lengths": Paper("2410.02140", begins="Length generalisation"),
     "limits": Paper("2605.15514", "v1", "v1", "RoPE's limits"),
+    "DLinear": Paper("2205.13504", begins="DLinear"),
+    "PatchTST": Paper("2211.14730", begins="PatchTST"),
+    "iTransformer": Paper("2310.06625", begins="iTransformer"),
+    "Informer": Paper("2012.07436", begins="Informer"),
+    "Autoformer": Paper("2106.13008", begins="Autoformer"),
+    "Moirai": Paper("2402.02592", begins="Moirai"),
 }
 
 
