@@ -7,6 +7,8 @@ per cent of the exchange rates, each column in standard deviations of its first 
 seen and 96 forecast, each column by itself. Of the test part every fourth window is asked. The
 transformer of patches scales each window by its own mean and deviation, as PatchTST does; the
 linear map and the transformer of steps do not, as there. Nothing is tuned, and nothing stops early.
+A few longer trainings were seen before their lengths were settled; those that are stored were all
+made afterwards.
 """
 
 import argparse
