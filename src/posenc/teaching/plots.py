@@ -178,9 +178,9 @@ def _png(figure: Figure, n_colours: int) -> bytes:
     """Return the figure as a PNG of few colours, at 256 a third of the usual size."""
     drawn, stored = io.BytesIO(), io.BytesIO()
     figure.set_dpi(DPI)
-    if engine := figure.get_layout_engine():  # laid out here, for `savefig` would draw all of it
+    if engine := figure.get_layout_engine():  # `savefig` would draw all of it once more for that
         engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
     figure.savefig(drawn, format="png", dpi=DPI, pil_kwargs={"compress_level": 0})  # read at once
     picture = Image.open(drawn).convert("RGB")
     picture.quantize(n_colours, dither=Image.Dither.NONE).save(stored, format="png", optimize=True)
