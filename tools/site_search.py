@@ -264,7 +264,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Collect while pages are read, and write when they are there."""
-    app.config.templates_path.append(str(ROOT / "tools" / "templates"))
+    # settings that name no folder of this machine are the same wherever the book is built
+    app.config.templates_path.append(relpath(ROOT / "tools" / "templates", app.srcdir))
     app.add_directive("index-of-words", IndexOfWords)
     app.connect("builder-inited", settle)
     app.connect("doctree-read", collect, priority=900)  # when all that others add is there

@@ -342,15 +342,14 @@ class _Room:
         shape = list(old.shape)
         shape[axis] = 2 * (self.filled + new.shape[axis])
         self.whole = old.new_empty(shape)
-        self._slot(0, self.filled).copy_(old)
+        self.all = self._slot(0, self.filled).copy_(old)
 
     def holds(self, old: Tensor, new: Tensor) -> bool:
         """Return whether `old` is all that stands here, and `new` fits behind it."""
-        n = self.filled
         # another cache that was copied from this one may have written behind it
-        mine = old.shape[self.axis] == n and old.data_ptr() == self.whole.data_ptr()
+        mine = old is self.all
         frozen = self.whole.is_inference() and not torch.is_inference_mode_enabled()
-        fits = n + new.shape[self.axis] <= self.whole.shape[self.axis]
+        fits = self.filled + new.shape[self.axis] <= self.whole.shape[self.axis]
         return mine and fits and not frozen
 
     def add(self, new: Tensor) -> Tensor:
@@ -358,7 +357,8 @@ class _Room:
         n = self.filled
         self.filled = n + new.shape[self.axis]
         self._slot(n, new.shape[self.axis]).copy_(new)
-        return self._slot(0, self.filled)
+        self.all = self._slot(0, self.filled)
+        return self.all
 
     def _slot(self, start: int, length: int) -> Tensor:
         return self.whole.narrow(self.axis, start, length)

@@ -64,8 +64,9 @@ class Attention(nn.Module):
         `bias` that was computed before takes the place of the encoding's own.
         """
         k, v = self._in_all_heads(k, v)
+        position = self.position  # to look it up takes longer
         if bias is None:
-            bias = self.position.term("bias", places, x, *self._for_doors(q, k))
+            bias = position.term("bias", places, x, *self._for_doors(q, k))
         elif isinstance(bias, Tensor):
             bias = Term.of(bias, "bias")
         heads = attention(
@@ -73,13 +74,13 @@ class Attention(nn.Module):
             k,
             v,
             bias,
-            self.position.term("mix", places, x),
+            position.term("mix", places, x),
             seen,
             limited=limited,
             dropout=self.dropout if self.training else 0.0,
             scale=self.scale,
             softcap=self.scoring.softcap,
-            sinks=self.sinks if self.scoring.sinks else None,  # to look it up takes longer
+            sinks=self.sinks if self.scoring.sinks else None,
         )
         return self.out(heads.transpose(1, 2).flatten(2))
 
@@ -105,9 +106,10 @@ class Attention(nn.Module):
         return q if growth is None else growth.scaled(q, places)
 
     def _turned(self, q: Tensor, k: Tensor, places: Places) -> tuple[Tensor, Tensor]:
-        if self.position.is_closed("rotate"):
+        position = self.position
+        if position.is_closed("rotate"):
             return q, k
-        turned = self.position.through("rotate", places, q, k)
+        turned = position.through("rotate", places, q, k)
         if not (
             isinstance(turned, tuple)
             and len(turned) == 2
