@@ -85,9 +85,11 @@ def compare(todo: list[Settings], n_workers: int, rounds: int) -> dict[str, floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="laptop", help="size of the model: laptop or full")
-    parser.add_argument("--lengths", type=int, nargs="+", default=[30, 100])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=[30, 100], help="steps of a series"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="turns that each engine takes")
+    parser.add_argument("--epochs", type=int, default=5, help="of each training")
     parser.add_argument("--out", type=Path, help="file for what is found")
     options = parser.parse_args()
     options.series, options.device = 256, "cpu"

@@ -67,8 +67,8 @@ MISTAKES = [
     Mistake(
         "RoPE takes halves for neighbours",
         "src/posenc/attention/turning.py",
-        'if pairing == "interleaved":',
-        'if pairing != "interleaved":',
+        'if pairing == "interleaved":\n        a, b =',
+        'if pairing != "interleaved":\n        a, b =',
         "tests/torch/test_torch_encodings.py::test_rotary_turns_pairs",
     ),
     Mistake(

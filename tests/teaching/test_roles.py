@@ -28,8 +28,10 @@ def test_the_same_draws_give_the_same_shares():
 
 
 def test_only_at_the_start_of_a_page_are_a_layers_switches_of_use(monkeypatch):
-    def without_switches(x, attend, maps, forward):
-        return np.append(((x + attend(x, *maps)) @ forward).mean(axis=0), 1.0)
+    def without_switches(sentences, attend, maps, forward):
+        gathered = np.array([attend(x, *maps) for x in sentences])
+        outputs = ((sentences + gathered) @ forward).mean(axis=1)
+        return np.append(outputs, np.ones((len(outputs), 1)), axis=1)
 
     numbers = [np.arange(start, start + 3)[:, None] for start in (0, 1000)]
     near, far = (roles.accuracy(program.attention, one).mean() for one in numbers)

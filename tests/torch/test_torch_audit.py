@@ -165,7 +165,7 @@ def test_every_head_count_works_and_nothing_starts_as_nan(name, n_heads):
         assert net(series()).isfinite().all()
 
 
-PER_LAYER = ["rotary", "relative", "sine_spe", "conv_spe", "tpe", "erpe"]
+PER_LAYER = ["relative", "sine_spe", "conv_spe", "tpe", "erpe"]
 
 
 @pytest.mark.parametrize("name", encodings.names())

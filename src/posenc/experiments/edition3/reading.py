@@ -385,7 +385,12 @@ def _lines(title: str, family: Family) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answers."""
     parser = argparse.ArgumentParser(prog="python -m posenc.experiments.edition3.reading")
-    parser.add_argument("--folder", type=Path, default=results.folder() / "edition-3")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=results.folder() / "edition-3",
+        help="where the trainings are stored",
+    )
     parser.add_argument("--lock", action="store_true", help="write the digests of the scores")
     options = parser.parse_args(arguments)
     try:

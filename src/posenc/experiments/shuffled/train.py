@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from posenc import _checks
+from posenc import _checks, _files
 from posenc.experiments.forecasting import sources
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
@@ -165,11 +165,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Train forecasters and shuffle their past.")
     parser.add_argument("--out", type=Path, required=True, help="file that is written and resumed")
     path = parser.parse_args(arguments).out
-    stored = json.loads(path.read_text("utf-8"))["runs"] if path.is_file() else []
+    stored = json.loads(_files.text(path))["runs"] if path.is_file() else []
     for cell in list(missing(stored)):
         stored.append(run(*cell))
         text = json.dumps({"torch": torch.__version__, "runs": stored}, indent=1)
-        path.write_text(text + "\n", encoding="utf-8")
+        _files.replace(path, text + "\n")
 
 
 if __name__ == "__main__":
