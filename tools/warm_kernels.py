@@ -22,7 +22,6 @@ IMPORTED = (
     "torch._dynamo",  # brought by the first optimizer of a process
     "scipy.signal",
     "scipy.stats",
-    "pandas",
     "matplotlib.pyplot",
     "matplotlib.backends.backend_agg",
     "PIL.PngImagePlugin",
