@@ -15,7 +15,7 @@ TOOL = Path(__file__).parents[2] / "tools" / "warm_kernels.py"
 
 
 def test_a_cell_finds_libraries_imported_and_one_that_differs_fails(tmp_path):
-    imported = "import sys\nprint({'torch', 'pandas', 'matplotlib.pyplot'} <= sys.modules.keys())"
+    imported = "import sys\nprint({'torch', 'scipy.stats', 'matplotlib.pyplot'} <= sys.modules.keys())"
     backend = "import matplotlib\nprint('inline' in matplotlib.get_backend())"
     cells = []
     for number, (code, stored) in enumerate(
