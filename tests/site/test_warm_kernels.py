@@ -15,7 +15,8 @@ TOOL = Path(__file__).parents[2] / "tools" / "warm_kernels.py"
 
 
 def test_a_cell_finds_libraries_imported_and_one_that_differs_fails(tmp_path):
-    imported = "import sys\nprint({'torch', 'scipy.stats', 'matplotlib.pyplot'} <= sys.modules.keys())"
+    names = "{'torch', 'scipy.stats', 'matplotlib.pyplot'}"
+    imported = f"import sys\nprint({names} <= sys.modules.keys())"
     backend = "import matplotlib\nprint('inline' in matplotlib.get_backend())"
     cells = []
     for number, (code, stored) in enumerate(
