@@ -164,7 +164,7 @@ AIMS = [
         for name in PEERS
     ),
     Aim("import", "imports", "`import posenc`, beside Python's own start", "0.3 s"),
-    Aim("first-output", "colab", "a notebook's first output with Colab's versions", "10 s", False),
+    Aim("first-output", "colab", "a notebook's first output with Colab's versions", "10 s"),
     Aim(
         "cluster",
         "cluster",

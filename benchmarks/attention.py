@@ -47,6 +47,7 @@ from encoders import (
     N_LAYERS,
     OURS,
     PEERS,
+    beside,
     installed,
     ours,
 )
@@ -202,7 +203,7 @@ def row(
     """
     mine, other = name, REFERENCE if name == "none" and length >= LONG else "none"
     if name in PEERS:
-        mine, other = f"{PEERS[name][0]}, nothing dropped", name
+        mine, other = beside(PEERS[name][0]), name
     ratio = min(times[mine]) / min(times[other])
     aim = AIM_OF_NONE if other == REFERENCE else None if name in PEERS else AIMS.get(name)
     return {
@@ -274,7 +275,7 @@ def main() -> None:
     chosen = options.encodings or encodings.names()
     others = [name for name in chosen if name != "none"]
     peers = [whose for whose, (kind, _) in installed().items() if kind in chosen]
-    equals = [name for name, kind in OURS.items() if kind in {PEERS[whose][0] for whose in peers}]
+    equals = dict.fromkeys(beside(PEERS[whose][0]) for whose in peers)
     names = [REFERENCE, FUSED_REFERENCE, "none", *others, *equals, *peers]
     lengths = options.lengths or ([30, 100] if options.quick else list(LENGTHS))
     rows = measure(names, lengths, options.seconds, peak=not options.no_peak)

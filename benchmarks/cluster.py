@@ -19,6 +19,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import psutil
+from aim_limits import CLUSTER
 from distributed import LocalCluster
 from engine import cells
 from timing import markdown
@@ -28,8 +29,6 @@ from posenc.bench.jobs import Job
 from posenc.bench.local import LocalEngine, available_cores
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
-
-AIM = 0.95
 
 
 def processor_seconds() -> float:
@@ -98,7 +97,7 @@ def main() -> None:
         row = compare(cells(options, length), available_cores(), options.rounds)
         rows.append({"length": length, **row})
     head = ["L", "local, trainings an hour", "Dask", "ratio", "ratio by processor", "aim"]
-    shown = [[*map(str, row.values()), f"{AIM}"] for row in rows]
+    shown = [[*map(str, row.values()), f"{CLUSTER}"] for row in rows]
     print(markdown(head, shown))
     if options.out:
         machine = f"{platform.machine()}, {available_cores()} cores"

@@ -152,7 +152,13 @@ PEERS: dict[str, tuple[str, Callable[[int], nn.Module]]] = {
 }
 """Whose -> our encoding of that kind, and what makes the model for a length."""
 
-OURS = {f"{kind}, nothing dropped": kind for kind, _ in PEERS.values()}
+
+def beside(kind: str) -> str:
+    """Return the name of our model with an encoding that stands beside theirs."""
+    return f"{kind}, nothing dropped"
+
+
+OURS = {beside(kind): kind for kind, _ in PEERS.values()}
 """Our models beside them -> their encodings."""
 
 

@@ -15,10 +15,19 @@ def _benchmark(name):
     return import_module(name)
 
 
-def _table(name):
+def _stored(name):
     benchmark = _benchmark(name)
-    stored = benchmark.read(results.folder() / benchmark.STORED.name)
-    return benchmark.table(stored) + "\n"
+    return benchmark.read(results.folder() / benchmark.STORED.name)
+
+
+def _table(name):
+    return _benchmark(name).table(_stored(name)) + "\n"
+
+
+def _spread(values):
+    values = sorted(values)
+    three = {"least": values[0], "middle": values[len(values) // 2], "most": values[-1]}
+    return {name: f"{value:.1f}" for name, value in three.items()}
 
 
 def on_a_gpu():
@@ -31,14 +40,8 @@ def growth():
 
 def step_by_length():
     """The exponents of a step's time by its length, those of all encodings in order."""
-    benchmark = _benchmark("growth")
-    stored = benchmark.read(results.folder() / benchmark.STORED.name).values()
-    powers = sorted(benchmark.exponent(of["step"]["length"], "seconds") for of in stored)
-    return {
-        "least": f"{powers[0]:.1f}",
-        "middle": f"{powers[len(powers) // 2]:.1f}",
-        "most": f"{powers[-1]:.1f}",
-    }
+    exponent, stored = _benchmark("growth").exponent, _stored("growth").values()
+    return _spread(exponent(of["step"]["length"], "seconds") for of in stored)
 
 
 def kernels():
@@ -47,7 +50,7 @@ def kernels():
 
 def _others_over_ours():
     """From 512 tokens on, where there are kernels of our own: the quickest other over ours."""
-    rows = _benchmark("kernels").read(results.folder() / "cpu-kernels.json")
+    rows = _stored("kernels")
     return [min(row["over ours"].values()) for row in rows if row["length"] >= 512]
 
 
@@ -56,9 +59,4 @@ def kernels_win():
 
 
 def quickest_other():
-    factors = sorted(_others_over_ours())
-    return {
-        "least": f"{factors[0]:.1f}",
-        "middle": f"{factors[len(factors) // 2]:.1f}",
-        "most": f"{factors[-1]:.1f}",
-    }
+    return _spread(_others_over_ours())
