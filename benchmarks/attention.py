@@ -1,13 +1,15 @@
 """Time and memory of a training step with each encoding, side by side.
 
 Every encoding is measured in the same model (`posenc.models.TimeSeriesTransformer` with its
-defaults) and compared with `none`, and `none` with `torch.nn.TransformerEncoder` of equal size,
-in training and in evaluation. The models take turns, step by step, each round in the order of the
-last one reversed, and the time is that of the thread, waiting apart. Other programs on the machine
-can only add to it, as they take the caches, so that the quickest steps are compared; beside that
-stands the ratio of the lower quartiles. Where the two differ much, the machine was too busy, and
-`--seconds` gives it longer. A table says of each aim whether it was met. Peak memory is measured in
-a process of its own for each model: the largest resident size during a step, less that before it.
+defaults) and compared with `none`, and `none` with `torch.nn.TransformerEncoder` of equal size, in
+training and in evaluation. The models take turns, step by step, each round in the order of the last
+one reversed, and the time is that of the thread, waiting apart. Other programs on the machine can
+only add to it, as they take the caches, so that the quickest steps are compared; beside that stands
+the ratio of the lower quartiles. Where the two differ much, the machine was too busy, and
+`--seconds` gives it longer. With long inputs those that come near `none` go on for more rounds
+alone: whether they are above or below it by a hundredth cannot be told from three. A table says of
+each aim whether it was met. Peak memory is measured in a process of its own for each model: the
+largest resident size during a step, less that before it.
 
 The dropout of PyTorch's encoder falls on attention weights too, which costs it the fused kernel in
 training; the model here has none there. So that encoder is measured both as it comes and without.
@@ -58,8 +60,11 @@ from posenc.models import TimeSeriesTransformer
 
 REFERENCE = "torch.nn.TransformerEncoder"
 FUSED_REFERENCE = f"{REFERENCE}, no attention dropout"
-LENGTHS = {30: (32, 40), 100: (16, 24), 896: (2, 12), 4096: (1, 3)}
-"""Batch size and the fewest rounds for each length."""
+LENGTHS = {30: (32, 40, 40), 100: (16, 24, 24), 896: (2, 12, 12), 4096: (1, 3, 12)}
+"""Batch size, and the fewest rounds for all and for those near `none`, for each length."""
+
+NEAR = 1.15
+"""Largest time of a training step, in units of `none`, from which more rounds are asked."""
 
 LONG = 896
 
@@ -127,7 +132,7 @@ def seconds(names: list[str], length: int, least: float) -> dict[str, Times]:
 
     Rounds go on until this process has worked for `least` seconds.
     """
-    batch, rounds = LENGTHS[length]
+    batch, rounds, rounds_near = LENGTHS[length]
     x, y = data(length, batch)
     models = {name: build(name, length) for name in names}
     optimisers = {
@@ -137,14 +142,22 @@ def seconds(names: list[str], length: int, least: float) -> dict[str, Times]:
     times: dict[str, Times] = {what: {n: [] for n in names} for what in ("training", "evaluation")}
     for name in names:  # to warm up
         step(models[name], optimisers[name], x, y)
-    end = time.process_time() + least
-    while rounds > 0 or time.process_time() < end:
+    end, done = time.process_time() + least, 0
+    while done < rounds_near or time.process_time() < end:
+        if done == rounds < rounds_near:
+            names = near(times["training"])
         for name in names:
             of_step = timed(step, models[name], optimisers[name], x, y)
             times["training"][name].append(of_step)
             times["evaluation"][name].append(timed(evaluate, models[name], x))
-        names, rounds = names[::-1], rounds - 1
+        names, done = names[::-1], done + 1
     return times
+
+
+def near(times: Times) -> list[str]:
+    """Return the models whose quickest step takes about as long as that of `none`."""
+    most = NEAR * min(times["none"])
+    return [name for name, of_steps in times.items() if min(of_steps) <= most]
 
 
 def timed(call: Callable, *inputs: object) -> float:

@@ -9,6 +9,7 @@ from graphlib import TopologicalSorter
 
 import pytest
 import test_pages
+import torch
 from sitefiles import ROOT
 
 import aims_page
@@ -77,6 +78,20 @@ def test_the_worst_row_counts_and_the_quickest_peer():
     ]
     found = aims.of_steps(rows)
     assert found == {"attention-rotary": pytest.approx(1.1), "peers-rotary": 0.9}
+
+
+def test_with_long_inputs_only_those_near_none_go_on(monkeypatch):
+    import attention
+
+    taken = {"none": 1.0, "rotary": 1.1, "t5": 1.3}
+    monkeypatch.setitem(attention.LENGTHS, 4, (1, 2, 5))
+    monkeypatch.setattr(attention, "build", lambda name, _: torch.nn.Linear(len(name), 1))
+    monkeypatch.setattr(attention, "step", lambda *_: None)
+    monkeypatch.setattr(attention, "timed", lambda _, model, *rest: by_size[model.in_features])
+    by_size = {len(name): seconds for name, seconds in taken.items()}
+    times = attention.seconds(list(taken), 4, 0)
+    rounds = {name: len(of_steps) for name, of_steps in times["training"].items()}
+    assert rounds == {"none": 5, "rotary": 5, "t5": 2}
 
 
 def test_what_was_measured_today_is_left_out_when_one_goes_on(monkeypatch):

@@ -1,10 +1,11 @@
 """The scores that an edition was made of are locked: a changed line is refused when it is read.
 
-`edition.json` holds, for each file of results, how many lines it had and a digest of them. A file
-may grow behind these lines, as new trainings are appended; what was there stays.
-`python -m posenc.experiments.classification.edition` writes the digests.
+`edition.json` holds, for each file of scores in its folder, how many lines it had and a digest of
+them. A file may grow behind these lines, as new trainings are appended; what was there stays.
+Editions 2 and 3 and forecasting have such a file each, written by the command that it names.
 """
 
+import datetime
 import hashlib
 import json
 from functools import cache
@@ -29,15 +30,25 @@ def digest(path: Path, n_lines: int | None = None) -> str:
     return f"{len(lines)} lines, {hashed[:16]}"
 
 
-def check(path: Path, folder: Path, command: str = "") -> None:
-    """Raise ValueError if lines of a file of results are not those that the edition was made of.
+def lock(folder: Path, name: str, command: str, **hashes: str) -> Path:
+    """Write the digests of all files of a folder, and return where they stand.
 
-    `command` is what locks them anew, by default that of edition 2.
+    `command` is what writes them; `hashes` are of the protocol.
     """
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    scores = of_folder(folder)
+    stored = {"name": name, "date": today, "command": command, **hashes, "scores": scores}
+    path = folder / FILE
+    _files.replace(path, json.dumps(stored, indent=2) + "\n")
+    return path
+
+
+def check(path: Path, folder: Path) -> None:
+    """Raise ValueError if lines of a file of results are not those that the edition was made of."""
     edition = folder / FILE
     if not edition.is_file():
         return
-    name, locked = _locked(edition, edition.stat().st_mtime_ns)
+    name, command, locked = _locked(edition, edition.stat().st_mtime_ns)
     wanted = locked.get(_name(path, folder))
     if wanted is None:
         return
@@ -46,14 +57,15 @@ def check(path: Path, folder: Path, command: str = "") -> None:
         raise ValueError(
             f"{path} must begin with the scores that edition {name} was made of ({wanted}), got "
             f"{there}: a line was changed or taken away. Take the file back from version control; "
-            f"if the change is meant, run {command or f'{COMMAND} {name}'}"
+            f"if the change is meant, run {command}"
         )
 
 
 @cache
-def _locked(edition: Path, _changed: int) -> tuple[str, dict[str, str]]:
+def _locked(edition: Path, _changed: int) -> tuple[str, str, dict[str, str]]:
     stored = json.loads(_files.text(edition))
-    return stored["name"], stored.get("scores", {})
+    name = stored["name"]
+    return name, stored.get("command", f"{COMMAND} {name}"), stored.get("scores", {})
 
 
 def _name(path: Path, folder: Path) -> str:

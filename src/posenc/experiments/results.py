@@ -74,8 +74,15 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
         raise ValueError(
             f"pattern must fit one of the results files {', '.join(names())}; got {pattern!r}"
         )
-    now = seen(*paths, folder() / digests.FILE)
+    edition = _edition(paths[0])
+    now = seen(*paths, edition / digests.FILE)
     return list(_load_once(tuple(paths), now, locked))
+
+
+def _edition(path: Path) -> Path:
+    """Return the folder whose edition locks a file: its own if it has one, or that of results."""
+    own = path.parent
+    return own if (own / digests.FILE).is_file() else folder()
 
 
 @lru_cache(maxsize=8)
@@ -120,7 +127,7 @@ def read_records(path: Path, *, locked: bool = True) -> Iterator[dict]:
             raise ValueError(f"{path}, line {_line_of(record, path)}: {error}") from error
         yield record
     if locked:
-        digests.check(path, folder())
+        digests.check(path, _edition(path))
 
 
 def _line_of(record: dict, path: Path) -> int:

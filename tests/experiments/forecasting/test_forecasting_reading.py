@@ -435,6 +435,23 @@ def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
     assert "Last check" not in text
 
 
+def test_scores_are_locked_by_their_digests(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "forecasting"
+    folder.mkdir()
+    lines = [records.line(one) for one in trained(make("exchange", READER, "none"), 1.0)]
+    (folder / "exchange.jsonl").write_text("".join(lines))
+    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
+    (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert command.main(["--lock"]) == 0
+    assert json.loads((folder / "edition.json").read_text())["training"] == protocol.HASH
+    (folder / "exchange.jsonl").write_text("".join([*lines, lines[0]]))
+    assert command.main([]) == 0
+    (folder / "exchange.jsonl").write_text("".join(lines[1:]))
+    assert command.main([]) == 2
+    assert command.COMMAND in capsys.readouterr().err
+
+
 def test_the_command_makes_the_last_check_where_it_is_asked_to(
     with_kept_apart, monkeypatch, capsys
 ):

@@ -5,7 +5,6 @@ python -m posenc.experiments.edition3.reading --lock   # and lock the scores by 
 """
 
 import argparse
-import datetime
 import json
 import math
 import sys
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from posenc import _files
 from posenc.bench import tables
 from posenc.bench.settings import complete
 from posenc.bench.store import Store, unique
@@ -349,23 +347,14 @@ def load_trainings(folder: Path | None = None) -> list[dict]:
     folder = folder or results.folder() / "edition-3"
     paths = [p for p in sorted(folder.glob("*.jsonl")) if not p.name.startswith("tuning-")]
     for path in paths:
-        digests.check(path, folder, COMMAND)
+        digests.check(path, folder)
     return [record for path in paths for record in Store(path)]
 
 
 def lock(folder: Path) -> Path:
     """Write the digests of all files of a folder, and return where they stand."""
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    stored = {
-        "name": "3",
-        "date": today,
-        "training": protocol.HASH,
-        "analysis": protocol.ANALYSIS_HASH,
-        "scores": digests.of_folder(folder),
-    }
-    path = folder / digests.FILE
-    _files.replace(path, json.dumps(stored, indent=2) + "\n")
-    return path
+    hashes = {"training": protocol.HASH, "analysis": protocol.ANALYSIS_HASH}
+    return digests.lock(folder, "3", COMMAND, **hashes)
 
 
 def _lines(title: str, family: Family) -> list[str]:

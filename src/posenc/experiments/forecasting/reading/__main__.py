@@ -1,16 +1,21 @@
 """Print what is whole, and what the whole families say, as Markdown.
 
-python -m posenc.experiments.forecasting.reading
+python -m posenc.experiments.forecasting.reading          # what is there, and what it says
+python -m posenc.experiments.forecasting.reading --lock   # and lock the scores by their digests
 """
 
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
+from posenc.experiments import digests, results
+from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting.reading import rivals, show
 from posenc.experiments.forecasting.reading.answers import Answered, ask, kept_apart, said_families
 from posenc.experiments.forecasting.reading.complete import Stored, load_stored, said_complete
 from posenc.experiments.forecasting.reading.registered import FAMILIES, QUESTIONS
+
+COMMAND = "python -m posenc.experiments.forecasting.reading --lock"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,8 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help="repeat what was shown on the units kept apart: after the answer is written down",
     )
+    parser.add_argument("--lock", action="store_true", help="write the digests of the scores")
     options = parser.parse_args(arguments)
     try:
+        if options.lock:
+            hashes = {"training": protocol.HASH, "analysis": protocol.ANALYSIS_HASH}
+            folder = results.folder() / "forecasting"
+            print(f"written: {digests.lock(folder, 'forecasting', COMMAND, **hashes)}")
         stored = load_stored()
         print("\n\n".join(_told(stored)))
         if options.last_check:
