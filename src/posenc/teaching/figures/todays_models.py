@@ -70,8 +70,9 @@ def strips(names: Sequence[str]) -> None:
         caption="The layers of released models, the first on the left. Tall and dark: clocks, and "
         "every earlier token in sight. Low and light: clocks, and a window. Open: no positions, "
         "and every earlier token in sight.",
-        alt="A row of bars for each model. In the first rows all bars are tall and dark; further "
-        "down most are low and light, and every second to sixth one is tall and dark, or open.",
+        alt="A row of bars for each model. In the first rows all bars are tall and dark. In the "
+        "others every second to sixth one differs from its neighbours, which are low and light in "
+        "most of these rows: it is tall and dark, or open.",
     )
 
 
