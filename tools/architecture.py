@@ -10,7 +10,7 @@ attention because encodings do) is not drawn, nor are the exceptions that pyproj
 import ast
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from html import escape
@@ -60,14 +60,23 @@ def imports(path: Path) -> Iterator[str]:
 
     What stands under `if TYPE_CHECKING:` is no import, as it does not run.
     """
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    checked = [n for n in nodes if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
-    idle = {inner for outer in checked for one in outer.body for inner in ast.walk(one)}
-    for node in (one for one in nodes if one not in idle):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements that run, at any depth; what they compute holds no import."""
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        inner: Iterable[ast.AST] = node.orelse
+    else:
+        inner = ast.iter_child_nodes(node)
+    for child in inner:
+        if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield child
+            yield from _statements(child)
 
 
 def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset()) -> list[Room]:
@@ -76,7 +85,8 @@ def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset
     Imports that are `allowed`, (importing module, imported module), are left out.
     """
     files = modules(source)
-    basis = [name.removeprefix("posenc.") for name in imports(files["posenc"])]
+    imported = {name: list(imports(path)) for name, path in files.items()}
+    basis = [name.removeprefix("posenc.") for name in imported["posenc"]]
     basis = [name for name in basis if not name.startswith("_")]
     by_room: dict[str, list[str]] = {}
     for name in files:
@@ -84,10 +94,10 @@ def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset
             by_room.setdefault(_room(name, basis), []).append(name)
     found = {}
     for room, names in by_room.items():
-        wanted = {(n, _module(i, files)) for n in names for i in imports(files[n])}
+        wanted = {(n, _module(i, files)) for n in names for i in imported[n]}
         used = {_room(i, basis) for n, i in wanted if i and (n, i) not in allowed}
         says = ", ".join(basis) if room == MATHEMATICS else _docstring(files[f"posenc.{room}"])
-        torch = any(i.split(".")[0] == "torch" for n in names for i in imports(files[n]))
+        torch = any(i.split(".")[0] == "torch" for n in names for i in imported[n])
         found[room] = Room(room, says, torch, frozenset(used - {room}))
     order = TopologicalSorter({name: sorted(room.uses) for name, room in found.items()})
     return [found[name] for name in order.static_order()]

@@ -19,6 +19,8 @@ import json
 import re
 import reprlib
 import sys
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -141,10 +143,15 @@ def has_id(entry: object) -> bool:
     return isinstance(entry, dict) and bool(entry.get("id"))
 
 
+@lru_cache(maxsize=1)
+def _loaded(text: str) -> object:
+    return yaml.safe_load(text)
+
+
 def read(path: Path = LEDGER) -> list[dict]:
     """Return the claims of a ledger file in the file's order."""
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = deepcopy(_loaded(path.read_text(encoding="utf-8")))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise LedgerError(f"{path.name} is not YAML: {error}") from error
     if not isinstance(entries, list):

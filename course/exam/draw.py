@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -112,6 +113,7 @@ def _spread(groups: list[list], asked: int | None, most: int, rng: Random, kind:
     return [queues[place][turn] for turn, place in sorted(turns[:wanted], key=lambda p: p[::-1])]
 
 
+@cache
 def _entries(chapter: str) -> list[dict]:
     return yaml.safe_load((QUIZZES / f"{chapter}.yml").read_text(encoding="utf-8"))
 

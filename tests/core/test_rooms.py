@@ -67,8 +67,8 @@ def test_no_module_passes_on_another():
     assert not [p for p in files if "sys.modules[__name__] =" in p.read_text(encoding="utf-8")]
 
 
-def test_the_picture_is_of_this_package():
-    assert architecture.PICTURE.read_text() == architecture.picture(), (
+def test_the_picture_is_of_this_package(rooms):
+    assert architecture.PICTURE.read_text() == architecture.draw(rooms), (
         "run `python tools/architecture.py`"
     )
 

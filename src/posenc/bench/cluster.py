@@ -1,5 +1,6 @@
 """The engine for more machines: an existing Dask scheduler, given by its address."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ class DaskEngine:
     def __init__(self, address: str, sources: Sequence[Path] = ()) -> None:
         try:
             from distributed import Client
+            from distributed.diagnostics.plugin import UploadFile
         except ImportError as error:
             raise ValueError(f"engine {address!r}: {error}") from error
         try:
@@ -36,7 +38,8 @@ class DaskEngine:
         except OSError as error:
             raise ValueError(f"engine {address!r}: no Dask scheduler answers there") from error
         for path in sources:
-            self._client.upload_file(str(path))
+            # to workers alone: the scheduler, which trains nothing, need not load what they need
+            self._client.register_plugin(UploadFile(str(path)), name=f"{path}{uuid.uuid4()}")
         self._address = address
         self.running = 0
         self._held = False
