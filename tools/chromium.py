@@ -36,7 +36,10 @@ FLAGS = [
 ]
 
 
+# The one without windows first: a visit takes it three quarters of the work.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
+
+
 def chromium() -> str | None:
     """Return the path of a Chromium browser, or None."""
-    named = os.environ.get("CHROMIUM")
-    return named or next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)

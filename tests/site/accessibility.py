@@ -55,6 +55,9 @@ def axe_finds_nothing(
     page: Page, rules: tuple = (), *, but: tuple = (), within: str | None = None
 ) -> None:
     """Run axe on a page, or on what a selector finds: all rules, those named, or all but some."""
+    if set(rules) & {*COLOURS}:
+        painted = page.evaluate("getComputedStyle(document.documentElement).opacity")
+        assert painted == "1", "axe judges no colours of a page that is not painted"
     options: dict = {"resultTypes": ["violations"]}  # what is in order need not be described
     if rules:
         options["runOnly"] = {"type": "rule", "values": rules}

@@ -15,6 +15,7 @@ __all__ = [
     "Opened",
     "chromium",
     "darken",
+    "paint",
     "switch",
 ]
 
@@ -24,17 +25,36 @@ SMALLEST = {"width": 320, "height": 640}
 PATIENCE = 180_000  # milliseconds for what takes one or two on an idle machine
 # Messages on the console that are no fault of the page: (part of the message, reason).
 KNOWN_MESSAGES: list[tuple[str, str]] = []
+# Leaves a page laid out, and what it holds visible to whoever asks, but paints nothing.
+CLEAR = """{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("html { opacity: 0 }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
 
 
 class Opened:
-    """A page of the built site, opened from its file, and what it did on the way."""
+    """A page of the built site, opened from its file, and what it did on the way.
 
-    def __init__(self, browser: Browser, site: Path, *, size: dict, theme: str = "light") -> None:
+    Where no colour is asked for, `painted=False` saves a seventh of the work.
+    """
+
+    def __init__(
+        self,
+        browser: Browser,
+        site: Path,
+        *,
+        size: dict,
+        theme: str = "light",
+        painted: bool = True,
+    ) -> None:
         self.site, self.size = site, size
         self.refused: list[str] = []
         self.messages: list[str] = []
         self.context = browser.new_context(viewport=size, color_scheme=theme, offline=True)
         self.context.set_default_timeout(PATIENCE)
+        if not painted:
+            self.context.add_init_script(CLEAR)
         self.context.on("request", self._note)
         self.page: Page = self.context.new_page()
         self.page.on("console", self._listen)
@@ -72,6 +92,11 @@ class Opened:
             }"""
         )
         return self.page
+
+
+def paint(page: Page) -> None:
+    """Paint a page that was opened without."""
+    page.evaluate("document.adoptedStyleSheets = []")
 
 
 def darken(page: Page) -> None:

@@ -63,7 +63,7 @@ def opened(browser, site, request) -> Iterator[Opened]:
 @pytest.fixture(scope="module")
 def window(browser, site) -> Iterator[Opened]:
     """One window for many visits: to open it and to read the scripts anew takes longer."""
-    one = Opened(browser, site, size=DESKTOP)
+    one = Opened(browser, site, size=DESKTOP, painted=False)
     yield one
     one.context.close()
 

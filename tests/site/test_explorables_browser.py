@@ -604,11 +604,26 @@ every_figure = pytest.mark.parametrize("name", explorables.names())
 
 
 @pytest.fixture(scope="module")
-def gallery(browser, site):
-    """The page with all figures, opened once: each test sets what it asks for."""
-    window = Opened(browser, site, size=DESKTOP)
+def all_figures(browser, site):
+    """The page with all figures, opened once."""
+    window = Opened(browser, site, size=DESKTOP, painted=False)
     yield window.goto(GALLERY)
     window.context.close()
+
+
+@pytest.fixture
+def gallery(all_figures, request):
+    """The page with all figures, as wide as the test's parameter says, or as a desk's.
+
+    To lay it out anew takes longest, so tests that ask for one width stand together; all else a
+    test sets by itself.
+    """
+    named = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    size = named.get("size", DESKTOP)
+    if all_figures.viewport_size != size:
+        all_figures.set_viewport_size(size)
+        all_figures.wait_for_function(f"innerWidth === {size['width']}")
+    return all_figures
 
 
 def some_state(figure, rng):
@@ -749,16 +764,14 @@ def test_an_address_leads_to_a_setting(gallery, name):
 
 
 @every_figure
-def test_nothing_moves_when_it_starts_or_redraws(gallery, name):
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desk"])
+def test_nothing_moves_when_it_starts_or_redraws(gallery, name, size):  # noqa: ARG001
     page, figure = gallery, explorables.make(name)
-    for size in (PHONE, DESKTOP):
-        page.set_viewport_size(size)
-        page.wait_for_function(f"innerWidth === {size['width']}")
-        drawing = page.locator(f'.explorable[data-name="{name}"] svg').bounding_box()
-        states = [some_state(figure, np.random.default_rng(seed)) for seed in range(5)]
-        for _, width, height in entered(page, name, states):
-            assert (width, height) == (drawing["width"], drawing["height"])
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    drawing = page.locator(f'.explorable[data-name="{name}"] svg').bounding_box()
+    states = [some_state(figure, np.random.default_rng(seed)) for seed in range(5)]
+    for _, width, height in entered(page, name, states):
+        assert (width, height) == (drawing["width"], drawing["height"])
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def every_state(figure):

@@ -99,7 +99,7 @@ def test_places_that_are_none_are_named():
 @pytest.fixture(scope="module")
 def found(browser, site) -> Callable:
     """Return a function from questions to the places of the first hits, ranked in the browser."""
-    window = Opened(browser, site, size=PHONE)
+    window = Opened(browser, site, size=PHONE, painted=False)
     window.goto("search")
     for name in ("search.js", site_search.INDEX):
         window.page.add_script_tag(url=(site / "_static" / name).as_uri())

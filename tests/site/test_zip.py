@@ -45,7 +45,7 @@ def test_a_folder_that_is_no_site_is_refused_kindly(tmp_path):
 
 @pytest.mark.browser
 def test_pages_read_from_the_unpacked_archive_with_the_network_down(browser, unpacked):
-    window = Opened(browser, unpacked, size=DESKTOP)
+    window = Opened(browser, unpacked, size=DESKTOP, painted=False)
     for name in PAGES:
         page = window.goto(name)
         assert page.locator("article h1").count() == 1
@@ -62,7 +62,7 @@ def test_pages_read_from_the_unpacked_archive_with_the_network_down(browser, unp
 
 @pytest.mark.browser
 def test_search_finds_pages_without_a_network(browser, unpacked):
-    window = Opened(browser, unpacked, size=DESKTOP)
+    window = Opened(browser, unpacked, size=DESKTOP, painted=False)
     window.page.goto(f"{(unpacked / 'search.html').as_uri()}?q=rotary")
     window.page.wait_for_selector("#search-results li a")
     links = window.page.locator("#search-results li a").evaluate_all("all => all.map(a => a.href)")
