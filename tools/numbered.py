@@ -10,6 +10,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.domains import Domain
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.util.nodes import clean_astext
@@ -20,23 +21,32 @@ ASSIGN = TocTreeCollector.assign_figure_numbers
 def outline(env: BuildEnvironment, tree: nodes.Element) -> nodes.Element:
     """Return a node with what numbering looks at within a tree, in its order."""
     bare = nodes.Element()
-    bare += list(_within(env, tree))
+    bare += list(_within(_numbering(env), tree))
     for node in bare.findall():
         node._document, node.rawsource = None, ""  # which hold the whole page
     return bare
 
 
-def _within(env: BuildEnvironment, tree: nodes.Element) -> Iterable[nodes.Node]:
+def _numbering(env: BuildEnvironment) -> list[Domain]:
+    """Return the domains that number something."""
+    asked = Domain.get_enumerable_node_type  # which looks in `enumerable_nodes` and nowhere else
+    every = env.domains.values()
+    return [d for d in every if d.enumerable_nodes or type(d).get_enumerable_node_type != asked]
+
+
+def _within(domains: list[Domain], tree: nodes.Element) -> Iterable[nodes.Node]:
     """Yield sections, contents and what may be numbered; what stands around counts for nothing."""
     for child in tree.children:
+        if not isinstance(child, nodes.Element):
+            continue  # text
         if isinstance(child, addnodes.toctree):
             yield child.copy()
-        elif isinstance(child, nodes.section) or _may_have_number(env, child):
+        elif any(domain.get_enumerable_node_type(child) for domain in domains):
             bare = child.copy()
-            bare += [*_told_by(child), *_within(env, child)]
+            bare += [*_told_by(child), *_within(domains, child)]
             yield bare
-        elif isinstance(child, nodes.Element):
-            yield from _within(env, child)
+        else:
+            yield from _within(domains, child)
 
 
 def _told_by(node: nodes.Element) -> Iterable[nodes.Node]:
@@ -46,10 +56,6 @@ def _told_by(node: nodes.Element) -> Iterable[nodes.Node]:
             yield type(child)("", clean_astext(child))
         elif isinstance(child, nodes.literal_block):
             yield child.copy()
-
-
-def _may_have_number(env: BuildEnvironment, node: nodes.Node) -> bool:
-    return any(domain.get_enumerable_node_type(node) for domain in env.domains.values())
 
 
 def assign(collector: TocTreeCollector, env: BuildEnvironment) -> list[str]:

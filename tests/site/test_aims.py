@@ -233,13 +233,26 @@ def test_one_page_is_built_with_another_sentence_in_a_copy(monkeypatch):
         assert page.stat().st_mtime_ns == ours  # a kill at this moment leaves it as it is
         assert (folder / command[1]).read_bytes() == (ROOT / "tools" / "build.py").read_bytes()
         seen.append((folder / "book" / "rotary.ipynb").read_bytes())
-        return 1.0
+        return (10.0, 16.0) if "--clean" in command else (3.0, 4.0)
 
-    monkeypatch.setattr(aims, "_processor_seconds", build)
-    assert aims.build().keys() == {"build-all", "build-one"}
+    monkeypatch.setattr(aims, "_seconds", build)
+    assert aims.build() == {
+        "build-all": 0.5,
+        "build-all-processor": 0.8,
+        "build-one": 0.6,
+        "build-one-processor": 0.8,
+    }
     assert seen[0] == before
     assert b"One more sentence." in seen[1]
     assert json.loads(seen[1])["cells"][1:] == json.loads(before)["cells"][1:]
+
+
+def test_a_build_is_measured_by_the_clock_and_in_time_of_the_processor(tmp_path):
+    clock, processor = aims._seconds([sys.executable, "-c", "import time; time.sleep(1)"], tmp_path)
+    assert clock >= 1
+    assert 0 < processor < clock  # who sleeps needs no processor
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    assert aims._seconds([sys.executable, "-c", work], tmp_path)[1] >= 0.3
 
 
 def test_no_benchmark_imports_what_imports_it():
