@@ -97,6 +97,7 @@ def train(cells, device, *, compile, probe):
             one.train()
     return [{"accuracy": 0.5, "train_loss": [1.0, 0.5], "parameters": 1} for _ in cells]
 """
+QUIET = {"dashboard_address": None, "silence_logs": 50}  # of a cluster
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--models", "time_series"]
 TINY += ["--profile", "smoke", "--device", "cpu"]
 
@@ -164,7 +165,7 @@ def test_engines_give_the_same_results(drive, out):
     assert (first.trained, first.failed, first.skipped) == (4, 0, 0)
     serial = results(lines(out))
     out.unlink()
-    drive(["none", "mine:Mine"], LocalEngine(2))
+    drive(["none", "mine:Mine"], LocalEngine(1))  # another process, which imports all anew
     assert results(lines(out)) == serial
 
 
@@ -508,9 +509,7 @@ def cluster():
     """A Dask scheduler with two worker processes, which starts another for one that dies."""
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as started:
+    with LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as started:
         yield started
 
 
@@ -576,7 +575,10 @@ def dask(tmp_path):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, mine, monkeypatch):
+    from distributed import LocalCluster
+
     monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 300)
+    monkeypatch.setattr(sys, "path", sys.path[:])  # a worker in this process adds its folder
     address, source = f"tcp://127.0.0.1:{free_port()}", Path(mine.__file__)
     scheduler_of = ("scheduler", "--host", address)
     worker_of = ("worker", address, "--nthreads", "1", "--no-nanny")
@@ -598,8 +600,9 @@ def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, 
     assert 4 <= len(before) < 12
     assert not any("error" in record for record in before)
     scheduler.wait()
-    dask(*scheduler_of), dask(*worker_of)
-    summary = drive(["mine:Slow"], DaskEngine(address, [source]), seeds=12, train=mine.train)
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as other:
+        engine = DaskEngine(other.scheduler_address, [source])
+        summary = drive(["mine:Slow"], engine, seeds=12, train=mine.train)
     assert (summary.trained, summary.failed) == (12 - len(before), 0)
     assert lines(out)[: len(before)] == before
     assert Counter(record["seed"] for record in lines(out)) == dict.fromkeys(range(12), 1)
