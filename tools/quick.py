@@ -6,13 +6,17 @@ The pages are the same, byte for byte.
 import gc
 import importlib.metadata
 import os
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 import importlib_metadata
 import sphinx_multitoc_numbering
 import yaml
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_proof.domain import ProofDomain
+
+FIND = nodes.Node.findall
 
 
 def cores() -> int:
@@ -27,12 +31,51 @@ def number_pages(app: Sphinx, setup=sphinx_multitoc_numbering.setup) -> dict[str
     return {**(setup(app) or {}), "parallel_read_safe": True, "parallel_write_safe": True}
 
 
+def find(
+    node: nodes.Node,
+    condition: type | Callable[[nodes.Node], bool] | None = None,
+    include_self: bool = True,
+    descend: bool = True,
+    siblings: bool = False,
+    ascend: bool = False,
+) -> Iterator[nodes.Node]:
+    """Yield what `Node.findall` yields; that one calls itself for each node within a node."""
+    if siblings or ascend or not descend:
+        return FIND(node, condition, include_self, descend, siblings, ascend)
+    if condition is None or isinstance(condition, type):
+        return _of_class(node, condition or nodes.Node, include_self)
+    return _that(node, condition, include_self)
+
+
+def _of_class(node: nodes.Node, wanted: type, include_self: bool) -> Iterator[nodes.Node]:
+    if include_self and isinstance(node, wanted):
+        yield node
+    open_nodes = [iter(node.children)]
+    while open_nodes:
+        for child in open_nodes[-1]:
+            if isinstance(child, wanted):
+                yield child
+            if child.children:
+                open_nodes.append(iter(child.children))
+                break
+        else:
+            open_nodes.pop()
+
+
+def _that(node: nodes.Node, wanted: Callable, include_self: bool) -> Iterator[nodes.Node]:
+    if include_self and wanted(node):
+        yield node
+    for child in node.children:
+        yield from (found for found in _of_class(child, nodes.Node, True) if wanted(found))
+
+
 def quicken() -> None:
     """Spare what a build would do again and again."""
     gc.disable()  # it went through the trees of all pages and found nothing
     yaml.SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same one, written in C
     for module in (importlib.metadata, importlib_metadata):
         module.entry_points = cache(module.entry_points)  # nothing is installed meanwhile
+    nodes.Node.findall = find
 
 
 def main() -> None:
