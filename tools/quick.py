@@ -13,10 +13,14 @@ import importlib_metadata
 import sphinx_multitoc_numbering
 import yaml
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.builders import html
+from sphinx.environment import BuildEnvironment
 from sphinx_proof.domain import ProofDomain
 
 FIND = nodes.Node.findall
+CONTENTS = html.global_toctree_for_doc
 
 
 def cores() -> int:
@@ -69,6 +73,29 @@ def _that(node: nodes.Node, wanted: Callable, include_self: bool) -> Iterator[no
         yield from (found for found in _of_class(child, nodes.Node, True) if wanted(found))
 
 
+def contents(env: BuildEnvironment, *where: object, **options: object) -> nodes.Element | None:
+    """Return the book's contents for a page; of their titles only, where no more is asked for."""
+    if not options.get("titles_only"):
+        return CONTENTS(env, *where, **options)
+    whole = env.tocs
+    if not hasattr(env, "posenc_titles"):
+        env.posenc_titles = {name: titles(toc) for name, toc in whole.items()}
+    env.tocs = env.posenc_titles
+    try:
+        return CONTENTS(env, *where, **options)
+    finally:
+        env.tocs = whole
+
+
+def titles(toc: nodes.Element) -> nodes.Element:
+    """Return the contents of a page without its sections, which Sphinx would copy and leave out."""
+    bare = toc.deepcopy()
+    for entry in bare.children:
+        if len(entry) > 1 and not any(entry.findall(addnodes.toctree)):
+            entry.pop(1)
+    return bare
+
+
 def quicken() -> None:
     """Spare what a build would do again and again."""
     gc.disable()  # it went through the trees of all pages and found nothing
@@ -76,6 +103,7 @@ def quicken() -> None:
     for module in (importlib.metadata, importlib_metadata):
         module.entry_points = cache(module.entry_points)  # nothing is installed meanwhile
     nodes.Node.findall = find
+    html.global_toctree_for_doc = contents
 
 
 def main() -> None:

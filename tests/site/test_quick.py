@@ -3,6 +3,7 @@
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
+from sphinx import addnodes
 
 import quick
 
@@ -56,3 +57,24 @@ def test_what_comes_while_one_looks_is_found(find):
         if node["ids"]:
             break
     assert node["ids"] == ["within"]
+
+
+def contents_of_a_page(*below: nodes.Node) -> nodes.bullet_list:
+    def entry(anchor):
+        link = nodes.reference("", "Title", refuri="page", anchorname=anchor)
+        return nodes.list_item("", addnodes.compact_paragraph("", "", link))
+
+    top = entry("")
+    top += nodes.bullet_list("", entry("#part"), *below)
+    return nodes.bullet_list("", top)
+
+
+def test_contents_of_titles_hold_no_sections():
+    whole = contents_of_a_page()
+    (link,) = quick.titles(whole).findall(nodes.reference)
+    assert link["anchorname"] == ""
+    assert len(list(whole.findall(nodes.reference))) == 2
+
+
+def test_contents_of_titles_keep_what_lists_other_pages():
+    assert any(quick.titles(contents_of_a_page(addnodes.toctree())).findall(addnodes.toctree))
