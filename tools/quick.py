@@ -6,6 +6,7 @@ The pages are the same, byte for byte.
 import gc
 import importlib.metadata
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
@@ -13,7 +14,7 @@ import importlib_metadata
 import sphinx_multitoc_numbering
 import yaml
 from docutils import nodes
-from sphinx import addnodes
+from sphinx import addnodes, highlighting
 from sphinx.application import Sphinx
 from sphinx.builders import html
 from sphinx.environment import BuildEnvironment
@@ -21,6 +22,10 @@ from sphinx_proof.domain import ProofDomain
 
 FIND = nodes.Node.findall
 CONTENTS = html.global_toctree_for_doc
+LEXER = highlighting.get_lexer_by_name
+CHOSEN = highlighting.PygmentsBridge.get_lexer
+MAGIC = re.compile("[%!?]")  # one of them is in all that IPython adds to Python
+PYTHON = "pyi"  # a name of Pygments' lexer of Python that Sphinx does not take for its own
 
 
 def cores() -> int:
@@ -96,6 +101,27 @@ def titles(toc: nodes.Element) -> nodes.Element:
     return bare
 
 
+@cache
+def lexer_class(name: str) -> Callable:
+    """Return the class of a language's lexer, which Pygments looks for among hundreds."""
+    return type(LEXER(name))
+
+
+def lexer(bridge: highlighting.PygmentsBridge, source: str, lang: str, *how: object) -> object:
+    """Return a lexer; code of Python alone is not tried with the rules of IPython at each word."""
+    plain = lang == "ipython3" and not MAGIC.search(source)
+    return CHOSEN(bridge, source, PYTHON if plain else lang, *how)
+
+
+def formatter(bridge: highlighting.PygmentsBridge, **options: object) -> object:
+    """Return what writes code with these options: making one goes through all styles of a theme."""
+    made = bridge.__dict__.setdefault("posenc_formatters", {})
+    key = repr(sorted(options.items()))
+    if key not in made:
+        made[key] = bridge.formatter(**{**options, **bridge.formatter_args})
+    return made[key]
+
+
 def quicken() -> None:
     """Spare what a build would do again and again."""
     gc.disable()  # it went through the trees of all pages and found nothing
@@ -104,6 +130,9 @@ def quicken() -> None:
         module.entry_points = cache(module.entry_points)  # nothing is installed meanwhile
     nodes.Node.findall = find
     html.global_toctree_for_doc = contents
+    highlighting.get_lexer_by_name = lambda name, **options: lexer_class(name)(**options)
+    highlighting.PygmentsBridge.get_lexer = lexer
+    highlighting.PygmentsBridge.get_formatter = formatter
 
 
 def main() -> None:

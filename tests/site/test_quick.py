@@ -4,6 +4,7 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 from sphinx import addnodes
+from sphinx.highlighting import PygmentsBridge
 
 import quick
 
@@ -78,3 +79,34 @@ def test_contents_of_titles_hold_no_sections():
 
 def test_contents_of_titles_keep_what_lists_other_pages():
     assert any(quick.titles(contents_of_a_page(addnodes.toctree())).findall(addnodes.toctree))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import torch\n\n\n@once\ndef f(x: int) -> str:\n    return f'{x:>3}' + r'\\d'  # a note\n",
+        '"""Words."""\nx = [1.0e3, 0x1F, *y, None]\n\n\n\nclass A(B): ...',
+        "%matplotlib inline\nx = 1",
+        "%%time\nx = 1",
+        "files = !ls\n!pwd",
+        "torch.nn?\nx = 3 % 2 != 1",
+    ],
+)
+def test_code_of_notebooks_looks_the_same(code, monkeypatch):
+    before = PygmentsBridge("html", "sphinx").highlight_block(code, "ipython3")
+    monkeypatch.setattr(PygmentsBridge, "get_lexer", quick.lexer)
+    monkeypatch.setattr(PygmentsBridge, "get_formatter", quick.formatter)
+    bridge = PygmentsBridge("html", "sphinx")
+    assert [bridge.highlight_block(code, "ipython3") for _ in range(2)] == [before] * 2
+    assert bridge.highlight_block(code, "ipython3", linenos="inline") != before
+
+
+def test_code_of_python_alone_is_not_tried_with_rules_of_ipython():
+    bridge = PygmentsBridge("html", "sphinx")
+    assert type(quick.lexer(bridge, "x = 1", "ipython3")).__name__ == "PythonLexer"
+    assert type(quick.lexer(bridge, "!ls", "ipython3")).__name__ == "IPython3Lexer"
+
+
+def test_a_lexer_is_looked_for_once_and_made_each_time():
+    assert quick.lexer_class("yaml") is quick.lexer_class("yaml")
+    assert type(quick.LEXER("yaml")) is quick.lexer_class("yaml")
