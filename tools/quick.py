@@ -18,11 +18,14 @@ from sphinx import addnodes, highlighting
 from sphinx.application import Sphinx
 from sphinx.builders import html
 from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxSmartQuotes
 from sphinx_proof.domain import ProofDomain
 
 FIND = nodes.Node.findall
 CONTENTS = html.global_toctree_for_doc
 LEXER = highlighting.get_lexer_by_name
+TOKENS = SphinxSmartQuotes.get_tokens
+TYPED = re.compile(r"[\"'`\\&]|--|\.\.|\. \.")  # all that smart quotes change
 CHOSEN = highlighting.PygmentsBridge.get_lexer
 MAGIC = re.compile("[%!?]")  # one of them is in all that IPython adds to Python
 PYTHON = "pyi"  # a name of Pygments' lexer of Python that Sphinx does not take for its own
@@ -122,6 +125,12 @@ def formatter(bridge: highlighting.PygmentsBridge, **options: object) -> object:
     return made[key]
 
 
+def tokens(quotes: SphinxSmartQuotes, texts: list[nodes.Text]) -> Iterator[tuple[str, str]]:
+    """Yield texts to set quotes and dashes in; those that have none go by like code."""
+    for kind, text in TOKENS(quotes, texts):
+        yield kind if TYPED.search(text) else "literal", text
+
+
 def quicken() -> None:
     """Spare what a build would do again and again."""
     gc.disable()  # it went through the trees of all pages and found nothing
@@ -129,6 +138,7 @@ def quicken() -> None:
     for module in (importlib.metadata, importlib_metadata):
         module.entry_points = cache(module.entry_points)  # nothing is installed meanwhile
     nodes.Node.findall = find
+    SphinxSmartQuotes.get_tokens = tokens
     html.global_toctree_for_doc = contents
     highlighting.get_lexer_by_name = lambda name, **options: lexer_class(name)(**options)
     highlighting.PygmentsBridge.get_lexer = lexer

@@ -3,6 +3,7 @@
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
+from docutils.utils import smartquotes
 from sphinx import addnodes
 from sphinx.highlighting import PygmentsBridge
 
@@ -110,3 +111,36 @@ def test_code_of_python_alone_is_not_tried_with_rules_of_ipython():
 def test_a_lexer_is_looked_for_once_and_made_each_time():
     assert quick.lexer_class("yaml") is quick.lexer_class("yaml")
     assert type(quick.LEXER("yaml")) is quick.lexer_class("yaml")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Plain words, one. Two", []),
+        ('He said "so"', ["“so”"]),
+        ("it's 'so'", ["it’s", "‘so’"]),
+        ("from -- to --- on", ["from – to", "— on"]),
+        ("and... or . . .", ["and…", "or …"]),
+        ("``so''", ["“so”"]),
+        ("a &#34; b", ['a " b']),
+        ("a \\\\ b", ["a \\ b"]),
+    ],
+)
+def test_quotes_and_dashes_are_set_in_what_has_some(typed, said):
+    def educated(tokens):
+        return "".join(smartquotes.educate_tokens(tokens, "qDe" if "`" not in typed else "1"))
+
+    assert bool(quick.TYPED.search(typed)) == bool(said)
+    whole = educated([("plain", typed)])
+    assert (whole != typed) == bool(said)
+    assert all(part in whole for part in said)
+
+
+def test_a_text_that_goes_by_tells_what_stands_before_a_quote(monkeypatch):
+    monkeypatch.setattr(quick, "TOKENS", lambda _, texts: (("plain", one) for one in texts))
+    texts = ["a word", '"so"', "end ", '"on"']
+    found = list(quick.tokens(None, texts))
+    assert [kind for kind, _ in found] == ["literal", "plain", "literal", "plain"]
+    educate = smartquotes.educate_tokens
+    before = list(educate([("plain", one) for one in texts], "qDe"))
+    assert list(educate(found, "qDe")) == before
