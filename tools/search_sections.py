@@ -60,16 +60,13 @@ def words(text: str) -> list[str]:
 
 def sections(page: str, document: nodes.document) -> list[Section]:
     """Return the sections of a page in their order."""
-    return [one for section in document.findall(_is_top) for one in _walk(page, section, ())]
+    top = (child for child in document.children if isinstance(child, nodes.section))
+    return [one for section in top for one in _walk(page, section, ())]
 
 
 def _title(node: nodes.section) -> nodes.title | None:
     """Return the heading of a section; what an exercise or a theorem holds has none."""
     return next((child for child in node.children if isinstance(child, nodes.title)), None)
-
-
-def _is_top(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.section) and isinstance(node.parent, nodes.document)
 
 
 def _walk(page: str, node: nodes.section, above: tuple[str, ...]) -> Iterable[Section]:
