@@ -176,7 +176,7 @@ style:
 .PHONY: units
 units:
 	@echo "== units"
-	$(BIN)/python -m pytest tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal --durations=20
+	$(BIN)/python -m pytest -p no:nbval tests course/tests $(addprefix --ignore=,$(ON_SITE)) $(CHOSEN) -n $(JOBS) --dist worksteal --durations=20
 
 .PHONY: cells
 cells:

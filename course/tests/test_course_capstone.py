@@ -23,7 +23,8 @@ def test_a_notebook_to_hand_in_runs_as_it_stands(key, tmp_path, monkeypatch, cap
     names: dict = {"__name__": "__main__"}
     for cell in capstone.hand_in(key).cells:
         if cell.cell_type == "code" and cell.id != "set-up":
-            exec(compile(cell.source, cell.id, "exec"), names)
+            source = cell.source.replace("n=200):", "n=20):")  # fewer texts, the same code
+            exec(compile(source, cell.id, "exec"), names)
     printed = capsys.readouterr().out
     shown = {"stretch": "YaRN, practised", "encoding": "Libras: nothing is trained yet"}
     assert shown.get(key, "confirmed with a condition") in printed

@@ -344,7 +344,12 @@ def test_a_report_leaves_files_of_others_alone(results, tmp_path, call, name):
     assert f"{folder / name} was not written by python -m posenc.bench report" in err
     assert "name another --out; it was left as it is" in err
     assert {p.name: p.read_text() for p in folder.iterdir()} == {name: "mine", "notes.md": "notes"}
-    (folder / name).unlink()
+
+
+def test_a_report_goes_over_its_own_files_and_over_no_others(results, tmp_path, call):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "notes.md").write_text("notes")
     assert call("report", results, "--out", folder)[0] == 0
     assert call("report", results, "--out", folder)[0] == 0  # over its own
     with (folder / "report.md").open("a") as file:

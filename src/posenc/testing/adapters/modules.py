@@ -1,7 +1,8 @@
 """Any torch module: what it takes is read from the signature of its `forward`."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -80,7 +81,7 @@ class ModuleAdapter(Adapter):
 
 def arguments(function: Callable[..., Any]) -> dict[str, str]:
     """Return which of the four words a function takes, and what it calls them."""
-    names = list(inspect.signature(function).parameters)[1:]
+    names = list(_parameters(function))[1:]
     return {
         word: next(name for name in known if name in names)
         for word, known in NAMES.items()
@@ -90,8 +91,22 @@ def arguments(function: Callable[..., Any]) -> dict[str, str]:
 
 def is_needed(function: Callable[..., Any], argument: str | None) -> bool:
     """Return whether an argument has no default."""
-    parameters = inspect.signature(function).parameters
-    return argument is not None and parameters[argument].default is inspect.Parameter.empty
+    if argument is None:
+        return False
+    return _parameters(function)[argument].default is inspect.Parameter.empty
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters; those of a method are read once, as each question has a new module."""
+    if not inspect.ismethod(function):
+        return inspect.signature(function).parameters
+    known = _of_method(function.__func__)
+    return {name: known[name] for name in list(known)[1:]}
+
+
+@lru_cache(maxsize=64)
+def _of_method(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
 
 
 def sizes(module: nn.Module) -> tuple[int | None, int | None]:
