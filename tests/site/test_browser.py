@@ -270,6 +270,17 @@ MARK_CONTROLS = """([selector, inside]) => {
 """Numbers the visible controls in a part of the page, and returns how each begins."""
 
 
+LEADS_ON = """number => {
+    const on = !window.left || document.activeElement === document.body || Boolean(
+        window.left.compareDocumentPosition(document.activeElement)
+        & Node.DOCUMENT_POSITION_FOLLOWING);
+    window.left = document.querySelector(`[data-control="${number}"]`);
+    window.left?.focus({ preventScroll: true });
+    return on;
+}"""
+"""Says whether Tab has left the control that had the focus, and gives it to the next one."""
+
+
 def keyboard_reaches_every_control(page: Page, inside: str) -> None:
     """Ask each control of a part of the page whether Tab stops there, and press it on some.
 
@@ -279,6 +290,7 @@ def keyboard_reaches_every_control(page: Page, inside: str) -> None:
     passed_by, kinds = page.evaluate(
         """() => {
             const passedBy = [], kinds = {};
+            window.left = null;
             for (const e of document.querySelectorAll('[data-control]')) {
                 const number = Number(e.dataset.control);
                 e.focus({ preventScroll: true });
@@ -290,21 +302,13 @@ def keyboard_reaches_every_control(page: Page, inside: str) -> None:
         }"""
     )
     assert [begin[i] for i in passed_by] == []
-    for number in kinds:
-        page.evaluate(
-            """number => {
-                window.left = document.querySelector(`[data-control="${number}"]`);
-                window.left.focus({ preventScroll: true });
-            }""",
-            number,
-        )
-        page.keyboard.press("Tab")
-        on = page.evaluate(
-            """() => document.activeElement === document.body || Boolean(
-                window.left.compareDocumentPosition(document.activeElement)
-                & Node.DOCUMENT_POSITION_FOLLOWING)"""
-        )
-        assert on, begin[number]
+    left = None
+    for number in [*kinds, None]:
+        on = page.evaluate(LEADS_ON, number)  # from the one before
+        assert on, begin[left]
+        if number is not None:
+            page.keyboard.press("Tab")
+        left = number
 
 
 def keyboard_walks_through_every_control(page: Page, inside: str) -> None:
@@ -342,15 +346,25 @@ def keyboard_walks_through_every_control(page: Page, inside: str) -> None:
     assert [visible[i] for i in range(len(visible)) if i not in reached] == []
 
 
+OPEN_SOLUTIONS = """next => {
+    const all = [...document.querySelectorAll(".admonition.solution.dropdown")];
+    all[next]?.querySelector("button, summary").focus();
+    const seen = (one) => one.checkVisibility({ visibilityProperty: true })
+        && one.getBoundingClientRect().height > 0;
+    const open = all.map((one) => seen(one.querySelector("section")));
+    const n = open.indexOf(false);
+    return open.includes(true, n < 0 ? open.length : n) ? -1 : n < 0 ? open.length : n;
+}"""
+"""Gives the focus to one solution's button, and says how many are open: the first ones, or -1."""
+
+
 def keyboard_opens_every_solution(page: Page) -> None:
-    folded = page.locator(".admonition.solution.dropdown")
-    assert folded.count() > 0
-    for one in folded.all():
-        inside = one.locator("section").first
-        assert not inside.is_visible()
-        one.locator("button, summary").first.focus()
+    n = page.locator(".admonition.solution.dropdown").count()
+    assert n > 0
+    for i in range(n):
+        assert page.evaluate(OPEN_SOLUTIONS, i) == i
         page.keyboard.press("Enter")
-        inside.wait_for(state="visible")
+        page.wait_for_function(f"({OPEN_SOLUTIONS})() === {i + 1}")
 
 
 def test_keyboard_opens_search_and_finds_a_word(opened):
