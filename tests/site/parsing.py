@@ -1,6 +1,7 @@
 """Built pages, each read once: a page has ten thousand elements, and many tests ask for them."""
 
 import gc
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,10 +20,34 @@ def parsed(path: Path) -> BeautifulSoup:
 
 
 @cache
+def elements(path: Path) -> list[Tag]:
+    """Return the elements of a page in order."""
+    return [one for one in parsed(path).descendants if isinstance(one, Tag)]
+
+
+@cache
+def by_name(path: Path) -> dict[str, list[Tag]]:
+    """Return the elements of a page by their name; a name that none has gives an empty list."""
+    found = defaultdict(list)
+    for element in elements(path):
+        found[element.name].append(element)
+    return found
+
+
+@cache
+def by_class(path: Path) -> dict[str, list[Tag]]:
+    """Return the elements of a page by each of their classes, as `by_name` does."""
+    found = defaultdict(list)
+    for element in elements(path):
+        for name in {*element.get("class", ())}:
+            found[name].append(element)
+    return found
+
+
+@cache
 def by_id(path: Path) -> dict[str, Tag]:
     """Return the elements of a page by their id, the first where one stands twice."""
-    found = parsed(path).find_all(id=True)
-    return {element["id"]: element for element in reversed(found)}
+    return {one["id"]: one for one in reversed(elements(path)) if one.has_attr("id")}
 
 
 def prose(element: Tag) -> Iterator[str]:
