@@ -132,11 +132,11 @@ class Lab:
 
 def _cells(tier: int) -> list[tuple[str, str, int]]:
     """Return the task, encoding and seed of each training of a tier."""
+    grid, drawn = bench.tier_cells(tier), PROTOCOL["random_positions"]
     return [
-        (cell.dataset, language.label(cell.encoding, cell.random_positions), cell.seed)
-        for group in bench.tier_cells(tier).groups()
-        for cell in group
-        if isinstance(cell, bench.LabSettings)
+        (task, language.label(one.name, drawn if one.random else 0), seed)
+        for seed in grid.seeds
+        for task, one in grid.places
     ]
 
 
