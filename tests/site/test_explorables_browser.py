@@ -654,7 +654,7 @@ def entered(page: Page, name: str, states: list[dict]) -> list[tuple[str, float,
               input.value = value;
               input.dispatchEvent(new Event("input", { bubbles: true }));
             }
-            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            await new Promise(requestAnimationFrame);  // comes after the redraw that was asked for
             const { width, height } = root.querySelector("svg").getBoundingClientRect();
             found.push([root.querySelector(".explorable-summary").innerText, width, height]);
           }
