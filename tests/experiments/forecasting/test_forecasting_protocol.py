@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,13 @@ def test_wrong_options_are_told_in_one_line(capsys):
     assert "invalid choice: 'm5'" in capsys.readouterr().err
     assert command.main(["--units", "m3_yearly", "--seconds", "0"]) == 2
     assert "seconds must be" in capsys.readouterr().err
+
+
+def test_some_encodings_can_be_trained_first(tmp_path):
+    wanted = ["--units", "m3_yearly", "--readers", "patches_mean", "--out", str(tmp_path)]
+    options = command._parser().parse_args([*wanted, "--encodings", "none", "sinusoidal"])
+    (_, _, trials), _ = command._stages(options, stacked=False)
+    cells = [cell for group in trials.groups() for cell in group]
+    places = {(cell.encoding, cell.shuffled) for cell in cells}
+    assert places == set(product(["none", "sinusoidal"], ["", "steps", "patches"]))
+    assert len(cells) == len(places) * len(protocol.RATES)

@@ -61,7 +61,8 @@ def _stages(options: argparse.Namespace, stacked: bool) -> Iterator[tuple[str, U
     tried = UnitStores(options.out, "tuning-", options.units)
     trained = UnitStores(options.out, "", options.units)
     for reader in options.readers:
-        chosen = list(protocol.places(options.units, [reader]))
+        every = protocol.places(options.units, [reader])
+        chosen = [one for one in every if one.encoding in options.encodings]
         yield f"{reader}, trials", tried, protocol.all_trials(chosen, stacked=stacked)
         seeds = protocol.all_seeds(chosen, tried.records(), stacked=stacked)
         yield f"{reader}, training", trained, seeds
@@ -88,6 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--readers", nargs="+", choices=every, default=every, metavar="NAME",
         help=f"all, or some of {', '.join(every)}",
+    )  # fmt: skip
+    encodings = [*protocol.ENCODINGS, protocol.PLACEBO]
+    parser.add_argument(
+        "--encodings", nargs="+", choices=encodings, default=encodings, metavar="NAME",
+        help=f"all, or some of {', '.join(encodings)}",
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, default=Path("results", "forecasting"), help="folder of the results"
