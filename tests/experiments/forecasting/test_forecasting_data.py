@@ -1,13 +1,17 @@
 """Files, splits, windows and calendars of the forecasting experiment."""
 
 import gzip
+import hashlib
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from posenc.data.errors import FileFormatError, MissingDataError
-from posenc.experiments.forecasting import sources, units
+from posenc.data import folders
+from posenc.data.errors import DownloadError, FileFormatError, MissingDataError
+from posenc.experiments.forecasting import files, sources, units
 from posenc.experiments.forecasting.units import Series, Shape, Unit
 from posenc.experiments.forecasting.windows import cut
 
@@ -54,13 +58,74 @@ def test_a_wrong_row_is_named_with_its_line(tmp_path, rows, line, said):
     assert caught.value.line == line
 
 
-def test_a_missing_column_and_a_missing_file_are_named(tmp_path, monkeypatch):
+def test_a_missing_column_is_named(tmp_path):
     path = written(tmp_path, HEAD + "2020-01-01,1,2\n")
     with pytest.raises(FileFormatError, match="no column 'load', only date, a, b"):
         sources.read_table(path, ["load"], "date")
-    monkeypatch.setenv("POSENC_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=r"ETTh1\.csv\.gz is not there"):
-        sources.path_of("ETTh1.csv.gz")
+
+
+@pytest.fixture
+def nothing_here(tmp_path, monkeypatch):
+    """An empty folder of data and an empty cache; whatever is fetched holds one line."""
+
+    def fetch(name, sources, complete):
+        ((url,),) = sources
+        path = folders.cache() / "sets" / name / url.url.rpartition("/")[2]
+        path.parent.mkdir(parents=True)
+        path.write_text(url.url)
+        assert complete(path.parent)
+
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path / "own"))
+    monkeypatch.setenv("POSENC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("POSENC_OFFLINE", raising=False)
+    monkeypatch.setattr(files.download, "fetch", fetch)
+    return tmp_path
+
+
+def test_a_file_of_ones_own_comes_first_gzipped_or_plain(nothing_here):
+    own = nothing_here / "own" / "forecasting" / "ETTh1.csv"
+    own.parent.mkdir(parents=True)
+    own.write_text("date")
+    assert files.path_of("ETTh1.csv.gz") == own
+    own.with_name("ETTh1.csv.gz").write_bytes(b"")
+    assert files.path_of("ETTh1.csv.gz") == own.with_name("ETTh1.csv.gz")
+
+
+def test_a_missing_file_is_fetched_once_at_its_commit(nothing_here, monkeypatch):
+    path = files.path_of("M4-Weekly-test.csv.gz")
+    assert path == nothing_here / "cache" / "sets" / "M4-Weekly-test" / "Weekly-test.csv"
+    commit = "6c1067e5a57161249b17289a565178dc7a3fb3ca"
+    assert path.read_text().endswith(f"/{commit}/Dataset/Test/{path.name}")
+    monkeypatch.setattr(files.download, "fetch", None)
+    assert files.path_of("M4-Weekly-test.csv.gz") == path
+
+
+@pytest.mark.usefixtures("nothing_here")
+def test_what_cannot_be_fetched_is_named_with_what_to_do(monkeypatch):
+    with pytest.raises(MissingDataError, match=r"traffic\.csv is not there: put it into"):
+        files.path_of("traffic.csv")
+
+    def fail(*_):
+        raise DownloadError("no route to the host")
+
+    monkeypatch.setattr(files.download, "fetch", fail)
+    with pytest.raises(MissingDataError, match=r"ETTh1\.csv\.gz is not there.*no route"):
+        files.path_of("ETTh1.csv.gz")
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+    with pytest.raises(MissingDataError, match=r"POSENC_OFFLINE forbids.*ETTh1\.csv"):
+        files.path_of("ETTh1.csv.gz")
+
+
+@pytest.mark.parametrize("name", [n for n, url in files.ADDRESSES.items() if url.sha256])
+def test_the_addresses_hold_the_files_that_were_read(name):
+    path = Path(os.environ.get("POSENC_DATA", ""), files.FOLDER, name)
+    if not path.is_file():
+        pytest.skip("the file is not on this machine")
+    address = files.ADDRESSES[name]
+    data = path.read_bytes()
+    if not address.url.endswith(".gz"):
+        data = gzip.decompress(data)
+    assert hashlib.sha256(data).hexdigest() == address.sha256
 
 
 def test_gaps_are_read_as_gaps(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +16,6 @@ from posenc import _files
 from posenc.data.errors import FileFormatError, MissingDataError
 from posenc.data.formats import text
 
-FOLDER = "forecasting"
 _MISSING = ("", "NA", "NaN", "nan")
 
 
@@ -35,19 +33,6 @@ class Table:
 
     values: NDArray[np.float64]
     times: list[datetime]
-
-
-def path_of(name: str) -> Path:
-    """Return where a file of `$POSENC_DATA/forecasting` is, or raise MissingDataError."""
-    root = os.environ.get("POSENC_DATA", "")
-    path = Path(root, FOLDER, name)
-    if not root or not path.is_file():
-        raise MissingDataError(
-            f"{name} is not there: put it into the folder {FOLDER} of the folder that the variable "
-            f"POSENC_DATA names (now {root or 'not set'!r}); the book's page on data sets says "
-            "where it comes from"
-        )
-    return path
 
 
 def read_table(path: Path, columns: Sequence[str] = (), time: str | None = None) -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc.experiments.forecasting import sources
+from posenc.experiments.forecasting import files, sources
 
 ETT = ("HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT")
 # The direction of the wind is left out: it is an angle, and 359 degrees are next to 1.
@@ -102,7 +102,7 @@ def _competition(name: str, period: str) -> list[Series]:
 
 
 def _m4(period: str) -> list[Series]:
-    parts = [sources.read_m4(sources.path_of(f"M4-{period}-{p}.csv.gz")) for p in ("train", "test")]
+    parts = [sources.read_m4(files.path_of(f"M4-{period}-{p}.csv.gz")) for p in ("train", "test")]
     return [_of_panel(*pair) for pair in zip(*parts, strict=True)]
 
 
@@ -148,35 +148,35 @@ def calendar_of(times: Sequence[datetime], zone: str = "") -> NDArray[np.float64
 
 
 def _ett(name: str, an_hour: int = 1) -> tuple[list[Series], NDArray]:
-    table = sources.read_table(sources.path_of(f"{name}.csv.gz"), ETT, "date")
+    table = sources.read_table(files.path_of(f"{name}.csv.gz"), ETT, "date")
     return _columns(table, partial(_months_of_ett, an_hour)), calendar_of(table.times)
 
 
 def _wide(name: str) -> tuple[list[Series], NDArray]:
     """Return all columns of a file of electricity, traffic or weather."""
-    table = sources.read_table(sources.path_of(f"{name}.csv"), time="date")
+    table = sources.read_table(files.path_of(f"{name}.csv"), time="date")
     return _columns(table, _shares), calendar_of(table.times)
 
 
 def _vic() -> tuple[list[Series], NDArray]:
-    table = sources.read_table(sources.path_of("vic_electricity.csv.gz"), ["Demand"], "Time")
+    table = sources.read_table(files.path_of("vic_electricity.csv.gz"), ["Demand"], "Time")
     return _columns(table, _shares), calendar_of(table.times, "Australia/Melbourne")
 
 
 def _bike() -> tuple[list[Series], NDArray]:
-    path = sources.path_of("bike_sharing_dataset_clean.csv.gz")
+    path = files.path_of("bike_sharing_dataset_clean.csv.gz")
     table = sources.read_table(path, ["users"], "date_time")
     return _columns(table, _shares), calendar_of(table.times)
 
 
 def _air() -> tuple[list[Series], NDArray]:
-    path = sources.path_of("air_quality_valencia.csv.gz")
+    path = files.path_of("air_quality_valencia.csv.gz")
     table = sources.read_table(path, AIR, "datetime")
     return _columns(table, _shares), calendar_of(table.times)
 
 
 def _exchange() -> list[Series]:
-    table = sources.read_numbers(sources.path_of("exchange_rate.txt.gz"))
+    table = sources.read_numbers(files.path_of("exchange_rate.txt.gz"))
     return _columns(table, _shares)
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks, _files
-from posenc.experiments.forecasting import sources
+from posenc.experiments.forecasting import files, sources
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 CONTEXT, HORIZON, PATCH = 96, 96, 8
@@ -94,10 +94,10 @@ def orders(rng: np.random.Generator, n_windows: int) -> dict[str, NDArray[np.int
 def load_columns(name: str) -> tuple[NDArray[np.float32], int, int]:
     """Return a set's scaled values, (steps, columns), where learning ends, where testing begins."""
     if name == "etth1":
-        values = sources.read_table(sources.path_of("ETTh1.csv.gz"), ETT, "date").values
+        values = sources.read_table(files.path_of("ETTh1.csv.gz"), ETT, "date").values
         learned, chosen, end = HOURS
     else:
-        values = sources.read_numbers(sources.path_of("exchange_rate.txt.gz")).values
+        values = sources.read_numbers(files.path_of("exchange_rate.txt.gz")).values
         end = len(values)
         learned, chosen = int(end * 0.7), end - int(end * 0.2)
     first = values[:learned]
