@@ -20,6 +20,7 @@ from posenc.experiments.forecasting.reading import (
     complete,
     effects,
     figure,
+    read_out,
     registered,
     rivals,
     show,
@@ -470,3 +471,35 @@ def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
     assert load_stored(found).states[Way("linear", "none"), "m1_yearly"].whole
     sources = {record["settings"]["dataset_source"] for record in found}
     assert sources == {protocol.unit_fingerprint("m1_yearly")}
+
+
+def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, stored, monkeypatch):
+    half = read_out.read_out(stored, "patches")
+    assert (half.effects, half.told) == ({}, "not whole: 14 and 0 of 14 units")
+    under_a_mean = planted("patches_mean", truth={"sinusoidal": (-0.3, 0.05)})
+    both = load_stored([*whole, *under_a_mean])
+    found = read_out.read_out(both, "patches")
+    assert found.told == "14 units"
+    assert found.effects["mean"].units == COUNTED
+    assert found.effects["flat"].interval.mean == pytest.approx(PLANTED["sinusoidal"][0], abs=0.01)
+    drawn = read_out.draw_read_out(both)
+    patches, steps = drawn.axes
+    assert [text.get_text() for text in steps.texts] == ["not whole: 0 and 0 of 14 units"]
+    (dots,) = [line for line in patches.lines if line.get_label() == "mean of the tokens"]
+    np.testing.assert_allclose(dots.get_xdata(), np.sort(found.effects["mean"].by_unit))
+    first = COUNTED[int(found.effects["mean"].by_unit.argmin())]
+    assert patches.get_yticklabels()[0].get_text() == read_out.UNIT_NAMES[first]
+    plt.close(drawn)
+    shown = []
+    monkeypatch.setattr(read_out.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
+    read_out.show_read_out(both)
+    ((drawn, words),) = shown
+    assert "at most 3 %" in words["caption"]
+    change = 100 * np.expm1(found.effects["mean"].by_unit[COUNTED.index("exchange")])
+    assert f"exchange rates, days {change:+.1f}" in words["alt"]
+    assert words["alt"].endswith("steps: not whole: 0 and 0 of 14 units.")
+    plt.close(drawn)
+
+
+def test_every_unit_that_counts_has_a_name_for_readers():
+    assert tuple(read_out.UNIT_NAMES) == COUNTED

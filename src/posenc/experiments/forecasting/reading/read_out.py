@@ -1,0 +1,151 @@
+"""What the sinusoid is worth under a flattened head and under a mean, unit by unit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from posenc.experiments.forecasting import protocol
+from posenc.experiments.forecasting.reading.complete import COUNTED, Stored, Way
+from posenc.experiments.forecasting.reading.effects import Effect, effect, per_cent
+from posenc.experiments.forecasting.reading.registered import NONE, against
+from posenc.teaching import plots
+
+HEADS = ("flat", "mean")
+TOKENS = ("patches", "steps")
+CALLED = {"flat": "flattened head", "mean": "mean of the tokens"}
+UNIT_NAMES = {
+    "m1_yearly": "M1, years",
+    "m1_monthly": "M1, months",
+    "m3_yearly": "M3, years",
+    "m3_quarterly": "M3, quarters",
+    "m3_monthly": "M3, months",
+    "m3_other": "M3, others",
+    "tourism_quarterly": "tourism, quarters",
+    "tourism_monthly": "tourism, months",
+    "m4_hourly": "M4, hours",
+    "etth1": "a transformer's heat, hours",
+    "exchange": "exchange rates, days",
+    "vic_electricity": "Victoria, half hours",
+    "bike_sharing": "hired bikes, hours",
+    "air_quality": "Valencia's air, hours",
+}
+_TICKS = (-60, -40, -20, -10, -3, 0, 3, 10)  # per cent
+
+
+@dataclass(frozen=True, eq=False)
+class ReadOut:
+    """What the sinusoid changes with one kind of token.
+
+    Parameters
+    ----------
+    tokens : {"patches", "steps"}
+    whole : dict of str to tuple of str
+        Units on which the models with each head are trained.
+    effects : dict of str to Effect
+        By head, over all units that count; empty as long as some are not whole.
+    """
+
+    tokens: str
+    whole: Mapping[str, tuple[str, ...]]
+    effects: Mapping[str, Effect]
+
+    @property
+    def told(self) -> str:
+        """How much is trained, such as "not whole: 9 and 14 of 14 units"."""
+        if self.effects:
+            return f"{len(COUNTED)} units"
+        counts = " and ".join(str(len(units)) for units in self.whole.values())
+        return f"not whole: {counts} of {len(COUNTED)} units"
+
+
+def read_out(stored: Stored, tokens: str) -> ReadOut:
+    """Return what the sinusoid changes of the error of none, under either head."""
+    asked = {
+        head: against(Way(f"{tokens}_{head}", protocol.DEFAULT), Way(f"{tokens}_{head}", NONE))
+        for head in HEADS
+    }
+    whole = {head: stored.whole([*one.over, *one.under], COUNTED) for head, one in asked.items()}
+    if any(len(units) < len(COUNTED) for units in whole.values()):
+        return ReadOut(tokens, whole, {})
+    found = {head: effect(stored, one, COUNTED) for head, one in asked.items()}
+    return ReadOut(tokens, whole, {head: one for head, one in found.items() if one is not None})
+
+
+def draw_read_out(stored: Stored) -> Figure:
+    """Return the figure: a panel for patches and one for steps, a row for each unit.
+
+    A panel that is not whole says so and shows no effect.
+    """
+    figure, axes = plots.new(1, len(TOKENS), height=4.4, sharey=True)
+    found = {tokens: read_out(stored, tokens) for tokens in TOKENS}
+    order = _order(found)
+    for ax, (tokens, one) in zip(axes, found.items(), strict=True):
+        _panel(ax, one, order)
+        ax.set_title(f"tokens are {tokens}")
+        ax.set_xlabel("change of the error (%)")
+    axes[0].set_yticks(range(len(order)), [UNIT_NAMES[unit] for unit in order])
+    axes[0].set_ylim(len(order) - 0.4, -0.6)
+    figure.legend(*_drawn(axes), loc="outside lower center", ncols=len(HEADS))
+    return figure
+
+
+def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
+    """Show the figure in a notebook, with caption and alt text."""
+    plots.show(
+        draw_read_out(stored),
+        name=name,
+        caption="What a sinusoid changes of the error of the same forecaster without positions, on "
+        f"{len(COUNTED)} data sets, in per cent. Large: the mean of five seeds; small: each of "
+        "them. To the left is better. Grey: changes of at most "
+        f"{100 * protocol.MARGIN:g} %. Steps of the scale grow with the distance from 0.",
+        alt="Two panels, one for patches and one for steps, with a row for each data set. "
+        + " ".join(_told(read_out(stored, tokens)) for tokens in TOKENS),
+    )
+
+
+def _order(found: Mapping[str, ReadOut]) -> list[str]:
+    """Return the units, those first where a mean gains most; as registered if nothing is whole."""
+    whole = [one.effects["mean"].by_unit for one in found.values() if one.effects]
+    if not whole:
+        return list(COUNTED)
+    return [COUNTED[i] for i in np.argsort(np.mean(whole, axis=0))]
+
+
+def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
+    ax.axvspan(-protocol.MARGIN, protocol.MARGIN, color="#e6e9ee")
+    ax.axvline(0, color="#555555", linewidth=1)
+    ax.set_xscale("asinh", linear_width=4 * protocol.MARGIN)
+    ax.set_xticks(np.log1p(np.array(_TICKS) / 100), [f"{t:+d}" if t else "0" for t in _TICKS])
+    ax.set_xticks([], minor=True)
+    if not one.effects:
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+        ax.text(0.5, 0.5, one.told, fontsize=8, **middle)
+        return
+    rows, y = [COUNTED.index(unit) for unit in order], np.arange(len(order))
+    flat, mean = (one.effects[head].by_unit[rows] for head in HEADS)
+    ax.hlines(y, flat, mean, color="#c3cad5", linewidth=1.2)
+    for head, colour, marker in (("flat", plots.COLORS[2], "o"), ("mean", plots.COLORS[1], "s")):
+        seeds = one.effects[head].differences[rows]
+        ax.plot(seeds, y, ".", color=colour, markersize=3, alpha=0.5)
+        ax.plot(seeds.mean(1), y, marker, color=colour, label=CALLED[head])
+
+
+def _drawn(axes: np.ndarray) -> tuple[list, list]:
+    """Return handles and labels of the first panel that shows something."""
+    every = (ax.get_legend_handles_labels() for ax in axes)
+    return next((pair for pair in every if pair[0]), ([], []))
+
+
+def _told(one: ReadOut) -> str:
+    if not one.effects:
+        return f"{one.tokens}: {one.told}."
+    said = []
+    for head, found in one.effects.items():
+        values = zip(COUNTED, found.by_unit, strict=True)
+        listed = ", ".join(f"{UNIT_NAMES[unit]} {per_cent(x):+z.1f}" for unit, x in values)
+        said.append(f"{CALLED[head]}: {listed}")
+    return f"{one.tokens}, " + "; ".join(said) + "."
