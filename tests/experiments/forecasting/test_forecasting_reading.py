@@ -18,6 +18,7 @@ from posenc.experiments.forecasting.reading import (
 from posenc.experiments.forecasting.reading import (
     answers,
     complete,
+    devices,
     effects,
     figure,
     read_out,
@@ -385,7 +386,7 @@ def test_devices_that_are_mixed_are_told():
     assert len(complete.said_complete(load_stored(some))) == 2
     some = [r | {"device": "cuda"} if r["seed"] == 2 else r for r in trained(one, 0.0)]
     assert complete.said_complete(load_stored(some))[2] == (
-        f"Trained on more than one kind of device, against the protocol: {READER} on exchange."
+        f"Trained on more than one kind of device: {READER} on exchange."
     )
 
 
@@ -434,6 +435,27 @@ def test_the_command_prints_what_is_whole_first_and_nothing_of_units_kept_apart(
     assert text.count("not whole: 0 of 14 units") > 10
     assert "etth2" not in text
     assert "Last check" not in text
+    assert "Devices" not in text
+
+
+def test_the_command_tells_what_devices_change(tmp_path, monkeypatch, capsys):
+    first, again = trained(make("exchange", READER, "none"), 1.0), []
+    for record in first:
+        record["device"] = "cuda (one)"
+        if record["profile"] == "forecasting":
+            again.append(record | {"device": "cpu"})
+    for folder, some in (("forecasting", first), ("forecasting-devices", again)):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "exchange.jsonl"
+        path.write_text("".join(map(records.line, some)))
+    of = {name: {"mase": 1.0} for name in rivals.STORED_RIVALS}
+    path = tmp_path / "forecasting" / "baselines.json"
+    path.write_text(json.dumps(dict.fromkeys(COUNTED, of)))
+    monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
+    assert command.main([]) == 0
+    text = capsys.readouterr().out
+    assert "Processor over GPU: +0.00 % [+0.00, +0.00], within the limit of 0.5 %" in text
+    assert f"| {READER} on exchange | 5 | +0.00 |" in text
 
 
 def test_scores_are_locked_by_their_digests(tmp_path, monkeypatch, capsys):
@@ -503,3 +525,32 @@ def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, sto
 
 def test_every_unit_that_counts_has_a_name_for_readers():
     assert tuple(read_out.UNIT_NAMES) == COUNTED
+
+
+def on_both(mean, deviation=0.01, n=40):
+    """Return records of a GPU and of a processor whose errors differ by just this much."""
+    gpu, cpu = [], []
+    logs = mean + deviation * stats.zscore(np.random.default_rng(0).normal(size=n), ddof=1)
+    for number, log in enumerate(logs):
+        one = {"key": str(number), "model": "decoder", "dataset": "m1_yearly"}
+        gpu.append(one | {"device": "cuda (one)", "metrics": {"mase": 2.0}})
+        cpu.append(one | {"device": "cpu", "metrics": {"mase": 2.0 * np.exp(log)}})
+    return gpu, cpu
+
+
+@pytest.mark.parametrize(("mean", "alike"), [(0.001, True), (0.004, False), (-0.01, False)])
+def test_devices_are_alike_where_the_interval_is_within_the_limit(mean, alike):
+    found = devices.ratios(*on_both(mean))
+    half = stats.t.ppf(0.975, 39) * 0.01 / np.sqrt(40)
+    assert devices.interval(found).high == pytest.approx(mean + half)
+    assert devices.alike(found) == alike
+    assert ("may stand side by side" in devices.said_alike(found)) == alike
+    assert devices.devices_table(found).rows["all"]["mean"] == f"{100 * np.expm1(mean):+.2f}"
+
+
+def test_what_no_gpu_trained_before_is_refused():
+    gpu, cpu = on_both(0.0, n=3)
+    with pytest.raises(ValueError, match="2 must have been trained on a GPU before"):
+        devices.ratios(gpu[:2], cpu)
+    with pytest.raises(ValueError, match="0 must have been trained on a GPU before"):
+        devices.ratios(cpu, cpu)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from posenc.experiments import digests, results
 from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.reading import rivals, show
+from posenc.experiments.forecasting.reading import devices, rivals, show
 from posenc.experiments.forecasting.reading.answers import Answered, ask, kept_apart, said_families
 from posenc.experiments.forecasting.reading.complete import Stored, load_stored, said_complete
 from posenc.experiments.forecasting.reading.registered import FAMILIES, QUESTIONS
@@ -53,6 +53,9 @@ def _told(stored: Stored) -> Iterator[str]:
     yield "# Forecasting: what is whole, and what it says"
     yield " ".join([*said_complete(stored), said_families(asked.values())])
     yield from map(show.markdown, show.completeness_tables(stored))
+    if again := devices.load_ratios():
+        yield f"## Devices\n\n{devices.said_alike(again)}"
+        yield show.markdown(devices.devices_table(again))
     for question, answered in asked.items():
         yield f"## {question}: {QUESTIONS[question]}"
         yield from _families(answered)

@@ -299,7 +299,7 @@ def said_complete(stored: Stored) -> list[str]:
         )
     if mixed := mixed_devices(stored):
         named = "; ".join(f"{reader} on {unit}" for reader, unit in mixed)
-        told.append(f"Trained on more than one kind of device, against the protocol: {named}.")
+        told.append(f"Trained on more than one kind of device: {named}.")
     return told
 
 
