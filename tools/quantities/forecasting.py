@@ -62,23 +62,58 @@ def interval():
     }
 
 
-def beyond_the_margin():
-    """Units whose error changes by more than the margin, either way, by reader."""
+def inside():
+    """Units whose error changes by at most the margin, either way, by reader."""
     return {
-        name: str(int((np.abs(e.by_unit) > protocol.MARGIN).sum()))
+        name: str(int((np.abs(e.by_unit) <= protocol.MARGIN).sum()))
         for name, e in _effects().items()
     }
 
 
-def smaller():
-    """Units whose error becomes smaller, by reader."""
-    return {name: str(int((e.by_unit < 0).sum())) for name, e in _effects().items()}
-
-
-def unit():
-    """The change on one unit, such as `patches_mean.exchange`."""
+def falls():
+    """By how much the error falls on one unit, such as `patches_mean.exchange`."""
     return {
-        f"{name}.{label}": f"{per_cent(change):+.1f}"
+        f"{name}.{label}": f"{-per_cent(change):.0f}"
         for name, e in _effects().items()
         for label, change in zip(e.units, e.by_unit, strict=True)
     }
+
+
+def two_lie_outside():
+    """Under a flattened head, both where the sinusoid helps."""
+    changes = _changes("patches_flat")
+    return {unit for unit, x in changes.items() if abs(x) > protocol.MARGIN} == {
+        unit for unit in ("vic_electricity", "bike_sharing") if changes[unit] < 0
+    }
+
+
+def days_gain_most():
+    """Under a mean, of all units, those with a day of hours in their past."""
+    changes = _changes("patches_mean")
+    first = sorted(changes, key=changes.__getitem__)[:5]
+    return set(first) == {
+        *("m4_hourly", "vic_electricity", "bike_sharing", "etth1", "air_quality"),
+    }
+
+
+def without_rhythm_nothing():
+    """Under a mean: within the margin."""
+    changes = _changes("patches_mean")
+    return all(abs(changes[u]) < protocol.MARGIN for u in ("exchange", "m3_yearly", "m3_other"))
+
+
+def months_and_quarters():
+    """Under a mean: the smallest and the largest fall among them, in per cent."""
+    names = ("m1_monthly", "m3_monthly", "m3_quarterly", "tourism_monthly", "tourism_quarterly")
+    fall = [-per_cent(_changes("patches_mean")[name]) for name in names]
+    return {"least": f"{min(fall):.0f}", "most": f"{max(fall):.0f}"}
+
+
+def scatter_of_seeds():
+    """Around a unit's mean, in per cent, by reader."""
+    return {name: f"{100 * e.of_seeds:.1f}" for name, e in _effects().items()}
+
+
+def _changes(reader):
+    effect = _effects()[reader]
+    return dict(zip(effect.units, effect.by_unit, strict=True))

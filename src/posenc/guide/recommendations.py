@@ -16,6 +16,8 @@ from posenc.attention import Cache, SelfAttention
 from posenc.experiments.classification import edition, fair, second
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.found import TOKENS
+from posenc.experiments.forecasting.reading import complete, read_out
+from posenc.experiments.forecasting.reading.effects import per_cent
 from posenc.experiments.gaps import read as gaps
 from posenc.experiments.range_probe import longer as lengths
 from posenc.guide import measured
@@ -105,6 +107,22 @@ def patches() -> Line:
         f"{rope}",
         f"{_sure([gains['sinusoidal']])}: {second.said_shown(list(gains.values()))} after "
         "correction",
+    )
+
+
+def forecasts() -> Line:
+    """How a series goes on."""
+    effects = read_out.read_out(complete.load_stored(), "patches").effects
+    flat, mean = (effects[head].interval for head in read_out.HEADS)
+    most = per_cent(effects["mean"].by_unit.min())
+    return Line(
+        "a flattened head where the past has one length, with or without an encoding; under a mean "
+        "of the tokens the sinusoid",
+        f"over {mean.n} data sets the sinusoid changes the error by {per_cent(flat.mean):+.1f} % "
+        f"under a flattened head, by {per_cent(mean.mean):+.1f} % under a mean, on one by "
+        f"{most:+.0f} %",
+        f"fair: five seeds, under a mean {per_cent(mean.low):+.0f} to {per_cent(mean.high):+.0f} "
+        "%; but small models of patches, and the registered test waits for those of steps",
     )
 
 
@@ -245,6 +263,7 @@ _ANSWERS: dict[str, Callable[[], Line]] = {
     "Steps as tokens, one length": short,
     "Long series": long,
     "Patches as tokens": patches,
+    "Forecasts": forecasts,
     "Longer series": longer,
     "A language model": language,
     "Longer texts, RoPE trained": longer_text,

@@ -260,3 +260,9 @@ def test_only_units_with_times_have_a_calendar(noise):
     features = np.arange(800.0).reshape(200, 4)
     x, *_ = cut(long_unit(noise, features), calendar=True).train.take(torch.tensor([2]))
     np.testing.assert_array_equal(x[0, :, 1:], features[2:10])
+
+
+def test_the_overview_names_the_repository_that_each_file_is_fetched_from():
+    read = {row["repository"].partition(",")[0] for row in files.overview().values()}
+    fetched = {"/".join(url.url.split("/")[3:5]) for url in files.ADDRESSES.values()}
+    assert read == fetched

@@ -504,9 +504,14 @@ def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, sto
     assert found.told == "14 units"
     assert found.effects["mean"].units == COUNTED
     assert found.effects["flat"].interval.mean == pytest.approx(PLANTED["sinusoidal"][0], abs=0.01)
+    drawn = read_out.draw_read_out(stored)
+    assert [ax.texts[0].get_text() for ax in drawn.axes] == [
+        "not whole: 14 and 0 of 14 units",
+        "not whole: 0 and 0 of 14 units",
+    ]
+    plt.close(drawn)
     drawn = read_out.draw_read_out(both)
-    patches, steps = drawn.axes
-    assert [text.get_text() for text in steps.texts] == ["not whole: 0 and 0 of 14 units"]
+    (patches,) = drawn.axes
     (dots,) = [line for line in patches.lines if line.get_label() == "mean of the tokens"]
     np.testing.assert_allclose(dots.get_xdata(), np.sort(found.effects["mean"].by_unit))
     first = COUNTED[int(found.effects["mean"].by_unit.argmin())]

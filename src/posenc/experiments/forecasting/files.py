@@ -98,3 +98,44 @@ def _cached(name: str, root: str) -> Path:
     except DownloadError as error:
         raise MissingDataError(f"{how}. {error}") from error
     return path
+
+
+# What a file holds, whose it is, and on which terms it stands there.
+_FACTS = {
+    "ETTh1, ETTh2": (
+        "17,420 hours of six loads, and of the heat of a transformer's oil",
+        "zhouhaoyi/ETDataset",
+        "CC BY-ND 4.0",
+    ),
+    "exchange rates": (
+        "7,588 days of eight currencies, without dates",
+        "laiguokun/multivariate-time-series-data",
+        "none",
+    ),
+    "M4, hours and weeks": (
+        "414 and 359 series",
+        "Mcompetitions/M4-methods",
+        "none for the data",
+    ),
+    "electricity in Victoria": (
+        "52,608 half hours",
+        "skforecast/skforecast-datasets, after the R package tsibbledata",
+        "BSD-3-Clause, of the repository",
+    ),
+    "hired bikes": (
+        "17,544 hours",
+        "skforecast/skforecast-datasets, after the UCI archive",
+        "BSD-3-Clause, of the repository",
+    ),
+    "Valencia's air": (
+        "43,824 hours of ten measurements, with gaps",
+        "skforecast/skforecast-datasets, after the Valencian air network",
+        "BSD-3-Clause, of the repository",
+    ),
+}
+
+
+def overview() -> dict[str, dict[str, str]]:
+    """Return what the files hold, where they come from and on which terms, a row for each set."""
+    heads = ("what it holds", "repository", "terms stated there")
+    return {name: dict(zip(heads, row, strict=True)) for name, row in _FACTS.items()}

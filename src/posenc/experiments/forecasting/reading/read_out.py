@@ -76,20 +76,21 @@ def read_out(stored: Stored, tokens: str) -> ReadOut:
 
 
 def draw_read_out(stored: Stored) -> Figure:
-    """Return the figure: a panel for patches and one for steps, a row for each unit.
+    """Return the figure: a panel for each kind of token that is whole, a row for each unit.
 
-    A panel that is not whole says so and shows no effect.
+    As long as nothing is whole, both kinds have a panel that says so.
     """
-    figure, axes = plots.new(1, len(TOKENS), height=4.4, sharey=True)
-    found = {tokens: read_out(stored, tokens) for tokens in TOKENS}
-    order = _order(found)
+    every = {tokens: read_out(stored, tokens) for tokens in TOKENS}
+    found = {tokens: one for tokens, one in every.items() if one.effects} or every
+    figure, grid = plots.new(1, len(found), height=4.4, sharex=True, sharey=True, squeeze=False)
+    order, axes = _order(found), grid[0]
     for ax, (tokens, one) in zip(axes, found.items(), strict=True):
         _panel(ax, one, order)
         ax.set_title(f"tokens are {tokens}")
         ax.set_xlabel("change of the error (%)")
     axes[0].set_yticks(range(len(order)), [UNIT_NAMES[unit] for unit in order])
     axes[0].set_ylim(len(order) - 0.4, -0.6)
-    figure.legend(*_drawn(axes), loc="outside lower center", ncols=len(HEADS))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -102,7 +103,7 @@ def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
         f"{len(COUNTED)} data sets, in per cent. Large: the mean of five seeds; small: each of "
         "them. To the left is better. Grey: changes of at most "
         f"{100 * protocol.MARGIN:g} %. Steps of the scale grow with the distance from 0.",
-        alt="Two panels, one for patches and one for steps, with a row for each data set. "
+        alt="A panel for each kind of token, with a row for each data set. "
         + " ".join(_told(read_out(stored, tokens)) for tokens in TOKENS),
     )
 
@@ -132,12 +133,6 @@ def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
         seeds = one.effects[head].differences[rows]
         ax.plot(seeds, y, ".", color=colour, markersize=3, alpha=0.5)
         ax.plot(seeds.mean(1), y, marker, color=colour, label=CALLED[head])
-
-
-def _drawn(axes: np.ndarray) -> tuple[list, list]:
-    """Return handles and labels of the first panel that shows something."""
-    every = (ax.get_legend_handles_labels() for ax in axes)
-    return next((pair for pair in every if pair[0]), ([], []))
 
 
 def _told(one: ReadOut) -> str:
