@@ -54,6 +54,11 @@ def mean():
     return {name: f"{per_cent(e.interval.mean):+.1f}" for name, e in _effects().items()}
 
 
+def lowers():
+    """By how much the error falls in the mean over units, by reader."""
+    return {name: f"{-per_cent(e.interval.mean):.0f}" for name, e in _effects().items()}
+
+
 def interval():
     """Of the mean change, by reader."""
     return {

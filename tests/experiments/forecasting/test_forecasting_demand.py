@@ -30,7 +30,7 @@ def test_the_demand_is_read_with_the_clock_on_the_wall(tmp_path, monkeypatch):
     found = demand.load_demand()
     assert found.megawatts.tolist() == [4000.5, 3900]
     assert found.times[0] == datetime(2013, 1, 1, tzinfo=ZONE)
-    assert found.origin == "Demand for electricity in Victoria, every half hour, 2013 to 2013"
+    assert found.origin == "Victoria, every half hour, 2013 to 2013"
 
 
 def test_without_the_file_the_demand_is_synthetic_and_says_so(monkeypatch):

@@ -53,7 +53,7 @@ def load_demand() -> Demand:
 is not of these. ({error})"
         return synthetic_demand(why)
     times = [time.astimezone(ZONE) for time in table.times]
-    said = f"Demand for electricity in Victoria, every half hour, {times[0]:%Y} to {times[-1]:%Y}"
+    said = f"Victoria, every half hour, {times[0]:%Y} to {times[-1]:%Y}"
     return Demand(table.values[:, 0], times, said)
 
 

@@ -155,7 +155,7 @@ def read_outs() -> WordTable:
     }
     heads = ("the forecast comes from", "positions", "read in")
     told = {name: dict(zip(heads, row, strict=True)) for name, row in rows.items()}
-    return WordTable(told, head="forecaster")
+    return WordTable(told, head="forecaster", stacked=True)
 
 
 def _days(ax: Axes, n_steps: int) -> None:
