@@ -7,8 +7,10 @@ import numpy as np
 from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting.reading import answers, complete, read_out
 from posenc.experiments.forecasting.reading.effects import per_cent
-from posenc.experiments.forecasting.reading.registered import FAMILIES
+from posenc.experiments.forecasting.reading.registered import FAMILIES, NONE
 from posenc.experiments.forecasting.units import UNITS
+
+SINE = protocol.DEFAULT
 
 
 @cache
@@ -114,9 +116,43 @@ def months_and_quarters():
     return {"least": f"{min(fall):.0f}", "most": f"{max(fall):.0f}"}
 
 
+def flattened_without_beats_mean_with():
+    """Units on which a flattened head without encoding has a smaller error."""
+    return str(
+        sum(
+            _error("patches_flat", NONE, u) < _error("patches_mean", SINE, u)
+            for u in complete.COUNTED
+        )
+    )
+
+
+def ahead_of_linear():
+    """By how much the error of a flattened head without encoding is below that of the map."""
+    return {unit: f"{-per_cent(_beside_linear(unit)):.0f}" for unit in complete.COUNTED}
+
+
+def not_ahead_of_linear():
+    """Units on which it is not."""
+    return str(sum(_beside_linear(unit) >= 0 for unit in complete.COUNTED))
+
+
+def the_two_are_farthest_ahead_of_linear():
+    """The units outside the margin under a flattened head."""
+    first = sorted(complete.COUNTED, key=_beside_linear)[:2]
+    return set(first) == {"vic_electricity", "bike_sharing"}
+
+
 def scatter_of_seeds():
     """Around a unit's mean, in per cent, by reader."""
     return {name: f"{100 * e.of_seeds:.1f}" for name, e in _effects().items()}
+
+
+def _error(reader, encoding, unit):
+    return _stored().scores(complete.Way(reader, encoding), unit).mean()
+
+
+def _beside_linear(unit):
+    return np.log(_error("patches_flat", NONE, unit) / _error("linear", NONE, unit))
 
 
 def _changes(reader):

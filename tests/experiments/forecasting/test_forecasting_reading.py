@@ -559,3 +559,14 @@ def test_what_no_gpu_trained_before_is_refused():
         devices.ratios(gpu[:2], cpu)
     with pytest.raises(ValueError, match="0 must have been trained on a GPU before"):
         devices.ratios(cpu, cpu)
+
+
+def test_the_errors_behind_the_figure_are_means_over_seeds(whole):
+    under_a_mean = planted("patches_mean", truth={"sinusoidal": (-0.3, 0.05)})
+    linear = [r for unit in COUNTED for r in trained(make(unit, "linear", "none"), 0.5)]
+    every = load_stored([*whole, *under_a_mean, *linear])
+    table = read_out.errors_table(every, "patches", dict.fromkeys(COUNTED, 2.0))
+    row = table.rows[read_out.UNIT_NAMES["exchange"]]
+    way = Way("patches_mean", "sinusoidal")
+    assert row["mean, sinusoid"] == f"{every.scores(way, 'exchange').mean():.3f}"
+    assert (row["naive"], len(row), len(table.rows)) == ("2.000", 6, len(COUNTED))

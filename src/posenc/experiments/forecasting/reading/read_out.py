@@ -13,6 +13,7 @@ from posenc.experiments.forecasting.reading.complete import COUNTED, Stored, Way
 from posenc.experiments.forecasting.reading.effects import Effect, effect, per_cent
 from posenc.experiments.forecasting.reading.registered import NONE, against
 from posenc.teaching import plots
+from posenc.teaching.table import Table
 
 HEADS = ("flat", "mean")
 TOKENS = ("patches", "steps")
@@ -106,6 +107,35 @@ def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
         alt="A panel for each kind of token, with a row for each data set. "
         + " ".join(_told(read_out(stored, tokens)) for tokens in TOKENS),
     )
+
+
+def errors_table(stored: Stored, tokens: str, naive: Mapping[str, float]) -> Table:
+    """Return the MASE behind the figure, a row for each unit: means over seeds.
+
+    Parameters
+    ----------
+    stored : Stored
+    tokens : {"patches", "steps"}
+    naive : mapping of str to float
+        The error of the seasonal naive forecast, by unit.
+    """
+    columns = {"linear map": Way("linear", NONE)} | {
+        f"{head}, {said}": Way(f"{tokens}_{head}", encoding)
+        for head in HEADS
+        for encoding, said in ((NONE, "none"), (protocol.DEFAULT, "sinusoid"))
+    }
+    rows = {
+        UNIT_NAMES[unit]: {"naive": f"{naive[unit]:.3f}"}
+        | {name: f"{_mean(stored, way, unit):.3f}" for name, way in columns.items()}
+        for unit in COUNTED
+    }
+    return Table(rows, head="MASE", caption="Errors on the test parts, means over five seeds.")
+
+
+def _mean(stored: Stored, way: Way, unit: str) -> float:
+    errors = stored.scores(way, unit)
+    assert errors is not None, f"{way} on {unit} has no error"
+    return float(errors.mean())
 
 
 def _order(found: Mapping[str, ReadOut]) -> list[str]:
