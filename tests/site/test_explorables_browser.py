@@ -21,6 +21,7 @@ from posenc.teaching.explorables import (
     density,
     digits_bits_waves,
     doors,
+    drawers,
     drowning,
     learned_hands,
     noise,
@@ -433,6 +434,20 @@ def all_advice(rng):  # noqa: ARG001
         yield [figure.data(), *answers], figure.advice(*answers).use
 
 
+def all_orders(rng):  # noqa: ARG001
+    """Yield how many pairs have changed places, and which piece then lies where."""
+    data = explorables.make("drawers").data()
+    for swaps in range(len(drawers.SWAPS) + 1):
+        yield [swaps, data], drawers.order(swaps)
+
+
+def all_forecasts(asked):
+    """Yield heads and shuffles, and the forecast or its error, as `asked` names the method."""
+    figure = explorables.make("drawers")
+    for head, swaps in itertools.product(drawers.HEADS, range(len(drawers.SWAPS) + 1)):
+        yield [head, swaps, figure.data()], getattr(figure, asked)(head, swaps)
+
+
 def all_sentences(rng):  # noqa: ARG001
     """Yield the data of the two sentences, an order and a switch, and the numbers of Python."""
     figure = explorables.make("two-sentences")
@@ -592,6 +607,9 @@ REFERENCES = {
     ("rope-schedules", "frequencies"): all_schedules,
     ("benchmark", "gains"): all_gains,
     ("benchmark", "standing"): all_standings,
+    ("drawers", "order"): all_orders,
+    ("drawers", "forecast"): lambda _: all_forecasts("forecast"),
+    ("drawers", "off"): lambda _: all_forecasts("off"),
     ("density", "geometric"): some_grids,
     ("density", "density"): some_densities,
     ("density", "spread"): some_spreads,

@@ -16,7 +16,15 @@ from posenc.experiments.classification.second import Accuracies, load_grid
 from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
 from posenc.guide import explorables
 from posenc.statistics import counts
-from posenc.teaching.explorables import bundle, density, noise, patches, pulled, rope_schedules
+from posenc.teaching.explorables import (
+    bundle,
+    density,
+    drawers,
+    noise,
+    patches,
+    pulled,
+    rope_schedules,
+)
 from posenc.teaching.explorables.controls import Range
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +101,26 @@ def test_an_encoding_behind_on_every_split_may_still_be_behind_by_luck():
     assert "this may be luck" in few
     assert "this can hardly be luck" in more
     assert "cannot tell" in figure.summary({"splits": 1, "compared": "rotary"})
+
+
+def test_who_learns_from_shuffled_pieces_forecasts_as_well():
+    figure, windows = drawers.Drawers(), drawers.made_up(drawers._N_DAYS)
+    past, ahead = windows[:, : drawers.PAST], windows[:, drawers.PAST :]
+    assert np.allclose(past[drawers._SHOWN], figure.fitted["past"], atol=1e-3)
+    lying = past.reshape(-1, drawers.N_PIECES, drawers.PIECE)[:, drawers.order(6)]
+    lying = lying.reshape(past.shape)
+    known = np.arange(len(past)) != drawers._SHOWN
+    again = lying[drawers._SHOWN] @ drawers.weights(lying[known], ahead[known])
+    assert np.allclose(again, figure.forecast("again", 6), atol=0.02)  # weights are rounded
+
+
+def test_only_a_mean_of_pieces_stands_a_shuffle():
+    figure = drawers.Drawers()
+    assert [figure.off("mean", n) for n in range(7)] == pytest.approx(7 * [figure.off("mean", 0)])
+    assert figure.off("flat", 0) < figure.off("mean", 0) / 3
+    assert figure.off("flat", 6) > 3 * figure.off("flat", 0)
+    order = figure.summary({"head": "flat", "swaps": 6})
+    assert f"off by {figure.off('flat', 6):.2f} on average, and by" in order
 
 
 def test_what_is_cut_in_pieces_are_recordings():
@@ -173,6 +201,7 @@ def test_what_is_copied_as_python_runs(name):
         two_sentences,
         drowning,
         at_birth,
+        drawers,
         learned_hands,
         program,
         released,

@@ -32,6 +32,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "released-models": partial(_own, "released_models", "ReleasedModels"),
     "at-birth": partial(_own, "at_birth", "AtBirth"),
     "patches": partial(_own, "patches", "Patches"),
+    "drawers": partial(_own, "drawers", "Drawers"),
 }
 
 
