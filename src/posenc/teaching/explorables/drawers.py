@@ -13,9 +13,9 @@ DAY, PIECE = 24, 4  # hours
 PAST = 2 * DAY
 N_PIECES = PAST // PIECE
 HEADS = {
-    "mean": "the mean of the pieces",
-    "flat": "all pieces, side by side",
-    "again": "side by side, and learned in this order",
+    "mean": "the pieces’ mean",
+    "flat": "all, side by side",
+    "again": "… and learned so",
 }
 TOLD = {
     "mean": "The mean of the pieces is the same in every order, so the forecast stands still",
