@@ -49,8 +49,10 @@ def load_demand() -> Demand:
     try:
         table = sources.read_table(files.path_of(FILE), ["Demand"], "Time")
     except MissingDataError as error:
-        why = f"Synthetic demand, as the real one could not be had. What the text says of numbers \
-is not of these. ({error})"
+        why = (
+            "Synthetic demand, as the real one could not be had. What the text says of numbers is "
+            f"not of these. ({error})"
+        )
         return synthetic_demand(why)
     times = [time.astimezone(ZONE) for time in table.times]
     said = f"Victoria, every half hour, {times[0]:%Y} to {times[-1]:%Y}"
@@ -65,9 +67,6 @@ def synthetic_demand(origin: str = "Synthetic demand.", n_days: int = 1096) -> D
     hours = np.array([time.hour + time.minute / 60 for time in times])
     weekend = np.array([time.weekday() >= 5 for time in times])
     day = 500 * np.sin(np.pi * (hours - 10) / 12) + 300 * np.cos(np.pi * (hours - 19) / 6)
-    steps = np.random.default_rng(0).normal(0, 130, n_days + 1).cumsum()
-    weather = np.interp(np.arange(n_steps), DAY * np.arange(n_days + 1), steps)
-    weather -= np.convolve(np.pad(weather, 7 * DAY, "edge"), np.ones(14 * DAY + 1), "valid") / (
-        14 * DAY + 1
-    )
+    of_day = np.random.default_rng(0).normal(0, 150, n_days + 1)
+    weather = np.interp(np.arange(n_steps), DAY * np.arange(n_days + 1), of_day)
     return Demand(4700 + day * np.where(weekend, 0.6, 1.0) - 350 * weekend + weather, times, origin)
