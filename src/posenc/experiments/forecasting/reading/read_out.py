@@ -81,8 +81,7 @@ def draw_read_out(stored: Stored) -> Figure:
 
     As long as nothing is whole, both kinds have a panel that says so.
     """
-    every = {tokens: read_out(stored, tokens) for tokens in TOKENS}
-    found = {tokens: one for tokens, one in every.items() if one.effects} or every
+    found = _drawn(stored)
     figure, grid = plots.new(1, len(found), height=4.4, sharex=True, sharey=True, squeeze=False)
     order, axes = _order(found), grid[0]
     for ax, (tokens, one) in zip(axes, found.items(), strict=True):
@@ -95,6 +94,12 @@ def draw_read_out(stored: Stored) -> Figure:
     return figure
 
 
+def _drawn(stored: Stored) -> dict[str, ReadOut]:
+    """Return what has a panel: the kinds of tokens that are whole, or all of them if none is."""
+    every = {tokens: read_out(stored, tokens) for tokens in TOKENS}
+    return {tokens: one for tokens, one in every.items() if one.effects} or every
+
+
 def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
     """Show the figure in a notebook, with caption and alt text."""
     plots.show(
@@ -105,7 +110,7 @@ def show_read_out(stored: Stored, *, name: str = "fig-read-out") -> None:
         "them. To the left is better. Grey: changes of at most "
         f"{100 * protocol.MARGIN:g} %. Steps of the scale grow with the distance from 0.",
         alt="A panel for each kind of token, with a row for each data set. "
-        + " ".join(_told(read_out(stored, tokens)) for tokens in TOKENS),
+        + " ".join(map(_told, _drawn(stored).values())),
     )
 
 
