@@ -98,9 +98,7 @@ def days_gain_most():
     """Under a mean, of all units, those with a day of hours in their past."""
     changes = _changes("patches_mean")
     first = sorted(changes, key=changes.__getitem__)[:5]
-    return set(first) == {
-        *("m4_hourly", "vic_electricity", "bike_sharing", "etth1", "air_quality"),
-    }
+    return set(first) == {"m4_hourly", "vic_electricity", "bike_sharing", "etth1", "air_quality"}
 
 
 def without_rhythm_nothing():
@@ -148,7 +146,7 @@ def scatter_of_seeds():
 
 
 def _error(reader, encoding, unit):
-    return _stored().scores(complete.Way(reader, encoding), unit).mean()
+    return _stored().mean_score(complete.Way(reader, encoding), unit)
 
 
 def _beside_linear(unit):

@@ -26,7 +26,7 @@ def test_the_demand_is_read_with_the_clock_on_the_wall(tmp_path, monkeypatch):
     path.write_text(
         "Time,Demand,Temperature\n2012-12-31T13:00:00Z,4000.5,20\n2012-12-31T13:30:00Z,3900,19\n"
     )
-    monkeypatch.setattr(demand.files, "path_of", lambda name: path)
+    monkeypatch.setattr(demand.units.files, "path_of", lambda name: path)
     found = demand.load_demand()
     assert found.megawatts.tolist() == [4000.5, 3900]
     assert found.times[0] == datetime(2013, 1, 1, tzinfo=ZONE)
@@ -37,7 +37,7 @@ def test_without_the_file_the_demand_is_synthetic_and_says_so(monkeypatch):
     def missing(name):
         raise MissingDataError(f"{name} is not there: put it somewhere")
 
-    monkeypatch.setattr(demand.files, "path_of", missing)
+    monkeypatch.setattr(demand.units.files, "path_of", missing)
     found = demand.load_demand()
     assert found.origin.startswith("Synthetic demand, as the real one could not be had.")
     assert "vic_electricity.csv.gz is not there: put it somewhere" in found.origin

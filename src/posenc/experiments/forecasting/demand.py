@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc.data.errors import MissingDataError
-from posenc.experiments.forecasting import files, sources
+from posenc.experiments.forecasting import units
 
-FILE = "vic_electricity.csv.gz"
-ZONE = ZoneInfo("Australia/Melbourne")
+ZONE = ZoneInfo(units.MELBOURNE)
 DAY = 48  # half hours
 
 
@@ -47,7 +46,7 @@ def load_demand() -> Demand:
     The synthetic one has a day, a week and weather, and says of itself that it is synthetic.
     """
     try:
-        table = sources.read_table(files.path_of(FILE), ["Demand"], "Time")
+        table = units.read_victoria()
     except MissingDataError as error:
         why = (
             "Synthetic demand, as the real one could not be had. What the text says of numbers is "

@@ -17,6 +17,8 @@ ETT = ("HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT")
 # The direction of the wind is left out: it is an angle, and 359 degrees are next to 1.
 AIR = ("so2", "co", "no", "no2", "pm10", "nox", "o3", "veloc.", "pm2.5")
 
+MELBOURNE = "Australia/Melbourne"
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -158,9 +160,14 @@ def _wide(name: str) -> tuple[list[Series], NDArray]:
     return _columns(table, _shares), calendar_of(table.times)
 
 
+def read_victoria() -> sources.Table:
+    """Return the demand in Victoria and its times, in UTC; those of its clocks are `MELBOURNE`."""
+    return sources.read_table(files.path_of("vic_electricity.csv.gz"), ["Demand"], "Time")
+
+
 def _vic() -> tuple[list[Series], NDArray]:
-    table = sources.read_table(files.path_of("vic_electricity.csv.gz"), ["Demand"], "Time")
-    return _columns(table, _shares), calendar_of(table.times, "Australia/Melbourne")
+    table = read_victoria()
+    return _columns(table, _shares), calendar_of(table.times, MELBOURNE)
 
 
 def _bike() -> tuple[list[Series], NDArray]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -161,5 +160,5 @@ def read_outs() -> WordTable:
 def _days(ax: Axes, n_steps: int) -> None:
     """Draw midnights in place of the grid's vertical lines."""
     ax.grid(axis="x", visible=False)
-    for midnight, _ in pairwise(range(0, n_steps + 1, DAY)):
+    for midnight in range(0, n_steps, DAY):
         ax.axvline(midnight, color="#d9dde3", linewidth=0.8)

@@ -118,6 +118,15 @@ class Stored:
         found = [one.get(score) for one in state._metrics]
         return None if None in found else np.array(found, dtype=float)
 
+    def mean_score(self, way: Way, unit: str, score: str = "mase") -> float:
+        """Return the mean of a score over seeds, of a place whose models gave it.
+
+        Raises ValueError as `scores` does.
+        """
+        found = self.scores(way, unit, score)
+        assert found is not None, f"{way} on {unit} has no {score}"
+        return float(found.mean())
+
 
 def refuse_kept_apart(units: Iterable[str], *, last_check: bool) -> None:
     """Raise ValueError if some units are kept apart, unless this is their last check."""

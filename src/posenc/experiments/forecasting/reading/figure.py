@@ -88,14 +88,24 @@ def told(one: Answered) -> str:
     )
 
 
-def _panel(ax: Axes, one: Answered) -> None:
+def draw_band(ax: Axes) -> None:
+    """Draw no change, and the changes that count as none."""
     ax.axvspan(-MARGIN, MARGIN, color=BAND)
     ax.axvline(0, color="#555555", linewidth=1)
+
+
+def say_in_middle(ax: Axes, told: str) -> None:
+    """Say in a panel why it shows nothing."""
+    box = {"facecolor": "white", "edgecolor": "none"}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    ax.text(0.5, 0.5, told, fontsize=8, bbox=box, **middle)
+
+
+def _panel(ax: Axes, one: Answered) -> None:
+    draw_band(ax)
     ax.grid(axis="y", visible=False)
     if not one.is_whole:
-        box = {"facecolor": "white", "edgecolor": "none"}
-        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
-        ax.text(0.5, 0.5, one.told, fontsize=8, bbox=box, **middle)
+        say_in_middle(ax, one.told)
     for y, answer in enumerate(one.answers):
         _line(ax, y, answer)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from posenc.experiments.forecasting import protocol
+from posenc.experiments.forecasting.reading import figure
 from posenc.experiments.forecasting.reading.complete import COUNTED, Stored, Way
 from posenc.experiments.forecasting.reading.effects import Effect, effect, per_cent
 from posenc.experiments.forecasting.reading.registered import NONE, against
@@ -82,7 +82,7 @@ def draw_read_out(stored: Stored) -> Figure:
     As long as nothing is whole, both kinds have a panel that says so.
     """
     found = _drawn(stored)
-    figure, grid = plots.new(1, len(found), height=4.4, sharex=True, sharey=True, squeeze=False)
+    drawn, grid = plots.new(1, len(found), height=4.4, sharex=True, sharey=True, squeeze=False)
     order, axes = _order(found), grid[0]
     for ax, (tokens, one) in zip(axes, found.items(), strict=True):
         _panel(ax, one, order)
@@ -90,8 +90,8 @@ def draw_read_out(stored: Stored) -> Figure:
         ax.set_xlabel("change of the error (%)")
     axes[0].set_yticks(range(len(order)), [UNIT_NAMES[unit] for unit in order])
     axes[0].set_ylim(len(order) - 0.4, -0.6)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return figure
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return drawn
 
 
 def _drawn(stored: Stored) -> dict[str, ReadOut]:
@@ -131,16 +131,10 @@ def errors_table(stored: Stored, tokens: str, naive: Mapping[str, float]) -> Tab
     }
     rows = {
         UNIT_NAMES[unit]: {"naive": f"{naive[unit]:.3f}"}
-        | {name: f"{_mean(stored, way, unit):.3f}" for name, way in columns.items()}
+        | {name: f"{stored.mean_score(way, unit):.3f}" for name, way in columns.items()}
         for unit in COUNTED
     }
     return Table(rows, head="MASE", caption="Errors on the test parts, means over five seeds.")
-
-
-def _mean(stored: Stored, way: Way, unit: str) -> float:
-    errors = stored.scores(way, unit)
-    assert errors is not None, f"{way} on {unit} has no error"
-    return float(errors.mean())
 
 
 def _order(found: Mapping[str, ReadOut]) -> list[str]:
@@ -152,14 +146,12 @@ def _order(found: Mapping[str, ReadOut]) -> list[str]:
 
 
 def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
-    ax.axvspan(-protocol.MARGIN, protocol.MARGIN, color="#e6e9ee")
-    ax.axvline(0, color="#555555", linewidth=1)
+    figure.draw_band(ax)
     ax.set_xscale("asinh", linear_width=4 * protocol.MARGIN)
     ax.set_xticks(np.log1p(np.array(_TICKS) / 100), [f"{t:+d}" if t else "0" for t in _TICKS])
     ax.set_xticks([], minor=True)
     if not one.effects:
-        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
-        ax.text(0.5, 0.5, one.told, fontsize=8, **middle)
+        figure.say_in_middle(ax, one.told)
         return
     rows, y = [COUNTED.index(unit) for unit in order], np.arange(len(order))
     flat, mean = (one.effects[head].by_unit[rows] for head in HEADS)

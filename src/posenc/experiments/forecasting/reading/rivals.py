@@ -91,10 +91,11 @@ def _standing(
     if len(whole) < len(COUNTED):
         return Standing(reader, rival, whole, {})
     errors = {
-        unit: _mean(stored, linear[0], unit) if linear else rivals[unit][rival] for unit in whole
+        unit: stored.mean_score(linear[0], unit) if linear else rivals[unit][rival]
+        for unit in whole
     }
     ratios = {
-        unit: _mean(stored, best(stored, reader, unit), unit) / errors[unit] for unit in whole
+        unit: stored.mean_score(best(stored, reader, unit), unit) / errors[unit] for unit in whole
     }
     return Standing(reader, rival, whole, ratios)
 
@@ -105,10 +106,4 @@ def best(stored: Stored, reader: str, unit: str) -> Way:
     Raises ValueError if an encoding is not whole there, or the unit is kept apart.
     """
     ways = [Way(reader, name) for name in protocol.ENCODINGS]
-    return min(ways, key=lambda way: _mean(stored, way, unit, "validation_mase"))
-
-
-def _mean(stored: Stored, way: Way, unit: str, score: str = "mase") -> float:
-    errors = stored.scores(way, unit, score)
-    assert errors is not None, f"{way} on {unit} has no {score}"
-    return float(errors.mean())
+    return min(ways, key=lambda way: stored.mean_score(way, unit, "validation_mase"))
