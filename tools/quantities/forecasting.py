@@ -5,12 +5,15 @@ from functools import cache
 import numpy as np
 
 from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.reading import answers, complete, read_out
+from posenc.experiments.forecasting.buckets import T5, load_enough
+from posenc.experiments.forecasting.readers import READERS
+from posenc.experiments.forecasting.reading import answers, complete, read_out, tables
 from posenc.experiments.forecasting.reading.effects import per_cent
 from posenc.experiments.forecasting.reading.registered import FAMILIES, NONE
 from posenc.experiments.forecasting.units import UNITS
 
 SINE = protocol.DEFAULT
+TWO = {"vic_electricity", "bike_sharing"}
 
 
 @cache
@@ -41,9 +44,14 @@ def units():
 
 
 def places():
-    """On the units that count."""
-    states = [s for (_, unit), s in _stored().states.items() if unit in complete.COUNTED]
+    """Combinations of unit, reader and encoding that are trained, of all that are planned."""
+    states = _stored().states.values()
     return {"whole": f"{sum(s.whole for s in states):,}", "all": f"{len(states):,}"}
+
+
+def trainings():
+    """All that are stored, trials among them."""
+    return f"{sum(s.trials + s.seeds for s in _stored().states.values()):,}"
 
 
 def families():
@@ -57,8 +65,159 @@ def mean():
 
 
 def lowers():
-    """By how much the error falls in the mean over units, by reader."""
-    return {name: f"{-per_cent(e.interval.mean):.0f}" for name, e in _effects().items()}
+    """By how much an encoding lowers the error in the mean over units, such as `decoder.rotary`."""
+    return {
+        name: f"{-per_cent(a.effect.interval.mean):z.0f}" for name, a in _asked("worth").items()
+    }
+
+
+def beside_default():
+    """By how much the error is above that with the sinusoid, such as `decoder.rotary`."""
+    found = _asked("default").items()
+    return {name: f"{per_cent(a.effect.interval.mean):z.0f}" for name, a in found}
+
+
+def answers_of():
+    """How many encodings of a reader get an answer, such as `worth.decoder.better`."""
+    return {
+        f"{question}.{reader}.{what}": str(
+            sum(what in (a.answer, "within" * a.within) for a in _of(question, reader).values())
+        )
+        for question in ("worth", "default")
+        for reader in READERS
+        for what in ("better", "worse", "open", "within")
+    }
+
+
+def four_lead_and_three_fall_behind():
+    """Under all heads that do not flatten: beside the sinusoid, by the registered tests."""
+    found = {reader: _of("default", reader) for reader in READERS if not reader.endswith("flat")}
+    leaders = [
+        abs(of[name].effect.interval.mean) <= protocol.MARGIN
+        for of in found.values()
+        for name in ("learnable", "erpe", "tpe")
+    ]
+    last = [of[name].answer == "worse" for of in found.values() for name in ("alibi", "t5", "fire")]
+    return all(leaders) and all(last)
+
+
+def buckets():
+    """By how much T5's error is above the sinusoid's: `decoder.etth1.few`, `decoder.etth1.enough`.
+
+    With as many seeds as were trained with enough buckets.
+    """
+    told = {}
+    for (reader, unit), enough in load_enough().items():
+        sine, few = (
+            _stored().scores(complete.Way(reader, name), unit)[: len(enough)] for name in (SINE, T5)
+        )
+        for name, errors in (("few", few), ("enough", enough)):
+            change = np.log(errors.mean() / sine.mean())
+            told[f"{reader}.{unit}.{name}"] = f"{per_cent(change):z.0f}"
+    return told
+
+
+def shuffling():
+    """By how much a shuffle raises the error, such as `patches_flat.none.steps`."""
+    return {
+        f"{reader}.{encoding}.{what}": f"{per_cent(cost.interval.mean):z.0f}"
+        for _, what, readers in protocol.CONTROLS.values()
+        for reader in (readers if what else ())
+        for encoding in (NONE, SINE)
+        for cost in [tables.shuffle_cost(_stored(), reader, encoding, what)]
+    }
+
+
+def placebo():
+    """What a vector that is alike for all tokens changes, at most, in the mean over units."""
+    found = [
+        a.effect.interval.mean
+        for one in answers.ask(_stored(), "controls")
+        for a in one.answers
+        if a.comparison.label == "placebo"
+    ]
+    return f"{max(abs(per_cent(x)) for x in found):.1f}"
+
+
+def calendar():
+    """By how much calendar features lower the error of none, such as `patches_flat.etth1`."""
+    return {
+        f"{reader}.{unit}": f"{-change:z.0f}"
+        for reader in protocol.CALENDAR_READERS
+        for unit, change in tables.calendar_gain(_stored(), reader).items()
+    }
+
+
+def heat_and_air_gain_nothing_by_a_calendar():
+    """With patches, under either head, within the margin."""
+    return all(
+        abs(tables.calendar_gain(_stored(), reader)[unit]) <= 100 * protocol.MARGIN
+        for reader in ("patches_flat", "patches_mean")
+        for unit in ("etth1", "air_quality")
+    )
+
+
+def both_are_best_under_a_mean():
+    """Units on which sinusoid and calendar together have the smallest error."""
+    ways = (NONE, True), (SINE, False), (SINE, True)
+    alone, sine, both = (
+        tables.calendar_gain(_stored(), "patches_mean", encoding=encoding, calendar=features)
+        for encoding, features in ways
+    )
+    return str(sum(both[unit] < min(alone[unit], sine[unit]) for unit in both))
+
+
+def longer():
+    """By how much a past four times as long raises the error, such as `decoder.alibi`."""
+    return {
+        f"{one.family.name}.{a.comparison.label}": f"{per_cent(a.effect.interval.mean):z.0f}"
+        for one in answers.ask(_stored(), "longer")
+        for a in one.answers
+        if a.effect is not None
+    }
+
+
+def longer_units():
+    return str(len(answers.ask(_stored(), "longer")[0].family.units))
+
+
+def last_check():
+    """Differences that were shown, and those whose sign the units kept apart repeat."""
+    found = _repeats()
+    return {"shown": str(len(found)), "repeated": str(sum(one.same_sign for one in found))}
+
+
+def apart():
+    """By how much the sinusoid lowers the error on what was kept apart: `steps_mean.etth2`."""
+    return {
+        f"{one.family.name}.{unit}": f"{-per_cent(x):z.0f}"
+        for one in _repeats()
+        if (one.family.question, one.shown.comparison.label) == ("worth", SINE)
+        for unit, x in [
+            ("all", one.again.effect.interval.mean),
+            *_by_unit(one.again.effect).items(),
+        ]
+    }
+
+
+def yearly_tourism_gains_nothing():
+    """Of the sinusoid, under a mean."""
+    found = apart()
+    return all(int(found[f"{r}.tourism_yearly"]) <= 0 for r in ("steps_mean", "patches_mean"))
+
+
+def tested_read_out():
+    """The sinusoid's worth under a mean less that under a flattened head, by tokens."""
+    (one,) = answers.ask(_stored(), "read-out")
+    told = {}
+    for a in one.answers:
+        interval, label = a.effect.interval, a.comparison.label
+        told[label] = f"{per_cent(interval.mean):+.1f}"
+        told[f"{label}.interval"] = (
+            f"{per_cent(interval.low):+.1f} to {per_cent(interval.high):+.1f}"
+        )
+        told[f"{label}.p"] = f"{a.p_value:.4f}"
+    return told
 
 
 def interval():
@@ -80,18 +239,26 @@ def inside():
 def falls():
     """By how much the error falls on one unit, such as `patches_mean.exchange`."""
     return {
-        f"{name}.{label}": f"{-per_cent(change):.0f}"
+        f"{name}.{label}": f"{-per_cent(change):z.0f}"
         for name, e in _effects().items()
         for label, change in zip(e.units, e.by_unit, strict=True)
     }
 
 
 def two_lie_outside():
-    """Under a flattened head, both where the sinusoid helps."""
-    changes = _changes("patches_flat")
-    return {unit for unit, x in changes.items() if abs(x) > protocol.MARGIN} == {
-        unit for unit in ("vic_electricity", "bike_sharing") if changes[unit] < 0
-    }
+    """Under a flattened head of patches, both where the sinusoid helps."""
+    return _two_lie_outside("patches_flat")
+
+
+def the_same_two_with_steps():
+    """Lie outside, and are farthest ahead of the linear map."""
+    return _two_lie_outside("steps_flat") and _farthest_ahead("steps_flat") == TWO
+
+
+def _two_lie_outside(reader):
+    changes = _changes(reader)
+    outside = {unit for unit, x in changes.items() if abs(x) > protocol.MARGIN}
+    return outside == TWO and all(changes[unit] < 0 for unit in TWO)
 
 
 def days_gain_most():
@@ -111,7 +278,7 @@ def months_and_quarters():
     """Under a mean: the smallest and the largest fall among them, in per cent."""
     names = ("m1_monthly", "m3_monthly", "m3_quarterly", "tourism_monthly", "tourism_quarterly")
     fall = [-per_cent(_changes("patches_mean")[name]) for name in names]
-    return {"least": f"{min(fall):.0f}", "most": f"{max(fall):.0f}"}
+    return {"least": f"{min(fall):z.0f}", "most": f"{max(fall):z.0f}"}
 
 
 def flattened_without_beats_mean_with():
@@ -126,7 +293,7 @@ def flattened_without_beats_mean_with():
 
 def ahead_of_linear():
     """By how much the error of a flattened head without encoding is below that of the map."""
-    return {unit: f"{-per_cent(_beside_linear(unit)):.0f}" for unit in complete.COUNTED}
+    return {unit: f"{-per_cent(_beside_linear(unit)):z.0f}" for unit in complete.COUNTED}
 
 
 def not_ahead_of_linear():
@@ -135,9 +302,13 @@ def not_ahead_of_linear():
 
 
 def the_two_are_farthest_ahead_of_linear():
-    """The units outside the margin under a flattened head."""
-    first = sorted(complete.COUNTED, key=_beside_linear)[:2]
-    return set(first) == {"vic_electricity", "bike_sharing"}
+    """The units outside the margin under a flattened head of patches."""
+    return _farthest_ahead("patches_flat") == TWO
+
+
+def _farthest_ahead(reader):
+    """Return the two units on which a reader without encoding leaves the linear map farthest."""
+    return set(sorted(complete.COUNTED, key=lambda unit: _beside_linear(unit, reader))[:2])
 
 
 def scatter_of_seeds():
@@ -149,10 +320,30 @@ def _error(reader, encoding, unit):
     return _stored().mean_score(complete.Way(reader, encoding), unit)
 
 
-def _beside_linear(unit):
-    return np.log(_error("patches_flat", NONE, unit) / _error("linear", NONE, unit))
+def _beside_linear(unit, reader="patches_flat"):
+    return np.log(_error(reader, NONE, unit) / _error("linear", NONE, unit))
 
 
 def _changes(reader):
-    effect = _effects()[reader]
+    return _by_unit(_effects()[reader])
+
+
+def _by_unit(effect):
     return dict(zip(effect.units, effect.by_unit, strict=True))
+
+
+@cache
+def _repeats():
+    return answers.repeats(_stored())
+
+
+@cache
+def _of(question, reader):
+    """Return the answers of a reader by encoding."""
+    (one,) = (a for a in answers.ask(_stored(), question) if a.family.name == reader)
+    return {a.comparison.label: a for a in one.answers}
+
+
+def _asked(question):
+    """Return the answers of a question by reader and encoding, such as "decoder.rotary"."""
+    return {f"{r}.{name}": a for r in READERS for name, a in _of(question, r).items()}

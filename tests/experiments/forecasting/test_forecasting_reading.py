@@ -25,6 +25,7 @@ from posenc.experiments.forecasting.reading import (
     registered,
     rivals,
     show,
+    tables,
 )
 from posenc.experiments.forecasting.reading.complete import COUNTED, Way, load_stored
 
@@ -245,6 +246,65 @@ def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, wi
     assert {one.answer for one in worth.answers} == {"interval"}
     assert by_label(worth)["learnable"].effect.interval.mean == pytest.approx(0.1)
     assert {one.family.question for one in found} == {"worth", "default"}
+
+
+def test_a_difference_that_turns_round_in_the_last_check_is_seen(whole):
+    turned = PLANTED | {"learnable": (-0.05, 0.03)}
+    every = load_stored([*whole, *planted(units=protocol.KEPT_APART, truth=turned)])
+    found = {
+        one.shown.comparison.label: one
+        for one in answers.repeats(every)
+        if one.family.question == "worth"
+    }
+    assert {name: one.same_sign for name, one in found.items()} == {
+        "sinusoidal": True,
+        "learnable": False,
+        "t5": True,
+    }
+    table = tables.last_check_table(list(found.values()))
+    row = table.rows["patches, flattened: Learned positions beside none"]
+    assert list(row.values())[:2] == ["+10.5", "-4.9"]
+    assert list(row)[2:] == [read_out.UNIT_NAMES[unit] for unit in protocol.KEPT_APART]
+
+
+def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
+    some = []
+    for reader, where in (("steps_mean", ["steps"]), ("patches_mean", ["steps", "patches"]),
+                          ("patches_flat", ["steps", "patches"])):  # fmt: skip
+        for unit in COUNTED:
+            for name in ("none", "sinusoidal"):
+                some += trained(make(unit, reader, name), 0.0)
+                for number, what in enumerate(where, 1):
+                    some += trained(make(unit, reader, name, shuffled=what), 0.1 * number)
+    for reader in protocol.CALENDAR_READERS:
+        for unit in registered.CALENDAR_UNITS:
+            some += trained(make(unit, reader, "none", calendar=True), -0.2)
+            some += trained(make(unit, reader, "sinusoidal", calendar=True), -0.3)
+            if reader == "decoder":
+                some += trained(make(unit, reader, "none"), 0.0)
+                some += trained(make(unit, reader, "sinusoidal"), -0.1)
+    found = load_stored(some)
+    rows = tables.shuffles_table(found).rows
+    assert rows["steps, mean; no positions"] == {
+        "patches shuffled": tables.NOTHING,
+        "steps shuffled": "+11",
+    }
+    assert set(rows["patches, mean; sinusoid"].values()) == {"+11", "+22"}
+    row = tables.calendar_table(found).rows["decoder, last step: Victoria, half hours"]
+    assert row == {"sinusoid": "-10 %", "calendar": "-18 %", "both": "-26 %"}
+
+
+def test_a_longer_past_is_told_with_its_interval_and_refusals():
+    some = []
+    for reader in registered.LONG_READERS:
+        for unit in registered.LONG_UNITS:
+            for name in protocol.ENCODINGS:
+                grown = {"refusal": "its table ends"} if name == "learnable" else {
+                    "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
+                some += trained(make(unit, reader, name), 0.0, **grown)
+    rows = tables.longer_table(load_stored(some)).rows
+    assert set(rows["RoPE"].values()) == {"+50 [+50, +50]"}
+    assert set(rows["Learned positions"].values()) == {tables.NOTHING}
 
 
 def test_the_families_are_those_that_were_registered():
@@ -528,8 +588,8 @@ def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, sto
     plt.close(drawn)
 
 
-def test_every_unit_that_counts_has_a_name_for_readers():
-    assert tuple(read_out.UNIT_NAMES) == COUNTED
+def test_every_unit_has_a_name_for_readers():
+    assert tuple(read_out.UNIT_NAMES) == (*COUNTED, *protocol.KEPT_APART)
 
 
 def on_both(mean, deviation=0.01, n=40):

@@ -57,6 +57,28 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A difference that was shown, and what comes of it on the units kept apart.
+
+    Parameters
+    ----------
+    family : Family
+    shown, again : Answer
+        On the units that count, and on the others.
+    """
+
+    family: Family
+    shown: Answer
+    again: Answer
+
+    @property
+    def same_sign(self) -> bool:
+        """Whether both means lie on the same side of no change."""
+        means = [one.effect.interval.mean for one in (self.shown, self.again) if one.effect]
+        return len(means) == 2 and (means[0] < 0) == (means[1] < 0)
+
+
+@dataclass(frozen=True)
 class Answered:
     """A family and what it comes to.
 
@@ -128,9 +150,9 @@ def _tested(family: Family, effects: Sequence[Effect]) -> tuple[Answer, ...]:
     return tuple(Answer(*row) for row in rows)
 
 
-def shown(answered: Answered) -> tuple[Comparison, ...]:
-    """Return the comparisons of a family in which a difference was shown."""
-    return tuple(a.comparison for a in answered.answers if a.answer in ("better", "worse"))
+def shown(answered: Answered) -> tuple[Answer, ...]:
+    """Return the answers of a family that show a difference."""
+    return tuple(one for one in answered.answers if one.answer in ("better", "worse"))
 
 
 def kept_apart(stored: Stored, *, last_check: bool = False) -> list[Answered]:
@@ -144,11 +166,22 @@ def kept_apart(stored: Stored, *, last_check: bool = False) -> list[Answered]:
     return [judged(stored, _repeated(one), last_check=True) for one in every if shown(one)]
 
 
+def repeats(stored: Stored) -> list[Repeat]:
+    """Return every difference that was shown beside what became of it in the last check."""
+    every = [one for question in TESTED for one in ask(stored, question) if shown(one)]
+    checked = kept_apart(stored, last_check=True)
+    return [
+        Repeat(one.family, *pair)
+        for one, again in zip(every, checked, strict=True)
+        for pair in zip(shown(one), again.answers, strict=True)
+    ]
+
+
 def _repeated(one: Answered) -> Family:
     """Return the shown differences of a family on the units kept apart, without tests."""
     return replace(
         one.family,
-        comparisons=shown(one),
+        comparisons=tuple(answer.comparison for answer in shown(one)),
         units=protocol.KEPT_APART,
         tested=False,
         equivalence=False,

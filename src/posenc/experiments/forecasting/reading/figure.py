@@ -60,7 +60,7 @@ def show_worth(answered: Sequence[Answered], *, name: str = "fig-worth-of-positi
         draw_worth(answered),
         name=name,
         caption="What each encoding changes of the error of a model without positions, in per "
-        "cent: the mean over units (diamond) with its 95 % interval, and each unit as a dot. "
+        "cent: the mean over data sets (diamond) with its 95 % interval, and each as a dot. "
         "Above, heads that flatten all tokens; below, heads that average them or take the last. "
         f"Grey: changes of at most {100 * MARGIN:g} %, which count as none. A filled diamond: a "
         "difference is shown. Steps of the scale grow with the distance from 0.",
@@ -139,7 +139,7 @@ def _scale(ax: Axes, labels: Sequence[str], answered: Sequence[Answered]) -> Non
 def _legend(ax: Axes) -> None:
     """Say in the free corner what is drawn."""
     ax.axis("off")
-    ax.plot([], [], "o", color=DOTS, markersize=3.5, label="a unit")
+    ax.plot([], [], "o", color=DOTS, markersize=3.5, label="a data set")
     ax.plot([], [], "-", color=plots.COLORS[0], linewidth=2, label="95 % interval")
     ax.plot([], [], marker="D", color=SHOWN, label="difference shown", **MEAN)
     ax.plot([], [], marker="D", color=OTHER, label="none shown", **MEAN)

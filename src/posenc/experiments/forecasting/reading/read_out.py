@@ -33,6 +33,10 @@ UNIT_NAMES = {
     "vic_electricity": "Victoria, half hours",
     "bike_sharing": "hired bikes, hours",
     "air_quality": "Valencia's air, hours",
+    "tourism_yearly": "tourism, years",
+    "m1_quarterly": "M1, quarters",
+    "m4_weekly": "M4, weeks",
+    "etth2": "a second transformer's heat, hours",
 }
 _TICKS = (-60, -40, -20, -10, -3, 0, 3, 10)  # per cent
 
