@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.buckets import Errors
+from posenc.experiments.forecasting.buckets import T5, Errors
 from posenc.experiments.forecasting.reading.answers import Repeat, ask
 from posenc.experiments.forecasting.reading.complete import COUNTED, Stored, Way
 from posenc.experiments.forecasting.reading.effects import Effect, effect, per_cent
@@ -72,14 +70,13 @@ def calendar_gain(
 
 def calendar_table(stored: Stored) -> Table:
     """Return what sinusoid, calendar and both change, for each reader and unit."""
-    columns = {
-        "sinusoid": {"encoding": SINE, "calendar": False},
-        "calendar": {"encoding": NONE, "calendar": True},
-        "both": {"encoding": SINE, "calendar": True},
-    }
+    columns = {"sinusoid": (SINE, False), "calendar": (NONE, True), "both": (SINE, True)}
     rows = {}
     for reader in protocol.CALENDAR_READERS:
-        gains = {name: calendar_gain(stored, reader, **what) for name, what in columns.items()}
+        gains = {
+            name: calendar_gain(stored, reader, encoding=encoding, calendar=calendar)
+            for name, (encoding, calendar) in columns.items()
+        }
         for unit in CALENDAR_UNITS:
             row = {name: f"{gain[unit]:+z.0f} %" for name, gain in gains.items()}
             rows[f"{TITLES[reader]}: {UNIT_NAMES[unit]}"] = row
@@ -91,9 +88,13 @@ def buckets_table(stored: Stored, enough: Errors) -> Table:
     """Return the errors of the sinusoid, of T5's bias, and of T5's bias with enough buckets."""
     rows = {}
     for (reader, unit), errors in enough.items():
-        known = {called(e): stored.scores(Way(reader, e), unit) for e in (SINE, "t5")}
-        row = known | {"T5 bias, a bucket an hour": errors}
-        told = {name: f"{np.mean(some[: len(errors)]):.3f}" for name, some in row.items()}
+        row = {}
+        for encoding in (SINE, T5):
+            known = stored.scores(Way(reader, encoding), unit)
+            assert known is not None
+            row[called(encoding)] = known[: len(errors)]
+        row["T5 bias, a bucket an hour"] = errors
+        told = {name: f"{some.mean():.3f}" for name, some in row.items()}
         rows[f"{TITLES[reader]}: {UNIT_NAMES[unit]}"] = told
     n_seeds = {len(errors) for errors in enough.values()}
     caption = f"MASE on the test parts, means over {n_seeds.pop()} seeds."
