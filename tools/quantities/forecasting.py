@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 
 from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.buckets import T5, load_enough
 from posenc.experiments.forecasting.readers import READERS
-from posenc.experiments.forecasting.reading import answers, complete, read_out, tables
+from posenc.experiments.forecasting.reading import answers, complete, read_out, rivals, tables
 from posenc.experiments.forecasting.reading.effects import per_cent
 from posenc.experiments.forecasting.reading.registered import FAMILIES, NONE
 from posenc.experiments.forecasting.units import UNITS
@@ -99,22 +98,6 @@ def four_lead_and_three_fall_behind():
     ]
     last = [of[name].answer == "worse" for of in found.values() for name in ("alibi", "t5", "fire")]
     return all(leaders) and all(last)
-
-
-def buckets():
-    """By how much T5's error is above the sinusoid's: `decoder.etth1.few`, `decoder.etth1.enough`.
-
-    With as many seeds as were trained with enough buckets.
-    """
-    told = {}
-    for (reader, unit), enough in load_enough().items():
-        sine, few = (
-            _stored().scores(complete.Way(reader, name), unit)[: len(enough)] for name in (SINE, T5)
-        )
-        for name, errors in (("few", few), ("enough", enough)):
-            change = np.log(errors.mean() / sine.mean())
-            told[f"{reader}.{unit}.{name}"] = f"{per_cent(change):z.0f}"
-    return told
 
 
 def shuffling():
@@ -299,6 +282,18 @@ def ahead_of_linear():
 def not_ahead_of_linear():
     """Units on which it is not."""
     return str(sum(_beside_linear(unit) >= 0 for unit in complete.COUNTED))
+
+
+def third_ahead_of_linear():
+    """By how much the error of a flattened head of patches is below that of the map, at rank 3."""
+    third = sorted(_beside_linear(unit) for unit in complete.COUNTED)[2]
+    return f"{-per_cent(third):z.0f}"
+
+
+def ahead():
+    """Units on which a reader, with the encoding that validation chose, is ahead of a rival."""
+    found = rivals.standings(_stored(), rivals.load_rivals())
+    return {f"{one.reader}.{one.rival}": str(len(one.ratios) - len(one.behind)) for one in found}
 
 
 def the_two_are_farthest_ahead_of_linear():

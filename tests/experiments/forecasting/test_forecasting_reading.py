@@ -291,7 +291,7 @@ def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
     }
     assert set(rows["patches, mean; sinusoid"].values()) == {"+11", "+22"}
     row = tables.calendar_table(found).rows["decoder, last step: Victoria, half hours"]
-    assert row == {"sinusoid": "-10 %", "calendar": "-18 %", "both": "-26 %"}
+    assert row == {"sinusoid": "-10", "calendar": "-18", "both": "-26"}
 
 
 def test_a_longer_past_is_told_with_its_interval_and_refusals():
@@ -464,7 +464,7 @@ def test_the_figure_shows_what_is_whole_and_says_what_is_not(stored, monkeypatch
     plt.close(drawn)
     told = {one.family.name: figure.told(one) for one in found}
     assert told["decoder"] == "decoder, last step: not whole: 0 of 14 units."
-    assert "2 encodings are shown to be better, 1 worse, 4 within 3 %" in told[READER]
+    assert "shown of the encodings: 2 better, 1 worse, 4 within 3 %" in told[READER]
     monkeypatch.setattr(figure.plots, "show", lambda drawn, **words: shown.append((drawn, words)))
     shown = []
     figure.show_worth(found)

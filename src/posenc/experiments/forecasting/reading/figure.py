@@ -83,7 +83,7 @@ def told(one: Answered) -> str:
     counts = [sum(a.answer == what for a in one.answers) for what in ("better", "worse", "equal")]
     return (
         f"{title}: means from {means[low]:+z.1f} % ({low}) to {means[high]:+z.1f} % ({high}); "
-        f"{counts[0]} encodings are shown to be better, {counts[1]} worse, "
+        f"shown of the encodings: {counts[0]} better, {counts[1]} worse, "
         f"{counts[2]} within {100 * MARGIN:g} %."
     )
 

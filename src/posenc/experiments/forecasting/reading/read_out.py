@@ -28,7 +28,7 @@ UNIT_NAMES = {
     "tourism_quarterly": "tourism, quarters",
     "tourism_monthly": "tourism, months",
     "m4_hourly": "M4, hours",
-    "etth1": "a transformer's heat, hours",
+    "etth1": "power transformer, hours",
     "exchange": "exchange rates, days",
     "vic_electricity": "Victoria, half hours",
     "bike_sharing": "hired bikes, hours",
@@ -36,7 +36,7 @@ UNIT_NAMES = {
     "tourism_yearly": "tourism, years",
     "m1_quarterly": "M1, quarters",
     "m4_weekly": "M4, weeks",
-    "etth2": "a second transformer's heat, hours",
+    "etth2": "second power transformer, hours",
 }
 _TICKS = (-60, -40, -20, -10, -3, 0, 3, 10)  # per cent
 

@@ -78,9 +78,9 @@ def calendar_table(stored: Stored) -> Table:
             for name, (encoding, calendar) in columns.items()
         }
         for unit in CALENDAR_UNITS:
-            row = {name: f"{gain[unit]:+z.0f} %" for name, gain in gains.items()}
+            row = {name: f"{gain[unit]:+.0f}" for name, gain in gains.items()}
             rows[f"{TITLES[reader]}: {UNIT_NAMES[unit]}"] = row
-    caption = "Change of the error of the same forecaster with neither; means over five seeds."
+    caption = "Change of the error in per cent, beside the same forecaster with neither."
     return Table(rows, head="forecaster and data set", caption=caption)
 
 
@@ -145,9 +145,9 @@ def _named(one: Repeat) -> str:
 
 
 def _mean(one: Effect, digits: int = 0) -> str:
-    return f"{per_cent(one.interval.mean):+z.{digits}f}"
+    return f"{per_cent(one.interval.mean):+.{digits}f}"
 
 
 def _with_interval(one: Effect) -> str:
-    low, high = (f"{per_cent(x):+z.0f}" for x in (one.interval.low, one.interval.high))
+    low, high = (f"{per_cent(x):+.0f}" for x in (one.interval.low, one.interval.high))
     return f"{_mean(one)} [{low}, {high}]"
