@@ -6,9 +6,16 @@ import numpy as np
 
 from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting.readers import READERS
-from posenc.experiments.forecasting.reading import answers, complete, read_out, rivals, tables
+from posenc.experiments.forecasting.reading import (
+    answers,
+    complete,
+    devices,
+    read_out,
+    rivals,
+    tables,
+)
 from posenc.experiments.forecasting.reading.effects import per_cent
-from posenc.experiments.forecasting.reading.registered import FAMILIES, NONE
+from posenc.experiments.forecasting.reading.registered import NONE
 from posenc.experiments.forecasting.units import UNITS
 
 SINE = protocol.DEFAULT
@@ -31,11 +38,6 @@ def _effects():
     }
 
 
-@cache
-def _families():
-    return [one for question in FAMILIES for one in answers.ask(_stored(), question)]
-
-
 def units():
     """How many there are, count, and are kept apart."""
     n = {"all": UNITS, "counted": complete.COUNTED, "apart": protocol.KEPT_APART}
@@ -53,9 +55,11 @@ def trainings():
     return f"{sum(s.trials + s.seeds for s in _stored().states.values()):,}"
 
 
-def families():
-    every = _families()
-    return {"whole": str(sum(one.is_whole for one in every)), "all": str(len(every))}
+def on_both_devices():
+    """Trainings that a GPU and a processor made, and by how much their errors differ."""
+    found = devices.load_ratios()
+    n = sum(map(len, found.values()))
+    return {"n": str(n), "per_cent": f"{abs(per_cent(devices.interval(found).mean)):.1f}"}
 
 
 def mean():
@@ -98,17 +102,6 @@ def four_lead_and_three_fall_behind():
     ]
     last = [of[name].answer == "worse" for of in found.values() for name in ("alibi", "t5", "fire")]
     return all(leaders) and all(last)
-
-
-def shuffling():
-    """By how much a shuffle raises the error, such as `patches_flat.none.steps`."""
-    return {
-        f"{reader}.{encoding}.{what}": f"{per_cent(cost.interval.mean):z.0f}"
-        for _, what, readers in protocol.CONTROLS.values()
-        for reader in (readers if what else ())
-        for encoding in (NONE, SINE)
-        for cost in [tables.shuffle_cost(_stored(), reader, encoding, what)]
-    }
 
 
 def placebo():
