@@ -44,7 +44,7 @@ def shuffles_table(stored: Stored) -> Table:
         for reader, where in readers.items()
         for encoding, said in POSITIONS.items()
     }
-    caption = f"By how much the error grows: means over {len(COUNTED)} data sets."
+    caption = f"By how much the error grows, in per cent: means over {len(COUNTED)} data sets."
     return Table(rows, head="forecaster", caption=caption)
 
 
