@@ -40,6 +40,9 @@ def test_a_rehearsal_goes_through_all_stages_and_goes_on_where_it_was(tmp_path, 
     assert rehearse(tmp_path, "--seconds", 1e-9) == 0
     assert "the same command goes on from here" in capsys.readouterr().out
     assert not [*Store(tmp_path / "RacketSports.jsonl")]
+    assert rehearse(tmp_path, "--tune") == 0
+    assert not [*Store(tmp_path / "RacketSports.jsonl")]
+    assert len([*Store(tmp_path / "tuning-RacketSports.jsonl")]) == 5 * len(PLANNED)
     assert rehearse(tmp_path) == 0
     trials, trained = ([*Store(tmp_path / f"{kind}RacketSports.jsonl")] for kind in ("tuning-", ""))
     assert len(trials) == 5 * len(PLANNED)

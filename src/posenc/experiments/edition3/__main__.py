@@ -1,6 +1,7 @@
 """Train what is missing of the third edition, set by set.
 
 python -m posenc.experiments.edition3 --sets CBF ERing --seconds 600
+python -m posenc.experiments.edition3 --tune --seconds 600      # only the trials that choose rates
 python -m posenc.experiments.edition3 --sets RacketSports --rehearse 20 --out /tmp/rehearsal
 """
 
@@ -114,7 +115,7 @@ def _run(chosen: dict[str, list[Place]], options: argparse.Namespace, until: flo
     with local.LocalEngine(options.workers) as engine:
         stage = _Stage(engine, device, options.retry_failed, until)
         for name, places in chosen.items():
-            for title, groups, store in _stages(name, places, options.out):
+            for title, groups, store in _stages(name, places, options.out, options.tune):
                 failed, stopped = stage.train(f"{name}, {title}", groups, store)
                 n_failed += failed
                 if stopped:
@@ -124,7 +125,7 @@ def _run(chosen: dict[str, list[Place]], options: argparse.Namespace, until: flo
 
 
 def _stages(
-    dataset: str, places: Sequence[Place], folder: Path
+    dataset: str, places: Sequence[Place], folder: Path, only_trials: bool = False
 ) -> Iterator[tuple[str, list[list[Settings]], Store]]:
     """Yield the four trials, the fifth, and then what the best of them trains."""
     trials, trained = (Store(folder / f"{kind}{dataset}.jsonl") for kind in ("tuning-", ""))
@@ -133,6 +134,8 @@ def _stages(
     known = by_key(trials)
     last = [protocol.last_trial(one, known) for one, _ in places]
     yield "last trial", [[trial] for trial in last if trial], trials
+    if only_trials:
+        return
     known = by_key(trials)
     tuned = [(protocol.tuned(one, known), n) for one, n in places]
     yield "training", [protocol.trainings(one, n) for one, n in tuned if one], trained
@@ -159,6 +162,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, help="processes; by default one for each core")
     parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
     parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    parser.add_argument(
+        "--tune", action="store_true", help="stop before the trainings: only choose their rates"
+    )
     parser.add_argument(
         "--rehearse", type=int, metavar="STEPS",
         help="train each cell once for so many steps, on sets of the survey, into another folder",
