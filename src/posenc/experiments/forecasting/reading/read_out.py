@@ -138,7 +138,11 @@ def errors_table(stored: Stored, tokens: str, naive: Mapping[str, float]) -> Tab
         | {name: f"{stored.mean_score(way, unit):.3f}" for name, way in columns.items()}
         for unit in COUNTED
     }
-    return Table(rows, head="MASE", caption="Errors on the test parts, means over five seeds.")
+    return Table(
+        rows,
+        head="MASE",
+        caption=f"Errors on the test parts with {tokens} as tokens, means over five seeds.",
+    )
 
 
 def _order(found: Mapping[str, ReadOut]) -> list[str]:
