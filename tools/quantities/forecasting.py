@@ -80,16 +80,9 @@ def beside_default():
     return {name: f"{per_cent(a.effect.interval.mean):z.0f}" for name, a in found}
 
 
-def answers_of():
-    """How many encodings of a reader get an answer, such as `worth.decoder.better`."""
-    return {
-        f"{question}.{reader}.{what}": str(
-            sum(what in (a.answer, "within" * a.within) for a in _of(question, reader).values())
-        )
-        for question in ("worth", "default")
-        for reader in READERS
-        for what in ("better", "worse", "open", "within")
-    }
+def within():
+    """How many encodings of a reader are shown to be within the margin of none."""
+    return {reader: str(sum(a.within for a in _of("worth", reader).values())) for reader in READERS}
 
 
 def four_lead_and_three_fall_behind():

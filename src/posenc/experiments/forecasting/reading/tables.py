@@ -19,29 +19,28 @@ POSITIONS = {NONE: "no positions", SINE: "sinusoid"}
 SHUFFLED = ("patches", "steps")
 
 
-def change(stored: Stored, way: Way, other: Way, units: Sequence[str] = COUNTED) -> Effect:
+def _change(stored: Stored, way: Way, other: Way, units: Sequence[str] = COUNTED) -> Effect:
     """Return by what one way's error differs from another's."""
     found = effect(stored, against(way, other), units)
     assert found is not None, f"{way} refuses"
     return found
 
 
-def shuffle_cost(stored: Stored, reader: str, encoding: str, what: str) -> Effect:
+def _shuffle_cost(stored: Stored, reader: str, encoding: str, what: str) -> Effect:
     """Return what it costs to shuffle patches or steps of every window, each in its own order."""
-    return change(stored, Way(reader, encoding, shuffled=what), Way(reader, encoding))
+    return _change(stored, Way(reader, encoding, shuffled=what), Way(reader, encoding))
 
 
 def shuffles_table(stored: Stored) -> Table:
     """Return what a shuffle costs, for each reader with and without the sinusoid."""
-    readers = {reader: where for reader, where in _readers_shuffled().items() if where}
     rows = {
         f"{TITLES[reader]}; {said}": {
-            f"{what} shuffled": _mean(shuffle_cost(stored, reader, encoding, what))
+            f"{what} shuffled": _mean(_shuffle_cost(stored, reader, encoding, what))
             if what in where
             else NOTHING
             for what in SHUFFLED
         }
-        for reader, where in readers.items()
+        for reader, where in _readers_shuffled().items()
         for encoding, said in POSITIONS.items()
     }
     caption = f"By how much the error grows, in per cent: means over {len(COUNTED)} data sets."
@@ -62,7 +61,7 @@ def calendar_gain(
 ) -> dict[str, float]:
     """Return what calendar features change of the error of none, in per cent, by unit."""
     way = Way(reader, encoding, calendar=calendar)
-    found = change(stored, way, Way(reader, NONE), CALENDAR_UNITS)
+    found = _change(stored, way, Way(reader, NONE), CALENDAR_UNITS)
     return {
         unit: per_cent(x) for unit, x in zip(CALENDAR_UNITS, found.by_unit.tolist(), strict=True)
     }
