@@ -177,9 +177,12 @@ class _Section:
             self._add("predict", [text], lead=False)
 
     def _prose(self) -> None:
-        told = [opening(p, 0) for p in self.said[:BULLETS]]
+        paragraphs = [p for p in self.said if p.name == "p" and p.get_text(strip=True)]
+        told = [opening(p, 0) for p in paragraphs[:BULLETS]]
+        if not told:
+            return
         if len(told) == 1:
-            body = [f"<p>{opening(self.said[0], PROSE)}</p>"]
+            body = [f"<p>{opening(paragraphs[0], PROSE)}</p>"]
         else:
             body = [f"<ul>{''.join(f'<li>{one}</li>' for one in told)}</ul>"]
         self._add("prose", body, lead=False)
@@ -212,7 +215,8 @@ class _Section:
         for place, piece in enumerate(shown):
             last = place == len(shown) - 1
             beside = [_output(one) for one in texts] if last else []
-            self._add("code", [_code(piece), *beside, *self._seen(after if beside else None)])
+            room = beside and len(piece) <= CODE_LINES  # empty lines take room, too
+            self._add("code", [_code(piece), *beside, *self._seen(after if room else None)])
         if texts and not shown:
             self._add("output", [*map(_output, texts), *self._seen(after)])
         for output in outputs:

@@ -7,7 +7,7 @@
   const deck = document.querySelector(".reveal");
 
   await window.MathJax.startup.promise;
-  await document.fonts.ready;
+  await Promise.all([...document.fonts].map((font) => font.load().catch(() => {})));
   for (const image of deck.querySelectorAll("img")) await image.decode().catch(() => {});
 
   for (const image of deck.querySelectorAll("figure img")) {
@@ -17,7 +17,7 @@
 
   // Too long a line or a page is set a little smaller. How small it may get is tested.
   const tooLarge = (body) =>
-    body.scrollHeight > body.clientHeight + 1 || body.scrollWidth > body.clientWidth + 1;
+    body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth;
   // A question grows when an answer is chosen.
   const overflows = (body) => {
     const answers = [...body.querySelectorAll("input[type=radio]")];
