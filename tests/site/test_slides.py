@@ -174,6 +174,16 @@ def test_the_speakers_view_opens_and_shows_the_notes(deck):
     notes.get_by_text(answer).wait_for()
 
 
+def test_a_slide_of_prose_holds_sentences_and_nothing_else(site):  # noqa: ARG001
+    for name in made():
+        soup = BeautifulSoup((FOLDER / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+        for slide in soup.select("section.prose"):
+            said = slide.select(".body li") or slide.select(".body p")
+            assert said, name
+            assert all(one.get_text(strip=True) for one in said), name
+            assert not slide.select(".body :is(li li, .admonition-title)"), name
+
+
 WITHOUT_WORDS = re.compile(r"[:(,]\s*[.,;)]|\S \s*[.,;](?=\s|$)")
 
 
