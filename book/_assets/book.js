@@ -11,8 +11,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = arrow.closest(".has-children").querySelector("a")?.textContent.trim();
     arrow.setAttribute("aria-label", `Pages of ${page}`);
   }
-  for (const corner of document.querySelectorAll("table.dataframe thead th:empty")) {
-    corner.replaceWith(document.createElement("td"));  // a heading of nothing
+  for (const corner of document.querySelectorAll("article thead th")) {
+    if (!corner.textContent.trim()) corner.replaceWith(document.createElement("td"));
   }
   for (const entry of document.querySelectorAll("[role=doc-biblioentry]")) {
     entry.setAttribute("role", "listitem");
@@ -39,6 +39,16 @@ function boxWideEquations() {
 window.addEventListener("load", () => {
   window.MathJax?.startup?.promise?.then(boxWideEquations);
   window.addEventListener("resize", boxWideEquations);
+});
+
+// The keyboard can reach a block of code that scrolls, also one that was folded when the page came.
+document.addEventListener("DOMContentLoaded", () => {
+  const sizes = new ResizeObserver((changed) => {
+    for (const { target } of changed) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    }
+  });
+  for (const block of document.querySelectorAll("article pre")) sizes.observe(block);
 });
 
 // Marks of verdicts in chapters are hidden until a switch in the header shows them. It stands on
