@@ -119,16 +119,17 @@ def forecasts() -> Line:
         for head, effect in read_out.read_out(stored, tokens).effects.items()
     }
     said = {name: f"{per_cent(one.mean):+.1f} %" for name, one in found.items()}
-    low = min(per_cent(one.low) for one in found.values())
-    least = max(per_cent(found[f"{tokens}, mean"].high) for tokens in read_out.TOKENS)
+    under_a_mean = [found[f"{tokens}, mean"] for tokens in read_out.TOKENS]
+    low = per_cent(min(one.low for one in under_a_mean))
+    high = per_cent(max(one.high for one in under_a_mean))
     checked = answers.repeats(stored)
     return Line(
         "a flattened head where the past has one length, with or without an encoding; under a mean "
         "of the tokens the sinusoid; in a decoder the sinusoid or RoPE",
-        f"over {found['patches, mean'].n} data sets the sinusoid changes the error by "
+        f"over {under_a_mean[0].n} data sets the sinusoid changes the error by "
         f"{said['patches, flat']} (patches) and {said['steps, flat']} (steps) under a flattened "
         f"head, by {said['patches, mean']} and {said['steps, mean']} under a mean",
-        f"fair: registered, five seeds, under a mean {low:+.0f} to {least:+.0f} %; "
+        f"fair: registered, five seeds, under a mean {low:+.0f} to {high:+.0f} %; "
         f"{sum(one.same_sign for one in checked)} of {len(checked)} differences repeat on four "
         "more sets; but small models",
     )
