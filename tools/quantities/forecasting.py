@@ -29,13 +29,7 @@ def _stored():
 
 @cache
 def _effects():
-    """Return the sinusoid's effects by tokens and head, such as "patches_flat"."""
-    found = {tokens: read_out.read_out(_stored(), tokens) for tokens in read_out.TOKENS}
-    return {
-        f"{tokens}_{head}": effect
-        for tokens, one in found.items()
-        for head, effect in one.effects.items()
-    }
+    return read_out.effects_of_sinusoid(_stored())
 
 
 def units():

@@ -113,13 +113,9 @@ def patches() -> Line:
 def forecasts() -> Line:
     """How a series goes on."""
     stored = complete.load_stored()
-    found = {
-        f"{tokens}, {head}": effect.interval
-        for tokens in read_out.TOKENS
-        for head, effect in read_out.read_out(stored, tokens).effects.items()
-    }
+    found = {name: one.interval for name, one in read_out.effects_of_sinusoid(stored).items()}
     said = {name: f"{per_cent(one.mean):+.1f} %" for name, one in found.items()}
-    under_a_mean = [found[f"{tokens}, mean"] for tokens in read_out.TOKENS]
+    under_a_mean = [found[f"{tokens}_mean"] for tokens in read_out.TOKENS]
     low = per_cent(min(one.low for one in under_a_mean))
     high = per_cent(max(one.high for one in under_a_mean))
     checked = answers.repeats(stored)
@@ -127,8 +123,8 @@ def forecasts() -> Line:
         "a flattened head where the past has one length, with or without an encoding; under a mean "
         "of the tokens the sinusoid; in a decoder the sinusoid or RoPE",
         f"over {under_a_mean[0].n} data sets the sinusoid changes the error by "
-        f"{said['patches, flat']} (patches) and {said['steps, flat']} (steps) under a flattened "
-        f"head, by {said['patches, mean']} and {said['steps, mean']} under a mean",
+        f"{said['patches_flat']} (patches) and {said['steps_flat']} (steps) under a flattened "
+        f"head, by {said['patches_mean']} and {said['steps_mean']} under a mean",
         f"fair: registered, five seeds, under a mean {low:+.0f} to {high:+.0f} %; "
         f"{sum(one.same_sign for one in checked)} of {len(checked)} differences repeat on four "
         "more sets; but small models",

@@ -162,19 +162,26 @@ def kept_apart(stored: Stored, *, last_check: bool = False) -> list[Answered]:
     written down.
     """
     refuse_kept_apart(protocol.KEPT_APART, last_check=last_check)
-    every = [one for question in TESTED for one in ask(stored, question)]
-    return [judged(stored, _repeated(one), last_check=True) for one in every if shown(one)]
+    return [_checked(stored, one) for one in _with_differences(stored)]
 
 
 def repeats(stored: Stored) -> list[Repeat]:
     """Return every difference that was shown beside what became of it in the last check."""
-    every = [one for question in TESTED for one in ask(stored, question) if shown(one)]
-    checked = kept_apart(stored, last_check=True)
     return [
         Repeat(one.family, *pair)
-        for one, again in zip(every, checked, strict=True)
-        for pair in zip(shown(one), again.answers, strict=True)
+        for one in _with_differences(stored)
+        for pair in zip(shown(one), _checked(stored, one).answers, strict=True)
     ]
+
+
+def _with_differences(stored: Stored) -> list[Answered]:
+    """Return the tested families in which a difference was shown."""
+    return [one for question in TESTED for one in ask(stored, question) if shown(one)]
+
+
+def _checked(stored: Stored, one: Answered) -> Answered:
+    """Return what the shown differences of a family come to on the units kept apart."""
+    return judged(stored, _repeated(one), last_check=True)
 
 
 def _repeated(one: Answered) -> Family:

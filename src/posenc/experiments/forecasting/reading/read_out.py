@@ -80,6 +80,15 @@ def read_out(stored: Stored, tokens: str) -> ReadOut:
     return ReadOut(tokens, whole, {head: one for head, one in found.items() if one is not None})
 
 
+def effects_of_sinusoid(stored: Stored) -> dict[str, Effect]:
+    """Return what the sinusoid changes, by the readers that are whole, such as "patches_flat"."""
+    return {
+        f"{tokens}_{head}": one
+        for tokens in TOKENS
+        for head, one in read_out(stored, tokens).effects.items()
+    }
+
+
 def draw_read_out(stored: Stored) -> Figure:
     """Return the figure: a panel for each kind of token that is whole, a row for each unit.
 

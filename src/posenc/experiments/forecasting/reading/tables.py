@@ -10,10 +10,10 @@ from posenc.experiments.forecasting.reading.effects import Effect, effect, per_c
 from posenc.experiments.forecasting.reading.figure import TITLES
 from posenc.experiments.forecasting.reading.read_out import UNIT_NAMES
 from posenc.experiments.forecasting.reading.registered import CALENDAR_UNITS, NONE, against
+from posenc.experiments.forecasting.reading.show import NOTHING
 from posenc.teaching.atlas import called
 from posenc.teaching.table import Table
 
-NOTHING = "–"
 SINE = protocol.DEFAULT
 POSITIONS = {NONE: "no positions", SINE: "sinusoid"}
 SHUFFLED = ("patches", "steps")
