@@ -11,7 +11,7 @@ from posenc.bench.store import Store
 from posenc.experiments.classification import commands
 from posenc.experiments.classification import protocol as second
 from posenc.experiments.edition3 import __main__ as command
-from posenc.experiments.edition3 import gpu, protocol, sets
+from posenc.experiments.edition3 import gpu, protocol, questions, sets
 from posenc.experiments.edition3.questions import cells_on_gpu
 
 needs_sets = pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs the sets")
@@ -25,7 +25,7 @@ PLANNED = {
 @pytest.fixture
 def short(monkeypatch):
     """Three cells, trained in this process."""
-    monkeypatch.setattr(command, "cells", lambda: PLANNED)
+    monkeypatch.setattr(command, "cells", lambda _: PLANNED)
     monkeypatch.setattr(command.local, "LocalEngine", lambda _: local.SerialEngine())
 
 
@@ -107,3 +107,14 @@ def test_places_are_those_of_one_set(monkeypatch):
     places = command.places_of("RacketSports", PLANNED | {("LSST", "none", 2): 1})
     assert [n for _, n in places] == [3, 3, 3]
     assert {one.dataset for one, _ in places} == {"RacketSports"}
+
+
+def test_a_family_names_what_it_alone_needs():
+    assert {name for _, name, _ in questions.cells(["shaw"])} == {"relative", "relative, whole"}
+    assert {*questions.cells(["shaw"]).values()} == {questions.QUESTIONS["shaw"].resamples}
+    every = questions.cells()
+    for family in questions.FAMILIES:
+        assert all(n <= every[key] for key, n in questions.cells([family]).items())
+    assert every.keys() == {key for one in questions.FAMILIES for key in questions.cells([one])}
+    with pytest.raises(SystemExit):
+        command.main(["--families", "none"])

@@ -1,6 +1,7 @@
 """Train what is missing of the third edition, set by set.
 
 python -m posenc.experiments.edition3 --sets CBF ERing --seconds 600
+python -m posenc.experiments.edition3 --families shaw S31       # only what these need
 python -m posenc.experiments.edition3 --tune --seconds 600      # only the trials that choose rates
 python -m posenc.experiments.edition3 --sets RacketSports --rehearse 20 --out /tmp/rehearsal
 """
@@ -20,7 +21,7 @@ from posenc.bench.settings import Settings
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
 from posenc.experiments.edition3 import protocol, sets
-from posenc.experiments.edition3.questions import cells, cells_on_gpu
+from posenc.experiments.edition3.questions import FAMILIES, cells, cells_on_gpu
 
 NAMES = (*sets.SURVEY, *sets.COUNTED)
 STACKS = {"cpu": 1, "cuda": 16}  # resamples of a cell that share a stack
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _chosen(options: argparse.Namespace) -> dict[str, list[Place]]:
     """Return the places of the sets that are asked for; what waits for a GPU comes if named."""
-    planned = cells() | cells_on_gpu()
+    planned = cells(options.families) | cells_on_gpu()
     if options.rehearse is not None:
         steps = _checks.count("rehearse", options.rehearse, minimum=1)
         unused = [name for name in options.sets if name in sets.UNUSED]
@@ -154,6 +155,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sets", nargs="+", choices=(*NAMES, *sets.LONG), default=list(NAMES), metavar="NAME",
         help=f"all that answers count, or some; those that wait for a GPU: {', '.join(sets.LONG)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="NAME",
+        help=f"train what all questions and claims need, or some of {', '.join(FAMILIES)}",
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, default=Path("results", "edition-3"), help="folder of the results"

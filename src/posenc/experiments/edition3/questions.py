@@ -3,6 +3,7 @@
 A question that cannot be answered either way is left out by `planned`, not here.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import product
 
@@ -140,14 +141,22 @@ QUESTIONS = {
 }
 
 
-def cells() -> dict[tuple[str, str, int], int]:
-    """Return {(data set, encoding, layers): trainings} of all questions and claims, each once."""
+FAMILIES = (*QUESTIONS, *CLAIMS)
+
+
+def cells(families: Collection[str] = FAMILIES) -> dict[tuple[str, str, int], int]:
+    """Return {(data set, encoding, layers): trainings} of questions and claims, each once."""
     found: dict[tuple[str, str, int], int] = {}
     asked: list[tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...], int]] = [
         (one.datasets, tuple(sorted(one.names)), one.layers, one.resamples)
-        for one in QUESTIONS.values()
+        for title, one in QUESTIONS.items()
+        if title in families
     ]
-    asked += [(one.datasets, one.encodings, (2,), one.resamples) for one in CLAIMS.values()]
+    asked += [
+        (one.datasets, one.encodings, (2,), one.resamples)
+        for name, one in CLAIMS.items()
+        if name in families
+    ]
     for datasets, names, layers, n in asked:
         for key in product(datasets, names, layers):
             found[key] = max(found.get(key, 0), n)
