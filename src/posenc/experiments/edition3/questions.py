@@ -68,6 +68,11 @@ class Question:
     layers: tuple[int, ...] = (2,)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """How its answers are called, one for each pair."""
+        return tuple(f"{first} - {other}" for first, other, _ in self.pairs)
+
+    @property
     def names(self) -> set[str]:
         """What has to be trained for it."""
         named = {name for first, other, _ in self.pairs for name in (first, other)}

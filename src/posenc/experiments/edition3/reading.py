@@ -82,6 +82,8 @@ class Answer:
         In words, see `said`.
     over_sets : tuple of (mean, low, high)
         As for any other sets like these: Student's interval over the means of the sets.
+    by_set : tuple of float
+        The means of the sets, in their order.
     failed : int
         Trainings that count as a guess.
     """
@@ -94,6 +96,7 @@ class Answer:
     p_equal: float
     outcome: str
     over_sets: tuple[float, float, float]
+    by_set: tuple[float, ...] = ()
     failed: int = 0
 
 
@@ -159,12 +162,13 @@ def question(one: Question, found: Mapping[Cell, Scored]) -> Family:
     missing = tuple(cell for cell in wanted if cell not in found)
     if missing:
         return Family((), missing)
-    titles = [f"{first} - {other}" for first, other, _ in one.pairs]
     differences = [_differences(one, first, other, found) for first, other, _ in one.pairs]
     # those of a chosen encoding are counted in whatever was chosen
     names = [TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]
     failed = [sum(found[c].failed for c in wanted if c[1] in some) for some in names]
-    return Family(answered(dict(zip(titles, differences, strict=True)), protocol.MARGIN, failed))
+    return Family(
+        answered(dict(zip(one.titles, differences, strict=True)), protocol.MARGIN, failed)
+    )
 
 
 def _wanted(
@@ -221,9 +225,10 @@ def answered(
         mean, (low, high) = every[i], every[i].interval()
         p, equal = float(p_values[i]), float(p_equal[i])
         outcome = said(mean.value, p < LEVEL, equal < LEVEL)
-        n_failed = failed[i] if failed else 0
+        by_set = _by_set(table)
+        over, n_failed = _over_sets(table), failed[i] if failed else 0
         answers.append(
-            Answer(title, mean.value, low, high, p, equal, outcome, _over_sets(table), n_failed)
+            Answer(title, mean.value, low, high, p, equal, outcome, over, by_set, n_failed)
         )
     return tuple(answers)
 
@@ -273,6 +278,10 @@ class _Mean:
         return self.value - half, self.value + half
 
 
+def _by_set(table: ArrayLike) -> tuple[float, ...]:
+    return tuple(np.asarray(table, float).mean(1).tolist())
+
+
 def _over_sets(table: ArrayLike) -> tuple[float, float, float]:
     found = t_interval(np.asarray(table, float).mean(1))
     return found.mean, found.low, found.high
@@ -307,7 +316,10 @@ def _trends(one: Claim, gains: NDArray[np.float64], failed: int) -> tuple[Answer
         half = float(stats.t.isf(LEVEL / 2, len(x) - 2)) * line.stderr
         over = line.slope, line.slope - half, line.slope + half
         none = math.nan
-        answers.append(Answer(name, slope.value, low, high, none, none, "shown", over, failed))
+        by_set = _by_set(gains)
+        answers.append(
+            Answer(name, slope.value, low, high, none, none, "shown", over, by_set, failed)
+        )
     return tuple(answers)
 
 

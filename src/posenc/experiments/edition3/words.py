@@ -1,0 +1,41 @@
+"""What people call what the third edition compares, and what its questions are about."""
+
+from posenc.experiments.edition3.questions import CHOSEN
+from posenc.teaching.atlas import called
+
+NAMES = {
+    "none": "no positions",
+    "sinusoidal": "the sinusoid",
+    "relative": "Shaw, clipped",
+    "relative, whole": "Shaw, whole",
+    "dft": "the DFT's table",
+    "tpe, kernel alone": "its kernel alone",
+    "tpe, sinusoid alone": "its sinusoid alone",
+    "sinusoidal + t5": "sinusoid + T5's bias",
+    "tape + erpe": "tAPE + eRPE",
+    "convtran": "ConvTran",
+    "convtran, none": "ConvTran without positions",
+    CHOSEN: "the choice of validation",
+}
+TITLES = {
+    "ahead": "eRPE and T-PE",
+    "choice": "Choosing among ten",
+    "shaw": "Shaw's encoding",
+    "definitions": "Definitions",
+    "hybrids": "Hybrids",
+    "depth": "Four layers in place of two",
+    "convtran": "ConvTran's block",
+    "tokens": "Encodings of today",
+}
+"""Of the questions, as panels and tables name them."""
+
+
+def pair(title: str) -> str:
+    """Return a pair as people say it, such as "eRPE beside the sinusoid"."""
+    first, other = title.split(" - ")
+    return f"{name(first)} beside {name(other)}"
+
+
+def name(encoding: str) -> str:
+    """Return what people call what is trained under a name of `questions.ENCODINGS`."""
+    return NAMES.get(encoding) or called(encoding)

@@ -1,0 +1,83 @@
+"""The figure and the tables of the third edition, on trainings that were made up."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from posenc.experiments.edition3 import figure, reading, tables, words
+from posenc.experiments.edition3.claims import CLAIMS
+from posenc.experiments.edition3.questions import ENCODINGS, QUESTIONS, cells
+from posenc.experiments.edition3.reading import Scored
+
+MISSING = ("choice", "tokens")
+
+
+@pytest.fixture(scope="module")
+def families():
+    """What is read where erpe is five points ahead of all others, and two questions wait."""
+    rng = np.random.default_rng(0)
+    found = {}
+    for (dataset, name, layers), n in cells().items():
+        for r in range(1, n + 1):
+            accuracy = 0.6 + 0.05 * (name == "erpe") + 0.005 * rng.normal()
+            found[dataset, name, layers, r] = Scored(accuracy, (accuracy, 0.0))
+    asked = {title: reading.question(one, found) for title, one in QUESTIONS.items()}
+    waiting = {title: reading.question(QUESTIONS[title], {}) for title in MISSING}
+    claimed = {name: reading.claim(one, found) for name, one in CLAIMS.items()}
+    return asked | waiting | claimed
+
+
+def test_every_pair_has_its_row_and_says_if_it_waits(families):
+    rows = tables.answers_table(families).rows
+    assert len(rows) == sum(len(one.pairs) for one in QUESTIONS.values())
+    ahead = rows["eRPE and T-PE: eRPE beside the sinusoid"]
+    assert ahead["answer"] == "ahead"
+    assert ahead["these sets"].startswith(("+4.9 [+4.", "+5.0 [+4.", "+5.1 [+4."))
+    waiting = [name for name, row in rows.items() if row["answer"] == tables.MISSING]
+    assert len(waiting) == sum(len(QUESTIONS[title].pairs) for title in MISSING)
+    assert all(rows[name]["these sets"] == "" for name in waiting)
+
+
+def test_sets_have_their_own_differences_whose_mean_is_the_answer(families):
+    rows = tables.sets_table("hybrids", families["hybrids"]).rows
+    assert [*rows] == [*QUESTIONS["hybrids"].datasets]
+    answer = families["hybrids"].answers[1]
+    said = [float(row["tAPE + eRPE beside eRPE"]) for row in rows.values()]
+    assert np.mean(said) == pytest.approx(100 * answer.estimate, abs=0.051)
+    with pytest.raises(ValueError, match="family must be whole, got 'tokens', which is not yet"):
+        tables.sets_table("tokens", families["tokens"])
+
+
+def test_claims_are_told_in_their_units(families):
+    rows = {name.split(":")[0]: row for name, row in tables.claims_table(families).rows.items()}
+    assert [*rows] == [*CLAIMS]
+    assert rows["S19"]["found"].startswith("tau ")
+    assert rows["F23"]["answer"] == "equal"
+    assert rows["S20"]["found"].count("[") == 3
+    gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
+    waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]
+    assert waiting == [{"found": tables.MISSING, "answer": ""}]
+
+
+def test_the_figure_fills_what_is_shown_and_says_what_waits(families):
+    drawn = figure.draw_answers(families)
+    panels = dict(zip(QUESTIONS, drawn.axes, strict=True))
+    for title, ax in panels.items():
+        said = [text.get_text() for text in ax.texts]
+        assert said == ([tables.MISSING] if title in MISSING else [])
+        assert len(ax.get_yticks()) == len(QUESTIONS[title].pairs)
+    diamonds = [line for line in panels["ahead"].lines if line.get_marker() == "D"]
+    assert [line.get_markerfacecolor() != "white" for line in diamonds] == [True, False]
+    dots = [line for line in panels["ahead"].lines if line.get_marker() == "o"]
+    assert len(dots[0].get_xdata()) == len(QUESTIONS["ahead"].datasets)
+    plt.close(drawn)
+    assert figure.told("tokens", families["tokens"]) == "Encodings of today: not yet trained."
+    assert "eRPE beside the sinusoid +5." in figure.told("ahead", families["ahead"]) or (
+        "eRPE beside the sinusoid +4.9" in figure.told("ahead", families["ahead"])
+    )
+
+
+def test_all_that_is_compared_has_a_name_of_people():
+    assert words.TITLES.keys() == QUESTIONS.keys()
+    for name in ENCODINGS:
+        assert words.name(name) != name
