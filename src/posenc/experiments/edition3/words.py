@@ -8,6 +8,7 @@ NAMES = {
     "sinusoidal": "the sinusoid",
     "relative": "Shaw, clipped",
     "relative, whole": "Shaw, whole",
+    "erpe, one for all heads": "eRPE, one for all heads",
     "dft": "the DFT's table",
     "tpe, kernel alone": "its kernel alone",
     "tpe, sinusoid alone": "its sinusoid alone",
