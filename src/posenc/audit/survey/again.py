@@ -1,0 +1,61 @@
+"""What the third edition says beside the verdicts on four claims, by rules fixed beforehand.
+
+A verdict of the ledger rests on the second edition and stays. The trainings of the third follow the
+source's own definitions, on the survey's sets, with a token a step.
+"""
+
+from functools import cache
+
+from posenc.audit.outcomes import Outcome
+from posenc.experiments.edition3 import claims, reading
+from posenc.experiments.edition3.claims import CLAIMS, Claim
+from posenc.experiments.edition3.reading import Answer, Family
+
+OPENING = "Asked again in the third edition, by the source's own definitions"
+
+
+@cache
+def _families() -> dict[str, Family]:
+    return reading.answers(reading.load_trainings())
+
+
+def said(name: str) -> str:
+    """Return a sentence for the ledger: what was found, and which verdict goes with it.
+
+    Parameters
+    ----------
+    name : str
+        Of a claim of `CLAIMS`, such as "F23".
+    """
+    return sentence(name, _families()[name])
+
+
+def sentence(name: str, family: Family) -> str:
+    """Return the sentence for some answers; a family that is not whole says what is missing."""
+    one = CLAIMS[name]
+    if family.missing:
+        return f"{OPENING}: not yet trained"
+    found = "; ".join(_found(one, answer) for answer in family.answers)
+    where = f"{len(one.datasets)} of the survey's sets, {one.resamples} resamples of each"
+    return f"{OPENING}, on {where}, steps as tokens: {found}. {_judged(one, family.answers[0])}"
+
+
+def _found(one: Claim, answer: Answer) -> str:
+    interval = f"{answer.estimate:+.3f} [{answer.low:+.3f}, {answer.high:+.3f}]"
+    return f"{answer.title} {interval}" if one.of == claims.TREND else interval
+
+
+def _judged(one: Claim, answer: Answer) -> str:
+    if one.of == claims.TREND:
+        return "Six sets can't decide a trend, so none is tested"
+    verdict = verdict_of(answer)
+    if verdict is None:
+        return "That is undecided"
+    return f"By itself that is {answer.outcome}: {verdict}"
+
+
+def verdict_of(answer: Answer) -> Outcome | None:
+    """Return the verdict that goes with an answer, by the edition's protocol; None if open."""
+    if answer.outcome == "undecided":
+        return None
+    return Outcome.CONDITION if answer.outcome == "ahead" else Outcome.NOT_REPRODUCED

@@ -1,0 +1,48 @@
+"""What stands beside the verdicts, on answers that were made up."""
+
+import math
+
+import pytest
+
+from posenc.audit.outcomes import Outcome
+from posenc.audit.survey import again
+from posenc.experiments.edition3.claims import CLAIMS
+from posenc.experiments.edition3.reading import Answer, Family, said
+
+
+def answer(outcome, estimate=0.0123, title="asked"):
+    p = math.nan
+    return Answer(title, estimate, estimate - 0.01, estimate + 0.01, p, p, outcome, (p, p, p))
+
+
+@pytest.mark.parametrize("estimate", [-0.01, 0.01])
+@pytest.mark.parametrize("differs", [False, True])
+@pytest.mark.parametrize("equal", [False, True])
+def test_only_what_is_shown_as_said_and_beyond_the_margin_confirms(estimate, differs, equal):
+    found = again.verdict_of(answer(said(estimate, differs, equal)))
+    if not differs and not equal:
+        assert found is None
+    else:
+        as_said = estimate > 0 and differs and not equal
+        assert found == (Outcome.CONDITION if as_said else Outcome.NOT_REPRODUCED)
+
+
+def test_a_sentence_has_numbers_conditions_and_the_verdict():
+    told = again.sentence("F23", Family((answer("equal"),)))
+    assert (
+        "on 6 of the survey's sets, 16 resamples of each, steps as tokens: +0.012 [+0.002" in told
+    )
+    assert told.endswith("By itself that is equal: not reproduced")
+    assert again.sentence("S31", Family((answer("undecided"),))).endswith("That is undecided")
+    trends = Family((answer("shown", title="a doubling of length"), answer("shown", -1, "more")))
+    told = again.sentence("S20", trends)
+    assert "a doubling of length +0.012 [" in told
+    assert "; more -1.000 [" in told
+    assert told.endswith("so none is tested")
+    missing = Family((), (("LSST", "dft", 2, 1),))
+    assert again.sentence("F23", missing).endswith("not yet trained")
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_each_of_the_four_has_its_sentence(name):
+    assert again.said(name).startswith(again.OPENING)
