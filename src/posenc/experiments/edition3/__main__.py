@@ -24,7 +24,7 @@ from posenc.experiments.edition3 import protocol, sets
 from posenc.experiments.edition3.questions import FAMILIES, cells, cells_on_gpu
 
 NAMES = (*sets.SURVEY, *sets.COUNTED)
-STACKS = {"cpu": 1, "cuda": 16}  # resamples of a cell that share a stack
+STACKS = {"cpu": 4, "cuda": 16}  # resamples of a cell that share a stack, if they are short
 REHEARSAL = "rehearsal"
 Place = tuple[Settings, int]  # a cell, and how many trainings it has
 

@@ -339,11 +339,12 @@ $ python -m posenc.experiments.edition3.reading --lock
 The first command trains what is missing, set by set: four trials of each cell, the fifth, and \
 then its resamples at the best rate. It stops in time and goes on where it was; `--retry-failed` \
 tries once more what has failed. `--sets` names some of the sets, `--families` some of the \
-questions and claims, `--device cuda` a GPU, where the resamples of a cell are trained together as \
-far as their length allows. Each set has two files in `results/edition-3`, whose lines hold this \
-protocol's hash (`{protocol.HASH}`) and the digests of the series and of the encoding's code. The \
-second command rehearses all cells of a set of the survey, into another folder and under no \
-protocol. The third locks the scores by the digests of their files, and prints the answers."""
+questions and claims, `--device cuda` a GPU. Resamples of a cell are trained together as far as \
+their length allows: up to 4 on a processor, 16 on a GPU. Each set has two files in \
+`results/edition-3`, whose lines hold this protocol's hash (`{protocol.HASH}`) and the digests of \
+the series and of the encoding's code. The second command rehearses all cells of a set of the \
+survey, into another folder and under no protocol. The third locks the scores by the digests of \
+their files, and prints the answers."""
 
 
 def _gpu() -> str:

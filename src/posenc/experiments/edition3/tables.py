@@ -7,6 +7,7 @@ from posenc.experiments.edition3.claims import CLAIMS, Claim
 from posenc.experiments.edition3.questions import QUESTIONS
 from posenc.experiments.edition3.reading import Answer, Family
 from posenc.teaching.table import Table
+from posenc.teaching.words import WordTable
 
 MISSING = "not yet trained"
 
@@ -64,7 +65,7 @@ def sets_table(title: str, family: Family) -> Table:
     return Table(rows, head="data set", caption=QUESTIONS[title].words)
 
 
-def claims_table(families: Mapping[str, Family]) -> Table:
+def claims_table(families: Mapping[str, Family]) -> WordTable:
     """Return what the trainings say of each claim, in the unit of its answer."""
     rows = {
         f"{name}: {one.words}": {
@@ -73,7 +74,7 @@ def claims_table(families: Mapping[str, Family]) -> Table:
         }
         for name, one in CLAIMS.items()
     }
-    return Table(rows, head="claim", wide=True)
+    return WordTable(rows, head="claim", stacked=True)
 
 
 def _found(one: Claim, answer: Answer) -> str:
