@@ -186,10 +186,9 @@ def test_progress_names_running_failed_and_the_time_left():
             return True
 
     stream = Terminal()
-    progress = Progress(10, stream)
-    progress.skip(4)
-    progress.add(2, 1, 3)
-    progress.close()
+    with Progress(10, stream) as progress:
+        progress.skip(4)
+        progress.add(2, 1, 3)
     last = stream.getvalue().split("\r")[-1]
     assert "6/10" in last
     assert "running=3" in last
@@ -203,9 +202,8 @@ def test_progress_names_its_stage_and_what_was_done_before():
     from posenc.bench.progress import Plan, Progress
 
     stream = io.StringIO()
-    progress = Progress(10, stream, done=4, stage="tuning, last trial")
-    progress.add(1, 0, 0)
-    progress.close()
+    with Progress(10, stream, done=4, stage="tuning, last trial") as progress:
+        progress.add(1, 0, 0)
     assert progress.done == 5
     assert re.search(r"tuning, last trial: +50%.* 5/10 ", stream.getvalue())
     assert Plan(4).stage == "training"

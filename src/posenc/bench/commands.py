@@ -50,14 +50,13 @@ class Trainer:
             until=self.until,
             longest=self.longest,
         )
-        progress = self.plan.progress()
-        try:
-            return driver.run(progress)
-        finally:
-            progress.close()
-            self.plan.done = progress.done
-            self.longest = driver.longest
-            self.stopped = self.stopped or driver.stopped
+        with self.plan.progress() as progress:
+            try:
+                return driver.run(progress)
+            finally:
+                self.plan.done = progress.done
+                self.longest = driver.longest
+                self.stopped = self.stopped or driver.stopped
 
     def _stack(self) -> int:
         usual = 16 if self.device.startswith("cuda") else 1

@@ -179,11 +179,8 @@ def run(
         probe=probe,
         train=train,
     )
-    progress = Progress(len(cells))
-    try:
+    with Progress(len(cells)) as progress:
         summary = driver.run(progress)
-    finally:
-        progress.close()
     left = len(cells) - summary.trained - summary.skipped - summary.elsewhere
     print(
         f"{summary.trained} cells trained, {summary.failed} of them failed or unfinished; "

@@ -47,7 +47,10 @@ class Progress:
         self._bar.set_postfix(running=running, failed=self._failed, refresh=False)
         self._bar.update(n)
 
-    def close(self) -> None:
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Leave the last state on the screen."""
         self._bar.close()
 

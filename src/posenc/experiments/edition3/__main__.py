@@ -98,11 +98,8 @@ class _Stage:
             until=self.until,
             longest=self.longest,
         )
-        progress = Progress(len(driver.grid), stage=title)
-        try:
+        with Progress(len(driver.grid), stage=title) as progress:
             failed = driver.run(progress).failed
-        finally:
-            progress.close()
         self.longest = driver.longest
         return failed, driver.stopped
 

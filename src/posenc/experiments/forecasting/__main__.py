@@ -49,7 +49,8 @@ def _run(options: argparse.Namespace) -> int:
                 until=until,
                 train=training.train,
             )
-            failed += _watched(driver, Progress(len(cells), stage=name))
+            with Progress(len(cells), stage=name) as progress:
+                failed += driver.run(progress).failed
             if driver.stopped:
                 print("no time is left; the same command goes on from here")
                 break
@@ -66,14 +67,6 @@ def _stages(options: argparse.Namespace, stacked: bool) -> Iterator[tuple[str, U
         yield f"{reader}, trials", tried, protocol.all_trials(chosen, stacked=stacked)
         seeds = protocol.all_seeds(chosen, tried.records(), stacked=stacked)
         yield f"{reader}, training", trained, seeds
-
-
-def _watched(driver: Driver, progress: Progress) -> int:
-    """Run a stage and return how many of its trainings failed."""
-    try:
-        return driver.run(progress).failed
-    finally:
-        progress.close()
 
 
 def _parser() -> argparse.ArgumentParser:

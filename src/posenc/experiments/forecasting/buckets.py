@@ -87,11 +87,8 @@ def _train(options: argparse.Namespace) -> int:
             until=deadline(options.seconds),
             train=training.train,
         )
-        progress = Progress(len(groups), stage="buckets")
-        try:
+        with Progress(len(groups), stage="buckets") as progress:
             return int(driver.run(progress).failed > 0)
-        finally:
-            progress.close()
 
 
 if __name__ == "__main__":

@@ -135,16 +135,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=1, help="processes")
     options = parser.parse_args(arguments)
     grid = KernelGrid(options.encodings, options.lengths, options.widths)
-    progress = Progress(len(grid))
     try:
         engine = LocalEngine(options.workers)
         driver = Driver(grid, Store(options.out), engine, device="cpu", probe=probe)
-        summary = driver.run(progress)
+        with Progress(len(grid)) as progress:
+            summary = driver.run(progress)
     except (ValueError, OSError) as error:
         print(f"posenc.experiments.range_probe.kernels: {error}", file=sys.stderr)
         return 2
-    finally:
-        progress.close()
     return 1 if summary.failed else 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from posenc import _checks
 from posenc.bench import failures, jobs, local, stages
 from posenc.bench import progress as lines
-from posenc.bench.driver import Driver, Summary, deadline
+from posenc.bench.driver import Driver, deadline
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting.own import blocks, cells, verdict
@@ -39,21 +39,14 @@ def run(options: argparse.Namespace) -> int:
                 until=until,
                 train=plan.train,
             )
-            summary = _watched(driver, lines.Progress(len(some), stage=name))
+            with lines.Progress(len(some), stage=name) as progress:
+                summary = driver.run(progress)
             if driver.stopped or summary.elsewhere:
                 why = "no time is left" if driver.stopped else "another run is at some of it"
                 left = f"{len(some) - summary.trained - summary.skipped} cells of {name}"
                 print(f"{why}: {left} are to be trained; the same command goes on from here")
                 return 0
     return report(plan, files, options.margin)
-
-
-def _watched(driver: Driver, progress: lines.Progress) -> Summary:
-    """Run a stage, with a line that says how far it is."""
-    try:
-        return driver.run(progress)
-    finally:
-        progress.close()
 
 
 def make_plan(options: argparse.Namespace) -> Plan:
