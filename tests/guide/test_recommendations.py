@@ -32,6 +32,7 @@ DECIDED = [
     ({"longer": "trained"}, 2, "YaRN and a few steps of training"),
     ({"longer": "anew"}, 2, "RoPE with a larger base"),
     ({"token": "patch"}, 3, "the sinusoid"),
+    ({"token": "future"}, 3, "the sinusoid"),
     ({"token": "small"}, 3, "the sinusoid"),
     ({}, 4, "RoPE"),
 ]
