@@ -11,6 +11,14 @@ from posenc.experiments.edition3 import claims, reading
 from posenc.experiments.edition3.claims import CLAIMS, Claim
 from posenc.experiments.edition3.reading import Answer, Family
 
+SHOWN = {
+    "ahead": "shown as said",
+    "ahead, within the margin": "shown as said, but shown to be within {margin} of none",
+    "behind": "shown to be otherwise",
+    "behind, within the margin": "shown to be otherwise, but within {margin} of none",
+    "equal": "shown to be within {margin} of none",
+    "undecided": "which is undecided",
+}
 OPENING = "Asked again in the third edition, by the source's own definitions"
 
 
@@ -37,7 +45,8 @@ def sentence(name: str, family: Family) -> str:
         return f"{OPENING}: not yet trained"
     found = "; ".join(_found(one, answer) for answer in family.answers)
     where = f"{len(one.datasets)} of the survey's sets, {one.resamples} resamples of each"
-    return f"{OPENING}, on {where}, steps as tokens: {found}. {_judged(one, family.answers[0])}"
+    judged = _judged(one, family.answers[0])
+    return f"{OPENING}, on {where}, steps as tokens: {found}, {judged}"
 
 
 def _found(one: Claim, answer: Answer) -> str:
@@ -47,11 +56,10 @@ def _found(one: Claim, answer: Answer) -> str:
 
 def _judged(one: Claim, answer: Answer) -> str:
     if one.of == claims.TREND:
-        return "Six sets can't decide a trend, so none is tested"
+        return "which is not tested, as six sets can't decide a trend"
+    shown = SHOWN[answer.outcome].format(margin=f"{one.margin:g}")
     verdict = verdict_of(answer)
-    if verdict is None:
-        return "That is undecided"
-    return f"By itself that is {answer.outcome}: {verdict}"
+    return f"{shown}. By itself that would be: {verdict}" if verdict else shown
 
 
 def verdict_of(answer: Answer) -> Outcome | None:
