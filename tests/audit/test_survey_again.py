@@ -32,12 +32,10 @@ def test_a_sentence_has_numbers_conditions_and_the_verdict():
     assert (
         "on 6 of the survey's sets, 16 resamples of each, steps as tokens: +0.012 [+0.002" in told
     )
-    assert told.endswith(
-        ", shown to be within 0.01 of none. By itself that would be: not reproduced"
-    )
+    assert told.endswith(", shown to be within 0.01 of 0. By itself that would be: not reproduced")
     assert again.sentence("S31", Family((answer("undecided"),))).endswith(", which is undecided")
     told = again.sentence("S19", Family((answer("ahead"),)))
-    assert told.endswith("shown as said. By itself that would be: confirmed with a condition")
+    assert told.endswith("shown to be above 0. By itself that would be: confirmed with a condition")
     trends = Family((answer("shown", title="a doubling of length"), answer("shown", -1, "more")))
     told = again.sentence("S20", trends)
     assert "a doubling of length +0.012 [" in told

@@ -22,3 +22,17 @@ def dft_over_the_sinusoid():
 def dft_equals_the_sinusoid():
     """Shown to be within the margin of a point, and no difference shown."""
     return _dft().outcome == "equal"
+
+
+def pairs_in_the_printed_order():
+    """Of a hundred pairs of methods, those whose better one the survey's order names."""
+    tau = _families()["S19"].answers[0].estimate
+    return f"{50 * (1 + tau):.0f}"
+
+
+def printed_order_is_shown():
+    return _families()["S19"].answers[0].outcome == "ahead"
+
+
+def tupe_and_spe_stay_open():
+    return _families()["S31"].answers[0].outcome == "undecided"

@@ -12,11 +12,11 @@ from posenc.experiments.edition3.claims import CLAIMS, Claim
 from posenc.experiments.edition3.reading import Answer, Family
 
 SHOWN = {
-    "ahead": "shown as said",
-    "ahead, within the margin": "shown as said, but shown to be within {margin} of none",
-    "behind": "shown to be otherwise",
-    "behind, within the margin": "shown to be otherwise, but within {margin} of none",
-    "equal": "shown to be within {margin} of none",
+    "ahead": "shown to be above 0",
+    "ahead, within the margin": "shown to be above 0, but within {margin} of it",
+    "behind": "shown to be below 0",
+    "behind, within the margin": "shown to be below 0, but within {margin} of it",
+    "equal": "shown to be within {margin} of 0",
     "undecided": "which is undecided",
 }
 OPENING = "Asked again in the third edition, by the source's own definitions"
