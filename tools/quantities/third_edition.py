@@ -3,6 +3,7 @@
 from functools import cache
 
 from posenc.experiments.edition3 import reading
+from posenc.experiments.edition3.questions import QUESTIONS
 
 
 @cache
@@ -36,3 +37,22 @@ def printed_order_is_shown():
 
 def tupe_and_spe_stay_open():
     return _families()["S31"].answers[0].outcome == "undecided"
+
+
+def _shaw():
+    return _families()["shaw"].answers[0]
+
+
+def shaw_whole_over_clipped():
+    """In points."""
+    return f"{100 * _shaw().estimate:.1f}"
+
+
+def shaw_whole_is_ahead():
+    return _shaw().outcome == "ahead"
+
+
+def two_sets_carry_it():
+    """Only there the whole encoding is more than a point ahead."""
+    by_set = zip(QUESTIONS["shaw"].datasets, _shaw().by_set, strict=True)
+    return {name for name, by in by_set if by > 0.01} == {"MelbournePedestrian", "LSST"}
