@@ -37,7 +37,7 @@ def text() -> str:
         _encodings(),
         _tuning(),
     ]
-    return "\n\n".join([*parts, _analysis(), _budget(), _running(), _gpu()]) + "\n"
+    return "\n\n".join([*parts, _analysis(), _budget(), _running(), LOOKS, _gpu()]) + "\n"
 
 
 def _head() -> str:
@@ -345,6 +345,13 @@ their length allows: up to 4 on a processor, 16 on a GPU. Each set has two files
 the series and of the encoding's code. The second command rehearses all cells of a set of the \
 survey, into another folder and under no protocol. The third locks the scores by the digests of \
 their files, and prints the answers."""
+
+
+LOOKS = """\
+## When it was read
+
+A family is read when all of its trainings are there, and not before. 2026-11-28: the four claims, \
+and then *shaw*. What the other families ask had not been read by then."""
 
 
 def _gpu() -> str:
