@@ -66,10 +66,18 @@ def notebook_module():
 def package() -> dict[str, bytes]:
     """Return the files of our package, by their place in a wheel."""
     return {
-        path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes()
+        path.relative_to(PACKAGE.parent).as_posix(): _content(path)
         for path in sorted(PACKAGE.rglob("*"))
         if path.suffix in DATA and "__pycache__" not in path.parts
     }
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file holds, a JSON file without its layout."""
+    if path.suffix != ".json":
+        return path.read_bytes()
+    stored = json.loads(path.read_bytes())
+    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def wheel() -> bytes:
@@ -85,12 +93,12 @@ def wheel() -> bytes:
     lines = [f"{name},{_of_record(content)}\n" for name, content in entries.items()]
     entries[f"{info}/RECORD"] = "".join([*lines, f"{info}/RECORD,,\n"]).encode()
     written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(written, "w") as archive:
         for name, content in entries.items():
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.external_attr = 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, compresslevel=9)  # an entry knows no other level
     return written.getvalue()
 
 
