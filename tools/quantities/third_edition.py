@@ -1,18 +1,11 @@
 """What is whole of the third edition."""
 
-from functools import cache
-
 from posenc.experiments.edition3 import reading
 from posenc.experiments.edition3.questions import QUESTIONS
 
 
-@cache
-def _families():
-    return reading.answers(reading.load_trainings())
-
-
 def _dft():
-    return _families()["F23"].answers[0]
+    return reading.load_answers()["F23"].answers[0]
 
 
 def dft_over_the_sinusoid():
@@ -27,20 +20,20 @@ def dft_equals_the_sinusoid():
 
 def pairs_in_the_printed_order():
     """Of a hundred pairs of methods, those whose better one the survey's order names."""
-    tau = _families()["S19"].answers[0].estimate
+    tau = reading.load_answers()["S19"].answers[0].estimate
     return f"{50 * (1 + tau):.0f}"
 
 
 def printed_order_is_shown():
-    return _families()["S19"].answers[0].outcome == "ahead"
+    return reading.load_answers()["S19"].answers[0].outcome == "ahead"
 
 
 def tupe_and_spe_stay_open():
-    return _families()["S31"].answers[0].outcome == "undecided"
+    return reading.load_answers()["S31"].answers[0].outcome == "undecided"
 
 
 def _shaw():
-    return _families()["shaw"].answers[0]
+    return reading.load_answers()["shaw"].answers[0]
 
 
 def shaw_whole_over_clipped():

@@ -363,8 +363,8 @@ def _patch() -> str:
 
 
 def _future() -> str:
-    found = {e: one.interval for e, one in effects_of_sinusoid(load_stored()).items()}
-    flat, mean = found["patches_flat"], found["patches_mean"]
+    effects = effects_of_sinusoid(load_stored())
+    flat, mean = (effects[f"patches_{head}"].interval for head in ("flat", "mean"))
     return (
         "A head that flattens all tokens knows their places by itself, one that averages them "
         f"knows none. Over {flat.n} data sets in patches the sinusoid changed the error by "

@@ -4,8 +4,6 @@ A verdict of the ledger rests on the second edition and stays. The trainings of 
 source's own definitions, on the survey's sets, with a token a step.
 """
 
-from functools import cache
-
 from posenc.audit.outcomes import Outcome
 from posenc.experiments.edition3 import claims, reading
 from posenc.experiments.edition3.claims import CLAIMS, Claim
@@ -22,11 +20,6 @@ SHOWN = {
 OPENING = "Asked again in the third edition, by the source's own definitions"
 
 
-@cache
-def _families() -> dict[str, Family]:
-    return reading.answers(reading.load_trainings())
-
-
 def said(name: str) -> str:
     """Return a sentence for the ledger: what was found, and which verdict goes with it.
 
@@ -35,7 +28,7 @@ def said(name: str) -> str:
     name : str
         Of a claim of `CLAIMS`, such as "F23".
     """
-    return sentence(name, _families()[name])
+    return sentence(name, reading.load_answers()[name])
 
 
 def sentence(name: str, family: Family) -> str:

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -340,6 +341,12 @@ def answers(records: Iterable[dict]) -> dict[str, Family]:
     asked = {title: question(one, found) for title, one in QUESTIONS.items()}
     claimed = {name: claim(one, found) for name, one in CLAIMS.items()}
     return asked | claimed | {"ahead, on the longest sets": longest(found)}
+
+
+@cache
+def load_answers() -> dict[str, Family]:
+    """Return all families from the stored trainings, read once."""
+    return answers(load_trainings())
 
 
 def at_top(records: Iterable[dict]) -> tuple[int, int]:
