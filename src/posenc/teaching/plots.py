@@ -20,6 +20,7 @@ DPI = 150
 COLORS = ["#1b2a49", "#d1495b", "#2e86ab", "#edae49", "#66a182", "#8d6a9f"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
 COLORMAP = "cividis"
+GREY, BAND = "#9aa5b5", "#e6e9ee"  # single cases beside their mean; what counts as no difference
 
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -100,6 +101,19 @@ def set_apart(figure: Figure, share: float) -> None:
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(wspace=share)
+
+
+def draw_band(ax: Axes, margin: float) -> None:
+    """Draw no difference, and the differences that count as none."""
+    ax.axvspan(-margin, margin, color=BAND)
+    ax.axvline(0, color="#555555", linewidth=1)
+
+
+def say_in_middle(ax: Axes, words: str) -> None:
+    """Say in a panel why it shows nothing."""
+    box = {"facecolor": "white", "edgecolor": "none"}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    ax.text(0.5, 0.5, words, fontsize=8, bbox=box, **middle)
 
 
 def heatmap(

@@ -52,7 +52,7 @@ def test_claims_are_told_in_their_units(families):
     rows = {name.split(":")[0]: row for name, row in tables.claims_table(families).rows.items()}
     assert [*rows] == [*CLAIMS]
     assert rows["S19"]["found"].startswith("tau ")
-    assert rows["F23"]["answer"] == "equal"
+    assert rows["F23"]["answer"] == "no difference"
     assert rows["S20"]["found"].count("[") == 3
     gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
     waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]

@@ -12,7 +12,7 @@ from posenc.experiments.edition3.reading import Answer, Family
 from posenc.experiments.edition3.tables import MISSING
 from posenc.teaching import plots
 
-DOTS, BAND, THIN = "#9aa5b5", "#e6e9ee", "#6f7d92"
+THIN = "#6f7d92"
 TICKS = (-50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50)  # points
 
 
@@ -59,14 +59,12 @@ def told(title: str, family: Family) -> str:
 
 
 def _panel(ax: Axes, question: Question, family: Family) -> None:
-    ax.axvspan(-protocol.MARGIN, protocol.MARGIN, color=BAND)
-    ax.axvline(0, color="#555555", linewidth=1)
+    plots.draw_band(ax, protocol.MARGIN)
     ax.grid(axis="y", visible=False)
     for y, answer in enumerate(family.answers):
         _line(ax, y, answer)
     if not family.answers:
-        box = {"facecolor": "white", "edgecolor": "none"}
-        ax.text(0.5, 0.5, MISSING, bbox=box, ha="center", va="center", transform=ax.transAxes)
+        plots.say_in_middle(ax, MISSING)
     said = [words.pair(one).replace(" beside", "\nbeside") for one in question.titles]
     ax.set_yticks(range(len(said)), said, fontsize=8)
     ax.set_ylim(len(said) - 0.5, -0.5)
@@ -75,7 +73,7 @@ def _panel(ax: Axes, question: Question, family: Family) -> None:
 def _line(ax: Axes, y: int, answer: Answer) -> None:
     """Draw the sets, both intervals and the mean of one pair."""
     _, low, high = answer.over_sets
-    ax.plot(answer.by_set, np.full(len(answer.by_set), y), "o", color=DOTS, markersize=3.5)
+    ax.plot(answer.by_set, np.full(len(answer.by_set), y), "o", color=plots.GREY, markersize=3.5)
     ax.plot([low, high], [y, y], "-", color=THIN, linewidth=0.8)
     ax.plot([answer.low, answer.high], [y, y], "-", color=plots.COLORS[0], linewidth=3)
     shown = answer.outcome.startswith(("ahead", "behind"))
@@ -97,7 +95,7 @@ def _scale(ax: Axes, families: Mapping[str, Family]) -> None:
 
 def _legend(ax: Axes) -> tuple[list, list[str]]:
     marks = [
-        ax.plot([], [], "o", color=DOTS, markersize=3.5)[0],
+        ax.plot([], [], "o", color=plots.GREY, markersize=3.5)[0],
         ax.plot([], [], "-", color=plots.COLORS[0], linewidth=3)[0],
         ax.plot([], [], "-", color=THIN, linewidth=0.8)[0],
     ]

@@ -10,6 +10,13 @@ from posenc.teaching.table import Table
 from posenc.teaching.words import WordTable
 
 MISSING = "not yet trained"
+OF_CLAIMS = {
+    "ahead": "as said",
+    "behind": "the other way round",
+    "equal": "no difference",
+    "shown": "not tested",
+}
+"""Outcomes of a claim in words that name no rival."""
 
 
 def answers_table(families: Mapping[str, Family]) -> Table:
@@ -26,7 +33,7 @@ def answers_table(families: Mapping[str, Family]) -> Table:
         for asked in question.titles:
             rows[f"{words.TITLES[title]}: {words.pair(asked)}"] = _row(answers.get(asked))
     caption = "Differences in points of accuracy, means over the sets of a question."
-    return Table(rows, head="question", caption=caption, wide=True)
+    return Table(rows, head="question", caption=caption, wide=True, unbroken=True)
 
 
 def _row(answer: Answer | None) -> dict[str, str]:
@@ -42,7 +49,7 @@ def _row(answer: Answer | None) -> dict[str, str]:
 def points(answer: Answer, *, over_sets: bool = False) -> str:
     """Return a difference in points with its interval, for these sets or over sets."""
     of = answer.over_sets if over_sets else (answer.estimate, answer.low, answer.high)
-    mean, low, high = (f"{100 * value:+z.1f}" for value in of)
+    mean, low, high = (f"{100 * value:+.1f}" for value in of)  # a bound of -0.0 is below 0
     return f"{mean} [{low}, {high}]"
 
 
@@ -86,4 +93,7 @@ def _found(one: Claim, answer: Answer) -> str:
 
 
 def _answer(family: Family) -> str:
-    return family.answers[0].outcome if family.answers else ""
+    if not family.answers:
+        return ""
+    outcome = family.answers[0].outcome
+    return OF_CLAIMS.get(outcome, outcome)

@@ -73,11 +73,10 @@ def answers(
 def _draw_answers(
     ax: plots.Axes, units: NDArray[np.float64], gains: Sequence[Gain], margin: float
 ) -> None:
-    ax.axvspan(-margin, margin, color="#e6e9ee")
-    ax.axvline(0, color="#555555", linewidth=1)
+    plots.draw_band(ax, margin)
     for y, (dots, gain) in enumerate(zip(units, gains, strict=True)):
         low, mean, high = (100 * v for v in (gain.effect.low, gain.effect.mean, gain.effect.high))
-        ax.plot(dots, np.full(len(dots), y), "o", color="#9aa5b5", markersize=4, alpha=0.8)
+        ax.plot(dots, np.full(len(dots), y), "o", color=plots.GREY, markersize=4, alpha=0.8)
         ax.plot([low, high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
         ax.plot(mean, y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
     ax.set_yticks(range(len(gains)), [called(gain.encoding) for gain in gains])

@@ -11,7 +11,6 @@ from posenc.teaching import plots
 from posenc.teaching.words import WordTable
 
 DAY = 48  # half hours
-_GREY = "#9aa5b5"
 
 
 def week(times: Sequence[datetime], megawatts: ArrayLike) -> None:
@@ -61,8 +60,8 @@ def forecasts(
     then = np.arange(len(past), len(past) + len(ahead))
     figure, axes = plots.new(1, len(said), height=3.2, sharey=True)
     for ax, (title, curves) in zip(axes, said.items(), strict=True):
-        ax.plot(past, "-", color=_GREY)
-        ax.plot(then, ahead, "-", color=_GREY, linewidth=5, alpha=0.6, label="what came")
+        ax.plot(past, "-", color=plots.GREY)
+        ax.plot(then, ahead, "-", color=plots.GREY, linewidth=5, alpha=0.6, label="what came")
         for number, (name, curve) in enumerate(curves.items(), 1):
             ax.plot(then, np.asarray(curve), color=plots.COLORS[number], label=name)
         ax.set_title(title)

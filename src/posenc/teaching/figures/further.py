@@ -54,7 +54,7 @@ def _draw_change(ax: plots.Axes, one: Change) -> None:
     plain, varied = _means(one)
     rows = np.arange(len(plain))
     ax.axvline(0, color="#555555", linewidth=1)
-    ax.hlines(rows, plain, varied, color="#9aa5b5", linewidth=2)
+    ax.hlines(rows, plain, varied, color=plots.GREY, linewidth=2)
     edge: dict[str, Any] = {"markeredgecolor": "black", "linestyle": "none"}
     ax.plot(plain, rows, "o", color="white", markersize=6, **edge)
     ax.plot(varied, rows, "D", color=plots.COLORS[1], markersize=6, **edge)

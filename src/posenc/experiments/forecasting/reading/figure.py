@@ -22,7 +22,6 @@ TITLES = {
     "decoder": "decoder, last step",
 }
 TICKS = (-80, -50, -20, -8, -3, 0, 3, 10, 30, 100)  # per cent
-DOTS, BAND = "#9aa5b5", "#e6e9ee"
 MEAN: dict[str, Any] = {"markeredgecolor": "black", "markersize": 5, "linestyle": "none"}
 SHOWN, OTHER = plots.COLORS[1], "white"
 
@@ -88,24 +87,11 @@ def told(one: Answered) -> str:
     )
 
 
-def draw_band(ax: Axes) -> None:
-    """Draw no change, and the changes that count as none."""
-    ax.axvspan(-MARGIN, MARGIN, color=BAND)
-    ax.axvline(0, color="#555555", linewidth=1)
-
-
-def say_in_middle(ax: Axes, told: str) -> None:
-    """Say in a panel why it shows nothing."""
-    box = {"facecolor": "white", "edgecolor": "none"}
-    middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
-    ax.text(0.5, 0.5, told, fontsize=8, bbox=box, **middle)
-
-
 def _panel(ax: Axes, one: Answered) -> None:
-    draw_band(ax)
+    plots.draw_band(ax, MARGIN)
     ax.grid(axis="y", visible=False)
     if not one.is_whole:
-        say_in_middle(ax, one.told)
+        plots.say_in_middle(ax, one.told)
     for y, answer in enumerate(one.answers):
         _line(ax, y, answer)
 
@@ -115,7 +101,7 @@ def _line(ax: Axes, y: int, answer: Answer) -> None:
     if answer.effect is None:
         return
     units, interval = answer.effect.by_unit, answer.effect.interval
-    ax.plot(units, np.full(len(units), y), "o", color=DOTS, markersize=3.5, alpha=0.8)
+    ax.plot(units, np.full(len(units), y), "o", color=plots.GREY, markersize=3.5, alpha=0.8)
     ax.plot([interval.low, interval.high], [y, y], "-", color=plots.COLORS[0], linewidth=2)
     colour = SHOWN if answer.answer in ("better", "worse") else OTHER
     ax.plot(interval.mean, y, marker="D", color=colour, **MEAN)
@@ -139,9 +125,9 @@ def _scale(ax: Axes, labels: Sequence[str], answered: Sequence[Answered]) -> Non
 def _legend(ax: Axes) -> None:
     """Say in the free corner what is drawn."""
     ax.axis("off")
-    ax.plot([], [], "o", color=DOTS, markersize=3.5, label="a data set")
+    ax.plot([], [], "o", color=plots.GREY, markersize=3.5, label="a data set")
     ax.plot([], [], "-", color=plots.COLORS[0], linewidth=2, label="95 % interval")
     ax.plot([], [], marker="D", color=SHOWN, label="difference shown", **MEAN)
     ax.plot([], [], marker="D", color=OTHER, label="none shown", **MEAN)
-    ax.fill([], [], color=BAND, label=f"±{100 * MARGIN:g} %, counts as none")
+    ax.fill([], [], color=plots.BAND, label=f"±{100 * MARGIN:g} %, counts as none")
     ax.legend(loc="center")

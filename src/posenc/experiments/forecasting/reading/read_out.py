@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.reading import figure
 from posenc.experiments.forecasting.reading.complete import COUNTED, Stored, Way
 from posenc.experiments.forecasting.reading.effects import Effect, effect, per_cent
 from posenc.experiments.forecasting.reading.registered import NONE, against
@@ -163,12 +162,12 @@ def _order(found: Mapping[str, ReadOut]) -> list[str]:
 
 
 def _panel(ax: Axes, one: ReadOut, order: list[str]) -> None:
-    figure.draw_band(ax)
+    plots.draw_band(ax, protocol.MARGIN)
     ax.set_xscale("asinh", linear_width=4 * protocol.MARGIN)
     ax.set_xticks(np.log1p(np.array(_TICKS) / 100), [f"{t:+d}" if t else "0" for t in _TICKS])
     ax.set_xticks([], minor=True)
     if not one.effects:
-        figure.say_in_middle(ax, one.told)
+        plots.say_in_middle(ax, one.told)
         return
     rows, y = [COUNTED.index(unit) for unit in order], np.arange(len(order))
     flat, mean = (one.effects[head].by_unit[rows] for head in HEADS)
