@@ -49,6 +49,7 @@ LEFT_OUT = {
     "book/attention-check": "a reference beside the package",
     "book/found-details": "results that two chapters tell",
     "book/found-further": "results that chapters point to",
+    "book/asked-again": "results that chapters point to",
     "book/length-lab": "results that a chapter tells",
     "book/api": "a reference beside the package",
     "book/sentences": "a list in which to look a sentence up",

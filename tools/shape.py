@@ -29,6 +29,7 @@ UNTIMED = {
     "attention-check": "reference: readers look a fault up",
     "found-details": "reference: results that two chapters tell",
     "found-further": "reference: results that chapters point to",
+    "asked-again": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
 }
 AFTER = re.compile(r"^## (Exercises|Reference$)", re.MULTILINE)  # the lesson

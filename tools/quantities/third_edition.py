@@ -1,6 +1,12 @@
-"""What is whole of the third edition."""
+"""What is whole of the third edition, and what its protocol plans."""
 
-from posenc.experiments.edition3 import reading
+import json
+
+from posenc import _files
+from posenc.data import recorded_facts
+from posenc.experiments import results
+from posenc.experiments.edition3 import planned, protocol, reading, sets
+from posenc.experiments.edition3.claims import CLAIMS
 from posenc.experiments.edition3.questions import QUESTIONS
 
 
@@ -49,3 +55,185 @@ def two_sets_carry_it():
     """Only there the whole encoding is more than a point ahead."""
     by_set = zip(QUESTIONS["shaw"].datasets, _shaw().by_set, strict=True)
     return {name for name, by in by_set if by > 0.01} == {"MelbournePedestrian", "LSST"}
+
+
+def one_set_runs():
+    """The same on MelbournePedestrian, a number for each training run, in points."""
+    scores = reading.scored(reading.load_trainings())
+    n = QUESTIONS["shaw"].resamples
+    whole, clipped = (
+        [scores["MelbournePedestrian", name, 2, run].accuracy for run in range(1, n + 1)]
+        for name in ("relative, whole", "relative")
+    )
+    runs = [100 * (one - other) for one, other in zip(whole, clipped, strict=True)]
+    return {"least": f"{min(runs):.1f}", "most": f"{max(runs):.1f}"}
+
+
+# --- hybrids and ConvTran's block
+
+
+def _answer(question, pair):
+    """Return the answer to a pair of a question that is whole, such as "erpe - sinusoidal"."""
+    return next(one for one in reading.load_answers()[question].answers if one.title == pair)
+
+
+def _by_set(question, pair):
+    return dict(zip(QUESTIONS[question].datasets, _answer(question, pair).by_set, strict=True))
+
+
+def _table_before_erpe():
+    return _answer("hybrids", "tape + erpe - erpe")
+
+
+def tape_over_erpe_alone():
+    """In points."""
+    return f"{100 * _table_before_erpe().estimate:.1f}"
+
+
+def tape_helps_erpe():
+    return _table_before_erpe().outcome == "ahead"
+
+
+def two_sets_bring_nearly_all_of_it():
+    """Of what tAPE's table adds: only there by more than a point."""
+    by_set = _by_set("hybrids", "tape + erpe - erpe")
+    return {n for n, by in by_set.items() if by > 0.01} == {"MelbournePedestrian", "RoomOccupancy"}
+
+
+def t5_over_the_sinusoid_alone():
+    """In points."""
+    return f"{100 * _answer('hybrids', 'sinusoidal + t5 - sinusoidal').estimate:+.1f}"
+
+
+def t5_beside_the_sinusoid_is_open():
+    return _answer("hybrids", "sinusoidal + t5 - sinusoidal").outcome == "undecided"
+
+
+def t5_wins_and_loses():
+    """More than two points on RacketSports, and as much lost on two others."""
+    by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
+    won = {n for n, by in by_set.items() if by > 0.02}
+    lost = {n for n, by in by_set.items() if by < -0.02}
+    return (won, lost) == ({"RacketSports"}, {"RoomOccupancy", "LSST"})
+
+
+def convolutions():
+    """What they bring in front of ConvTran's pair, in points."""
+    return f"{100 * _answer('convtran', 'convtran - tape + erpe').estimate:.1f}"
+
+
+def convolutions_help():
+    """On average, and on four of six sets; on RoomOccupancy they harm most."""
+    by_set = _by_set("convtran", "convtran - tape + erpe")
+    helps = _answer("convtran", "convtran - tape + erpe").outcome == "ahead"
+    most_harmed = min(by_set, key=by_set.get) == "RoomOccupancy"
+    return helps and most_harmed and sum(by > 0 for by in by_set.values()) == 4
+
+
+def cost_of_the_pair():
+    """Behind ConvTran's convolutions, in points."""
+    return f"{-100 * _answer('convtran', 'convtran - convtran, none').estimate:.1f}"
+
+
+def the_pair_costs():
+    return _answer("convtran", "convtran - convtran, none").outcome == "behind"
+
+
+def the_pair_helps_on_one_set():
+    by_set = _by_set("convtran", "convtran - convtran, none")
+    return {name for name, by in by_set.items() if by > 0} == {"MelbournePedestrian"}
+
+
+# --- halves of T-PE, and two pairs
+
+
+def kernel_adds_nothing_to_the_sinusoid():
+    """T-PE is shown to be equal to its sinusoid alone."""
+    return _answer("definitions", "tpe - tpe, sinusoid alone").outcome == "equal"
+
+
+def kernel_beside_the_sinusoid():
+    """What T-PE has over its sinusoid alone, in points."""
+    return f"{100 * _answer('definitions', 'tpe - tpe, sinusoid alone').estimate:+.1f}"
+
+
+def sinusoid_beside_the_kernel():
+    """What T-PE has over its kernel alone, in points."""
+    return f"{100 * _answer('definitions', 'tpe - tpe, kernel alone').estimate:.1f}"
+
+
+def sinusoid_helps_the_kernel():
+    return _answer("definitions", "tpe - tpe, kernel alone").outcome == "ahead"
+
+
+def kernel_alone_falls_behind_on():
+    """Points on MelbournePedestrian."""
+    pair = "tpe - tpe, kernel alone"
+    return f"{100 * _by_set('definitions', pair)['MelbournePedestrian']:.1f}"
+
+
+def other_sets_lose_little():
+    """Without the sinusoid: two points at the most, on each other set."""
+    by_set = _by_set("definitions", "tpe - tpe, kernel alone")
+    others = [by for name, by in by_set.items() if name != "MelbournePedestrian"]
+    return max(others) < 0.0205 and abs(sum(others)) < 0.01
+
+
+def tables_and_draws_are_equal():
+    """The DFT's table and the sinusoid, ConvSPE and SineSPE."""
+    pairs = ("dft - sinusoidal", "conv_spe - sine_spe")
+    return all(_answer("definitions", pair).outcome == "equal" for pair in pairs)
+
+
+def draws():
+    """ConvSPE beside SineSPE, in points, on the two sets that differ most."""
+    by_set = _by_set("definitions", "conv_spe - sine_spe")
+    names = ("RoomOccupancy", "MelbournePedestrian")
+    assert [max(by_set, key=by_set.get), min(by_set, key=by_set.get)] == [*names]
+    return {name: f"{100 * by_set[name]:+.1f}" for name in names}
+
+
+# --- what is planned
+
+
+def _needed():
+    """Return how many sets each pair would take to be answered for others like them."""
+    text = _files.text(results.folder() / "edition-3" / planned.FILE.name)
+    of_questions = json.loads(text)["questions"].values()
+    return [row["over sets"]["sets for the margin"] for of in of_questions for row in of.values()]
+
+
+def sets_it_would_take():
+    """From the fewest to the most, where simulated numbers of sets are enough."""
+    some = [n for n in _needed() if n]
+    return f"{min(some)} to {max(some)}"
+
+
+def one_pair_would_take_more():
+    """Than the most that were simulated."""
+    return _needed().count(None) == 1
+
+
+def most_sets_simulated():
+    return str(planned.MOST_SETS)
+
+
+def part():
+    """Training series of the unused sets that count, in their official parts."""
+    sizes = [recorded_facts(name).train for name in sets.COUNTED]
+    return {"smallest": str(min(sizes)), "largest": str(max(sizes))}
+
+
+def resamples():
+    """Of a question or a claim."""
+    numbers = [one.resamples for one in (*QUESTIONS.values(), *CLAIMS.values())]
+    return f"{min(numbers)} to {max(numbers)}"
+
+
+def trial_steps():
+    return str(protocol.TRIAL_STEPS)
+
+
+def margin():
+    """In points."""
+    return f"{100 * protocol.MARGIN:g}"

@@ -15,8 +15,6 @@ from posenc.bench.dropout import Masks, replace_dropout
 
 __all__ = ["Ensemble", "make"]
 
-__all__ = ["Ensemble", "make"]
-
 
 class Ensemble(Protocol):
     """Models of several seeds behind one interface; `make` returns one.

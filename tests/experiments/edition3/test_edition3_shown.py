@@ -30,7 +30,7 @@ def families():
 def test_every_pair_has_its_row_and_says_if_it_waits(families):
     rows = tables.answers_table(families).rows
     assert len(rows) == sum(len(one.pairs) for one in QUESTIONS.values())
-    ahead = rows["eRPE and T-PE: eRPE beside the sinusoid"]
+    ahead = rows["eRPE beside the sinusoid"]
     assert ahead["answer"] == "ahead"
     assert ahead["these sets"].startswith(("+4.9 [+4.", "+5.0 [+4.", "+5.1 [+4."))
     waiting = [name for name, row in rows.items() if row["answer"] == tables.MISSING]
@@ -59,22 +59,22 @@ def test_claims_are_told_in_their_units(families):
     assert waiting == [{"found": tables.MISSING, "answer": ""}]
 
 
-def test_the_figure_fills_what_is_shown_and_says_what_waits(families):
+def test_the_figure_has_a_panel_for_what_is_answered_and_fills_what_is_shown(families):
     drawn = figure.draw_answers(families)
-    panels = dict(zip(QUESTIONS, drawn.axes, strict=True))
+    answered = [title for title in QUESTIONS if title not in MISSING]
+    panels = dict(zip(answered, drawn.axes, strict=True))
     for title, ax in panels.items():
-        said = [text.get_text() for text in ax.texts]
-        assert said == ([tables.MISSING] if title in MISSING else [])
         assert len(ax.get_yticks()) == len(QUESTIONS[title].pairs)
     diamonds = [line for line in panels["ahead"].lines if line.get_marker() == "D"]
     assert [line.get_markerfacecolor() != "white" for line in diamonds] == [True, False]
     dots = [line for line in panels["ahead"].lines if line.get_marker() == "o"]
     assert len(dots[0].get_xdata()) == len(QUESTIONS["ahead"].datasets)
     plt.close(drawn)
-    assert figure.told("tokens", families["tokens"]) == "Encodings of today: not yet trained."
     assert "eRPE beside the sinusoid +5." in figure.told("ahead", families["ahead"]) or (
         "eRPE beside the sinusoid +4.9" in figure.told("ahead", families["ahead"])
     )
+    with pytest.raises(ValueError, match="families must hold an answered question, got none"):
+        figure.draw_answers(dict.fromkeys(QUESTIONS, reading.Family((), ())))
 
 
 def test_all_that_is_compared_has_a_name_of_people():

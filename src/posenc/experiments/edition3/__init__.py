@@ -8,4 +8,5 @@ trained by   `__main__`, set by set; `gpu` what is too long for a processor
 rules        results/edition-3/protocol.md, from `protocol`
 stored in    results/edition-3
 read by      `reading`
+shown in     book/asked-again.ipynb, by `figure`, `tables` and `words`
 """

@@ -1,4 +1,7 @@
-"""All answers of the third edition in a figure: a panel for each question, a row for a pair."""
+"""All answers of the third edition in a figure: a panel for each question, a row for a pair.
+
+A question that is not answered yet has no panel, and is named below.
+"""
 
 from collections.abc import Mapping
 
@@ -9,7 +12,6 @@ from matplotlib.figure import Figure
 from posenc.experiments.edition3 import protocol, words
 from posenc.experiments.edition3.questions import QUESTIONS, Question
 from posenc.experiments.edition3.reading import Answer, Family
-from posenc.experiments.edition3.tables import MISSING
 from posenc.teaching import plots
 
 THIN = "#6f7d92"
@@ -17,12 +19,21 @@ TICKS = (-50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50)  # points
 
 
 def draw_answers(families: Mapping[str, Family]) -> Figure:
-    """Return the figure; a question that is not answered yet gets its panel, which says so."""
-    heights = [len(one.pairs) + 0.6 for one in QUESTIONS.values()]
+    """Return the figure, or raise ValueError if nothing is answered."""
+    answered = {t: QUESTIONS[t] for t in _answered(families)}
+    if not answered:
+        raise ValueError("families must hold an answered question, got none")
+    heights = [len(one.pairs) + 0.6 for one in answered.values()]
     figure, axes = plots.new(
-        len(heights), 1, height=1.2 + 0.42 * sum(heights), height_ratios=heights, sharex=True
+        len(heights),
+        1,
+        height=1.2 + 0.42 * sum(heights),
+        height_ratios=heights,
+        sharex=True,
+        squeeze=False,
     )
-    for ax, (title, question) in zip(axes, QUESTIONS.items(), strict=True):
+    axes = axes[:, 0]
+    for ax, (title, question) in zip(axes, answered.items(), strict=True):
         _panel(ax, question, families[title])
         ax.set_title(words.TITLES[title], fontsize=9)
     _scale(axes[-1], families)
@@ -34,6 +45,8 @@ def draw_answers(families: Mapping[str, Family]) -> Figure:
 def show_answers(families: Mapping[str, Family]) -> None:
     """Show the figure in a notebook, with caption and alt text."""
     margin = 100 * protocol.MARGIN
+    answered = _answered(families)
+    waiting = [words.TITLES[title] for title in QUESTIONS if title not in answered]
     plots.show(
         draw_answers(families),
         name="fig-third-edition",
@@ -41,17 +54,19 @@ def show_answers(families: Mapping[str, Family]) -> None:
         "the mean over the sets of its question (diamond; filled where a difference is shown). "
         "The thick line is the 95 % interval for these sets, by the scatter of their training "
         "runs; the thin one is for sets like them, by the scatter of the sets (dots). Grey: "
-        f"±{margin:g} points, which count as none. Steps of the scale grow with the distance "
-        "from 0.",
+        f"±{margin:g} points; what is shown to lie within is equal. Steps of the scale grow with "
+        "the distance from 0." + f" Not yet trained: {', '.join(waiting)}." * bool(waiting),
         alt="A panel for each question, a row for each pair. "
-        + " ".join(told(title, one) for title, one in families.items() if title in QUESTIONS),
+        + " ".join(told(title, families[title]) for title in answered),
     )
+
+
+def _answered(families: Mapping[str, Family]) -> list[str]:
+    return [title for title in QUESTIONS if families[title].answers]
 
 
 def told(title: str, family: Family) -> str:
     """Return what a panel shows, in a sentence."""
-    if not family.answers:
-        return f"{words.TITLES[title]}: {MISSING}."
     found = ", ".join(
         f"{words.pair(a.title)} {100 * a.estimate:+z.1f} ({a.outcome})" for a in family.answers
     )
@@ -63,8 +78,6 @@ def _panel(ax: Axes, question: Question, family: Family) -> None:
     ax.grid(axis="y", visible=False)
     for y, answer in enumerate(family.answers):
         _line(ax, y, answer)
-    if not family.answers:
-        plots.say_in_middle(ax, MISSING)
     said = [words.pair(one).replace(" beside", "\nbeside") for one in question.titles]
     ax.set_yticks(range(len(said)), said, fontsize=8)
     ax.set_ylim(len(said) - 0.5, -0.5)
@@ -83,7 +96,7 @@ def _line(ax: Axes, y: int, answer: Answer) -> None:
 
 def _scale(ax: Axes, families: Mapping[str, Family]) -> None:
     """Give all panels one scale in points, wide around 0."""
-    answers = [a for title in QUESTIONS for a in families[title].answers]
+    answers = [a for title in _answered(families) for a in families[title].answers]
     reach = [x for a in answers for x in (*a.by_set, *a.over_sets)]
     low, high = (1.1 * edge([*reach, side * 0.05]) for edge, side in ((min, -1), (max, 1)))
     ax.set_xscale("asinh", linear_width=2 * protocol.MARGIN)
