@@ -10,51 +10,65 @@ from posenc.experiments.edition3.claims import CLAIMS
 from posenc.experiments.edition3.questions import QUESTIONS
 
 
-def _dft():
-    return reading.load_answers()["F23"].answers[0]
+def _answer(family, pair=None):
+    """Return the only answer of a question or claim, or that to one of its pairs."""
+    answers = reading.load_answers()[family].answers
+    return next(one for one in answers if pair in (None, one.title))
+
+
+def _outcome(family, pair=None):
+    return _answer(family, pair).outcome
+
+
+def _points(family, pair=None):
+    return 100 * _answer(family, pair).estimate
+
+
+def _by_set(question, pair):
+    return dict(zip(QUESTIONS[question].datasets, _answer(question, pair).by_set, strict=True))
+
+
+def _sets_above(least, question, pair):
+    return {name for name, by in _by_set(question, pair).items() if by > least}
 
 
 def dft_over_the_sinusoid():
     """In points, where the paper defines the table."""
-    return f"{100 * _dft().estimate:+.1f}"
+    return f"{_points('F23'):+.1f}"
 
 
 def dft_equals_the_sinusoid():
     """Shown to be within the margin of a point, and no difference shown."""
-    return _dft().outcome == "equal"
+    return _outcome("F23") == "equal"
 
 
 def pairs_in_the_printed_order():
     """Of a hundred pairs of methods, those whose better one the survey's order names."""
-    tau = reading.load_answers()["S19"].answers[0].estimate
+    tau = _answer("S19").estimate
     return f"{50 * (1 + tau):.0f}"
 
 
 def printed_order_is_shown():
-    return reading.load_answers()["S19"].answers[0].outcome == "ahead"
+    return _outcome("S19") == "ahead"
 
 
 def tupe_and_spe_stay_open():
-    return reading.load_answers()["S31"].answers[0].outcome == "undecided"
-
-
-def _shaw():
-    return reading.load_answers()["shaw"].answers[0]
+    return _outcome("S31") == "undecided"
 
 
 def shaw_whole_over_clipped():
     """In points."""
-    return f"{100 * _shaw().estimate:.1f}"
+    return f"{_points('shaw'):.1f}"
 
 
 def shaw_whole_is_ahead():
-    return _shaw().outcome == "ahead"
+    return _outcome("shaw") == "ahead"
 
 
 def two_sets_carry_it():
     """Only there the whole encoding is more than a point ahead."""
-    by_set = zip(QUESTIONS["shaw"].datasets, _shaw().by_set, strict=True)
-    return {name for name, by in by_set if by > 0.01} == {"MelbournePedestrian", "LSST"}
+    carried = _sets_above(0.01, "shaw", "relative, whole - relative")
+    return carried == {"MelbournePedestrian", "LSST"}
 
 
 def one_set_runs():
@@ -72,76 +86,62 @@ def one_set_runs():
 # --- hybrids and ConvTran's block
 
 
-def _answer(question, pair):
-    """Return the answer to a pair of a question that is whole, such as "erpe - sinusoidal"."""
-    return next(one for one in reading.load_answers()[question].answers if one.title == pair)
-
-
-def _by_set(question, pair):
-    return dict(zip(QUESTIONS[question].datasets, _answer(question, pair).by_set, strict=True))
-
-
-def _table_before_erpe():
-    return _answer("hybrids", "tape + erpe - erpe")
-
-
 def tape_over_erpe_alone():
     """In points."""
-    return f"{100 * _table_before_erpe().estimate:.1f}"
+    return f"{_points('hybrids', 'tape + erpe - erpe'):.1f}"
 
 
 def tape_helps_erpe():
-    return _table_before_erpe().outcome == "ahead"
+    return _outcome("hybrids", "tape + erpe - erpe") == "ahead"
 
 
 def two_sets_bring_nearly_all_of_it():
     """Of what tAPE's table adds: only there by more than a point."""
-    by_set = _by_set("hybrids", "tape + erpe - erpe")
-    return {n for n, by in by_set.items() if by > 0.01} == {"MelbournePedestrian", "RoomOccupancy"}
+    carried = _sets_above(0.01, "hybrids", "tape + erpe - erpe")
+    return carried == {"MelbournePedestrian", "RoomOccupancy"}
 
 
 def t5_over_the_sinusoid_alone():
     """In points."""
-    return f"{100 * _answer('hybrids', 'sinusoidal + t5 - sinusoidal').estimate:+.1f}"
+    return f"{_points('hybrids', 'sinusoidal + t5 - sinusoidal'):+.1f}"
 
 
 def t5_beside_the_sinusoid_is_open():
-    return _answer("hybrids", "sinusoidal + t5 - sinusoidal").outcome == "undecided"
+    return _outcome("hybrids", "sinusoidal + t5 - sinusoidal") == "undecided"
 
 
 def t5_wins_and_loses():
     """More than two points on RacketSports, and as much lost on two others."""
     by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
-    won = {n for n, by in by_set.items() if by > 0.02}
+    won = _sets_above(0.02, "hybrids", "sinusoidal + t5 - sinusoidal")
     lost = {n for n, by in by_set.items() if by < -0.02}
     return (won, lost) == ({"RacketSports"}, {"RoomOccupancy", "LSST"})
 
 
 def convolutions():
     """What they bring in front of ConvTran's pair, in points."""
-    return f"{100 * _answer('convtran', 'convtran - tape + erpe').estimate:.1f}"
+    return f"{_points('convtran', 'convtran - tape + erpe'):.1f}"
 
 
 def convolutions_help():
     """On average, and on four of six sets; on RoomOccupancy they harm most."""
     by_set = _by_set("convtran", "convtran - tape + erpe")
-    helps = _answer("convtran", "convtran - tape + erpe").outcome == "ahead"
+    helps = _outcome("convtran", "convtran - tape + erpe") == "ahead"
     most_harmed = min(by_set, key=by_set.get) == "RoomOccupancy"
     return helps and most_harmed and sum(by > 0 for by in by_set.values()) == 4
 
 
 def cost_of_the_pair():
     """Behind ConvTran's convolutions, in points."""
-    return f"{-100 * _answer('convtran', 'convtran - convtran, none').estimate:.1f}"
+    return f"{-_points('convtran', 'convtran - convtran, none'):.1f}"
 
 
 def the_pair_costs():
-    return _answer("convtran", "convtran - convtran, none").outcome == "behind"
+    return _outcome("convtran", "convtran - convtran, none") == "behind"
 
 
 def the_pair_helps_on_one_set():
-    by_set = _by_set("convtran", "convtran - convtran, none")
-    return {name for name, by in by_set.items() if by > 0} == {"MelbournePedestrian"}
+    return _sets_above(0, "convtran", "convtran - convtran, none") == {"MelbournePedestrian"}
 
 
 # --- halves of T-PE, and two pairs
@@ -149,21 +149,21 @@ def the_pair_helps_on_one_set():
 
 def kernel_adds_nothing_to_the_sinusoid():
     """T-PE is shown to be equal to its sinusoid alone."""
-    return _answer("definitions", "tpe - tpe, sinusoid alone").outcome == "equal"
+    return _outcome("definitions", "tpe - tpe, sinusoid alone") == "equal"
 
 
 def kernel_beside_the_sinusoid():
     """What T-PE has over its sinusoid alone, in points."""
-    return f"{100 * _answer('definitions', 'tpe - tpe, sinusoid alone').estimate:+.1f}"
+    return f"{_points('definitions', 'tpe - tpe, sinusoid alone'):+.1f}"
 
 
 def sinusoid_beside_the_kernel():
     """What T-PE has over its kernel alone, in points."""
-    return f"{100 * _answer('definitions', 'tpe - tpe, kernel alone').estimate:.1f}"
+    return f"{_points('definitions', 'tpe - tpe, kernel alone'):.1f}"
 
 
 def sinusoid_helps_the_kernel():
-    return _answer("definitions", "tpe - tpe, kernel alone").outcome == "ahead"
+    return _outcome("definitions", "tpe - tpe, kernel alone") == "ahead"
 
 
 def kernel_alone_falls_behind_on():
@@ -182,7 +182,7 @@ def other_sets_lose_little():
 def tables_and_draws_are_equal():
     """The DFT's table and the sinusoid, ConvSPE and SineSPE."""
     pairs = ("dft - sinusoidal", "conv_spe - sine_spe")
-    return all(_answer("definitions", pair).outcome == "equal" for pair in pairs)
+    return all(_outcome("definitions", pair) == "equal" for pair in pairs)
 
 
 def draws():
@@ -195,9 +195,7 @@ def draws():
 
 
 def _today():
-    return {
-        one.title.split(" - ")[0]: one.outcome for one in reading.load_answers()["tokens"].answers
-    }
+    return {one.title: one.outcome for one in reading.load_answers()["tokens"].answers}
 
 
 def none_of_today_is_ahead():
@@ -208,20 +206,20 @@ def none_of_today_is_ahead():
 def two_of_today_are_equal():
     """PoPE and Transformer-XL's scores alone."""
     equal = {name for name, outcome in _today().items() if outcome == "equal"}
-    return equal == {"pope", "transformer_xl"}
+    return equal == {"pope - sinusoidal", "transformer_xl - sinusoidal"}
 
 
 def fire_is_behind():
-    return _today()["fire"] == "behind"
+    return _outcome("tokens", "fire - sinusoidal") == "behind"
 
 
 def fire_behind_the_sinusoid():
     """In points."""
-    return f"{-100 * _answer('tokens', 'fire - sinusoidal').estimate:.1f}"
+    return f"{-_points('tokens', 'fire - sinusoidal'):.1f}"
 
 
 def kerple_stays_open():
-    return _today()["kerple"] == "undecided"
+    return _outcome("tokens", "kerple - sinusoidal") == "undecided"
 
 
 # --- what is planned
