@@ -1,6 +1,7 @@
 """What is whole of the third edition, and what its protocol plans."""
 
 import json
+from functools import cache
 
 from posenc import _files
 from posenc.data import recorded_facts
@@ -30,6 +31,11 @@ def _by_set(question, pair):
 
 def _sets_above(least, question, pair):
     return {name for name, by in _by_set(question, pair).items() if by > least}
+
+
+@cache
+def _scores():
+    return reading.scored(reading.load_trainings())
 
 
 def dft_over_the_sinusoid():
@@ -73,7 +79,7 @@ def two_sets_carry_it():
 
 def one_set_runs():
     """The same on MelbournePedestrian, a number for each training run, in points."""
-    scores = reading.scored(reading.load_trainings())
+    scores = _scores()
     n = QUESTIONS["shaw"].resamples
     whole, clipped = (
         [scores["MelbournePedestrian", name, 2, run].accuracy for run in range(1, n + 1)]
@@ -220,6 +226,57 @@ def fire_behind_the_sinusoid():
 
 def kerple_stays_open():
     return _outcome("tokens", "kerple - sinusoidal") == "undecided"
+
+
+# --- two layers and four
+
+
+def _per_cent(dataset, encoding, layers):
+    """Return the mean accuracy of the runs of the question on depth."""
+    runs = range(1, QUESTIONS["depth"].resamples + 1)
+    return 100 * sum(_scores()[dataset, encoding, layers, n].accuracy for n in runs) / len(runs)
+
+
+def worth():
+    """What an encoding brings over none in so many layers, in points, mean over the sets."""
+    sets_, layers_ = QUESTIONS["depth"].datasets, {"two": 2, "four": 4}
+    return {
+        f"{name}.{word}": f"{sum(gained) / len(gained):.1f}"
+        for name in ("sinusoidal", "erpe")
+        for word, layers in layers_.items()
+        for gained in [[_per_cent(d, name, layers) - _per_cent(d, "none", layers) for d in sets_]]
+    }
+
+
+def two_more_layers_cost_the_sinusoid():
+    """Of its worth, in points."""
+    return f"{-_points('depth', 'sinusoidal - none'):.1f}"
+
+
+def sinusoid_is_worth_less_in_four():
+    return _outcome("depth", "sinusoidal - none") == "behind"
+
+
+def erpe_in_four_is_open():
+    return _outcome("depth", "erpe - none") == "undecided"
+
+
+def three_sets_take_it():
+    """More than three points of the sinusoid's worth, and one set gives more than two."""
+    by_set = _by_set("depth", "sinusoidal - none")
+    taken = {name for name, by in by_set.items() if by < -0.03}
+    given = _sets_above(0.02, "depth", "sinusoidal - none")
+    three = {"MelbournePedestrian", "RoomOccupancy", "EMGGestures"}
+    return (taken, given) == (three, {"RacketSports"})
+
+
+def melbourne():
+    """Accuracies on MelbournePedestrian, in per cent."""
+    return {
+        f"{name}.{word}": f"{_per_cent('MelbournePedestrian', encoding, layers):.1f}"
+        for name, encoding in (("without", "none"), ("sinusoidal", "sinusoidal"))
+        for word, layers in (("two", 2), ("four", 4))
+    }
 
 
 # --- what is planned
