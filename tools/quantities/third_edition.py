@@ -279,7 +279,28 @@ def melbourne():
     }
 
 
+def worth_is_melbournes():
+    """Without that set the sinusoid brings less than a point over none, in two layers and four."""
+    others = [name for name in QUESTIONS["depth"].datasets if name != "MelbournePedestrian"]
+    gains = [
+        [_per_cent(name, "sinusoidal", k) - _per_cent(name, "none", k) for name in others]
+        for k in (2, 4)
+    ]
+    return all(abs(sum(gained) / len(gained)) < 1 for gained in gains)
+
+
+def erpe_gains_by_depth_on_melbourne():
+    """In points of accuracy, from two layers to four."""
+    two, four = (_per_cent("MelbournePedestrian", "erpe", layers) for layers in (2, 4))
+    return f"{four - two:.1f}"
+
+
 # --- what is planned
+
+
+def most_series():
+    """Of a part, that are trained or tested on."""
+    return f"{protocol.TRAINING['settings']['max_cases']:,}"
 
 
 def _needed():

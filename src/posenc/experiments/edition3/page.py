@@ -125,7 +125,7 @@ By a handful one draws lots. So the unused sets are dealt in halves (`posenc.dat
 half of the series of each class for training, of an odd number the smaller half, equal series on \
 one side, which leaves {halves[0]} to {halves[-1]} to choose by. Their accuracies are not those of \
 the archives' official parts, and are not to be held beside them. The sets of the survey keep \
-their sizes."""
+their sizes, of at most {protocol.TRAINING["settings"]["max_cases"]:,} series a part."""
 
 
 def _role(name: str) -> str:
@@ -340,7 +340,8 @@ The first command trains what is missing, set by set: four trials of each cell, 
 then its resamples at the best rate. It stops in time and goes on where it was; `--retry-failed` \
 tries once more what has failed. `--sets` names some of the sets, `--families` some of the \
 questions and claims, `--device cuda` a GPU. Resamples of a cell are trained together as far as \
-their length allows: up to 4 on a processor, 16 on a GPU. Each set has two files in \
+their length allows: up to 4 on a processor, 16 on a GPU (the first trainings of RacketSports were \
+trained one by one). Each set has two files in \
 `results/edition-3`, whose lines hold this protocol's hash (`{protocol.HASH}`) and the digests of \
 the series and of the encoding's code. The second command rehearses all cells of a set of the \
 survey, into another folder and under no protocol. The third locks the scores by the digests of \

@@ -94,13 +94,15 @@ def sets_table(title: str, family: Family) -> Table:
     """
     if not family.answers:
         raise ValueError(f"family must be whole, got {title!r}, which is {MISSING}")
+    question = QUESTIONS[title]
     rows = {
         dataset: {
-            words.pair(answer.title): f"{100 * answer.by_set[i]:+z.1f}" for answer in family.answers
+            _label(question, answer.title): f"{100 * answer.by_set[i]:+z.1f}"
+            for answer in family.answers
         }
-        for i, dataset in enumerate(QUESTIONS[title].datasets)
+        for i, dataset in enumerate(question.datasets)
     }
-    return Table(rows, head="data set", caption=QUESTIONS[title].words)
+    return Table(rows, head="data set", caption=question.words)
 
 
 def changes_table() -> WordTable:
