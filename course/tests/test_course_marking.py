@@ -513,7 +513,7 @@ for folder, folders, files in os.walk("/"):
             text = open(path, "rb").read(1 << 20)
         except OSError:
             continue
-        if b"@" + b"hidden" in text or b"secret" in text or b"throw" + b"-away" in text:
+        if b"@" + b"hidden" in text or b"secret " + b"seed" in text or b"throw" + b"-away" in text:
             found.append(path)
 frame = sys._getframe()
 while frame:
