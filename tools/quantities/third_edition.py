@@ -289,6 +289,18 @@ def worth_is_melbournes():
     return all(abs(sum(gained) / len(gained)) < 1 for gained in gains)
 
 
+def better_by_depth():
+    """Accuracy in four layers less that in two, in points, mean over the sets."""
+    gained = {
+        name: [
+            _per_cent(dataset, name, 4) - _per_cent(dataset, name, 2)
+            for dataset in QUESTIONS["depth"].datasets
+        ]
+        for name in ("none", "sinusoidal")
+    }
+    return {name: f"{sum(of) / len(of):+.1f}" for name, of in gained.items()}
+
+
 def erpe_gains_by_depth_on_melbourne():
     """In points of accuracy, from two layers to four."""
     two, four = (_per_cent("MelbournePedestrian", "erpe", layers) for layers in (2, 4))
