@@ -237,14 +237,18 @@ def _per_cent(dataset, encoding, layers):
     return 100 * sum(_scores()[dataset, encoding, layers, n].accuracy for n in runs) / len(runs)
 
 
+def _over(first, other, without=""):
+    """Return the mean difference of two (encoding, layers) over the sets of the question."""
+    names = [name for name in QUESTIONS["depth"].datasets if name != without]
+    return sum(_per_cent(name, *first) - _per_cent(name, *other) for name in names) / len(names)
+
+
 def worth():
     """What an encoding brings over none in so many layers, in points, mean over the sets."""
-    sets_, layers_ = QUESTIONS["depth"].datasets, {"two": 2, "four": 4}
     return {
-        f"{name}.{word}": f"{sum(gained) / len(gained):.1f}"
+        f"{name}.{word}": f"{_over((name, layers), ('none', layers)):.1f}"
         for name in ("sinusoidal", "erpe")
-        for word, layers in layers_.items()
-        for gained in [[_per_cent(d, name, layers) - _per_cent(d, "none", layers) for d in sets_]]
+        for word, layers in (("two", 2), ("four", 4))
     }
 
 
@@ -281,24 +285,13 @@ def melbourne():
 
 def worth_is_melbournes():
     """Without that set the sinusoid brings less than a point over none, in two layers and four."""
-    others = [name for name in QUESTIONS["depth"].datasets if name != "MelbournePedestrian"]
-    gains = [
-        [_per_cent(name, "sinusoidal", k) - _per_cent(name, "none", k) for name in others]
-        for k in (2, 4)
-    ]
-    return all(abs(sum(gained) / len(gained)) < 1 for gained in gains)
+    pairs = [(("sinusoidal", layers), ("none", layers)) for layers in (2, 4)]
+    return all(abs(_over(*pair, without="MelbournePedestrian")) < 1 for pair in pairs)
 
 
 def better_by_depth():
     """Accuracy in four layers less that in two, in points, mean over the sets."""
-    gained = {
-        name: [
-            _per_cent(dataset, name, 4) - _per_cent(dataset, name, 2)
-            for dataset in QUESTIONS["depth"].datasets
-        ]
-        for name in ("none", "sinusoidal")
-    }
-    return {name: f"{sum(of) / len(of):+.1f}" for name, of in gained.items()}
+    return {name: f"{_over((name, 4), (name, 2)):+.1f}" for name in ("none", "sinusoidal")}
 
 
 def erpe_gains_by_depth_on_melbourne():
