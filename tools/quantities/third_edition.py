@@ -1,7 +1,10 @@
 """What is whole of the third edition, and what its protocol plans."""
 
 import json
+from collections import defaultdict
+from dataclasses import replace
 from functools import cache
+from statistics import mean
 
 from posenc import _files
 from posenc.data import recorded_facts
@@ -56,6 +59,35 @@ def pairs_in_the_printed_order():
 
 def printed_order_is_shown():
     return _outcome("S19") == "ahead"
+
+
+def agreement_by_set():
+    """Kendall's tau with the survey's order on single sets."""
+    by_set = _answer("S19").by_set
+    return {"least": f"{min(by_set):+.2f}", "most": f"{max(by_set):+.2f}"}
+
+
+def _without_melbourne(asked):
+    """Return a question or claim on the other sets."""
+    others = tuple(name for name in asked.datasets if name != "MelbournePedestrian")
+    return replace(asked, datasets=others)
+
+
+def _slope_of_channels(without=False):
+    asked = _without_melbourne(CLAIMS["S20"]) if without else CLAIMS["S20"]
+    answers = reading.claim(asked, _scores()).answers
+    return next(one for one in answers if one.title == "a doubling of channels")
+
+
+def by_channels():
+    """Points that TUPE and SPE gain more for a doubling, on all sets and on five."""
+    slopes = {"all": _slope_of_channels(), "five": _slope_of_channels(without=True)}
+    return {name: f"{100 * one.estimate:.1f}" for name, one in slopes.items()}
+
+
+def channels_matter_by_one_set():
+    """The slope is above 0 with MelbournePedestrian, and may be 0 without it."""
+    return _slope_of_channels().low > 0 > _slope_of_channels(without=True).low
 
 
 def tupe_and_spe_stay_open():
@@ -228,6 +260,20 @@ def kerple_stays_open():
     return _outcome("tokens", "kerple - sinusoidal") == "undecided"
 
 
+def two_of_today_lose_on_few_sets():
+    """A point or more: FIRE on RacketSports and RoomOccupancy, KERPLE on the latter alone."""
+    lost = [
+        {set_ for set_, by in _by_set("tokens", f"{name} - sinusoidal").items() if by < -0.01}
+        for name in ("fire", "kerple")
+    ]
+    return lost == [{"RacketSports", "RoomOccupancy"}, {"RoomOccupancy"}]
+
+
+def pope_on_lsst():
+    """In points, beside the sinusoid."""
+    return f"{100 * _by_set('tokens', 'pope - sinusoidal')['LSST']:.1f}"
+
+
 # --- two layers and four
 
 
@@ -274,6 +320,20 @@ def three_sets_take_it():
     return (taken, given) == (three, {"RacketSports"})
 
 
+def depth_without_melbourne():
+    """What the sinusoid is worth in four layers less that in two, in points, on five sets."""
+    return f"{100 * _depth_without_melbourne().estimate:+.1f}"
+
+
+def depth_without_melbourne_is_open():
+    return _depth_without_melbourne().outcome == "undecided"
+
+
+def _depth_without_melbourne():
+    family = reading.question(_without_melbourne(QUESTIONS["depth"]), _scores())
+    return next(one for one in family.answers if one.title == "sinusoidal - none")
+
+
 def melbourne():
     """Accuracies on MelbournePedestrian, in per cent."""
     return {
@@ -298,6 +358,21 @@ def erpe_gains_by_depth_on_melbourne():
     """In points of accuracy, from two layers to four."""
     two, four = (_per_cent("MelbournePedestrian", "erpe", layers) for layers in (2, 4))
     return f"{four - two:.1f}"
+
+
+# --- a set that nobody learns
+
+
+def share_price():
+    """Accuracies on SharePriceIncrease, means of encodings, and the share of its larger class."""
+    name, by_encoding = "SharePriceIncrease", defaultdict(list)
+    for (dataset, encoding, layers, _), one in _scores().items():
+        if dataset == name:
+            by_encoding[encoding, layers].append(100 * one.accuracy)
+    means = [mean(every) for every in by_encoding.values()]
+    counts = [sum(both) for both in recorded_facts(name).class_counts.values()]
+    larger = 100 * max(counts) / sum(counts)
+    return {"least": f"{min(means):.0f}", "most": f"{max(means):.0f}", "larger": f"{larger:.0f}"}
 
 
 # --- what is planned

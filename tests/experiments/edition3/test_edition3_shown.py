@@ -52,7 +52,7 @@ def test_claims_are_told_in_their_units(families):
     rows = {name.split(":")[0]: row for name, row in tables.claims_table(families).rows.items()}
     assert [*rows] == [*CLAIMS]
     assert rows["S19"]["found"].startswith("tau ")
-    assert rows["F23"]["answer"] == "no difference"
+    assert rows["F23"]["answer"] == "equal, within the margin"
     assert rows["S20"]["found"].count("[") == 3
     gone = families | {"F23": reading.Family((), (("LSST", "dft", 2, 1),))}
     waiting = [row for name, row in tables.claims_table(gone).rows.items() if "F23" in name]
@@ -75,6 +75,13 @@ def test_the_figure_has_a_panel_for_what_is_answered_and_fills_what_is_shown(fam
     )
     with pytest.raises(ValueError, match="families must hold an answered question, got none"):
         figure.draw_answers(dict.fromkeys(QUESTIONS, reading.Family((), ())))
+
+
+def test_between_two_depths_an_encoding_is_worth_more_or_less():
+    said = [
+        words.outcome(QUESTIONS[title], "behind, within the margin") for title in ("shaw", "depth")
+    ]
+    assert said == ["behind, within the margin", "worth less, within the margin"]
 
 
 def test_all_that_is_compared_has_a_name_of_people():

@@ -68,7 +68,9 @@ def _answered(families: Mapping[str, Family]) -> list[str]:
 def told(title: str, family: Family) -> str:
     """Return what a panel shows, in a sentence."""
     found = ", ".join(
-        f"{words.pair(a.title)} {100 * a.estimate:+z.1f} ({a.outcome})" for a in family.answers
+        f"{words.pair(a.title)} {100 * a.estimate:+z.1f} "
+        f"({words.outcome(QUESTIONS[title], a.outcome)})"
+        for a in family.answers
     )
     return f"{words.TITLES[title]}: {found}."
 

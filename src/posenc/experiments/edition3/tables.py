@@ -13,7 +13,7 @@ MISSING = "not yet trained"
 OF_CLAIMS = {
     "ahead": "above 0",
     "behind": "below 0",
-    "equal": "no difference",
+    "equal": "equal, within the margin",
     "shown": "not tested",
 }
 """Outcomes of a claim in words that name no rival."""
@@ -55,7 +55,7 @@ def answers_table(families: Mapping[str, Family]) -> Table:
     for title, question in QUESTIONS.items():
         answers = {answer.title: answer for answer in families[title].answers}
         for asked in question.titles:
-            rows[_label(question, asked)] = _row(answers.get(asked))
+            rows[_label(question, asked)] = _row(question, answers.get(asked))
     caption = "Differences in points of accuracy, means over the sets of a question."
     return Table(rows, head="question", caption=caption, wide=True)
 
@@ -67,13 +67,13 @@ def _label(question: Question, asked: str) -> str:
     return f"{words.pair(asked)}, {many} layers less {few}"
 
 
-def _row(answer: Answer | None) -> dict[str, str]:
+def _row(question: Question, answer: Answer | None) -> dict[str, str]:
     if answer is None:
         return {"these sets": "", "sets like them": "", "answer": MISSING}
     return {
         "these sets": points(answer),
         "sets like them": points(answer, over_sets=True),
-        "answer": answer.outcome,
+        "answer": words.outcome(question, answer.outcome),
     }
 
 

@@ -1,6 +1,6 @@
 """What people call what the third edition compares, and what its questions are about."""
 
-from posenc.experiments.edition3.questions import CHOSEN
+from posenc.experiments.edition3.questions import CHOSEN, Question
 from posenc.teaching.atlas import called
 
 NAMES = {
@@ -35,6 +35,13 @@ def pair(title: str) -> str:
     """Return a pair as people say it, such as "eRPE beside the sinusoid"."""
     first, other = title.split(" - ")
     return f"{name(first)} beside {name(other)}"
+
+
+def outcome(question: Question, said: str) -> str:
+    """Return an outcome of a pair; between models of two depths it is what an encoding is worth."""
+    if len(question.layers) == 1:
+        return said
+    return said.replace("ahead", "worth more").replace("behind", "worth less")
 
 
 def name(encoding: str) -> str:
