@@ -352,8 +352,8 @@ LOOKS = """\
 ## When it was read
 
 A family is read when all of its trainings are there, and not before. 2026-11-28: the four claims, \
-then *shaw*, then *hybrids* and *convtran*, then *definitions*, then *tokens*, then *depth*. What \
-other families ask had not been read by then."""
+then *shaw*, then *hybrids* and *convtran*, then *definitions*, then *tokens*, then *depth*, then \
+*ahead*. What *choice* asks had not been read by then."""
 
 
 def _gpu() -> str:

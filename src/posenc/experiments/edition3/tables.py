@@ -55,16 +55,18 @@ def answers_table(families: Mapping[str, Family]) -> Table:
     for title, question in QUESTIONS.items():
         answers = {answer.title: answer for answer in families[title].answers}
         for asked in question.titles:
-            rows[_label(question, asked)] = _row(question, answers.get(asked))
+            label = ", ".join([words.pair(asked), *_layers(question)])
+            rows[label] = _row(question, answers.get(asked))
     caption = "Differences in points of accuracy, means over the sets of a question."
     return Table(rows, head="question", caption=caption, wide=True)
 
 
-def _label(question: Question, asked: str) -> str:
+def _layers(question: Question) -> list[str]:
+    """Return what is taken from what, of a question about two depths."""
     if len(question.layers) == 1:
-        return words.pair(asked)
+        return []
     few, many = question.layers
-    return f"{words.pair(asked)}, {many} layers less {few}"
+    return [f"{many} layers less {few}"]
 
 
 def _row(question: Question, answer: Answer | None) -> dict[str, str]:
@@ -97,12 +99,12 @@ def sets_table(title: str, family: Family) -> Table:
     question = QUESTIONS[title]
     rows = {
         dataset: {
-            _label(question, answer.title): f"{100 * answer.by_set[i]:+z.1f}"
-            for answer in family.answers
+            words.pair(answer.title): f"{100 * answer.by_set[i]:+z.1f}" for answer in family.answers
         }
         for i, dataset in enumerate(question.datasets)
     }
-    return Table(rows, head="data set", caption=question.words)
+    caption = " ".join([question.words, *(f"({one})" for one in _layers(question))])
+    return Table(rows, head="data set", caption=caption)
 
 
 def changes_table() -> WordTable:
