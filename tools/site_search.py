@@ -34,7 +34,10 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def _worth_a_search(word: str) -> bool:
-    return len(word) > 1 and not (word.isdecimal() and len(word) < 3)
+    """Say no to single letters, short numbers and the decimals of longer ones."""
+    if word.isdecimal():
+        return len(word) > 2 and word[0] != "0"
+    return len(word) > 1
 
 
 class Index:
