@@ -13,37 +13,49 @@ from posenc.experiments.edition3 import planned, protocol, reading, sets
 from posenc.experiments.edition3.claims import CLAIMS
 from posenc.experiments.edition3.questions import QUESTIONS
 
+ASKED = QUESTIONS | CLAIMS
 
-def _answer(family, pair=None):
+
+@cache
+def _answers(family, without=None):
+    """Return the answers of a question or claim, over all of its sets or over all but one."""
+    if without is None:
+        return reading.load_answers()[family].answers
+    others = tuple(name for name in ASKED[family].datasets if name != without)
+    read = reading.question if family in QUESTIONS else reading.claim
+    return read(replace(ASKED[family], datasets=others), _scores()).answers
+
+
+def _answer(family, pair=None, without=None):
     """Return the only answer of a question or claim, or that to one of its pairs."""
-    answers = reading.load_answers()[family].answers
-    return next(one for one in answers if pair in (None, one.title))
+    return next(one for one in _answers(family, without) if pair in (None, one.title))
 
 
-def _outcome(family, pair=None):
-    return _answer(family, pair).outcome
+def _outcome(family, pair=None, without=None):
+    return _answer(family, pair, without).outcome
 
 
-def _points(family, pair=None):
-    return 100 * _answer(family, pair).estimate
+def _points(family, pair=None, without=None):
+    return 100 * _answer(family, pair, without).estimate
 
 
-def _by_set(question, pair):
-    return dict(zip(QUESTIONS[question].datasets, _answer(question, pair).by_set, strict=True))
+def _by_set(family, pair):
+    return dict(zip(ASKED[family].datasets, _answer(family, pair).by_set, strict=True))
 
 
 def _sets_above(least, question, pair):
     return {name for name, by in _by_set(question, pair).items() if by > least}
 
 
-def _without(dataset, asked):
-    """Return a question or claim on the other sets."""
-    return replace(asked, datasets=tuple(name for name in asked.datasets if name != dataset))
-
-
 @cache
 def _scores():
     return reading.scored(reading.load_trainings())
+
+
+def _per_cent(dataset, encoding, layers, question="depth"):
+    """Return the mean accuracy of the runs of a question."""
+    runs = range(1, QUESTIONS[question].resamples + 1)
+    return 100 * sum(_scores()[dataset, encoding, layers, n].accuracy for n in runs) / len(runs)
 
 
 def dft_over_the_sinusoid():
@@ -72,23 +84,20 @@ def agreement_by_set():
     return {"least": f"{min(by_set):+.2f}", "most": f"{max(by_set):+.2f}"}
 
 
-def _slope_of_channels(without=False):
-    asked = _without("MelbournePedestrian", CLAIMS["S20"]) if without else CLAIMS["S20"]
-    answers = reading.claim(asked, _scores()).answers
-    return next(one for one in answers if one.title == "a doubling of channels")
+CHANNELS = "S20", "a doubling of channels"
 
 
 def by_channels():
     """Points that TUPE and SPE gain more for a doubling, on all sets and on five."""
-    slopes = {"all": _slope_of_channels(), "five": _slope_of_channels(without=True)}
-    return {name: f"{100 * one.estimate:.1f}" for name, one in slopes.items()}
+    slopes = {"all": _points(*CHANNELS), "five": _points(*CHANNELS, "MelbournePedestrian")}
+    return {name: f"{slope:.1f}" for name, slope in slopes.items()}
 
 
 def channels_matter_by_one_set():
     """The slope is above 0 with MelbournePedestrian, where the two lose, and may be 0 without."""
-    lost = dict(zip(CLAIMS["S20"].datasets, _slope_of_channels().by_set, strict=True))
-    far_behind = lost["MelbournePedestrian"] < -0.05
-    return far_behind and _slope_of_channels().low > 0 > _slope_of_channels(without=True).low
+    far_behind = _by_set(*CHANNELS)["MelbournePedestrian"] < -0.05
+    of_five = _answer(*CHANNELS, "MelbournePedestrian")
+    return far_behind and _answer(*CHANNELS).low > 0 > of_five.low
 
 
 def tupe_and_spe_stay_open():
@@ -149,7 +158,7 @@ def erpe_alone_is_ahead_over_sets():
     clear = {
         (title, one.title)
         for title in QUESTIONS
-        for one in reading.load_answers()[title].answers
+        for one in _answers(title)
         if one.over_sets[1] > 0 or one.over_sets[2] < 0
     }
     return clear == {("ahead", "erpe - sinusoidal")}
@@ -184,28 +193,20 @@ def toe_and_arrow_bring_half():
     return two == ["ArrowHead", "ToeSegmentation1"] and more_than_half
 
 
-@cache
-def _ahead_without(dataset):
-    family = reading.question(_without(dataset, QUESTIONS["ahead"]), _scores())
-    return {one.title: one for one in family.answers}
-
-
 def erpe_without_toe():
     """In points, over the nine other sets."""
-    return f"{100 * _ahead_without('ToeSegmentation1')['erpe - sinusoidal'].estimate:.1f}"
+    return f"{_points('ahead', 'erpe - sinusoidal', 'ToeSegmentation1'):.1f}"
 
 
 def erpe_without_toe_is_ahead():
     """Shown to be ahead, and by less than the margin."""
-    one = _ahead_without("ToeSegmentation1")["erpe - sinusoidal"]
-    return one.outcome == "ahead, within the margin"
+    outcome = _outcome("ahead", "erpe - sinusoidal", "ToeSegmentation1")
+    return outcome == "ahead, within the margin"
 
 
 def tpe_hangs_on_any_of_four():
     """Left out one by one: without any of four it is no longer shown to be behind."""
-    left = [
-        _ahead_without(name)["tpe - sinusoidal"].outcome for name in QUESTIONS["ahead"].datasets
-    ]
+    left = [_outcome("ahead", "tpe - sinusoidal", name) for name in QUESTIONS["ahead"].datasets]
     return sum(not outcome.startswith("behind") for outcome in left) == 4
 
 
@@ -219,13 +220,8 @@ def nearly_all():
 
 def _with_room():
     """Return the sets on which the sinusoid is not right nearly always."""
-    asked = QUESTIONS["ahead"]
-    runs = range(1, asked.resamples + 1)
-    return [
-        name
-        for name in asked.datasets
-        if mean(_scores()[name, "sinusoidal", 2, n].accuracy for n in runs) <= NEARLY_ALL
-    ]
+    names = QUESTIONS["ahead"].datasets
+    return [n for n in names if _per_cent(n, "sinusoidal", 2, "ahead") <= 100 * NEARLY_ALL]
 
 
 def five_sets_leave_little_to_gain():
@@ -246,7 +242,7 @@ def steps_of_new_sets():
 
 def lines_of_the_figure():
     """Pairs that have been answered."""
-    return str(sum(len(reading.load_answers()[title].answers) for title in QUESTIONS))
+    return str(sum(len(_answers(title)) for title in QUESTIONS))
 
 
 # --- hybrids and ConvTran's block
@@ -361,7 +357,7 @@ def draws():
 
 
 def _today():
-    return {one.title: one.outcome for one in reading.load_answers()["tokens"].answers}
+    return {one.title: one.outcome for one in _answers("tokens")}
 
 
 def none_of_today_is_ahead():
@@ -403,12 +399,6 @@ def pope_on_lsst():
 # --- two layers and four
 
 
-def _per_cent(dataset, encoding, layers):
-    """Return the mean accuracy of the runs of the question on depth."""
-    runs = range(1, QUESTIONS["depth"].resamples + 1)
-    return 100 * sum(_scores()[dataset, encoding, layers, n].accuracy for n in runs) / len(runs)
-
-
 def _over(first, other, without=""):
     """Return the mean difference of two (encoding, layers) over the sets of the question."""
     names = [name for name in QUESTIONS["depth"].datasets if name != without]
@@ -448,16 +438,11 @@ def three_sets_take_it():
 
 def depth_without_melbourne():
     """What the sinusoid is worth in four layers less that in two, in points, on five sets."""
-    return f"{100 * _depth_without_melbourne().estimate:+.1f}"
+    return f"{_points('depth', 'sinusoidal - none', 'MelbournePedestrian'):+.1f}"
 
 
 def depth_without_melbourne_is_open():
-    return _depth_without_melbourne().outcome == "undecided"
-
-
-def _depth_without_melbourne():
-    family = reading.question(_without("MelbournePedestrian", QUESTIONS["depth"]), _scores())
-    return next(one for one in family.answers if one.title == "sinusoidal - none")
+    return _outcome("depth", "sinusoidal - none", "MelbournePedestrian") == "undecided"
 
 
 def melbourne():
@@ -503,20 +488,11 @@ def share_price():
 
 def verdicts_stay_without_share_price():
     """Of all answered questions."""
-    return all(
-        [one.outcome for one in reading.load_answers()[title].answers]
-        == [one.outcome for one in reading.question(without, _scores()).answers]
-        for title, without in _without_share_price().items()
-    )
-
-
-def _without_share_price():
-    answered = reading.load_answers()
-    return {
-        title: _without("SharePriceIncrease", asked)
-        for title, asked in QUESTIONS.items()
-        if answered[title].answers
-    }
+    of_both = [
+        [[one.outcome for one in _answers(title, without)] for title in QUESTIONS]
+        for without in (None, "SharePriceIncrease")
+    ]
+    return of_both[0] == of_both[1]
 
 
 # --- what is planned
@@ -557,7 +533,7 @@ def part():
 
 def resamples():
     """Of a question or a claim."""
-    numbers = [one.resamples for one in (*QUESTIONS.values(), *CLAIMS.values())]
+    numbers = [one.resamples for one in ASKED.values()]
     return f"{min(numbers)} to {max(numbers)}"
 
 

@@ -17,6 +17,7 @@ from posenc.experiments.classification import edition, fair, second
 from posenc.experiments.classification import protocol as protocols
 from posenc.experiments.classification.found import TOKENS
 from posenc.experiments.edition3.reading import load_answers
+from posenc.experiments.edition3.tables import points
 from posenc.experiments.forecasting.reading import answers, complete, read_out
 from posenc.experiments.forecasting.reading.effects import per_cent
 from posenc.experiments.gaps import read as gaps
@@ -73,13 +74,12 @@ def short() -> Line:
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
     erpe = next(a for a in load_answers()["ahead"].answers if a.title == "erpe - sinusoidal")
-    mean, low, high = (100 * value for value in (erpe.estimate, erpe.low, erpe.high))
     too = "; try eRPE, too" if erpe.outcome.startswith("ahead") else ""
     return Line(
         f"{_advice(token='small')}{too}; {_advice()} if lengths or times vary",
         f"over {gains[0].n_units} independent sets {len(gains)} encodings gain {min(means):+.1f} "
         f"to {max(means):+.1f} points on average; on {len(erpe.by_set)} new sets eRPE is "
-        f"{mean:+.1f} [{low:+.1f}, {high:+.1f}] beside the sinusoid",
+        f"{points(erpe)} beside the sinusoid",
         f"{_sure(gains)}: {second.said_shown(gains)}{_no_best()}",
     )
 
