@@ -3,7 +3,7 @@
 A question that is not answered yet has no panel, and is named below.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -97,9 +97,14 @@ def _line(ax: Axes, y: int, answer: Answer) -> None:
 
 
 def _scale(ax: Axes, families: Mapping[str, Family]) -> None:
-    """Give all panels one scale in points, wide around 0."""
+    """Give all panels one scale."""
     answers = [a for title in _answered(families) for a in families[title].answers]
-    reach = [x for a in answers for x in (*a.by_set, *a.over_sets)]
+    scale(ax, [x for a in answers for x in (*a.by_set, *a.over_sets)])
+
+
+def scale(ax: Axes, differences: Iterable[float]) -> None:
+    """Scale an axis of differences in points, wide around 0."""
+    reach = [*differences]
     low, high = (1.1 * edge([*reach, side * 0.05]) for edge, side in ((min, -1), (max, 1)))
     ax.set_xscale("asinh", linear_width=2 * protocol.MARGIN)
     ticks = [tick for tick in TICKS if low <= tick / 100 <= high]

@@ -200,10 +200,14 @@ def _accuracies(
 
 def _accuracy(dataset: str, name: str, layers: int, r: int, found: Mapping[Cell, Scored]) -> float:
     """Return the accuracy of an encoding, or of whichever of the ten validation chooses."""
-    if name != CHOSEN:
-        return found[dataset, name, layers, r].accuracy
-    every = [found[dataset, one, layers, r] for one in TEN]
-    return max(every, key=lambda one: one.validated).accuracy
+    if name == CHOSEN:
+        name = chosen(dataset, layers, r, found)
+    return found[dataset, name, layers, r].accuracy
+
+
+def chosen(dataset: str, layers: int, r: int, found: Mapping[Cell, Scored]) -> str:
+    """Return the name of the one of the ten that validation chooses in a resample."""
+    return max(TEN, key=lambda name: found[dataset, name, layers, r].validated)
 
 
 def answered(

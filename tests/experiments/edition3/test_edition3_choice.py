@@ -1,0 +1,60 @@
+"""What validation chose, on trainings that were made up."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from posenc.experiments.edition3 import choice, reading
+from posenc.experiments.edition3.questions import CHOSEN, QUESTIONS, TEN
+from posenc.experiments.edition3.reading import Scored
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Trainings, each as good as its encoding's place among the ten; validation is drawn."""
+    rng = np.random.default_rng(0)
+    cells = itertools.product(choice.ASKED.datasets, enumerate(TEN), choice.RUNS)
+    return {
+        (dataset, name, 2, r): Scored(0.6 + 0.01 * i, (rng.uniform(), 0.0))
+        for dataset, (i, name), r in cells
+    }
+
+
+def test_each_run_has_a_choice_and_no_other_validates_better(found):
+    chosen = choice.choices(found)
+    assert [*chosen] == [*QUESTIONS["choice"].datasets]
+    for dataset, names in chosen.items():
+        assert len(names) == len(choice.RUNS)
+        for name, r in zip(names, choice.RUNS, strict=True):
+            best = max(found[dataset, other, 2, r].validated for other in TEN)
+            assert found[dataset, name, 2, r].validated == best
+
+
+def test_rules_lie_over_the_sinusoid_by_what_the_answer_says(found):
+    of_rules = choice.over_the_default(found)
+    assert set(of_rules) == {*TEN, CHOSEN}
+    assert set(of_rules["sinusoidal"].values()) == {0.0}
+    assert of_rules["tape + erpe"]["CBF"] == pytest.approx(0.09)
+    answer, _ = reading.question(QUESTIONS["choice"], found).answers
+    assert [*of_rules[CHOSEN].values()] == pytest.approx(answer.by_set)
+
+
+def test_the_table_has_the_best_rule_first_and_counts_every_run(found):
+    rows = choice.rules_table(found).rows
+    first, *_, last = rows
+    assert (first, last) == ("tAPE + eRPE", "the sinusoid")
+    assert rows["tAPE + eRPE"]["points over the sinusoid"] == "+9.0"
+    counts = [int(row["chosen"]) for row in rows.values() if row["chosen"]]
+    assert len(counts) == len(TEN)
+    assert sum(counts) == len(choice.ASKED.datasets) * len(choice.RUNS)
+
+
+def test_the_figure_has_ten_marks_and_a_line_for_each_set(found):
+    drawn = choice.draw(found)
+    [ax] = drawn.axes
+    line, *rows = ax.lines
+    assert [*line.get_xdata()] == [0, 0]
+    assert sum(len(mark.get_xdata()) for mark in rows) == 10 * len(choice.ASKED.datasets)
+    plt.close(drawn)
