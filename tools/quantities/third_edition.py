@@ -17,18 +17,23 @@ ASKED = QUESTIONS | CLAIMS
 
 
 @cache
-def _answers(family, without=None):
-    """Return the answers of a question or claim, over all of its sets or over all but one."""
+def _read(family, without=None):
+    """Return a question or claim, over all of its sets or over all but one."""
     if without is None:
-        return reading.load_answers()[family].answers
+        return reading.load_answers()[family]
     others = tuple(name for name in ASKED[family].datasets if name != without)
     read = reading.question if family in QUESTIONS else reading.claim
-    return read(replace(ASKED[family], datasets=others), _scores()).answers
+    return read(replace(ASKED[family], datasets=others), _scores())
+
+
+def _answers(family, without=None):
+    return _read(family, without).answers
 
 
 def _answer(family, pair=None, without=None):
-    """Return the only answer of a question or claim, or that to one of its pairs."""
-    return next(one for one in _answers(family, without) if pair in (None, one.title))
+    """Return the first answer of a question or claim, or that to one of its pairs."""
+    whole = _read(family, without)
+    return whole.answer(pair) if pair else whole.answers[0]
 
 
 def _outcome(family, pair=None, without=None):

@@ -73,7 +73,7 @@ def short() -> Line:
     """A token a step, and series all of one length."""
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
-    erpe = next(a for a in load_answers()["ahead"].answers if a.title == "erpe - sinusoidal")
+    erpe = load_answers()["ahead"].answer("erpe - sinusoidal")
     too = "; try eRPE, too" if erpe.outcome.startswith("ahead") else ""
     return Line(
         f"{_advice(token='small')}{too}; {_advice()} if lengths or times vary",

@@ -52,6 +52,16 @@ def test_what_is_there_is_said(effects, noise, wanted):
     assert outcomes("ahead", effects, noise=noise) == wanted
 
 
+def test_an_answer_is_found_by_its_title_and_a_wrong_one_is_named():
+    one = QUESTIONS["ahead"]
+    family = reading.question(one, trainings(one, lambda *_: 0.0))
+    assert family.answer("tpe - sinusoidal") is family.answers[1]
+    with pytest.raises(ValueError, match=r"\(erpe - sinusoidal, tpe - sinusoidal\), got 'tpe'"):
+        family.answer("tpe")
+    with pytest.raises(ValueError, match="none, as trainings are missing"):
+        reading.question(one, {}).answer("erpe - sinusoidal")
+
+
 def test_depth_takes_two_layers_from_four_and_none_from_both():
     effects = {("erpe", 4): 0.08, ("none", 4): 0.03, ("sinusoidal", 4): 0.03, ("erpe", 2): 0.0}
     answers = outcomes("depth", effects)

@@ -115,6 +115,20 @@ class Family:
     answers: tuple[Answer, ...]
     missing: tuple[Cell, ...] = ()
 
+    def answer(self, title: str) -> Answer:
+        """Return the answer to one pair, such as "erpe - sinusoidal".
+
+        Raises
+        ------
+        ValueError
+            If nothing is answered under that title.
+        """
+        titles = {one.title: one for one in self.answers}
+        if title not in titles:
+            said = ", ".join(titles) or "none, as trainings are missing"
+            raise ValueError(f"title must be that of an answer ({said}), got {title!r}")
+        return titles[title]
+
 
 def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
     """Return the trainings of this protocol by their cells, failed ones as a guess.
