@@ -277,8 +277,15 @@ def t5_beside_the_sinusoid_is_open():
     return _outcome("hybrids", "sinusoidal + t5 - sinusoidal") == "undecided"
 
 
+def t5_on():
+    """What its bias gains beside the sinusoid on single sets, and what it loses, in points."""
+    by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
+    named = ("RacketSports", "RoomOccupancy", "LSST")
+    return {name: f"{100 * abs(by_set[name]):.1f}" for name in named}
+
+
 def t5_wins_and_loses():
-    """More than two points on RacketSports, and as much lost on two others."""
+    """More than two points on RacketSports alone, and as much lost on two others alone."""
     by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
     won = _sets_above(0.02, "hybrids", "sinusoidal + t5 - sinusoidal")
     lost = {n for n, by in by_set.items() if by < -0.02}
