@@ -302,6 +302,14 @@ def test_a_plain_function_of_tokens_needs_a_width():
     assert report["the order of tokens matters"].came.startswith("no")
 
 
+def test_what_only_the_order_of_a_sum_changes_is_told_as_0():
+    def blind(x):
+        return x + 1e-6 * x[:, :1]
+
+    found = check_attention(lambda: blind, width=8)["the order of tokens matters"]
+    assert (found.number > 0, found.came) == (True, "no, 0")
+
+
 def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
     (tmp_path / "somelayers.py").write_text(
         "from posenc.testing.gallery import Attention, OneAhead\n"

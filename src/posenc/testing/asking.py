@@ -31,6 +31,8 @@ NOT_FINITE = (
     "a query sees no key at all, and the softmax of nothing but -inf is NaN, or a number overflows."
 )
 """The usual reason for NaN, whatever was asked."""
+ROUNDING = 1e-5
+"""The order of a sum changes less in float32, and otherwise from run to run: it is told as 0."""
 
 
 class Late(BaseException):
@@ -217,7 +219,8 @@ class Check:
 
 def _said(outcome: str, promise: str, holds: bool, seen: Seen, opposite: bool) -> str:
     note = f" ({seen.note})" if seen.note else ""
-    number = f"{seen.number:.2g}{note}"
+    number = "0" if seen.number < ROUNDING else f"{seen.number:.2g}"
+    number += note
     if outcome == "held" and opposite:
         return f"not so, as promised, {number}"
     if outcome != "measured" or not promise:
