@@ -310,6 +310,13 @@ def test_what_only_the_order_of_a_sum_changes_is_told_as_0():
     assert (found.number > 0, found.came) == (True, "no, 0")
 
 
+def test_what_is_above_a_narrow_tolerance_is_not_told_as_0():
+    failures = check_attention(lambda: ours("rotary"), tolerance=1e-12).failures
+    small = [one for one in failures if 1e-12 < one.number < 1e-5]
+    assert small
+    assert not any(one.came == "0" for one in small)
+
+
 def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
     (tmp_path / "somelayers.py").write_text(
         "from posenc.testing.gallery import Attention, OneAhead\n"

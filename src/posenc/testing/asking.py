@@ -172,7 +172,7 @@ class Check:
             asked,
             outcome,
             expected=self._in_words(due, opposite),
-            came=_said(outcome, self.promise, holds, seen, opposite),
+            came=_said(outcome, self.promise, holds, seen, due, opposite),
             smallest=seen.shown,
             number=seen.number,
             due=due,
@@ -217,9 +217,9 @@ class Check:
         return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
 
-def _said(outcome: str, promise: str, holds: bool, seen: Seen, opposite: bool) -> str:
+def _said(outcome: str, promise: str, holds: bool, seen: Seen, due: float, opposite: bool) -> str:
     note = f" ({seen.note})" if seen.note else ""
-    number = "0" if seen.number < ROUNDING else f"{seen.number:.2g}"
+    number = "0" if seen.number < min(ROUNDING, due) else f"{seen.number:.2g}"
     number += note
     if outcome == "held" and opposite:
         return f"not so, as promised, {number}"

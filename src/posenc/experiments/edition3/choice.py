@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from posenc.experiments.edition3 import figure, words
 from posenc.experiments.edition3.questions import CHOSEN, QUESTIONS, TEN
-from posenc.experiments.edition3.reading import Cell, Scored, chosen
+from posenc.experiments.edition3.reading import Cell, Scored, accuracies, chosen
 from posenc.teaching import plots
 from posenc.teaching.table import Table
 
@@ -33,14 +33,12 @@ def over_the_default(found: Mapping[Cell, Scored]) -> dict[str, dict[str, float]
     dict of rule to dict of data set to float
         Differences of accuracies, means over runs.
     """
-    [layers], picked = ASKED.layers, choices(found)
-
-    def mean(rule: str, dataset: str) -> float:
-        names = picked[dataset] if rule == CHOSEN else [rule] * len(RUNS)
-        runs = zip(names, RUNS, strict=True)
-        return float(np.mean([found[dataset, name, layers, r].accuracy for name, r in runs]))
-
-    return {rule: {d: mean(rule, d) - mean(DEFAULT, d) for d in ASKED.datasets} for rule in RULES}
+    [layers] = ASKED.layers
+    means = {rule: accuracies(ASKED, rule, layers, found).mean(1) for rule in RULES}
+    return {
+        rule: dict(zip(ASKED.datasets, (mean - means[DEFAULT]).tolist(), strict=True))
+        for rule, mean in means.items()
+    }
 
 
 def rules_table(found: Mapping[Cell, Scored]) -> Table:

@@ -197,15 +197,16 @@ def _differences(
 ) -> NDArray[np.float64]:
     """Return the differences of a pair, (n_sets, n_resamples)."""
     of_layers = [
-        _accuracies(one, first, layers, found) - _accuracies(one, other, layers, found)
+        accuracies(one, first, layers, found) - accuracies(one, other, layers, found)
         for layers in one.layers
     ]
     return of_layers[0] if len(of_layers) == 1 else of_layers[1] - of_layers[0]
 
 
-def _accuracies(
+def accuracies(
     one: Question, name: str, layers: int, found: Mapping[Cell, Scored]
 ) -> NDArray[np.float64]:
+    """Return the accuracies of an encoding, or of the choice among ten: (n_sets, n_resamples)."""
     resamples = range(1, one.resamples + 1)
     return np.array(
         [[_accuracy(d, name, layers, r, found) for r in resamples] for d in one.datasets]
