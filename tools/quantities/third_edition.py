@@ -2,90 +2,39 @@
 
 import json
 from collections import defaultdict
-from dataclasses import replace
-from functools import cache
 from statistics import mean
 
 from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments import results
-from posenc.experiments.edition3 import planned, protocol, reading, sets
-from posenc.experiments.edition3.claims import CLAIMS
+from posenc.experiments.edition3 import planned, protocol, sets
 from posenc.experiments.edition3.questions import QUESTIONS
-
-ASKED = QUESTIONS | CLAIMS
-
-
-@cache
-def _read(family, without=None):
-    """Return a question or claim, over all of its sets or over all but one."""
-    if without is None:
-        return reading.load_answers()[family]
-    others = tuple(name for name in ASKED[family].datasets if name != without)
-    read = reading.question if family in QUESTIONS else reading.claim
-    return read(replace(ASKED[family], datasets=others), _scores())
-
-
-def _answers(family, without=None):
-    return _read(family, without).answers
-
-
-def _answer(family, pair=None, without=None):
-    """Return the first answer of a question or claim, or that to one of its pairs."""
-    whole = _read(family, without)
-    return whole.answer(pair) if pair else whole.answers[0]
-
-
-def _outcome(family, pair=None, without=None):
-    return _answer(family, pair, without).outcome
-
-
-def _points(family, pair=None, without=None):
-    return 100 * _answer(family, pair, without).estimate
-
-
-def _by_set(family, pair):
-    return dict(zip(ASKED[family].datasets, _answer(family, pair).by_set, strict=True))
-
-
-def _sets_above(least, question, pair):
-    return {name for name, by in _by_set(question, pair).items() if by > least}
-
-
-@cache
-def _scores():
-    return reading.scored(reading.load_trainings())
-
-
-def _per_cent(dataset, encoding, layers, question="depth"):
-    """Return the mean accuracy of the runs of a question."""
-    runs = range(1, QUESTIONS[question].resamples + 1)
-    return 100 * sum(_scores()[dataset, encoding, layers, n].accuracy for n in runs) / len(runs)
+from quantities import _edition3
 
 
 def dft_over_the_sinusoid():
     """In points, where the paper defines the table."""
-    return f"{_points('F23'):+.1f}"
+    return f"{_edition3.points('F23'):+.1f}"
 
 
 def dft_equals_the_sinusoid():
     """Shown to be within the margin of a point, and no difference shown."""
-    return _outcome("F23") == "equal"
+    return _edition3.outcome("F23") == "equal"
 
 
 def pairs_in_the_printed_order():
     """Of a hundred pairs of methods, those whose better one the survey's order names."""
-    tau = _answer("S19").estimate
+    tau = _edition3.answer("S19").estimate
     return f"{50 * (1 + tau):.0f}"
 
 
 def printed_order_is_shown():
-    return _outcome("S19") == "ahead"
+    return _edition3.outcome("S19") == "ahead"
 
 
 def agreement_by_set():
     """Kendall's tau with the survey's order on single sets."""
-    by_set = _answer("S19").by_set
+    by_set = _edition3.answer("S19").by_set
     return {"least": f"{min(by_set):+.2f}", "most": f"{max(by_set):+.2f}"}
 
 
@@ -94,39 +43,42 @@ CHANNELS = "S20", "a doubling of channels"
 
 def by_channels():
     """Points that TUPE and SPE gain more for a doubling, on all sets and on five."""
-    slopes = {"all": _points(*CHANNELS), "five": _points(*CHANNELS, "MelbournePedestrian")}
+    slopes = {
+        "all": _edition3.points(*CHANNELS),
+        "five": _edition3.points(*CHANNELS, "MelbournePedestrian"),
+    }
     return {name: f"{slope:.1f}" for name, slope in slopes.items()}
 
 
 def channels_matter_by_one_set():
     """The slope is above 0 with MelbournePedestrian, where the two lose, and may be 0 without."""
-    far_behind = _by_set(*CHANNELS)["MelbournePedestrian"] < -0.05
-    of_five = _answer(*CHANNELS, "MelbournePedestrian")
-    return far_behind and _answer(*CHANNELS).low > 0 > of_five.low
+    far_behind = _edition3.by_set(*CHANNELS)["MelbournePedestrian"] < -0.05
+    of_five = _edition3.answer(*CHANNELS, "MelbournePedestrian")
+    return far_behind and _edition3.answer(*CHANNELS).low > 0 > of_five.low
 
 
 def tupe_and_spe_stay_open():
-    return _outcome("S31") == "undecided"
+    return _edition3.outcome("S31") == "undecided"
 
 
 def shaw_whole_over_clipped():
     """In points."""
-    return f"{_points('shaw'):.1f}"
+    return f"{_edition3.points('shaw'):.1f}"
 
 
 def shaw_whole_is_ahead():
-    return _outcome("shaw") == "ahead"
+    return _edition3.outcome("shaw") == "ahead"
 
 
 def two_sets_carry_it():
     """Only there the whole encoding is more than a point ahead."""
-    carried = _sets_above(0.01, "shaw", "relative, whole - relative")
+    carried = _edition3.sets_above(0.01, "shaw", "relative, whole - relative")
     return carried == {"MelbournePedestrian", "LSST"}
 
 
 def one_set_runs():
     """The same on MelbournePedestrian, a number for each training run, in points."""
-    scores = _scores()
+    scores = _edition3.scores()
     n = QUESTIONS["shaw"].resamples
     whole, clipped = (
         [scores["MelbournePedestrian", name, 2, run].accuracy for run in range(1, n + 1)]
@@ -141,21 +93,21 @@ def one_set_runs():
 
 def erpe_over_the_sinusoid():
     """On the unused sets, in points."""
-    return f"{_points('ahead', 'erpe - sinusoidal'):.1f}"
+    return f"{_edition3.points('ahead', 'erpe - sinusoidal'):.1f}"
 
 
 def erpe_with_interval():
     """The same with its interval by the scatter of resamples."""
-    one = _answer("ahead", "erpe - sinusoidal")
+    one = _edition3.answer("ahead", "erpe - sinusoidal")
     return f"{100 * one.estimate:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
 
 
 def erpe_is_ahead():
-    return _outcome("ahead", "erpe - sinusoidal") == "ahead"
+    return _edition3.outcome("ahead", "erpe - sinusoidal") == "ahead"
 
 
 def erpe_is_ahead_on_nine():
-    return len(_sets_above(0, "ahead", "erpe - sinusoidal")) == 9
+    return len(_edition3.sets_above(0, "ahead", "erpe - sinusoidal")) == 9
 
 
 def erpe_alone_is_ahead_over_sets():
@@ -163,7 +115,7 @@ def erpe_alone_is_ahead_over_sets():
     clear = {
         (title, one.title)
         for title in QUESTIONS
-        for one in _answers(title)
+        for one in _edition3.answers(title)
         if one.over_sets[1] > 0 or one.over_sets[2] < 0
     }
     return clear == {("ahead", "erpe - sinusoidal")}
@@ -171,28 +123,28 @@ def erpe_alone_is_ahead_over_sets():
 
 def tpe_behind_the_sinusoid():
     """On the unused sets, in points."""
-    return f"{-_points('ahead', 'tpe - sinusoidal'):.1f}"
+    return f"{-_edition3.points('ahead', 'tpe - sinusoidal'):.1f}"
 
 
 def tpe_is_a_little_behind():
     """Shown to be behind, and to be less than the margin behind."""
-    return _outcome("ahead", "tpe - sinusoidal") == "behind, within the margin"
+    return _edition3.outcome("ahead", "tpe - sinusoidal") == "behind, within the margin"
 
 
 def tpe_is_ahead_on_six():
-    return len(_sets_above(0, "ahead", "tpe - sinusoidal")) == 6
+    return len(_edition3.sets_above(0, "ahead", "tpe - sinusoidal")) == 6
 
 
 def tpe_loses():
     """Points to the sinusoid, on the sets where it is behind."""
-    by_set = _by_set("ahead", "tpe - sinusoidal").values()
+    by_set = _edition3.by_set("ahead", "tpe - sinusoidal").values()
     lost = [-100 * by for by in by_set if by < 0]
     return {"least": f"{min(lost):.1f}", "most": f"{max(lost):.1f}"}
 
 
 def toe_and_arrow_bring_half():
     """ToeSegmentation1 and then ArrowHead: more than half of what eRPE is ahead."""
-    by_set = _by_set("ahead", "erpe - sinusoidal")
+    by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
     two = sorted(by_set, key=by_set.get)[-2:]
     more_than_half = sum(by_set[name] for name in two) > sum(by_set.values()) / 2
     return two == ["ArrowHead", "ToeSegmentation1"] and more_than_half
@@ -200,18 +152,20 @@ def toe_and_arrow_bring_half():
 
 def erpe_without_toe():
     """In points, over the nine other sets."""
-    return f"{_points('ahead', 'erpe - sinusoidal', 'ToeSegmentation1'):.1f}"
+    return f"{_edition3.points('ahead', 'erpe - sinusoidal', 'ToeSegmentation1'):.1f}"
 
 
 def erpe_without_toe_is_ahead():
     """Shown to be ahead, and by less than the margin."""
-    outcome = _outcome("ahead", "erpe - sinusoidal", "ToeSegmentation1")
+    outcome = _edition3.outcome("ahead", "erpe - sinusoidal", "ToeSegmentation1")
     return outcome == "ahead, within the margin"
 
 
 def tpe_hangs_on_any_of_four():
     """Left out one by one: without any of four it is no longer shown to be behind."""
-    left = [_outcome("ahead", "tpe - sinusoidal", name) for name in QUESTIONS["ahead"].datasets]
+    left = [
+        _edition3.outcome("ahead", "tpe - sinusoidal", name) for name in QUESTIONS["ahead"].datasets
+    ]
     return sum(not outcome.startswith("behind") for outcome in left) == 4
 
 
@@ -226,7 +180,7 @@ def nearly_all():
 def _with_room():
     """Return the sets on which the sinusoid is not right nearly always."""
     names = QUESTIONS["ahead"].datasets
-    return [n for n in names if _per_cent(n, "sinusoidal", 2, "ahead") <= 100 * NEARLY_ALL]
+    return [n for n in names if _edition3.per_cent(n, "sinusoidal", 2, "ahead") <= 100 * NEARLY_ALL]
 
 
 def five_sets_leave_little_to_gain():
@@ -235,7 +189,7 @@ def five_sets_leave_little_to_gain():
 
 def erpe_where_there_is_room():
     """In points, mean over those sets."""
-    by_set = _by_set("ahead", "erpe - sinusoidal")
+    by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
     return f"{100 * mean(by_set[name] for name in _with_room()):.1f}"
 
 
@@ -247,7 +201,7 @@ def steps_of_new_sets():
 
 def lines_of_the_figure():
     """Pairs that have been answered."""
-    return str(sum(len(_answers(title)) for title in QUESTIONS))
+    return str(sum(len(_edition3.answers(title)) for title in QUESTIONS))
 
 
 # --- hybrids and ConvTran's block
@@ -255,67 +209,69 @@ def lines_of_the_figure():
 
 def tape_over_erpe_alone():
     """In points."""
-    return f"{_points('hybrids', 'tape + erpe - erpe'):.1f}"
+    return f"{_edition3.points('hybrids', 'tape + erpe - erpe'):.1f}"
 
 
 def tape_helps_erpe():
-    return _outcome("hybrids", "tape + erpe - erpe") == "ahead"
+    return _edition3.outcome("hybrids", "tape + erpe - erpe") == "ahead"
 
 
 def two_sets_bring_nearly_all_of_it():
     """Of what tAPE's table adds: only there by more than a point."""
-    carried = _sets_above(0.01, "hybrids", "tape + erpe - erpe")
+    carried = _edition3.sets_above(0.01, "hybrids", "tape + erpe - erpe")
     return carried == {"MelbournePedestrian", "RoomOccupancy"}
 
 
 def t5_over_the_sinusoid_alone():
     """In points."""
-    return f"{_points('hybrids', 'sinusoidal + t5 - sinusoidal'):+.1f}"
+    return f"{_edition3.points('hybrids', 'sinusoidal + t5 - sinusoidal'):+.1f}"
 
 
 def t5_beside_the_sinusoid_is_open():
-    return _outcome("hybrids", "sinusoidal + t5 - sinusoidal") == "undecided"
+    return _edition3.outcome("hybrids", "sinusoidal + t5 - sinusoidal") == "undecided"
 
 
 def t5_on():
     """What its bias gains beside the sinusoid on single sets, and what it loses, in points."""
-    by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
+    by_set = _edition3.by_set("hybrids", "sinusoidal + t5 - sinusoidal")
     named = ("RacketSports", "RoomOccupancy", "LSST")
     return {name: f"{100 * abs(by_set[name]):.1f}" for name in named}
 
 
 def t5_wins_and_loses():
     """More than two points on RacketSports alone, and as much lost on two others alone."""
-    by_set = _by_set("hybrids", "sinusoidal + t5 - sinusoidal")
-    won = _sets_above(0.02, "hybrids", "sinusoidal + t5 - sinusoidal")
+    by_set = _edition3.by_set("hybrids", "sinusoidal + t5 - sinusoidal")
+    won = _edition3.sets_above(0.02, "hybrids", "sinusoidal + t5 - sinusoidal")
     lost = {n for n, by in by_set.items() if by < -0.02}
     return (won, lost) == ({"RacketSports"}, {"RoomOccupancy", "LSST"})
 
 
 def convolutions():
     """What they bring in front of ConvTran's pair, in points."""
-    return f"{_points('convtran', 'convtran - tape + erpe'):.1f}"
+    return f"{_edition3.points('convtran', 'convtran - tape + erpe'):.1f}"
 
 
 def convolutions_help():
     """On average, and on four of six sets; on RoomOccupancy they harm most."""
-    by_set = _by_set("convtran", "convtran - tape + erpe")
-    helps = _outcome("convtran", "convtran - tape + erpe") == "ahead"
+    by_set = _edition3.by_set("convtran", "convtran - tape + erpe")
+    helps = _edition3.outcome("convtran", "convtran - tape + erpe") == "ahead"
     most_harmed = min(by_set, key=by_set.get) == "RoomOccupancy"
     return helps and most_harmed and sum(by > 0 for by in by_set.values()) == 4
 
 
 def cost_of_the_pair():
     """Behind ConvTran's convolutions, in points."""
-    return f"{-_points('convtran', 'convtran - convtran, none'):.1f}"
+    return f"{-_edition3.points('convtran', 'convtran - convtran, none'):.1f}"
 
 
 def the_pair_costs():
-    return _outcome("convtran", "convtran - convtran, none") == "behind"
+    return _edition3.outcome("convtran", "convtran - convtran, none") == "behind"
 
 
 def the_pair_helps_on_one_set():
-    return _sets_above(0, "convtran", "convtran - convtran, none") == {"MelbournePedestrian"}
+    return _edition3.sets_above(0, "convtran", "convtran - convtran, none") == {
+        "MelbournePedestrian"
+    }
 
 
 # --- halves of T-PE, and two pairs
@@ -323,32 +279,32 @@ def the_pair_helps_on_one_set():
 
 def kernel_adds_nothing_to_the_sinusoid():
     """T-PE is shown to be equal to its sinusoid alone."""
-    return _outcome("definitions", "tpe - tpe, sinusoid alone") == "equal"
+    return _edition3.outcome("definitions", "tpe - tpe, sinusoid alone") == "equal"
 
 
 def kernel_beside_the_sinusoid():
     """What T-PE has over its sinusoid alone, in points."""
-    return f"{_points('definitions', 'tpe - tpe, sinusoid alone'):+.1f}"
+    return f"{_edition3.points('definitions', 'tpe - tpe, sinusoid alone'):+.1f}"
 
 
 def sinusoid_beside_the_kernel():
     """What T-PE has over its kernel alone, in points."""
-    return f"{_points('definitions', 'tpe - tpe, kernel alone'):.1f}"
+    return f"{_edition3.points('definitions', 'tpe - tpe, kernel alone'):.1f}"
 
 
 def sinusoid_helps_the_kernel():
-    return _outcome("definitions", "tpe - tpe, kernel alone") == "ahead"
+    return _edition3.outcome("definitions", "tpe - tpe, kernel alone") == "ahead"
 
 
 def kernel_alone_falls_behind_on():
     """Points on MelbournePedestrian."""
     pair = "tpe - tpe, kernel alone"
-    return f"{100 * _by_set('definitions', pair)['MelbournePedestrian']:.1f}"
+    return f"{100 * _edition3.by_set('definitions', pair)['MelbournePedestrian']:.1f}"
 
 
 def other_sets_lose_little():
     """Without the sinusoid: at most two points or so, on each other set, and none on average."""
-    by_set = _by_set("definitions", "tpe - tpe, kernel alone")
+    by_set = _edition3.by_set("definitions", "tpe - tpe, kernel alone")
     others = [by for name, by in by_set.items() if name != "MelbournePedestrian"]
     return max(map(abs, others)) < 0.025 and abs(sum(others)) < 0.01
 
@@ -356,12 +312,12 @@ def other_sets_lose_little():
 def tables_and_draws_are_equal():
     """The DFT's table and the sinusoid, ConvSPE and SineSPE."""
     pairs = ("dft - sinusoidal", "conv_spe - sine_spe")
-    return all(_outcome("definitions", pair) == "equal" for pair in pairs)
+    return all(_edition3.outcome("definitions", pair) == "equal" for pair in pairs)
 
 
 def draws():
     """ConvSPE beside SineSPE, in points, on two sets."""
-    by_set = _by_set("definitions", "conv_spe - sine_spe")
+    by_set = _edition3.by_set("definitions", "conv_spe - sine_spe")
     return {name: f"{100 * by_set[name]:+.1f}" for name in ("RoomOccupancy", "MelbournePedestrian")}
 
 
@@ -369,7 +325,7 @@ def draws():
 
 
 def _today():
-    return {one.title: one.outcome for one in _answers("tokens")}
+    return {one.title: one.outcome for one in _edition3.answers("tokens")}
 
 
 def none_of_today_is_ahead():
@@ -384,28 +340,28 @@ def two_of_today_are_equal():
 
 
 def fire_is_behind():
-    return _outcome("tokens", "fire - sinusoidal") == "behind"
+    return _edition3.outcome("tokens", "fire - sinusoidal") == "behind"
 
 
 def fire_behind_the_sinusoid():
     """In points."""
-    return f"{-_points('tokens', 'fire - sinusoidal'):.1f}"
+    return f"{-_edition3.points('tokens', 'fire - sinusoidal'):.1f}"
 
 
 def kerple_stays_open():
-    return _outcome("tokens", "kerple - sinusoidal") == "undecided"
+    return _edition3.outcome("tokens", "kerple - sinusoidal") == "undecided"
 
 
 def all_of_today_lose_in_the_room():
     """On RoomOccupancy, and FIRE most on RacketSports."""
-    fire = _by_set("tokens", "fire - sinusoidal")
-    in_the_room = [_by_set("tokens", pair)["RoomOccupancy"] for pair in _today()]
+    fire = _edition3.by_set("tokens", "fire - sinusoidal")
+    in_the_room = [_edition3.by_set("tokens", pair)["RoomOccupancy"] for pair in _today()]
     return max(in_the_room) < 0 and min(fire, key=fire.get) == "RacketSports"
 
 
 def pope_on_lsst():
     """In points, beside the sinusoid."""
-    return f"{100 * _by_set('tokens', 'pope - sinusoidal')['LSST']:.1f}"
+    return f"{100 * _edition3.by_set('tokens', 'pope - sinusoidal')['LSST']:.1f}"
 
 
 # --- two layers and four
@@ -414,7 +370,9 @@ def pope_on_lsst():
 def _over(first, other, without=""):
     """Return the mean difference of two (encoding, layers) over the sets of the question."""
     names = [name for name in QUESTIONS["depth"].datasets if name != without]
-    return sum(_per_cent(name, *first) - _per_cent(name, *other) for name in names) / len(names)
+    return sum(
+        _edition3.per_cent(name, *first) - _edition3.per_cent(name, *other) for name in names
+    ) / len(names)
 
 
 def worth():
@@ -428,39 +386,39 @@ def worth():
 
 def two_more_layers_cost_the_sinusoid():
     """Of its worth, in points."""
-    return f"{-_points('depth', 'sinusoidal - none'):.1f}"
+    return f"{-_edition3.points('depth', 'sinusoidal - none'):.1f}"
 
 
 def sinusoid_is_worth_less_in_four():
-    return _outcome("depth", "sinusoidal - none") == "behind"
+    return _edition3.outcome("depth", "sinusoidal - none") == "behind"
 
 
 def erpe_in_four_is_open():
-    return _outcome("depth", "erpe - none") == "undecided"
+    return _edition3.outcome("depth", "erpe - none") == "undecided"
 
 
 def three_sets_take_it():
     """More than three points of the sinusoid's worth, and one set gives more than two."""
-    by_set = _by_set("depth", "sinusoidal - none")
+    by_set = _edition3.by_set("depth", "sinusoidal - none")
     taken = {name for name, by in by_set.items() if by < -0.03}
-    given = _sets_above(0.02, "depth", "sinusoidal - none")
+    given = _edition3.sets_above(0.02, "depth", "sinusoidal - none")
     three = {"MelbournePedestrian", "RoomOccupancy", "EMGGestures"}
     return (taken, given) == (three, {"RacketSports"})
 
 
 def depth_without_melbourne():
     """What the sinusoid is worth in four layers less that in two, in points, on five sets."""
-    return f"{_points('depth', 'sinusoidal - none', 'MelbournePedestrian'):+.1f}"
+    return f"{_edition3.points('depth', 'sinusoidal - none', 'MelbournePedestrian'):+.1f}"
 
 
 def depth_without_melbourne_is_open():
-    return _outcome("depth", "sinusoidal - none", "MelbournePedestrian") == "undecided"
+    return _edition3.outcome("depth", "sinusoidal - none", "MelbournePedestrian") == "undecided"
 
 
 def melbourne():
     """Accuracies on MelbournePedestrian, in per cent."""
     return {
-        f"{name}.{word}": f"{_per_cent('MelbournePedestrian', encoding, layers):.1f}"
+        f"{name}.{word}": f"{_edition3.per_cent('MelbournePedestrian', encoding, layers):.1f}"
         for name, encoding in (("without", "none"), ("sinusoidal", "sinusoidal"))
         for word, layers in (("two", 2), ("four", 4))
     }
@@ -479,7 +437,7 @@ def better_by_depth():
 
 def erpe_gains_by_depth_on_melbourne():
     """In points of accuracy, from two layers to four."""
-    two, four = (_per_cent("MelbournePedestrian", "erpe", layers) for layers in (2, 4))
+    two, four = (_edition3.per_cent("MelbournePedestrian", "erpe", layers) for layers in (2, 4))
     return f"{four - two:.1f}"
 
 
@@ -489,7 +447,7 @@ def erpe_gains_by_depth_on_melbourne():
 def share_price():
     """Accuracies on SharePriceIncrease, means of encodings, and the share of its larger class."""
     name, by_encoding = "SharePriceIncrease", defaultdict(list)
-    for (dataset, encoding, layers, _), one in _scores().items():
+    for (dataset, encoding, layers, _), one in _edition3.scores().items():
         if dataset == name:
             by_encoding[encoding, layers].append(100 * one.accuracy)
     means = [mean(every) for every in by_encoding.values()]
@@ -501,7 +459,7 @@ def share_price():
 def verdicts_stay_without_share_price():
     """Of all answered questions."""
     of_both = [
-        [[one.outcome for one in _answers(title, without)] for title in QUESTIONS]
+        [[one.outcome for one in _edition3.answers(title, without)] for title in QUESTIONS]
         for without in (None, "SharePriceIncrease")
     ]
     return of_both[0] == of_both[1]
@@ -545,7 +503,7 @@ def part():
 
 def resamples():
     """Of a question or a claim."""
-    numbers = [one.resamples for one in ASKED.values()]
+    numbers = [one.resamples for one in _edition3.ASKED.values()]
     return f"{min(numbers)} to {max(numbers)}"
 
 
