@@ -7,7 +7,7 @@ from statistics import mean
 from posenc import _files
 from posenc.data import recorded_facts
 from posenc.experiments import results
-from posenc.experiments.edition3 import planned, protocol, sets
+from posenc.experiments.edition3 import planned, protocol, sets, tables
 from posenc.experiments.edition3.questions import QUESTIONS
 from quantities import _edition3
 
@@ -98,8 +98,7 @@ def erpe_over_the_sinusoid():
 
 def erpe_with_interval():
     """The same with its interval by the scatter of resamples."""
-    one = _edition3.answer("ahead", "erpe - sinusoidal")
-    return f"{100 * one.estimate:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+    return tables.points(_edition3.answer("ahead", "erpe - sinusoidal"))
 
 
 def erpe_is_ahead():

@@ -73,13 +73,16 @@ def short() -> Line:
     """A token a step, and series all of one length."""
     gains = list(gains_of("time_series").values())
     means = [100 * one.effect.mean for one in gains]
-    erpe = load_answers()["ahead"].answer("erpe - sinusoidal")
+    again = load_answers()
+    erpe = again["ahead"].answer("erpe - sinusoidal")
+    choice = again["choice"].answer("chosen - erpe")
     too = "; try eRPE, too" if erpe.outcome.startswith("ahead") else ""
     return Line(
         f"{_advice(token='small')}{too}; {_advice()} if lengths or times vary",
         f"over {gains[0].n_units} independent sets {len(gains)} encodings gain {min(means):+.1f} "
         f"to {max(means):+.1f} points on average; on {len(erpe.by_set)} new sets eRPE is "
-        f"{points(erpe)} beside the sinusoid",
+        f"{points(erpe)} beside the sinusoid, and the choice of validation among ten "
+        f"{points(choice)} beside eRPE",
         f"{_sure(gains)}: {second.said_shown(gains)}{_no_best()}",
     )
 

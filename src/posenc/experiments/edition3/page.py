@@ -353,7 +353,7 @@ LOOKS = """\
 
 A family is read when all of its trainings are there, and not before. 2026-11-28: the four claims, \
 then *shaw*, then *hybrids* and *convtran*, then *definitions*, then *tokens*, then *depth*, then \
-*ahead*. What *choice* asks had not been read by then."""
+*ahead*, and at last *choice*."""
 
 
 def _gpu() -> str:
