@@ -82,7 +82,7 @@ def draw(found: Mapping[Cell, Scored]) -> Figure:
 def _row(ax: Axes, y: int, of_rules: Mapping[str, float]) -> None:
     others = [of_rules[rule] for rule in TEN if rule not in (DEFAULT, "erpe")]
     ax.plot(others, [y] * len(others), "o", color=plots.GREY, markersize=4)
-    ax.plot(of_rules["erpe"], y, "s", color=plots.COLORS[2], markersize=5)
+    ax.plot(of_rules["erpe"], y, "s", color=plots.COLORS[2], markersize=8)
     ax.plot(of_rules[CHOSEN], y, "D", color=plots.COLORS[1], markeredgecolor="black", markersize=6)
 
 
