@@ -12,6 +12,7 @@ from posenc.experiments.edition3.questions import CHOSEN, QUESTIONS, TEN
 from posenc.experiments.edition3.reading import Cell, Scored, accuracies, chosen
 from posenc.teaching import plots
 from posenc.teaching.table import Table
+from posenc.teaching.words import WordTable
 
 ASKED = QUESTIONS["choice"]
 RUNS = range(1, ASKED.resamples + 1)
@@ -23,6 +24,15 @@ def choices(found: Mapping[Cell, Scored]) -> dict[str, tuple[str, ...]]:
     """Return the names that validation chose on each data set, one for each run."""
     [layers] = ASKED.layers
     return {d: tuple(chosen(d, layers, r, found) for r in RUNS) for d in ASKED.datasets}
+
+
+def picks_table(found: Mapping[Cell, Scored]) -> WordTable:
+    """Return what was chosen on each data set, one name for each run."""
+    rows = {
+        dataset: {f"chosen in {len(RUNS)} runs": "; ".join(map(words.name, names))}
+        for dataset, names in choices(found).items()
+    }
+    return WordTable(rows, head="data set")
 
 
 def over_the_default(found: Mapping[Cell, Scored]) -> dict[str, dict[str, float]]:
