@@ -27,10 +27,10 @@ from chromium import FLAGS, chromium
 from posenc._extras import wanted
 
 try:
+    import pikepdf
     from bs4 import BeautifulSoup, Tag
     from playwright.sync_api import Page, sync_playwright
-    from pypdf import PdfReader, PdfWriter
-    from pypdf.generic import NameObject, TextStringObject
+    from pypdf import PdfReader
 except ModuleNotFoundError as error:
     sys.exit(f"The PDF needs {error.name}: pip install {wanted(error.name)}")
 
@@ -301,13 +301,14 @@ def finish(pdf: bytes, document: str) -> None:
 
     Chromium says pieces of a heading twice in the outline where it was moved to another page.
     """
-    writer = PdfWriter(clone_from=io.BytesIO(pdf))
     known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
-    writer.add_metadata({"/Author": known["authors"][0]["name"]})
-    entries = list(_entries(writer.root_object["/Outlines"]))
-    for entry, words in zip(entries, headings(document), strict=True):
-        entry[NameObject("/Title")] = TextStringObject(words)
-    writer.write(TARGET)
+    with pikepdf.open(io.BytesIO(pdf)) as made:
+        made.docinfo["/Author"] = known["authors"][0]["name"]
+        entries = list(_entries(made.Root.Outlines))
+        for entry, words in zip(entries, headings(document), strict=True):
+            entry.Title = words
+        # Tags for screen readers are half of the file unless they are compressed.
+        made.save(TARGET, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
 def headings(document: str) -> list[str]:
@@ -317,10 +318,9 @@ def headings(document: str) -> list[str]:
     return [re.sub(r"\s+", " ", re.sub(r"\\[()]", "", one)).strip() for one in words]
 
 
-def _entries(above: dict) -> Iterator[dict]:
+def _entries(above: pikepdf.Dictionary) -> Iterator[pikepdf.Dictionary]:
     entry = above.get("/First")
     while entry is not None:
-        entry = entry.get_object()
         yield entry
         yield from _entries(entry)
         entry = entry.get("/Next")

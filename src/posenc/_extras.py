@@ -23,6 +23,7 @@ EXTRAS = {
     "pandas": "bench",
     "distributed": "cluster",
     "bs4": "slides",  # what tools make of the built site
+    "pikepdf": "pdf",
     "playwright": "pdf",
     "pypdf": "pdf",
 }
