@@ -1,10 +1,14 @@
 """Answers and accuracies of the third edition, read once."""
 
+import json
 from dataclasses import replace
 from functools import cache
 
+from posenc import _files
+from posenc.experiments import results
 from posenc.experiments.edition3 import reading
 from posenc.experiments.edition3.claims import CLAIMS
+from posenc.experiments.edition3.planned import FILE
 from posenc.experiments.edition3.questions import QUESTIONS
 
 ASKED = QUESTIONS | CLAIMS
@@ -55,3 +59,8 @@ def per_cent(dataset, encoding, layers, question="depth"):
     """Return the mean accuracy of the runs of a question."""
     alone = replace(QUESTIONS[question], datasets=(dataset,))
     return 100 * float(reading.accuracies(alone, encoding, layers, scores()).mean())
+
+
+def planned():
+    """Return what was planned and simulated beforehand."""
+    return json.loads(_files.text(results.folder() / "edition-3" / FILE.name))

@@ -1,16 +1,26 @@
 """What it brings to choose among ten encodings by validation, in the third edition."""
 
-import json
+from functools import cache
 from math import perm
 from statistics import mean
 
-from posenc import _files
-from posenc.experiments import results
-from posenc.experiments.edition3 import choice, planned, tables
+from posenc.experiments.edition3 import choice, tables
 from posenc.experiments.edition3.questions import CHOSEN
 from quantities import _edition3, _read
 
 SINUSOID, ERPE = f"{CHOSEN} - sinusoidal", f"{CHOSEN} - erpe"
+
+
+@cache
+def _over_the_sinusoid():
+    """Return what each of the ten, and the choice, is over it, by data set."""
+    return choice.over_the_default(_edition3.scores())
+
+
+@cache
+def _picks():
+    """Return what was chosen in the runs of each data set."""
+    return [*choice.choices(_edition3.scores()).values()]
 
 
 def over_the_sinusoid():
@@ -81,7 +91,7 @@ def within_two_hangs_on_two():
 
 def held_out():
     """About so many series choose, on the smallest and on the largest set."""
-    rows = json.loads(_files.text(results.folder() / "edition-3" / planned.FILE.name))["sets"]
+    rows = _edition3.planned()["sets"]
     sizes = [rows[name]["validation, halves"] for name in choice.ASKED.datasets]
     return {"fewest": f"{round(min(sizes), -1)}", "most": f"{round(max(sizes), -1)}"}
 
@@ -103,14 +113,13 @@ def ties():
 
 def _below_and_above():
     """Return how many of the ten are below the choice, and above it, by set; means over runs."""
-    of_rules = choice.over_the_default(_edition3.scores())
-    picked = of_rules.pop(CHOSEN)
+    found = _over_the_sinusoid()
     return {
         name: (
-            sum(one[name] < here for one in of_rules.values()),
-            sum(one[name] > here for one in of_rules.values()),
+            sum(found[one][name] < here for one in choice.TEN),
+            sum(found[one][name] > here for one in choice.TEN),
         )
-        for name, here in picked.items()
+        for name, here in found[CHOSEN].items()
     }
 
 
@@ -132,29 +141,21 @@ def sets_of_four_winners_by_lot():
 
 
 def six_sets_four_winners():
-    names = choice.choices(_edition3.scores()).values()
-    return sum(len(set(of_set)) == len(choice.RUNS) for of_set in names) == 6
+    return sum(len(set(names)) == len(choice.RUNS) for names in _picks()) == 6
 
 
 def half_are_erpe():
     """Of what was chosen in all runs: eRPE, or tAPE with eRPE."""
-    names = [name for of_set in choice.choices(_edition3.scores()).values() for name in of_set]
+    names = [name for of_set in _picks() for name in of_set]
     return 2 * sum(name in ("erpe", "tape + erpe") for name in names) == len(names)
 
 
 def by_lot():
     """Over the sinusoid, in points, for one of the ten that is drawn by lot."""
-    of_rules = choice.over_the_default(_edition3.scores())
-    means = [mean(by_set.values()) for rule, by_set in of_rules.items() if rule != CHOSEN]
+    means = [mean(_over_the_sinusoid()[one].values()) for one in choice.TEN]
     return f"{100 * mean(means):.1f}"
 
 
 def erpe_in_four_runs():
     """Over the sinusoid, in points, as the table of this question has it."""
-    by_set = choice.over_the_default(_edition3.scores())["erpe"]
-    return f"{100 * mean(by_set.values()):.1f}"
-
-
-def erpe_in_five_runs():
-    """The same as the first question has it."""
-    return f"{_edition3.points('ahead', 'erpe - sinusoidal'):.1f}"
+    return f"{100 * mean(_over_the_sinusoid()['erpe'].values()):.1f}"

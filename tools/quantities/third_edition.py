@@ -1,12 +1,9 @@
 """What is whole of the third edition, and what its protocol plans."""
 
-import json
 from collections import defaultdict
 from statistics import mean
 
-from posenc import _files
 from posenc.data import recorded_facts
-from posenc.experiments import results
 from posenc.experiments.edition3 import planned, protocol, sets, tables
 from posenc.experiments.edition3.questions import QUESTIONS
 from quantities import _edition3
@@ -340,11 +337,8 @@ def two_of_today_are_equal():
 
 def worth_where_today_is_tried():
     """What the sinusoid brings over none on the sets of that question, in points."""
-    pairs = [
-        [_edition3.per_cent(name, encoding, 2) for encoding in ("sinusoidal", "none")]
-        for name in QUESTIONS["tokens"].datasets
-    ]
-    return f"{mean(one - other for one, other in pairs):.1f}"
+    names = QUESTIONS["tokens"].datasets
+    return f"{_over(('sinusoidal', 2), ('none', 2), names):.1f}"
 
 
 def fire_is_behind():
@@ -375,12 +369,9 @@ def pope_on_lsst():
 # --- two layers and four
 
 
-def _over(first, other, without=""):
-    """Return the mean difference of two (encoding, layers) over the sets of the question."""
-    names = [name for name in QUESTIONS["depth"].datasets if name != without]
-    return sum(
-        _edition3.per_cent(name, *first) - _edition3.per_cent(name, *other) for name in names
-    ) / len(names)
+def _over(first, other, names=QUESTIONS["depth"].datasets):
+    """Return the mean difference of two (encoding, layers) over data sets, in points."""
+    return mean(_edition3.per_cent(n, *first) - _edition3.per_cent(n, *other) for n in names)
 
 
 def worth():
@@ -435,7 +426,8 @@ def melbourne():
 def worth_is_melbournes():
     """Without that set the sinusoid brings less than a point over none, in two layers and four."""
     pairs = [(("sinusoidal", layers), ("none", layers)) for layers in (2, 4)]
-    return all(abs(_over(*pair, without="MelbournePedestrian")) < 1 for pair in pairs)
+    names = [name for name in QUESTIONS["depth"].datasets if name != "MelbournePedestrian"]
+    return all(abs(_over(*pair, names)) < 1 for pair in pairs)
 
 
 def better_by_depth():
@@ -483,8 +475,7 @@ def most_series():
 
 def _needed():
     """Return how many sets each pair would take to be answered for others like them."""
-    text = _files.text(results.folder() / "edition-3" / planned.FILE.name)
-    of_questions = json.loads(text)["questions"].values()
+    of_questions = _edition3.planned()["questions"].values()
     return [row["over sets"]["sets for the margin"] for of in of_questions for row in of.values()]
 
 
