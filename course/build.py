@@ -14,7 +14,8 @@ line `# %%` may carry a kind, `[markdown]`, and words: `question=1`, and one of
     notes      text for whoever marks
     hidden     code of hidden checks, and `driver` code that they need in the sandbox
 
-Book exercises join the editions: each chapter gives a student notebook without its solutions.
+Beside the students' editions lie the chapters without solutions, from the notebook edition of the
+built site (`make book`), in which they read as their pages do.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from course.checks import Checks, close, like, numbers
 
 HERE = Path(__file__).parent
 DIST = HERE / "dist"
+EDITION = HERE.parent / "_build" / "notebooks" / "without-solutions" / "book"
 EDITIONS = ("student", "instructor", "solutions")
 ROLES = {"task", "solution", "answer", "check", "show", "notes", "hidden", "driver"}
 LEFT_OUT = {
@@ -256,7 +258,10 @@ def overview() -> list[str]:
         auto, hand = (sum(pair[i] for pair in points(source).values()) for i in (0, 1))
         file = f"../course/dist/student/{source.name}.ipynb"
         link = f"{{download}}`{source.head['title']} <{file}>`"
-        rows.append(f"| {link} | {source.head['before']} | {minutes} | {auto} + {hand} |")
+        opened = chapters.colab(f"assignments/{source.name}.ipynb")
+        rows.append(
+            f"| {link} | {opened} | {source.head['before']} | {minutes} | {auto} + {hand} |"
+        )
     return rows
 
 
@@ -284,7 +289,7 @@ def problems(source: Source) -> list[str]:
 def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
     """Write the editions, what joins the students' ones, and return the files.
 
-    Beside the students' editions lie chapters without solutions, and the capstone's notebooks.
+    Beside the students' editions lie the capstone's notebooks.
     """
     written = []
     for source in sources():
@@ -294,9 +299,16 @@ def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
         for key in capstone.projects():
             path = folder / "student" / f"capstone-{key}.ipynb"
             written.append(_write(path, capstone.hand_in(key)))
-        for name, notebook in chapters.without_solutions():
-            written.append(_write(folder / "student" / "chapters" / f"{name}.ipynb", notebook))
     return written
+
+
+def copy_chapters(folder: Path = DIST, edition: Path = EDITION) -> list[Path]:
+    """Copy the chapters without solutions beside the students' editions; return the files."""
+    paths = sorted(edition.glob("*.ipynb"))
+    if not paths:
+        raise FileNotFoundError(f"{edition} holds no chapters without solutions: run `make book`")
+    target = folder / "student" / "chapters"
+    return [write(target / path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _write(path: Path, notebook: NotebookNode) -> Path:
@@ -319,7 +331,7 @@ def main() -> None:
     if wrong := [line for source in sources() for line in problems(source)]:
         sys.exit("\n".join(wrong))
     if not options.check:
-        print(f"{len(build())} notebooks in {DIST.relative_to(HERE.parent)}")
+        print(f"{len(build() + copy_chapters())} notebooks in {DIST.relative_to(HERE.parent)}")
 
 
 if __name__ == "__main__":

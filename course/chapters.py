@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import yaml
 from nbformat import NotebookNode
 
 BOOK = Path(__file__).parent.parent / "book"
@@ -22,23 +23,22 @@ def read(path: Path) -> NotebookNode:
     return nbformat.v4.reads(path.read_text(encoding="utf-8"))
 
 
-def without_solutions(folder: Path = BOOK) -> Iterator[tuple[str, NotebookNode]]:
-    """Yield name and notebook of each chapter that has exercises."""
-    for path in sorted(folder.glob("*.ipynb")):
-        notebook = read(path)
-        if any(SOLUTION.search(cell.source) for cell in notebook.cells):
-            yield path.stem, stripped(notebook)
-
-
 def stripped(notebook: NotebookNode) -> NotebookNode:
     """Return a notebook with a place for an answer where a solution stood."""
     notebook.cells = list(_stripped(notebook.cells))
     return notebook
 
 
+def colab(path: str, folder: Path = BOOK) -> str:
+    """Return a link that opens a notebook of the edition in Colab."""
+    text = (folder.parent / "_config.yml").read_text(encoding="utf-8")
+    slug = yaml.safe_load(text)["repository"]["url"].removeprefix("https://github.com/")
+    return f"[Colab](https://colab.research.google.com/github/{slug}/blob/notebooks/{path})"
+
+
 def table(folder: Path = BOOK) -> str:
-    """Return a table of the chapters, with their stated time and their number of exercises."""
-    rows = ["| chapter | minutes | exercises |", "|---|---|---|"]
+    """Return a table of the chapters: stated time, number of exercises, a link for a class."""
+    rows = ["| chapter | minutes | exercises | without solutions |", "|---|---|---|---|"]
     listed = re.findall(r"- file: book/([\w-]+)$", (folder.parent / "_toc.yml").read_text(), re.M)
     for name in listed:
         path = folder / f"{name}.ipynb"
@@ -47,7 +47,8 @@ def table(folder: Path = BOOK) -> str:
         if time := re.search(r"\*\*Time:\*\* about (\d+) minutes", text):
             title = cells[0].source.splitlines()[0].lstrip("# ")
             n_exercises = len(re.findall(r"^:{3,}\{exercise\}", text, re.MULTILINE))
-            rows.append(f"| [{title}]({name}.ipynb) | {time[1]} | {n_exercises} |")
+            link = colab(f"without-solutions/book/{name}.ipynb", folder) if n_exercises else ""
+            rows.append(f"| [{title}]({name}.ipynb) | {time[1]} | {n_exercises} | {link} |")
     return "\n".join(rows) + "\n"
 
 

@@ -34,6 +34,7 @@ FOUNDATION = (
     "src/posenc/*.py",
     "src/posenc/audit/*.py",
     "tools/*.py",
+    "tools/notebook_edition/*.py",
     "tools/templates/*",
 )
 # Where a file that comes or goes matters; what is in it is looked at page by page.
@@ -56,7 +57,7 @@ def foundation(root: Path = ROOT) -> str:
 def _foundation(root: Path) -> Iterable[str]:
     yield sys.version
     yield str(root)
-    yield os.environ.get("EDITION", "")
+    yield from (os.environ.get(name, "") for name in ("EDITION", "EDITION_WHEEL"))
     yield from sorted(f"{d.metadata['Name']} {d.version}" for d in distributions())
     for pattern in FOUNDATION:
         for path in sorted(root.glob(pattern)):

@@ -1,13 +1,13 @@
-"""Run the notebooks as Colab does: its versions, and nothing added but what the set-up cell adds.
+"""Run the notebook edition as Colab does: its versions, and the wheel that the notebooks name.
 
     python tools/colab.py pins [pip-freeze.txt]    # Colab's versions of what the notebooks need
-    python tools/colab.py setup                    # the set-up cell, without a network and with
+    python tools/colab.py setup                    # the set-up cell, also without network or wheel
     python tools/colab.py run [--only a,b] [--without torch] [--out results/colab.json]
 
-Run the last two by the Python of an environment that holds those pins and no `posenc`: `setup`
-adds it from this checkout and without its dependencies, as the cell does from the repository. `run`
-notes for each notebook the seconds, those to the first output, those of them that the kernel
-computed (on a machine that does other work, too, the rest is waiting), and the most memory.
+Run the last two by the Python of an environment that holds those pins and no `posenc`, after
+`make edition`. `setup` serves the wheels to this machine alone, and leaves the package there. `run`
+needs no network. It notes for each notebook the seconds, those to the first output, those of them
+that the kernel computed (on a busy machine the rest is waiting), and the most memory.
 """
 
 import argparse
@@ -19,13 +19,20 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 
-from repository import ROOT, address, notebooks
+import wheels
+from notebooks_branch import OUT as BRANCH
+from repository import ROOT, notebooks
+
+EDITION = BRANCH / "book"
 
 PINS = ROOT / ".github" / "colab-constraints.txt"
 MEMORY = 2048  # MiB that the kernel of a notebook may hold
@@ -63,48 +70,58 @@ def without(names: list[str]) -> str:
 
 
 @contextmanager
-def repository_at(url: str) -> Iterator[None]:
-    """Let git look for the repository of the book elsewhere."""
-    keys = {"COUNT": "1", "KEY_0": f"url.{url}.insteadOf", "VALUE_0": address()}
-    os.environ.update({f"GIT_CONFIG_{key}": value for key, value in keys.items()})
-    try:
-        yield
-    finally:
-        for key in keys:
-            del os.environ[f"GIT_CONFIG_{key}"]
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder to this machine alone; yield its address."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
-def run_set_up() -> str:
-    """Run the first notebook as far as its set-up cell and one more; return what it failed with."""
+def run_set_up(source: str) -> tuple[str, str]:
+    """Run a set-up cell and one more; return what the first printed and what it failed with."""
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
-    notebook = nbformat.read(ROOT / "book" / "order-blindness.ipynb", as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    after = nbformat.v4.new_code_cell("import posenc")
-    notebook.cells = [code[0], after]
+    code = nbformat.v4.new_code_cell
+    notebook = nbformat.v4.new_notebook(cells=[code(source), code("import posenc")])
+    failed = ""
     try:
         NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
     except CellExecutionError as error:
-        if after.execution_count is not None:
+        if notebook.cells[1].execution_count is not None:
             raise  # the set-up cell let the next one fail
-        return error.evalue
-    return ""
+        failed = error.evalue
+    return "".join(output.get("text", "") for output in notebook.cells[0].outputs), failed
 
 
-def set_up() -> None:
-    """Try the set-up cell without a network, add the package as it would, and try it once more."""
-    with tempfile.TemporaryDirectory() as folder, repository_at(f"file://{folder}/nothing"):
-        said = run_set_up()
-        if "Copy the folder src/posenc" not in said:
-            sys.exit(f"without a network the set-up cell must say what to do, it said: {said!r}")
-        print("without a network:", said)
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", str(ROOT)], check=True
+def set_up(branch: Path = BRANCH) -> None:
+    """Try the set-up cell without a network, with its wheel, with a lost one, and once more."""
+    kept = branch / wheels.FOLDER
+    wheel = (kept / wheels.NEWEST).read_text(encoding="utf-8").strip()
+    remove = [sys.executable, "-m", "pip", "uninstall", "--quiet", "--yes", "posenc"]
+    _, failed = run_set_up(wheels.set_up(wheel, "http://127.0.0.1:9"))
+    if "then run this cell again" not in failed:
+        sys.exit(
+            f"without a network the set-up cell must say what to do, it failed with {failed!r}"
         )
-        if said := run_set_up():
-            sys.exit(f"with the package the set-up cell must do nothing, it said: {said!r}")
+    print("without a network:", failed)
+    with served(kept) as address:
+        lost = wheels.set_up(f"0000/{Path(wheel).name}", address)
+        for cell, expected in ((lost, "is gone"), (wheels.set_up(wheel, address), "")):
+            printed, failed = run_set_up(cell)
+            if failed or expected not in printed:
+                sys.exit(f"a set-up cell must add the package, it said {printed!r}, {failed!r}")
+            if expected:
+                print("with a wheel that is not kept:", printed.strip())
+                subprocess.run(remove, check=True)
+    printed, failed = run_set_up(wheels.set_up(wheel, "http://127.0.0.1:9"))
+    if printed or failed:
+        sys.exit(
+            f"with the package the set-up cell must do nothing, it said {printed!r}, {failed!r}"
+        )
     print("the package was added, and the set-up cell finds it")
 
 
@@ -143,9 +160,11 @@ def run_one(path: Path) -> dict[str, float]:
     }
 
 
-def chosen(only: str | None) -> list[Path]:
-    """Return the notebooks to run: all, or those named."""
-    paths = {path.stem: path for path in notebooks()}
+def chosen(only: str | None, folder: Path = EDITION) -> list[Path]:
+    """Return the notebooks of the edition to run: all, or those named."""
+    paths = {path.stem: path for path in notebooks(folder)}
+    if not paths:
+        raise ValueError(f"{folder} holds no notebooks: run `make edition` first")
     names = list(paths) if only is None else [name for name in only.split(",") if name]
     unknown = [name for name in names if name not in paths]
     if unknown or not names:
@@ -162,7 +181,7 @@ def run(paths: list[Path], hidden: list[str]) -> dict[str, dict | str]:
         for path in paths:
             command = [sys.executable, __file__, "one", str(path)]
             done = subprocess.run(command, capture_output=True, text=True, env=environment)
-            name = path.relative_to(ROOT / "book").with_suffix("").as_posix()
+            name = path.as_posix().rpartition("/book/")[2].removesuffix(".ipynb")
             lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
             found[name] = lines[-1] if done.returncode else json.loads(lines[-1])
             print(f"{name}: {found[name]}", flush=True)

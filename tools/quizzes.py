@@ -3,7 +3,7 @@
 The last chapter of a part leads on to the part's own quiz, which stands in course/quizzes/parts/
 under the name of its heading on the page `part-quizzes`.
 
-The notebook stays as it is: in Jupyter and Colab nothing of this is seen. Each question opens to a
+In the notebook edition the answers are folded below each question. On the page it opens to a
 fieldset of native radio buttons. What is to be said of an answer appears by style alone, so a page
 without scripts works too; `book.js` says it to screen readers.
 """
@@ -26,6 +26,7 @@ INTRO = (
     "Five questions on this chapter. Open one and choose an answer"
     " to read what is right or wrong about it."
 )
+ASKED_AS_TEXT = "Five questions on this chapter. Choose an answer, then open the fold below it."
 STATUS = '<div role="status" class="visually-hidden"></div>'
 ONWARD = "This was the last chapter of its part: [ten questions](part-quizzes.md#{}) join them all."
 
@@ -97,6 +98,39 @@ def _shuffled(option: Option) -> str:
 def name(docname: str) -> str:
     """Return a chapter's name, which its quiz has too."""
     return docname.rpartition("/")[2]
+
+
+def as_text(docname: str) -> str:
+    """Return the quiz of a chapter as Markdown, or nothing: answers are folded, not asked for."""
+    path = FOLDER / f"{name(docname)}.yml"
+    if not path.is_file():
+        return ""
+    asked = [_as_text(number, one) for number, one in enumerate(read(path), start=1)]
+    text = "\n".join([f"## Check yourself\n\n{ASKED_AS_TEXT}\n", *asked])
+    part = parts().get(docname)
+    return f"{text}\n{ONWARD.format(part)}" if part else text
+
+
+def _as_text(number: int, question: Question) -> str:
+    lettered = list(zip("abcd", question.options, strict=False))
+    file, _, anchor = question.see.partition("#")
+    asked = "\n".join(f"- {letter}) {one.text}" for letter, one in lettered)
+    why = "\n".join(
+        f"- {letter}) **{'Right.' if one.right else 'Not so.'}** {one.why}"
+        for letter, one in lettered
+    )
+    return f"""**{number}.** {question.text}
+
+{asked}
+
+:::{{admonition}} Answer
+:class: dropdown
+
+{why}
+
+See [](/book/{source_of(file)}#{anchor}).
+:::
+"""
 
 
 class Quiz(SphinxDirective):

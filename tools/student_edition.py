@@ -38,6 +38,8 @@ def without_buttons(app: Sphinx, config: Config) -> None:  # noqa: ARG001
     if config.book_edition == "student":
         config.html_theme_options["launch_buttons"] = {}
         config.html_theme_options["use_repository_button"] = False
+        config.notebook_edition_solutions = False
+        config.notebook_edition_without_solutions = ""
         config.html_title = f"{config.html_title or config.project}: student edition"
 
 
@@ -63,7 +65,7 @@ def rewrite_downloads(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.config.book_edition != "student":
         return
     for path in (Path(app.outdir) / "_sources").rglob("*"):
-        if path.is_file():
+        if path.is_file() and path.suffix != ".ipynb":  # notebooks are those of the edition
             path.write_text(stripped(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 

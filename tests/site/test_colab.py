@@ -115,7 +115,8 @@ def test_a_chapter_on_the_mathematics_runs_to_its_end_without_torch(name, tmp_pa
 def test_the_workflow_runs_these_chapters_where_torch_is_not_installed():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "colab.yml").read_text())
     steps = [step.get("run", "") for step in workflow["jobs"]["mathematics"]["steps"]]
-    installed, _, command = [words.split() for step in steps for words in step.splitlines()]
+    lines = [words.split() for step in steps for words in step.splitlines()]
+    installed, _, _, command = lines
     assert not {"torch", "sympy", "pandas"} & set(installed)
     assert command[-1].split(",") == WITHOUT_TORCH
 
@@ -145,12 +146,15 @@ def test_faults_name_what_failed_what_was_too_large_and_what_began_late():
     ]
 
 
-def test_notebooks_are_chosen_by_name_and_an_unknown_one_is_named():
-    assert [path.stem for path in colab.chosen("rotary,peers")] == ["rotary", "peers"]
-    assert len(colab.chosen(None)) == len(notebook_paths())
+def test_notebooks_are_chosen_by_name_and_an_unknown_one_is_named(tmp_path):
+    book = ROOT / "book"
+    assert [path.stem for path in colab.chosen("rotary,peers", book)] == ["rotary", "peers"]
+    assert len(colab.chosen(None, book)) == len(notebook_paths())
     for wrong in ("rotary,rotery", ""):
         with pytest.raises(ValueError, match=f"--only must name notebooks of .*, got '{wrong}'"):
-            colab.chosen(wrong)
+            colab.chosen(wrong, book)
+    with pytest.raises(ValueError, match="run `make edition` first"):
+        colab.chosen(None, tmp_path)
 
 
 def test_measurements_of_several_runs_are_gathered(tmp_path, monkeypatch):

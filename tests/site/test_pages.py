@@ -5,7 +5,7 @@ import posixpath
 import re
 from collections import Counter
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 import yaml
@@ -21,6 +21,7 @@ import ledger
 import moved
 import picture
 import repository
+import wheels
 from posenc.audit.claims import SHOWN_MIME
 from posenc.teaching.atlas.card import FAMILIES
 
@@ -235,12 +236,17 @@ def test_page_can_be_left_in_both_directions(site, page):
 @every_notebook
 def test_launch_buttons_open_this_notebook(site, name):
     url = repository.address()
-    slug, branch = repository.slug(url), repository.branch()
+    slug = repository.slug(url)
     links = {a.get("href", "") for a in by_name(site / "book" / f"{name}.html")["a"]}
     colab = "https://colab.research.google.com/github"
-    assert f"{colab}/{slug}/blob/{branch}/book/{name}.ipynb" in links
-    binder = f"https://mybinder.org/v2/gh/{slug}/{branch}?urlpath=lab/tree/book/{name}.ipynb"
-    assert binder in links
+    assert f"{colab}/{slug}/blob/{wheels.BRANCH}/book/{name}.ipynb" in links
+    (binder,) = [link for link in links if "mybinder" in link]
+    environment, _, content = binder.partition("?urlpath=")
+    assert environment == f"https://mybinder.org/v2/gh/{slug}/{repository.branch()}"
+    asked = parse_qs(unquote(content).removeprefix("git-pull?"))
+    assert asked["repo"] == [url]
+    assert asked["branch"] == [wheels.BRANCH]
+    assert asked["urlpath"] == [f"lab/tree/{slug.split('/')[1]}/book/{name}.ipynb"]
     launching = [x for x in links if "mybinder" in x or "colab.research" in x]
     assert len(launching) == 2
     assert url in links

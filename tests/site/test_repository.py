@@ -189,7 +189,7 @@ def test_a_release_stamps_its_tag_and_the_main_branch_comes_back(copy):
     for path in repository.notebooks(copy / "book"):
         assert f'%pip install --quiet --no-deps \\"{ask}\\"' in path.read_text()
     told = (copy / "README.md").read_text()
-    assert f"colab.research.google.com/github/{slug}/blob/{TAG}/book/" in told
+    assert f"colab.research.google.com/github/{slug}/blob/notebooks/book/" in told
     assert f"mybinder.org/v2/gh/{slug}/{TAG}?urlpath=" in told
     assert f'pip install "{ask}"' in told
     left = re.compile(rf"{slug}(?:/blob|/tree)?[/@]main\b")
