@@ -206,7 +206,7 @@ site:
 	$(BIN)/python tools/slides.py --optional
 
 .PHONY: test-all
-test-all:  ## every check, and the slow ones that `make test` leaves out
+test-all: $(VENV)/.lab-installed  ## every check, and the slow ones that `make test` leaves out
 	$(MAKE) --no-print-directory test SLOW=1
 
 # --- the rest

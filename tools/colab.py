@@ -69,10 +69,17 @@ def without(names: list[str]) -> str:
     return HIDE.format(names)
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and tells nobody."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder to this machine alone; yield its address."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    handler = partial(Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

@@ -187,7 +187,9 @@ def find_marks(app: Sphinx, doctree: nodes.document) -> None:
         target = node.get("reftargetid") or node.get("reftarget") or ""
         if found := ANCHOR.fullmatch(target):
             app.env.note_dependency(str(ledger.LEDGER))
-            node.replace_self(claim_mark("", "", claim=found[1]))
+            words = node.astext()
+            own = "" if not words or found[1] in words else words  # a sentence leads there
+            node.replace_self(claim_mark("", "", claim=found[1], words=own))
 
 
 def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -201,6 +203,10 @@ def show_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             continue
         name = f"card-{claim['id']}-{number}"
         target = address(app.env, claim, docname)
+        if node.get("words"):
+            place = nodes.reference("", node["words"], refuri=target, internal=True)
+            node.replace_self(place)
+            continue
         shown = link(claim, target, f' aria-describedby="{name}"') + ledger_html.card(claim, name)
         node.replace_self(nodes.raw("", f'<span class="{look}">{shown}</span>', format="html"))
 

@@ -25,12 +25,12 @@ import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 WHEELS, WHEEL = "{wheels}", "{wheel}"
 if find_spec("posenc") is None and sys.platform != "emscripten":  # on Colab: add the package only
     try:
-        urlopen(f"{{WHEELS}}/{{WHEEL}}").close()
+        urlopen(Request(f"{{WHEELS}}/{{WHEEL}}", method="HEAD")).close()
     except HTTPError:
         print("The package that this notebook was made with is gone. This is the newest one.")
         WHEEL = urlopen(f"{{WHEELS}}/{newest}").read().decode().strip()
