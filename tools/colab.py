@@ -158,9 +158,11 @@ def run_one(path: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         Client(notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
+    seconds = time.perf_counter() - started
+    first = first or [seconds, 0.0]  # text alone
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # the kernel's
     return {
-        "seconds": round(time.perf_counter() - started, 1),
+        "seconds": round(seconds, 1),
         "first_output": round(first[0], 1),
         "first_output_computed": round(first[1], 1),
         "peak_mib": round(peak),

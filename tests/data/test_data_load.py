@@ -326,3 +326,13 @@ def test_families_are_labelled_synthetic():
     for name in FAMILIES:
         for split in ("train", "test"):
             assert data.load(name, split, n=4).provenance.startswith("synthetic")
+
+
+def test_a_cell_can_ask_whether_a_set_can_be_had_and_says_what_is_missing(monkeypatch, capsys):
+    assert data.can_load("elevator")
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("POSENC_OFFLINE", "1")
+    assert not data.can_load("Sleep")
+    assert "data set Sleep is not here" in capsys.readouterr().out
+    with pytest.raises(data.UnknownDatasetError):
+        data.can_load("no name")

@@ -18,7 +18,7 @@ from posenc.data.errors import (
 from posenc.data.fingerprints import fingerprint
 from posenc.data.formats.ts import read_ts
 from posenc.data.info import Facts, facts
-from posenc.data.load import SPLITS, is_here, load, names
+from posenc.data.load import SPLITS, can_load, is_here, load, names
 from posenc.data.measure import recorded, recorded_facts
 from posenc.data.protocols import (
     Prepared,
@@ -42,6 +42,7 @@ __all__ = [
     "Prepared",
     "Printed",
     "UnknownDatasetError",
+    "can_load",
     "channel_statistics",
     "facts",
     "fingerprint",

@@ -183,6 +183,40 @@ def is_here(name: str) -> bool:
     return _is_simulated(name) or find(find_entry(name)) is not None
 
 
+def can_load(name: str) -> bool:
+    """Return whether `load` gives the set; where it can't, print what is missing and what to do.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`, which may download it.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    UnknownDatasetError
+        If no data set has this name.
+
+    Examples
+    --------
+    >>> if can_load("elevator"):
+    ...     print(len(load("elevator", "train")) > 0)
+    True
+    """
+    try:
+        load(name, "train")
+    except MissingDataError:
+        print(
+            f"Left out: the data set {name} is not here and could not be fetched. "
+            f'data.load("{name}") says from where to fetch it, and where to put it.'
+        )
+        return False
+    return True
+
+
 def _is_simulated(name: object) -> bool:
     return isinstance(name, str) and name in FAMILIES
 
