@@ -1,6 +1,7 @@
 """A figure that answers, as a picture at rest: PNG, which every viewer of notebooks shows."""
 
 import base64
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ FONTS = [
     str(Path(matplotlib.get_data_path(), "fonts", "ttf", f"DejaVuSans{kind}.ttf"))
     for kind in ("", "-Bold")
 ]
+MADE = ROOT / "_build" / "stills"  # so that a drawing is made into a picture once
 WIDTH = 720  # pixels
 
 
@@ -56,4 +58,9 @@ def png(drawing: str) -> bytes:
 
 def address(drawing: str) -> str:
     """Return the picture of a figure within an address, so that it needs no network."""
-    return f"data:image/png;base64,{base64.b64encode(png(drawing)).decode()}"
+    made_of = f"{drawing}{style()}{WIDTH}".encode()
+    kept = MADE / f"{hashlib.sha256(made_of).hexdigest()[:16]}.png"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(png(drawing))
+    return f"data:image/png;base64,{base64.b64encode(kept.read_bytes()).decode()}"

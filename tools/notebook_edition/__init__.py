@@ -40,6 +40,7 @@ class Edition:
         self.macros = {name: means for name, means in macros.items() if isinstance(means, str)}
         config = getattr(app.env, "myst_config", None) or MdParserConfig()
         self.parser = create_md_parser(config, RendererHTML)
+        self.parser.core.ruler.enableOnly(["normalize", "block"])  # what stands in a line is ours
         self.faults: list[str] = []
 
     def notebook(self, docname: str, *, solutions: bool = True) -> dict[str, Any]:
