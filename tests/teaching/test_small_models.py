@@ -27,6 +27,21 @@ def test_recordings_of_an_activity_are_those_of_its_class():
     assert swings["Running"] > 2 * swings["Walking"]
 
 
+def test_made_up_recordings_stand_in_where_there_are_none_and_a_line_says_so(monkeypatch, capsys):
+    made = order_task._standardised, order_task._recorded, order_task._can_load
+    for kept in made:
+        kept.cache_clear()
+    monkeypatch.setattr(order_task.data, "can_load", lambda _: False)
+    x, y = order_task.activities("test", n_steps=100)
+    assert x.shape == (40, 100, 6)
+    assert y.bincount().tolist() == [10] * 4
+    running, walking = (order_task.recordings(name, "test") for name in ("Running", "Walking"))
+    assert running.std() > 2 * walking.std()
+    assert capsys.readouterr().out.count("Made-up recordings stand in") == 1
+    for kept in made:
+        kept.cache_clear()
+
+
 def test_reversal_is_seen_by_signed_offsets_only():
     x, _ = order_task.activities("test")
     seen = {name: small_models.sees_reversal(name, x) for name in ("none", "alibi", "rotary")}
