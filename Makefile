@@ -141,7 +141,7 @@ atlas: $(VENV)/.notebooks-installed  ## make the pages of the atlas from its car
 # --- the course
 
 .PHONY: course
-course: $(VENV)/.course-installed book  ## make the assignments in course/dist: for students, for instructors, solutions
+course: $(VENV)/.course-installed book  ## make assignments and chapters without solutions in course/dist
 	$(BIN)/python -m course.build
 
 .PHONY: mark

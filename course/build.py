@@ -304,11 +304,11 @@ def build(folder: Path = DIST, kinds: tuple[str, ...] = EDITIONS) -> list[Path]:
 
 def copy_chapters(folder: Path = DIST, edition: Path = EDITION) -> list[Path]:
     """Copy the chapters without solutions beside the students' editions; return the files."""
-    paths = sorted(edition.glob("*.ipynb"))
+    paths = sorted(edition.rglob("*.ipynb"))
     if not paths:
         raise FileNotFoundError(f"{edition} holds no chapters without solutions: run `make book`")
     target = folder / "student" / "chapters"
-    return [write(target / path.name, path.read_text(encoding="utf-8")) for path in paths]
+    return [write(target / p.relative_to(edition), p.read_text(encoding="utf-8")) for p in paths]
 
 
 def _write(path: Path, notebook: NotebookNode) -> Path:
@@ -331,7 +331,11 @@ def main() -> None:
     if wrong := [line for source in sources() for line in problems(source)]:
         sys.exit("\n".join(wrong))
     if not options.check:
-        print(f"{len(build() + copy_chapters())} notebooks in {DIST.relative_to(HERE.parent)}")
+        dist = DIST.relative_to(HERE.parent)
+        print(f"{len(build())} notebooks of assignments in {dist}")
+        print(
+            f"{len(copy_chapters())} chapters without solutions in {dist / 'student' / 'chapters'}"
+        )
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ ASSIGNMENTS = ROOT / "course" / "dist" / "student"
 FIGURE = re.compile(
     r'<figure class="explorable"[^>]* data-name="([\w-]+)".*?(<svg .*?</svg>)', re.S
 )
+MARK = re.compile(r"<sup>\[\S [A-Z]\d+\]")
+MARKS = "A small sign such as ✓ B2 leads to a statement that the book's Audit has checked."
 ANSWERS = """\
 **A figure that answers.** Run the cell below, and it moves under your hand. At rest it looks like
 this:
@@ -36,9 +38,12 @@ def change(app: Sphinx, docname: str, notebook: dict) -> None:  # noqa: ARG001
             _fold(cell)
             cells += _picture(cell)
         cells.append(cell)
-    if quiz := quizzes.as_text(docname):
-        cells.append({"cell_type": "markdown", "id": "quiz", "metadata": {}, "source": quiz})
+    for number, text in enumerate(quizzes.as_texts(docname)):
+        name = f"quiz-{number}"
+        cells.append({"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
     notebook["cells"] = cells
+    if any(MARK.search("".join(cell["source"])) for cell in cells if cell["cell_type"] != "code"):
+        notebook["metadata"]["note"] = MARKS
 
 
 def _fold(cell: dict) -> None:

@@ -100,23 +100,22 @@ def name(docname: str) -> str:
     return docname.rpartition("/")[2]
 
 
-def as_text(docname: str) -> str:
-    """Return the quiz of a chapter as Markdown, or nothing: answers are folded, not asked for."""
+def as_texts(docname: str) -> list[str]:
+    """Return the quiz of a chapter as pieces of Markdown, in which its answers are folded."""
     path = FOLDER / f"{name(docname)}.yml"
     if not path.is_file():
-        return ""
-    asked = [_as_text(number, one) for number, one in enumerate(read(path), start=1)]
-    text = "\n".join([f"## Check yourself\n\n{ASKED_AS_TEXT}\n", *asked])
-    part = parts().get(docname)
-    return f"{text}\n{ONWARD.format(part)}" if part else text
+        return []
+    texts = [_as_text(number, one) for number, one in enumerate(read(path), start=1)]
+    onward = [ONWARD.format(part)] if (part := parts().get(docname)) else []
+    return [f"## Check yourself\n\n{ASKED_AS_TEXT}", *texts, *onward]
 
 
 def _as_text(number: int, question: Question) -> str:
     lettered = list(zip("abcd", question.options, strict=False))
     file, _, anchor = question.see.partition("#")
-    asked = "\n".join(f"- {letter}) {one.text}" for letter, one in lettered)
-    why = "\n".join(
-        f"- {letter}) **{'Right.' if one.right else 'Not so.'}** {one.why}"
+    asked = "\\\n".join(f"{letter}) {one.text}" for letter, one in lettered)
+    why = "\n\n".join(
+        f"{letter}) **{'Right.' if one.right else 'Not so.'}** {one.why}"
         for letter, one in lettered
     )
     return f"""**{number}.** {question.text}
@@ -128,7 +127,7 @@ def _as_text(number: int, question: Question) -> str:
 
 {why}
 
-See [](/book/{source_of(file)}#{anchor}).
+The section: [](/book/{source_of(file)}#{anchor})
 :::
 """
 

@@ -54,7 +54,7 @@ class Edition:
         for cell, name in zip(found["cells"], before, strict=True):
             cell["id"] = name
         found["cells"] = list(Cells(rewrite, solutions)(found["cells"]))
-        self._head(found["cells"], docname)
+        self._head(found, docname, solutions)
         self.faults += [f"{docname}: {fault}" for fault in rewrite.inline.faults]
         for cell in found["cells"]:
             cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
@@ -73,15 +73,15 @@ class Edition:
         inline = Inline(links, cited, self.macros, faults)
         return Text(self.parser, inline, self.app.config.notebook_edition_directives)
 
-    def _head(self, cells: list[dict], docname: str) -> None:
-        """Say below the title where the page stands."""
-        title, address = self.app.config.html_title, self.site.address(docname)
+    def _head(self, notebook: dict, docname: str, solutions: bool) -> None:
+        """Say below the title what this is; a page with solutions is not for a class."""
         root = self.site.address(self.app.config.root_doc)
-        note = (
-            f"*A chapter of [{title}]({root}), to run. [The same page to read]({address}). "
-            "Run the first code cell first.*"
-        )
-        for cell in cells[:1]:
+        told = [f"A chapter of [{self.app.config.html_title}]({root}), to run."]
+        if solutions:
+            told.append(f"[The same page to read]({self.site.address(docname)}).")
+        told += ["Run the first code cell first.", notebook["metadata"].pop("note", "")]
+        note = f"*{' '.join(filter(None, told))}*"
+        for cell in notebook["cells"][:1]:
             head, _, rest = cell["source"].partition("\n")
             cell["source"] = f"{head}\n\n{note}\n{rest}".rstrip("\n")
 

@@ -24,7 +24,8 @@ class Cells:
 
     text: Text
     solutions: bool = True
-    check: str = ""  # the call that checks the exercise above
+    check: str = field(default="", init=False)  # the call that checks the exercise above
+    exercise: str = field(default="", init=False)  # the one above
     solving: str = field(default="", init=False)  # the exercise whose solution stands above
 
     def __call__(self, cells: list[dict]) -> Iterator[dict]:
@@ -43,7 +44,7 @@ class Cells:
         self.solving = ""
         for part in parts:
             if part.kind == "exercise":
-                self.check = ""
+                self.check, self.exercise = "", part.label
             if part.kind == "solution":
                 yield from _written(cell, held, names)
                 is_last = part is parts[-1]
@@ -59,7 +60,8 @@ class Cells:
         number = self.text.inline.number(label)
         name = f"{cell['id']}-{label}"[:64]
         if self.check:
-            return _new("code", name, f"# {number}: yours. Then run the check:\n# {self.check}")
+            text = f"# {number}: yours. Run the check above once, and take the # off the last line:"
+            return _new("code", name, f"{text}\n\n\n# {self.check}")
         if in_code:
             return _new("code", name, f"# {number}: yours.")
         return _new("markdown", name, f"*{number}: yours. Write your answer here.*")
@@ -90,7 +92,12 @@ class Cells:
         if self.solving:
             return f"Solution to {self.text.inline.number(self.solving)}: code"
         prompt = cell["metadata"].get("mystnb", {}).get("code_prompt_show", "Code")
-        return f"{prompt.removeprefix('Show the ').capitalize()}{f' of {number}' if number else ''}"
+        kind = prompt.removeprefix("Show the ").capitalize()
+        if CHECK.search("".join(cell["source"])) and self.exercise:
+            number = self.text.inline.number(self.exercise)
+        if _is_folded(cell) and cell["outputs"]:
+            kind += " and result"
+        return f"{kind} of {number}" if number else kind
 
 
 def close(cell: dict, title: str) -> None:
@@ -100,7 +107,7 @@ def close(cell: dict, title: str) -> None:
     """
     source = "".join(cell["source"])
     if not source.startswith("%%"):
-        cell["source"] = f'#@title {title} {{ display-mode: "form" }}\n{source}'
+        cell["source"] = f"#@title {title}\n{source}"
     cell["metadata"]["cellView"] = "form"
     cell["metadata"].setdefault("jupyter", {})["source_hidden"] = True
 
