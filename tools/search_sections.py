@@ -163,7 +163,7 @@ def plain(node: Tag) -> str:
 
 
 def _tidy(text: str) -> str:
-    return re.sub(r" ([.,;:)])", r"\1", re.sub(r"\s+| \(\s*\)", " ", text).strip())
+    return re.sub(r" ([.,;:)])", r"\1", re.sub(r" \(\s*\)|\s+", " ", text).strip())
 
 
 _NAMES = (

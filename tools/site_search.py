@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "book" / "search.yml"
 INDEX = "search-index.js"
 BEGINNINGS = "search-beginnings.js"
-BARE = 0.4  # what a heading without a text of its own is worth
+BARE = 0.25  # what a heading without a text of its own is worth
 LARGEST = 800  # kB that the index may have
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -48,14 +48,21 @@
   // Where a section stands, if it does not say so: the page itself, or what follows from its title.
   const slug = (title) => title.normalize("NFKD").replace(/[^\0-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
-  // The numbers of sections, and how often each has the word: site_search.py says how they are packed.
-  function unpack(packed) {
-    let number = 0;
-    return [...packed.matchAll(/([A-Z]*)([a-z])(\d?)/g)].map(([, high, low, times]) => {
-      const digits = [...(high.toLowerCase() + low)].map((letter) => letter.charCodeAt(0) - 97);
-      number += digits.reduce((sum, digit) => 26 * sum + digit, 0);
-      return [number, Number(times || 1)];
-    });
+  // Hands on the number of each section and how often it has the word, as site_search.py packs them.
+  function unpack(packed, hand) {
+    let [number, high] = [0, 0];
+    for (let at = 0; at < packed.length; at++) {
+      const code = packed.charCodeAt(at);
+      if (code < 97) {
+        high = 26 * high + code - 65;
+        continue;
+      }
+      number += 26 * high + code - 97;
+      high = 0;
+      const digit = packed.charCodeAt(at + 1) - 48;
+      if (digit < 10) at++;
+      hand(number, digit < 10 ? digit : 1);
+    }
   }
 
   function load(made) {
@@ -73,11 +80,11 @@
     for (let at = 0, word = ""; at < packed.length; at += 2) {
       word = word.slice(0, Number(packed[at][0])) + packed[at].slice(1);
       const where = of(word);
-      for (const [number, times] of unpack(packed[at + 1])) {
+      unpack(packed[at + 1], (number, times) => {
         const there = where.get(number);
         if (there) there[0] += times;
         else where.set(number, [times, 0]);
-      }
+      });
     }
     const telling = (all) => {  // words that say something, or all where none does
       const some = all.filter((word) => !little.has(word));

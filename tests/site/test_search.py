@@ -37,7 +37,7 @@ PAGE = """<h1>For print</h1><article><section id="page">
 <h1><span class="section-number">3. </span>Page <a class="headerlink" href="#page">#</a></h1>
 <p>Words.</p><section id="one"><span id="q-one"></span><h2>One</h2>
 <p>First <em>words</em> of <span class="math">\\(\\omega_i\\)</span> by
-<span>[<a href="#">Su, 2021</a>]</span>.</p>
+<span>[<a href="#">Su, 2021</a>]</span> (<sup class="posenc-mark">N1</sup>).</p>
 <pre><span class="k">def</span> rotate_half</pre><div class="output">printed</div></section>
 <section id="names"><h2>Names</h2><table><tr><th>name</th></tr>
 <tbody><tr><td>PaTH</td><td>2025</td></tr></tbody></table></section></section></article>"""
