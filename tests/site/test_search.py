@@ -280,6 +280,7 @@ def test_python_and_the_browser_cut_texts_alike(found):
         "SelfAttention of d_model = 10,000 tokens",
         "RoPE's “θ” isn't ALiBi",
         "x[0]: 3.5e-4 ﬁne",
+        "x[..., 0::2], rotate_half(q_pe) of __init__ and ω_i, Δ_θ2",
     ]
     cut = found.page.evaluate("all => all.map(posencSearch.words)", texts)
     assert cut == [site_search.words(text) for text in texts]
