@@ -75,7 +75,13 @@ def _lead(out: Path, old: str, new: str, icon: str, title: str, words: str) -> N
     (out / f"{old}.html").write_text(with_policy(text), encoding="utf-8")
 
 
+def template(app: Sphinx, page: str, usual: str, context: dict, doctree: object) -> str | None:  # noqa: ARG001
+    """Return the template of the first page, for any other none."""
+    return "first.html" if page == app.config.root_doc else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Have all of it written at the end of a build."""
+    app.connect("html-page-context", template)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

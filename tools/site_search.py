@@ -2,14 +2,17 @@
 
 Sphinx's own index knows which pages hold a word, and its scorer is told neither the section nor
 what was typed; of 105 questions it had the right page among its first three for 38, and showed the
-section for 6. So this one replaces it. `book/_assets/search.js` ranks, `search-box.js` shows, and
-`book/search.yml` holds what people type for what we say.
+section for 6. So this one replaces it, and it reads the pages as they were built: what a reader
+sees is what is found. `book/_assets/search.js` ranks, `search-box.js` shows, and `book/search.yml`
+holds what people type for what we say.
 """
 
 import json
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import chain, groupby, takewhile
 from os.path import relpath
 from pathlib import Path
 
@@ -28,9 +31,10 @@ logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "book" / "search.yml"
 INDEX = "search-index.js"
-BARE = 0.4  # what a heading without a text of its own is worth
+BEGINNINGS = "search-beginnings.js"
+BARE = 0.25  # what a heading without a text of its own is worth
 LARGEST = 800  # kB that the index may have
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _worth_a_search(word: str) -> bool:
@@ -49,12 +53,13 @@ class Index:
         parts: dict[str, str],
         typed: dict,
         raised: Iterable[search_messages.Message] = (),
+        ask: str = "",
     ) -> None:
-        self.typed, self.raised = typed, raised
+        self.typed, self.raised, self.ask = typed, raised, ask
         self.little = frozenset(typed["little"].split())
         self.sections = [one for page in pages.values() for one in page]
         self.pages = list(pages)
-        self.titles = {page: found[0].title for page, found in pages.items()}
+        self.titles = {page: sections[0].title for page, sections in pages.items()}
         self.parts = parts
         self.places = {
             f"{one.page.removeprefix('book/')}#{anchor}": number
@@ -64,7 +69,7 @@ class Index:
 
     def unknown(self) -> list[str]:
         """Return what book/search.yml names as page#anchor and is no section."""
-        named = [*self.typed["asked"], *self.typed["messages"].values()]
+        named = [*self.typed["asked"], *self.typed["messages"].values(), *self.typed["tables"]]
         return sorted({where for where in named if where not in self.places})
 
     def weight(self, section: Section) -> float:
@@ -90,7 +95,11 @@ class Index:
         return section.page.removeprefix("book/").startswith(tuple(self.typed[how]))
 
     def postings(self) -> tuple[dict[str, str], list[int]]:
-        """Return for each word its sections, packed, and for each section its length."""
+        """Return for each word its sections, packed, and for each section its length.
+
+        A section is told by how many come between: to the base 26, its last digit in small letters.
+        A number behind it says how often the section has the word.
+        """
         where: dict[str, list[str]] = {}
         last: dict[str, int] = {}
         lengths = []
@@ -100,8 +109,8 @@ class Index:
             for word, times in told.items():
                 step = _short(number - last.get(word, 0))
                 last[word] = number
-                where.setdefault(word, []).append(step if times == 1 else f"{step}:{min(times, 9)}")
-        return {word: ",".join(steps) for word, steps in sorted(where.items())}, lengths
+                where.setdefault(word, []).append(f"{step}{min(times, 9) if times > 1 else ''}")
+        return {word: "".join(steps) for word, steps in sorted(where.items())}, lengths
 
     def messages(self) -> Iterable[tuple[str, int]]:
         """Yield each error message of the library with the section that answers it."""
@@ -121,45 +130,77 @@ class Index:
         return next(w for w in (f"api/{room}#", "api/mathematics#") if w in self.places)
 
     def made(self) -> str:
-        """Return the script."""
+        """Return the script that ranks need; how sections begin is in another one."""
         packed, lengths = self.postings()
         asked: dict[int, list[str]] = {}
         for where, phrases in self.typed["asked"].items():
             if where in self.places:
                 asked.setdefault(self.places[where], []).extend(phrases)
+        rows = [
+            [one.title, round(100 * self.weight(one)), length, *_unlike(one.anchor, one.title)]
+            for one, length in zip(self.sections, lengths, strict=True)
+        ]
         content = {
             "pages": [
                 {"path": page, "title": self.titles[page], "part": self.parts.get(page, "")}
                 for page in self.pages
             ],
             "sections": [
-                [
-                    self.pages.index(one.page),
-                    one.anchor,
-                    one.title,
-                    one.beginning,
-                    round(self.weight(one), 2),
-                    length,
-                ]
-                for one, length in zip(self.sections, lengths, strict=True)
+                [row for row, one in zip(rows, self.sections, strict=True) if one.page == page]
+                for page in self.pages
             ],
             "asked": asked,
             "little": self.typed["little"].split(),
             "same": self.typed["same"],
             "typed": [[typed, ours] for typed, ours in self.typed["typed"].items()],
+            "absent": self.typed["absent"],
+            "ask": self.ask,
+            "negated": self.typed["negated"],
             "messages": list(self.messages()),
-            "words": packed,
+            "names": " ".join(sorted(self.names())),
+            "words": " ".join(_shared(packed)),
         }
-        told = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return f"posencSearch.load({told});\n"
+        return _script("load", content)
+
+    def names(self) -> set[str]:
+        """Return what the book writes with a capital inside, such as RoPE."""
+        texts = [text for one in self.sections for text in (one.title, *one.prose)]
+        texts += chain(*self.typed["asked"].values(), *self.typed["same"])
+        return {name for text in texts for name in search_sections.names(text)}
+
+    def beginnings(self) -> str:
+        """Return the script with the first lines of all sections, wanted when hits are shown."""
+        return _script("tell", [one.beginning for one in self.sections])
+
+
+def _script(name: str, content: object) -> str:
+    told = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return f"posencSearch.{name}({told});\n"
+
+
+def _unlike(anchor: str, title: str) -> list[str]:
+    """Return an anchor in a list; in none if it follows from the title."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return [] if anchor == re.sub(r"[^a-z0-9]+", "-", plain).strip("-") else [anchor]
 
 
 def _short(number: int) -> str:
-    """Return a number to the base 36."""
-    shown = DIGITS[number % 36]
-    while number := number // 36:
-        shown = DIGITS[number % 36] + shown
+    """Return a number to the base 26, with its last digit in small letters."""
+    shown = LETTERS[number % 26]
+    while number := number // 26:
+        shown = LETTERS[number % 26].upper() + shown
     return shown
+
+
+def _shared(packed: dict[str, str]) -> Iterable[str]:
+    """Yield words and sections in turn, a word without the letters that the last one began with."""
+    last = ""
+    for word, sections in packed.items():
+        pairs = zip(word, last[:9], strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        yield f"{same}{word[same:]}"
+        yield sections
+        last = word
 
 
 class IndexOfWords(SphinxDirective):
@@ -210,28 +251,15 @@ def parts(toc: dict) -> dict[str, str]:
     }
 
 
-def collect(app: Sphinx, document: nodes.document) -> None:
-    """Keep the sections of a page that was read, with their words."""
-    found = search_sections.sections(app.env.docname, document)
-    for one in found:
-        one.prose_words, one.code_words  # noqa: B018 - found once, and stored with the section
-    _kept(app.env)[app.env.docname] = found
-
-
-def _kept(env: BuildEnvironment) -> dict[str, list[Section]]:
-    if not hasattr(env, "posenc_search"):
-        env.posenc_search = {}
-    return env.posenc_search
-
-
-def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:  # noqa: ARG001
-    """Drop the sections of a page that goes, or that is read anew."""
-    _kept(env).pop(docname, None)
-
-
-def merge(app: Sphinx, env: BuildEnvironment, names: set[str], other: BuildEnvironment) -> None:  # noqa: ARG001
-    """Take over what another process has read."""
-    _kept(env).update({name: _kept(other)[name] for name in names if name in _kept(other)})
+def read(out: Path, names: Iterable[str], tables: Iterable[str]) -> dict[str, list[Section]]:
+    """Return the sections of all pages of a built site; `tables` are told as page#anchor."""
+    pages = {}
+    for name in names:
+        if (path := out / f"{name}.html").is_file():
+            here = f"{name.removeprefix('book/')}#"
+            rows = [one.removeprefix(here) for one in tables if one.startswith(here)]
+            pages[name] = search_sections.sections(name, path.read_text(encoding="utf-8"), rows)
+    return {name: sections for name, sections in pages.items() if sections}
 
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:  # noqa: ARG001
@@ -255,25 +283,24 @@ def page(app: Sphinx) -> Iterable[tuple[str, dict, str]]:  # noqa: ARG001
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the index when all pages are there."""
     if exception is None and app.builder.format == "html":
-        kept, toc = _kept(app.env), yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
         places = parts(toc)
-        pages = {name: kept[name] for name in (toc["root"], *places) if kept.get(name)}
         typed = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-        index = Index(pages, places, typed, app.env.posenc_messages[1])
+        pages = read(Path(app.outdir), (toc["root"], *places), typed["tables"])
+        ask = app.config.html_theme_options["repository_url"]
+        index = Index(pages, places, typed, app.env.posenc_messages[1], ask)
         for where in index.unknown():
             logger.warning("book/search.yml: %s is no section; a page is named as page#", where)
-        Path(app.outdir, "_static", INDEX).write_text(index.made(), encoding="utf-8")
+        for name, script in ((INDEX, index.made()), (BEGINNINGS, index.beginnings())):
+            Path(app.outdir, "_static", name).write_text(script, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Collect while pages are read, and write when they are there."""
+    """Read the pages when they are there."""
     # settings that name no folder of this machine are the same wherever the book is built
     app.config.templates_path.append(relpath(ROOT / "tools" / "templates", app.srcdir))
     app.add_directive("index-of-words", IndexOfWords)
     app.connect("builder-inited", settle)
-    app.connect("doctree-read", collect, priority=900)  # when all that others add is there
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
     app.connect("env-updated", gather)
     app.connect("html-collect-pages", page)
     app.connect("build-finished", write)

@@ -115,16 +115,26 @@ document.addEventListener("DOMContentLoaded", () => {
     document.head.append(list);
   }
 
+  const own = (all, name) => (Object.hasOwn(all ?? {}, name) ? all[name] : undefined);
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;  // such as "%", which stands for no letter
+    }
+  }
+
   window.addEventListener("DOMContentLoaded", () => {
-    const anchor = decodeURIComponent(location.hash.slice(1));
+    const anchor = decoded(location.hash.slice(1));
     if (!anchor || document.getElementById(anchor)) return;
     const claim = anchor.match(/^claim-([A-Z][0-9]+)$/);
     const here = location.pathname.slice(root.pathname.length).replace(/\.html$/, "");
     if (claim) {
-      const page = () => window.posencClaims[claim[1]];
+      const page = () => own(window.posencClaims, claim[1]);
       learn("claims-where.js", () => page() && `${page()}${location.hash}`);
     } else {
-      learn("anchors-where.js", () => window.posencMoved[here]?.[anchor]);
+      learn("anchors-where.js", () => own(own(window.posencMoved, here), anchor));
     }
   });
 })();

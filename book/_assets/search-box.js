@@ -5,11 +5,17 @@
   const ROOT = new URL("../", here);
   const [IN_DIALOG, ON_PAGE] = [8, 30];
   let index;
+  let beginnings;
 
-  // As scripts, and only when somebody searches.
+  // As scripts, and only when somebody searches; how sections begin only when hits are there.
   function load() {
     index ??= fetchScript("search.js").then(() => fetchScript("search-index.js"));
     return index;
+  }
+
+  function loadBeginnings() {
+    beginnings ??= load().then(() => fetchScript("search-beginnings.js"));
+    return beginnings;
   }
 
   function fetchScript(name) {
@@ -34,16 +40,29 @@
       number % 2 && posencSearch.isMarked(part, stems) ? make("mark", { textContent: part }) : part));
   }
 
-  function item({ page, anchor, title, chapter, part, beginning, message, marked: stems }) {
+  function item({ page, anchor, title, chapter, part, number, message, marked: stems }) {
     const link = make("a", { href: new URL(`${page}.html${anchor ? `#${anchor}` : ""}`, ROOT).href });
     const where = message ? `Error message, answered in ${title === chapter ? "" : `${title} · `}${chapter}`
       : title === chapter ? part : chapter;
     link.append(
       make("span", { className: "posenc-hit-title" }, ...marked(message ?? title, stems)),
       make("span", { className: "posenc-hit-where" }, where),
-      make("span", { className: "posenc-hit-text" }, ...marked(beginning, stems)),
     );
+    const text = make("span", { className: "posenc-hit-text" });
+    link.append(text);
+    loadBeginnings().then(() => text.append(...marked(posencSearch.beginning(number), stems)), () => {});
     return make("li", {}, link);
+  }
+
+  // What is said above the hits; where the book has not all of it, with a link to ask.
+  function summary(query, hits) {
+    const words = posencSearch.missing(query);
+    const best = hits.length === 1 ? "One section" : `The best ${hits.length} sections`;
+    if (hits.length && !words.length) return [best];
+    const names = words.slice(0, 3).map((word) => `“${word}”`).join(", ");
+    const not = words.length ? `Not in the book: ${names}. ` : "No section has these words. Try other ones, or fewer. ";
+    const ask = make("a", { href: posencSearch.ask(query), className: "posenc-ask" }, "Ask for it");
+    return [not, ask, hits.length ? ". The nearest sections:" : "."];
   }
 
   function attach(form) {
@@ -73,8 +92,7 @@
       if (query !== input.value.trim()) return;  // somebody has typed on
       const hits = posencSearch.find(input.value, dialog ? IN_DIALOG : ON_PAGE);
       list.replaceChildren(...hits.map(item));
-      const told = hits.length === 1 ? "One section" : `The best ${hits.length} sections`;
-      status.textContent = hits.length ? told : "No section has these words. Try other ones, or fewer.";
+      status.replaceChildren(...summary(query, hits));
     }
 
     function walk(event) {

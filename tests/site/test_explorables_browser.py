@@ -782,6 +782,26 @@ def test_an_address_leads_to_a_setting(gallery, name):
 
 
 @every_figure
+def test_an_address_with_values_that_no_control_has_changes_nothing(gallery, name):
+    page, figure = gallery, explorables.make(name)
+    first = enter(page, name, figure.first())
+    lead = """async ([name, state]) => {
+      const led = new Promise((done) => addEventListener("hashchange", done, { once: true }));
+      location.hash = `explorable-${name}?${state}`;
+      await led;
+      await new Promise(requestAnimationFrame);
+      const root = document.querySelector(`.explorable[data-name="${name}"]`);
+      const summary = root.querySelector(".explorable-summary").innerText;
+      return [summary, root.querySelector("svg").outerHTML];
+    }"""
+    for value in ("elsewhere", "", "9,999", "1e999"):
+        state = "&".join(f"{control.key}={value}" for control in figure.controls)
+        summary, drawing = page.evaluate(lead, [name, state])
+        assert summary == first
+        assert "NaN" not in drawing
+
+
+@every_figure
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desk"])
 def test_nothing_moves_when_it_starts_or_redraws(gallery, name, size):  # noqa: ARG001
     page, figure = gallery, explorables.make(name)

@@ -1,9 +1,11 @@
 """Every address of the first edition leads somewhere: page, section, figure, theorem, exercise."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from docutils.nodes import make_id
 from parsing import by_id
 from sitefiles import ROOT, SITE
@@ -84,3 +86,25 @@ def test_a_browser_follows(opened, old, new):
     page, anchor = old.split("#")
     opened.page.goto((opened.site / "book" / page).as_uri() + f"#{anchor}", wait_until="commit")
     opened.page.wait_for_url(f"**/book/{new}*", wait_until="commit")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("anchor", ["%", "constructor", "toString", "claim-Z9"])
+def test_an_anchor_that_is_none_leads_nowhere(opened, anchor):
+    """Not to what every object of a script has, and to no error where it cannot be decoded."""
+    address = (opened.site / "book" / "rotations.html").as_uri() + f"#{anchor}"
+    opened.page.goto(address)
+    opened.page.wait_for_load_state("networkidle")
+    assert opened.page.url == address
+    assert opened.messages == []
+
+
+def test_the_first_page_leads_to_the_first_chapter_and_is_named_once(site):
+    page = (site / "book" / "intro.html").read_text(encoding="utf-8")
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapter = toc["parts"][0]["chapters"][0]["file"]
+    assert chapter == "book/order-blindness"
+    assert (
+        re.search(r'class="right-next"\s+href="([^"]+)"', page)[1] == f"{Path(chapter).name}.html"
+    )
+    assert re.search("<title>(.*)</title>", page)[1] == "The Positional Encoding Book"

@@ -258,6 +258,18 @@ def test_workflows_run_targets_that_exist(path):
     assert set(called) <= targets
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+def test_workflows_hold_one_run_at_a_time_and_versions_that_are_named(path):
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["concurrency"]["group"]
+    steps = [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
+    lines = "\n".join(step.get("run", "") for step in steps).splitlines()
+    # What is ours is named by its folder or its wheel; a file may name all versions or one.
+    pinned = re.compile(r"--no-deps|==\S|-[cr] \S+\.txt| -e \"\.|dist/posenc")
+    brought = [one for one in lines if "pip install" in one or "pipx run" in one]
+    assert [one for one in brought if not pinned.search(one)] == []
+
+
 def test_make_check_chooses_tests_that_are_there():
     """What is gone would be left out without a word where it is named after a minus or a `not`."""
     make = read("Makefile")

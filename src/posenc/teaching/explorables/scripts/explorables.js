@@ -130,13 +130,30 @@
     function recall() {
       const [id, said] = location.hash.slice(1).split("?");
       if (id !== root.id || !said) return;
-      enter(Object.fromEntries(new URLSearchParams(said)));
+      const named = new URLSearchParams(said);
+      const can = inputs.filter((input) => accepts(input, named.get(input.dataset.key)));
+      enter(Object.fromEntries(can.map(({ dataset: { key } }) => [key, named.get(key)])));
       root.scrollIntoView();
     }
     window.addEventListener("hashchange", recall);
     root.classList.add("is-live");
     draw();
     recall();
+  }
+
+  // Whether a control can have the value that an address names: an old one may name another.
+  function accepts(input, value) {
+    const { ends, words } = input.parentElement.dataset;
+    if (value === null) return false;
+    if (input.options) return [...input.options].some((option) => option.value === value);
+    if (input.type === "range") return /^-?[\d.]+(e-?\d+)?$/.test(value) && Number.isFinite(Number(value));
+    if (words) return [...value].sort().join() === [...input.value].sort().join();
+    return ends ? within(value, ends.split(",").map(Number)) : ["on", "off"].includes(value);
+  }
+
+  function within(place, [top, bottom, left, right]) {
+    const [row, column] = /^-?\d+,-?\d+$/.test(place) ? place.split(",").map(Number) : [];
+    return row >= top && row <= bottom && column >= left && column <= right;
   }
 
   // What a reader sees of an input. Words that are being dragged are told when they are dropped.
