@@ -134,6 +134,14 @@ MISTAKES = [
         "(x * real)",
         "tests/torch/test_torch_models.py::test_padding_is_the_same_as_a_shorter_series",
     ),
+    Mistake(
+        "a GPT that writes moves the clocks of one layer",
+        "src/posenc/teaching/program.py",
+        "in (self, *(layer.attention for layer in self.layers)):",
+        "in (self,):",
+        "tests/teaching/test_program.py::"
+        "test_a_gpt_whose_layers_disagree_writes_what_it_reads_at_every_word",
+    ),
     # mathematics
     Mistake(
         "geometric frequencies have a wrong exponent",
