@@ -195,6 +195,13 @@ MISTAKES = [
         "test_identical_series_stay_together_even_under_two_labels",
     ),
     Mistake(
+        "the fourth series of a .ts file gets the label of the first",
+        "src/posenc/data/formats/ts.py",
+        "labels.append(index[label.strip()])",
+        "labels.append(labels[0] if len(labels) == 3 else index[label.strip()])",
+        "tests/data/test_data_formats.py::test_each_of_many_series_keeps_its_own_label",
+    ),
+    Mistake(
         "the test part decides how series are scaled",
         "src/posenc/bench/parts.py",
         "data.channel_statistics(parts[0])",
@@ -247,6 +254,14 @@ MISTAKES = [
         'if old is None or "error" in old:',
         'if old is None or "error" in record:',
         "tests/bench/test_bench_store.py::test_unique_prefers_the_first_that_finished",
+    ),
+    Mistake(
+        "failed trainings of what might have been chosen are not counted",
+        "src/posenc/experiments/edition3/reading.py",
+        "[TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]",
+        "[pair[:2] for pair in one.pairs]",
+        "tests/experiments/edition3/test_edition3_reading.py::"
+        "test_a_failed_training_of_any_that_might_be_chosen_counts",
     ),
     # statistics
     Mistake(
