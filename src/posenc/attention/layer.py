@@ -150,7 +150,8 @@ class SelfAttention(Attention):
             steps of 128: subtract the first one before. Neighbours that rounding may have joined
             are warned of.
         cache : Cache, optional
-            Of a causal layer: what it has seen already, to which the new tokens are added.
+            Of a causal layer: what it has seen already, to which the new tokens are added. That of
+            a layer with a `window` keeps what the window still shows.
 
         Raises
         ------
@@ -303,7 +304,9 @@ class SelfAttention(Attention):
             window=self.window,
             order=None if cache is None else cache.order(n_keys, x.device),
         )
-        sight = None if cache is None else cache.sight(n_queries, n_keys, x.device)
+        if cache is None or self.window is not None:  # the cache has the layer's window
+            return seen
+        sight = cache.sight(n_queries, n_keys, x.device)
         return seen if sight is None else sight if seen is None else seen & sight
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
