@@ -52,6 +52,35 @@ def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
     }
 
 
+CONSTANTS = {"alibi": "slopes", "rotary": "cos", "sinusoidal": "fixed", "dywpe": "scaling"}
+
+
+@pytest.mark.parametrize("how", ["copied", "in place", "replaced"])
+@pytest.mark.parametrize(("name", "constant"), CONSTANTS.items())
+def test_what_somebody_writes_into_a_constant_stays(name, constant, how):
+    position = encodings.make(name, 16, 4, 8)
+    exact = getattr(position, constant)
+    own = torch.randint(1, 9, exact.shape) / 4
+    if how == "copied":
+        exact.copy_(own)
+    elif how == "in place":
+        exact.data[...] = own
+    else:
+        setattr(position, constant, own)
+    for move in ("half", "double", "float", "bfloat16"):
+        getattr(position, move)()
+        assert torch.equal(getattr(position, constant).float(), own)
+    moved = copy.deepcopy(position).to("meta").to_empty(device="cpu").double()
+    assert torch.equal(getattr(moved, constant), own.double())
+
+
+@pytest.mark.parametrize("name", ["rotary", "xpos", "sinusoidal", "tape"])
+def test_frequencies_of_which_tables_were_made_cannot_be_exchanged(name):
+    position = encodings.make(name, 16, 4, 8)
+    with pytest.raises(ValueError, match="has made its tables of; make another"):
+        position.omega = position.omega / 2
+
+
 @pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
