@@ -225,6 +225,11 @@ class Cache:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
         if layer.window is not None:
             self._check_window(layer.window)
+        if self.window is not None and layer.causal == "positions":
+            raise ValueError(
+                "window of the cache must be None for a layer that goes by positions, got "
+                f"{self.window}, which goes by order"
+            )
         if self.keep_first and layer.position.keeps_tokens:
             raise ValueError(
                 f"keep_first must be 0 for {type(layer.position).__name__}, which looks at the "
@@ -273,6 +278,16 @@ class Cache:
         """Return where new tokens (batch, length, d_model) stand if nobody says so."""
         steps = Steps(0, x.device) if self._kept is None else self._kept.steps
         return steps.onward(x.shape[1])
+
+    def last(self) -> Tensor | None:
+        """Return the last position of a real token that is kept, (batch or 1, 1)."""
+        if self._kept is None or not self._kept.steps.length:
+            return None
+        steps, padding = self._kept.steps, self._kept.padding
+        if padding is None:
+            return steps.positions[:, -1:]
+        known = Steps(steps.length, steps.device, given=steps.positions, known=padding)
+        return known.highest()[:, -1:]
 
     @property
     def padded(self) -> bool:

@@ -12,7 +12,13 @@ from posenc.attention import DOORS, Cache, Places, Position, embedded
 from posenc.attention.cache import all_or_none, check_cache
 from posenc.attention.core import head_sizes
 from posenc.attention.masks import Masks, sort_masks
-from posenc.attention.places import Steps, can_look, check_countable, given_steps
+from posenc.attention.places import (
+    Steps,
+    can_look,
+    check_countable,
+    given_steps,
+    warn_of_falling,
+)
 from posenc.models.layer import AttentionOptions, EncoderLayer, Layers, attention_for_layers
 from posenc.models.norms import LayerNorm
 from posenc.models.packed import check_documents, counted, same_document
@@ -244,6 +250,8 @@ class LanguageModel(RandomPlaces):
         """Return where the new tokens stand."""
         if positions is not None:
             steps = given_steps(positions, x, self.n_axes, padding)
+            if documents is None:
+                warn_of_falling(steps, None if caches is None else caches[0].last)
         else:
             check_countable(self.n_axes)
             steps = self._counted(x, caches, padding, documents)
