@@ -429,6 +429,22 @@ def test_one_model_through_the_code_generator():
         torch.testing.assert_close(torch.compile(net)(series()), net(series()))
 
 
+# -- traced graphs, whose check runs the module again without gradients ----------------------------
+
+TRACED = [(name, 5) for name in encodings.names("series")]
+TRACED += [(name, 300) for name in ("rotary", "t5", "relative", "erpe", "tpe")]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+@pytest.mark.parametrize(("name", "length"), TRACED)
+def test_attention_is_traced_and_stored(name, length, tmp_path):
+    attention = SelfAttention(24, 2, encodings.make(name, 24, 2, 400)).eval()
+    x, other = torch.randn(2, length, 24), torch.randn(3, length, 24)
+    torch.jit.trace(attention, x).save(tmp_path / "layer.pt")
+    found = torch.jit.load(tmp_path / "layer.pt")(other)
+    torch.testing.assert_close(found, attention(other), rtol=0, atol=1e-5)
+
+
 # -- exported programs -----------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention.cache import Cache, Kept, check_cache
 from posenc.attention.core import Attention, embedded, glorot
-from posenc.attention.maps import check_dtype
+from posenc.attention.maps import check_dtype, check_plain
 from posenc.attention.masks import Masks, sort_masks, tamed, who_sees_whom, without_padding
 from posenc.attention.places import (
     Places,
@@ -20,6 +20,7 @@ from posenc.attention.places import (
 from posenc.attention.position import Position
 from posenc.attention.scoring import Scoring
 from posenc.attention.terms import Term
+from posenc.attention.words import knows_its_arguments
 
 
 class SelfAttention(Attention):
@@ -129,6 +130,7 @@ class SelfAttention(Attention):
             if zeros is not None:
                 nn.init.zeros_(zeros)
 
+    @knows_its_arguments
     def forward(
         self,
         x: Tensor,
@@ -147,8 +149,9 @@ class SelfAttention(Attention):
             An empty batch or sequence gives an empty output.
         mask : bool, optional
             `padding` or `pairs`, whichever its shape says. A mask (length, length) for a batch of
-            as many series could be either and is refused: say which. (Not under `torch.export`,
-            where comparing sizes would tie the program to one: there it is padding.)
+            as many series could be either and is refused: say which. (Not where `torch.export` or
+            `torch.jit.trace` records the code, which comparing sizes would tie to one: there it is
+            padding.)
         padding : (batch, length) bool, optional
             True marks a real token, False a padded one that nobody attends to, whatever stands
             there, NaN included. Its own row of the output means nothing. With a cache that is the
@@ -225,6 +228,7 @@ class SelfAttention(Attention):
         cache.keep(self, kept)
         return out
 
+    @knows_its_arguments
     def weights(
         self,
         x: Tensor,
@@ -266,6 +270,7 @@ class SelfAttention(Attention):
         if not isinstance(x, Tensor) or not x.is_floating_point():
             kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
             raise ValueError(f"x must be a tensor of floating-point numbers, got {kind}")
+        check_plain("x", x)
         if x.ndim != 3 or x.shape[-1] != self.d_model:
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"

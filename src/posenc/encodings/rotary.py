@@ -29,7 +29,7 @@ class Rotary(Position):
         As for `Position`; `share * d_model / n_heads` must be even. Any length is served, and any
         real positions; angles beyond `max_length` are computed on the spot.
     base : float
-        The frequencies are `base**(-2i / d)`, with d the dimensions of a head that turn; above 0.
+        The frequencies are `base**(-2i / d)`, with d the dimensions of a head that turn; 1 or more.
     pairing : {"interleaved", "half"}
         Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d / 2), as in GPT-NeoX and
         LLaMA.

@@ -45,7 +45,7 @@ class Sinusoidal(_Fixed):
         As for `Added`; `d_model` must be even. Longer inputs than `max_length` are served, by a
         table that is computed on the spot.
     base : float
-        Above 0; the slowest wave has about `2 pi base` positions.
+        At least 1; the slowest wave has about `2 pi base` positions.
 
     Notes
     -----

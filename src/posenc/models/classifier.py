@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.attention import Places, Position, Term, check_mask, embedded
 from posenc.attention.places import Steps, given_steps, warn_of_falling
+from posenc.attention.words import knows_its_arguments
 from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer, Layers
 from posenc.models.norms import NORMS, NoNorm
@@ -118,6 +119,7 @@ class Classifier(RandomPlaces):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
+    @knows_its_arguments
     def forward(
         self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
     ) -> Tensor:

@@ -11,6 +11,7 @@ from posenc import _checks
 from posenc.attention import DOORS, Cache, Places, Position, embedded
 from posenc.attention.cache import all_or_none, check_cache
 from posenc.attention.core import head_sizes
+from posenc.attention.maps import check_plain
 from posenc.attention.masks import Masks, sort_masks
 from posenc.attention.places import (
     Steps,
@@ -19,6 +20,7 @@ from posenc.attention.places import (
     given_steps,
     warn_of_falling,
 )
+from posenc.attention.words import knows_its_arguments
 from posenc.models.layer import AttentionOptions, EncoderLayer, Layers, attention_for_layers
 from posenc.models.norms import LayerNorm
 from posenc.models.packed import check_documents, counted, same_document
@@ -160,6 +162,7 @@ class LanguageModel(RandomPlaces):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
+    @knows_its_arguments
     def forward(
         self,
         tokens: Tensor,
@@ -282,6 +285,8 @@ class LanguageModel(RandomPlaces):
         return Steps(x.shape[1], x.device)
 
     def _check_tokens(self, tokens: Tensor) -> None:
+        if isinstance(tokens, Tensor):
+            check_plain("tokens", tokens)
         if not isinstance(tokens, Tensor) or tokens.ndim != 2:
             got = tuple(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
             raise ValueError(f"tokens must be a tensor of shape (batch, length), got {got}")
