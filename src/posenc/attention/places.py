@@ -476,7 +476,8 @@ def warn_of_falling(steps: Steps, before: Callable[[], Tensor | None] | None = N
         _checks.warn(
             f"{steps.name} fall, and a causal layer goes by the order of the sequence: a token "
             "sees all that come before it there, also those that stand later. Sort the tokens, "
-            'make the layer with causal="positions", or say who sees whom with `pairs`'
+            'make the layer with causal="positions", or say who sees whom: `pairs` of a layer, '
+            "`documents` of a language model"
         )
 
 
