@@ -135,6 +135,28 @@ MISTAKES = [
         "tests/torch/test_torch_models.py::test_padding_is_the_same_as_a_shorter_series",
     ),
     Mistake(
+        "what somebody wrote into a constant is undone",
+        "src/posenc/attention/position.py",
+        "        self._adopt()\n        super()._apply(fn, recurse)",
+        "        super()._apply(fn, recurse)",
+        "tests/torch/test_torch_transforms.py::test_what_somebody_writes_into_a_constant_stays",
+    ),
+    Mistake(
+        "a layer that goes by positions goes by order",
+        "src/posenc/attention/layer.py",
+        'by_position = self.causal == "positions" and not places.counted',
+        "by_position = False",
+        "tests/torch/test_torch_order.py::"
+        "test_a_layer_that_goes_by_positions_equals_one_whose_tokens_are_sorted",
+    ),
+    Mistake(
+        "a cache keeps one token fewer than the window of its layer shows",
+        "src/posenc/attention/cache.py",
+        "else min(n, self.window - 1)",
+        "else min(n, self.window - 2)",
+        "tests/torch/test_torch_cache_moves.py::test_a_cache_takes_the_window_of_its_layer",
+    ),
+    Mistake(
         "a GPT that writes moves the clocks of one layer",
         "src/posenc/teaching/program.py",
         "in (self, *(layer.attention for layer in self.layers)):",
