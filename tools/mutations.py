@@ -134,6 +134,36 @@ MISTAKES = [
         "(x * real)",
         "tests/torch/test_torch_models.py::test_padding_is_the_same_as_a_shorter_series",
     ),
+    Mistake(
+        "what somebody wrote into a constant is undone",
+        "src/posenc/attention/position.py",
+        "        self._adopt()\n        super()._apply(fn, recurse)",
+        "        super()._apply(fn, recurse)",
+        "tests/torch/test_torch_transforms.py::test_what_somebody_writes_into_a_constant_stays",
+    ),
+    Mistake(
+        "a layer that goes by positions goes by order",
+        "src/posenc/attention/layer.py",
+        'by_position = self.causal == "positions" and not places.counted',
+        "by_position = False",
+        "tests/torch/test_torch_order.py::"
+        "test_a_layer_that_goes_by_positions_equals_one_whose_tokens_are_sorted",
+    ),
+    Mistake(
+        "a cache keeps one token fewer than the window of its layer shows",
+        "src/posenc/attention/cache.py",
+        "else min(n, self.window - 1)",
+        "else min(n, self.window - 2)",
+        "tests/torch/test_torch_cache_moves.py::test_a_cache_takes_the_window_of_its_layer",
+    ),
+    Mistake(
+        "a GPT that writes moves the clocks of one layer",
+        "src/posenc/teaching/program.py",
+        "in (self, *(layer.attention for layer in self.layers)):",
+        "in (self,):",
+        "tests/teaching/test_program.py::"
+        "test_a_gpt_whose_layers_disagree_writes_what_it_reads_at_every_word",
+    ),
     # mathematics
     Mistake(
         "geometric frequencies have a wrong exponent",
@@ -185,6 +215,13 @@ MISTAKES = [
         "same = np.arange(len(both))",
         "tests/data/test_data_resamples.py::"
         "test_identical_series_stay_together_even_under_two_labels",
+    ),
+    Mistake(
+        "the fourth series of a .ts file gets the label of the first",
+        "src/posenc/data/formats/ts.py",
+        "labels.append(index[label.strip()])",
+        "labels.append(labels[0] if len(labels) == 3 else index[label.strip()])",
+        "tests/data/test_data_formats.py::test_each_of_many_series_keeps_its_own_label",
     ),
     Mistake(
         "the test part decides how series are scaled",
@@ -239,6 +276,14 @@ MISTAKES = [
         'if old is None or "error" in old:',
         'if old is None or "error" in record:',
         "tests/bench/test_bench_store.py::test_unique_prefers_the_first_that_finished",
+    ),
+    Mistake(
+        "failed trainings of what might have been chosen are not counted",
+        "src/posenc/experiments/edition3/reading.py",
+        "[TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]",
+        "[pair[:2] for pair in one.pairs]",
+        "tests/experiments/edition3/test_edition3_reading.py::"
+        "test_a_failed_training_of_any_that_might_be_chosen_counts",
     ),
     # statistics
     Mistake(

@@ -21,7 +21,7 @@ def geometric(d_model: int, base: float = 10_000.0) -> NDArray[np.float64]:
     d_model : int
         Width of the encoding, positive and even.
     base : float
-        Ratio that the grid approaches between its first and last frequency, above 0.
+        Ratio that the grid approaches between its first and last frequency, at least 1.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def geometric(d_model: int, base: float = 10_000.0) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If `d_model` is not a positive even integer or `base` is not a finite number above 0.
+        If `d_model` is not a positive even integer or `base` is not a finite number of at least 1.
 
     Source: Vaswani et al. (2017), section 3.5; Idé et al., Eq. 3 with k = 2i.
 
@@ -40,7 +40,11 @@ def geometric(d_model: int, base: float = 10_000.0) -> NDArray[np.float64]:
     [1.0, 0.1]
     """
     exponents = np.arange(0, _checks.even("d_model", d_model), 2) / d_model
-    return _checks.positive("base", base) ** -exponents
+    if _checks.positive("base", base) < 1:
+        raise ValueError(
+            f"base must be at least 1, as frequencies fall from 1 to nearly 1 / base, got {base!r}"
+        )
+    return float(base) ** -exponents
 
 
 def harmonic(d_model: int) -> NDArray[np.float64]:
@@ -91,7 +95,7 @@ def length_scaled(d_model: int, length: int, base: float = 10_000.0) -> NDArray[
     ------
     ValueError
         If `d_model` is not a positive even integer, `length` is below 1 or `base` is not a
-        finite number above 0.
+        finite number of at least 1.
 
     Source: Foumani et al. (2024), Eq. 13. (The survey of Irani and Metsis prints `k*d/L`.)
 

@@ -102,6 +102,13 @@ def test_bad_arguments_are_named_with_their_value(grids, argument, wanted, wrong
         assert repr(bad) in str(error.value)
 
 
+@pytest.mark.parametrize(("grid", "right"), GRIDS[:2])
+def test_a_base_below_one_is_told_why_it_cannot_be(grid, right):
+    with pytest.raises(ValueError, match=r"base must be at least 1, .* got 0\.5"):
+        grid(**right, base=0.5)
+    assert grid(**right, base=1).std() == 0
+
+
 def test_odd_width_is_told_its_even_neighbours():
     with pytest.raises(ValueError, match="got 7; 6 or 8 would do"):
         frequencies.geometric(7)

@@ -11,7 +11,7 @@ import scipy.io
 
 from posenc import data
 from posenc.data import registry
-from posenc.data.formats import arff
+from posenc.data.formats import arff, ts
 from posenc.data.formats.array import read_npy
 from posenc.data.formats.mat import read_mat
 from posenc.data.formats.table import read_table
@@ -53,6 +53,22 @@ def test_arff(tmp_path):
     np.testing.assert_array_equal(series[1], [[np.nan], [3]])
     np.testing.assert_array_equal(labels, [0, 1])
     assert classes == ("0", "1")
+
+
+HEADERS = {
+    ts: "@univariate true\n@classLabel true a b c\n@data\n",
+    arff: "@relation Rows\n@attribute t numeric\n@attribute class {a,b,c}\n@data\n",
+}
+
+
+@pytest.mark.parametrize(("reader", "between"), [(ts, ":"), (arff, ",")], ids=["ts", "arff"])
+def test_each_of_many_series_keeps_its_own_label(tmp_path, reader, between):
+    meant = np.random.default_rng(0).integers(0, 3, 300)
+    rows = [f"{i}{between}{'abc'[label]}\n" for i, label in enumerate(meant)]
+    (tmp_path / "many").write_text(HEADERS[reader] + "".join(rows))
+    series, labels, _ = reader.read_series(tmp_path / "many")
+    assert labels.tolist() == meant.tolist()
+    assert np.ravel(series).tolist() == list(range(300))
 
 
 @pytest.mark.parametrize(

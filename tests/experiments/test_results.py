@@ -1,10 +1,13 @@
 """The book's stored results: whole, unmixed, and found wherever the package is."""
 
+import importlib.util
 import json
+import random
 import re
 import shutil
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from walking import each_passes
@@ -17,6 +20,7 @@ from posenc.experiments import digests, results
 from posenc.experiments.classification import baselines, edition, second
 from posenc.experiments.classification import protocol as protocols
 
+ROOT = Path(__file__).parents[2]
 NAMES = results.names()
 OTHERS = ("probes", "lab", "text")  # lengths and language models: tests of their own
 TRAINED = [name for name in NAMES if not name.startswith(OTHERS)]
@@ -106,6 +110,60 @@ def test_every_file_of_scores_is_locked():
     assert "baselines/baselines" in locked
     for name in locked:
         digests.check(folder / f"{name}.jsonl", folder)
+
+
+def test_all_results_are_what_was_locked():
+    assert digests.check_all(results.folder()) == []
+
+
+def flip(path, rng):
+    """Change one digit of a file."""
+    content = bytearray(path.read_bytes())
+    place = rng.choice([i for i, byte in enumerate(content[:20_000]) if 48 <= byte <= 57])
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_flip_in_any_file_is_noticed(tmp_path):
+    shutil.copytree(results.folder(), tmp_path, dirs_exist_ok=True)
+    files = {str(path) for path in tmp_path.rglob("*.json*") if path.name != digests.LOCK}
+    rng = random.Random(0)
+    for path in sorted(files):
+        flip(Path(path), rng)
+    assert {fault.split()[0] for fault in digests.check_all(tmp_path)} == files
+
+
+def test_a_file_that_is_new_gone_or_made_anew_is_told_and_locked(tmp_path, capsys):
+    for name in (digests.FILE, "costs.json"):
+        shutil.copy(results.folder() / name, tmp_path / name)
+    lock, old = tmp_path / digests.LOCK, digests.locks(results.folder())["costs.json"]
+    lock.write_text(json.dumps({"costs.json": old, "gone.json": old}))
+    (tmp_path / "costs.json").write_text("{}")
+    (tmp_path / "new.json").write_text("{}")
+    told = "\n".join(digests.check_all(tmp_path))
+    assert re.search(r"costs\.json must hold .* if `python benchmarks/costs\.py .* --lock", told)
+    assert re.search(r"gone\.json must hold .* got no file", told)
+    assert re.search(r"new\.json must be locked: .* --lock new\.json", told)
+    folder = ["--folder", str(tmp_path), "--lock"]
+    assert digests.main([*folder, "new.json"]) == 2
+    assert "lock.json has (costs.json, gone.json), got 'new.json'" in capsys.readouterr().err
+    lock.write_text(json.dumps({name: {"command": "x"} for name in ("new.json", digests.FILE)}))
+    (tmp_path / "costs.json").unlink()
+    assert digests.main([*folder, "new.json", digests.FILE]) == 0
+    assert digests.locks(tmp_path)["new.json"].keys() == old.keys()
+    assert digests.main(folder[:2]) == 0
+
+
+def test_what_makes_each_file_is_there():
+    for name, lock in digests.locks(results.folder()).items():
+        first, *words = lock["command"].split()
+        if first == "make":
+            there = f"\n{words[0]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+        elif words[0] == "-m":
+            there = importlib.util.find_spec(words[1]) is not None
+        else:
+            there = (ROOT / words[0]).is_file()
+        assert there, f"{name}: {lock['command']}"
 
 
 @pytest.fixture

@@ -224,6 +224,7 @@ def test_layers_without_rotation_have_no_frequencies():
         ),
         ({"rotary_emb_base": 7}, "rope_theta = 500000.0 and rotary_emb_base = 7 say the same"),
         ({"rope_theta": -1}, "rope_theta must be a number above 0, got -1"),
+        ({"rope_theta": 0.5, "rope_scaling": None}, "rope_theta must be at least 1, got 0.5"),
         ({"rope_theta": float("nan")}, "rope_theta must be a number above 0, got nan"),
         ({"num_hidden_layers": 0}, "num_hidden_layers must be a whole number of at least 1, got 0"),
         ({"num_hidden_layers": 10**9}, "num_hidden_layers must be at most 10,000"),

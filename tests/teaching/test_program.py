@@ -309,3 +309,37 @@ def test_what_is_written_is_what_the_whole_text_says_and_nothing_is_kept():
         assert gpt(written[:, :n])[0, -1].argmax() == written[0, n]
     assert gpt.position.start == 0
     assert all(layer.attention.kept is None for layer in gpt.layers)
+
+
+def clocks():
+    return program.CausalRotary(program.geometric(8))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (clocks(), clocks()),
+        (clocks(), program.Causal()),
+        (program.Causal(), clocks()),
+        (CausalSinusoid(), clocks()),
+        (CausalALiBi(4), CausalSinusoid()),
+    ],
+    ids=lambda position: type(position).__name__,
+)
+def test_a_gpt_whose_layers_disagree_writes_what_it_reads_at_every_word(first, second):
+    torch.manual_seed(1)
+    gpt, words = program.GPT(first, 20), torch.randint(20, (2, 5))
+    gpt.layers[1].attention.position = second
+    with torch.no_grad():
+        for layer in gpt.layers:
+            layer.attention.qkv.weight.mul_(5)  # sharp heads, for which a wrong place is another
+        read, while_writing = words, []
+        for _ in range(30):
+            read = torch.cat([read, gpt(read)[:, -1:].argmax(-1)], dim=1)
+        handle = gpt.register_forward_hook(lambda *call: while_writing.append(call[2][:, -1]))
+        written = gpt.write(words, 30, temperature=1e-6)
+        handle.remove()
+        fresh = gpt(read[:, :-1])[:, 4:]
+    assert torch.equal(written, read)
+    torch.testing.assert_close(torch.stack(while_writing, dim=1), fresh, rtol=0, atol=1e-4)
+    assert first.start == second.start == 0

@@ -116,14 +116,46 @@ def test_a_window_is_a_mask_that_forgets(name, window, keep_first, cuts, gradien
     assert cache.length == min(LENGTH, window - 1 + keep_first)
 
 
-@pytest.mark.parametrize("more", [{"window": 3}, {"window": 6, "n_kv_heads": 2}])
-def test_a_layers_own_window_holds_besides(more):
+@pytest.mark.parametrize("cuts", [range(1, LENGTH), (3, 4, 9), ()])
+@pytest.mark.parametrize("more", [{"window": 3}, {"window": 6, "n_kv_heads": 2}, {"window": 1}])
+def test_a_cache_takes_the_window_of_its_layer(more, cuts):
     attention, x = layer("rotary", **more), tokens()
-    whole = attention(x, pairs=sight(5, 2))
-    cache = Cache(window=5, keep_first=2)
-    assert torch.allclose(fed(attention, x, cache, (3, 4, 9)), whole, atol=1e-12)
-    own = Cache(window=more["window"])
-    assert torch.allclose(fed(attention, x, own, (3, 4, 9)), attention(x), atol=1e-12)
+    whole, width = attention(x), max(more["window"], 2)
+    for cache in (Cache(), Cache(window=width)):
+        assert torch.allclose(fed(attention, x, cache, cuts), whole, atol=1e-12)
+        assert (cache.window, cache.length) == (width, width - 1)
+    padding = torch.arange(LENGTH) >= torch.tensor([[0], [2], [9]])
+    whole, cache = attention(x, padding=padding), Cache()
+    attention(x[:, :7], padding=padding[:, :7], cache=cache)
+    rest = attention(x[:, 7:], padding=padding[:, 7:], cache=cache)
+    assert torch.allclose(rest[padding[:, 7:]], whole[:, 7:][padding[:, 7:]], atol=1e-12)
+
+
+def test_a_cache_that_contradicts_its_layer_is_refused():
+    attention, x = layer("rotary", window=6), tokens()
+    for width in (5, 7):
+        with pytest.raises(ValueError, match=f"None or that of the layer, 6, got {width}; Cache"):
+            attention(x, cache=Cache(window=width))
+    with pytest.raises(ValueError, match="keep_first must be 0 for a layer with window = 6"):
+        attention(x, cache=Cache(window=6, keep_first=2))
+
+
+@torch.no_grad()
+def test_layers_of_a_model_keep_what_each_of_them_sees():
+    torch.manual_seed(0)
+    options = [{"window": 3}, {}, {"window": 5}]
+    model = LanguageModel(
+        20, D_MODEL, N_HEADS, 3, position="alibi", max_length=40, attention_options=options
+    ).eval()
+    text, cache = torch.randint(20, (BATCH, LENGTH)), Cache()
+    steps = [model(text[:, [t]], cache=cache) for t in range(LENGTH)]
+    assert torch.allclose(torch.cat(steps, 1), model(text), atol=1e-5)
+    assert [part.length for part in cache._parts] == [2, LENGTH, 4]
+    assert cache.length == LENGTH
+    cache.crop(LENGTH)
+    with pytest.raises(ValueError, match="where a window has dropped tokens"):
+        cache.crop(5)
+    assert model(text[:, :1], cache=cache).isfinite().all()
 
 
 def test_a_window_over_padding_in_front():

@@ -228,6 +228,47 @@ def test_alibis_slopes_may_fall_to_another_one(bias_max, n_heads):
     torch.testing.assert_close(other, eight ** (bias_max / 8), rtol=1e-12, atol=0)
 
 
+def test_alibis_slopes_may_be_ones_own_and_those_of_some_heads():
+    own = [0.5, 0.0, 3, 0.1]
+    attention = layer("alibi", d_model=12, n_heads=4, slopes=own)
+
+    def score(b, h, i, j, q, k):
+        return naive.dot(q, k) / math.sqrt(3) - own[h] * abs(i - j)
+
+    assert_layer(attention, tokens(d_model=12), score=score)
+    whole = encodings.make("alibi", 64, 8, 5).slopes
+    for heads in (range(4, 8), [6, 1], range(1)):
+        part = encodings.make("alibi", 64, 8, 5, heads=heads)
+        assert torch.equal(part.slopes, whole[list(heads)])
+        in_part = SelfAttention(64, len(heads), part, d_head=8)
+        assert in_part.weights(torch.randn(1, 5, 64)).shape == (1, len(heads), 5, 5)
+    part = encodings.make("alibi", 12, 4, 5, slopes=own, heads=[2, 0])
+    assert part.slopes.tolist() == [3, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"slopes": [1, 2, 3]},
+            r"slopes must be n_heads = 4 .* got \[1\.0, 2\.0, 3\.0\]",
+        ),
+        ({"slopes": [1, 2, 3, -1]}, "slopes must be n_heads = 4 numbers of at least 0"),
+        ({"slopes": [1, 2, 3, math.nan]}, "slopes must be finite, got nan"),
+        ({"slopes": 1.0}, "slopes must have 1 axes, got 0"),
+        ({"slopes": [1, 1, 1, 1], "bias_max": 16}, "bias_max must be left out where slopes are"),
+        ({"heads": range(2, 5)}, r"heads must be some of all n_heads = 4, .* got range\(2, 5\)"),
+        ({"heads": [1, 1]}, "from 0 to 3 and each once"),
+        ({"heads": []}, "heads must be some of all"),
+        ({"heads": 2}, r"heads must be a sequence such as range\(4, 8\), got 2"),
+        ({"heads": [-1]}, "heads must be an integer of at least 0, got -1"),
+    ],
+)
+def test_slopes_and_heads_that_do_not_fit_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        encodings.make("alibi", 12, 4, 5, **options)
+
+
 @pytest.mark.parametrize("cls_reset", [False, True])
 def test_tupe_unties_position_from_content(cls_reset):
     attention = layer("tupe", cls_reset=cls_reset)
@@ -592,6 +633,9 @@ def test_unknown_names_list_the_known_and_the_nearest():
         ("rotary", (8, 2, 5), {"rope_theta": 5e5}, "got rope_theta; rope_theta is base here$"),
         ("rotary", (8, 2, 5), {"hidden_size": 8}, "hidden_size; hidden_size is d_model here$"),
         ("none", (8, 2, 5), {"rope_theta": 5e5}, "'none' are: none; got rope_theta$"),
+        ("rotary", (8, 2, 5), {"theta": 5e5}, "got theta; theta is base here$"),
+        ("rotary", (8, 2, 5), {"bas": 5e5, "n_head": 2}, "mean base.; did you mean n_heads.$"),
+        ("rotary", (8, 2, 5), {"base": 0.5}, "base must be at least 1, .* got 0.5"),
         ("alibi", (8, 2, 5), {"alibi_bias_max": 16}, "got alibi_bias_max; .* is bias_max here"),
         ("alibi", (8, 2, 5), {"bias_max": 0}, "bias_max must be a finite number above 0, got 0"),
         ("learnable", (8, 2, 5), {"offset": -1}, "offset must be an integer of at least 0, got"),

@@ -77,14 +77,20 @@ def test_a_padded_batch_goes_on_with_a_cache(name, side):
         assert torch.allclose(found, whole, atol=1e-10)
 
 
-def test_a_window_of_padding_says_nothing_of_where_a_text_goes_on():
-    made = model()
-    batch, real = padded("right")
-    cache = Cache(window=4)
+@pytest.mark.parametrize("own", [{"window": 4}, {}])
+@pytest.mark.parametrize("cuts", [(), (4, 9), tuple(range(1, LENGTH))])
+def test_a_text_goes_on_where_it_ended_though_its_window_holds_padding_only(own, cuts):
+    made, (batch, real) = model("sinusoidal", attention_options=own), padded("right")
+    new, rows, cache = torch.randint(N_TOKENS, (3, 2)), [2, 0], Cache(window=4)
     made(batch, padding=real, cache=cache)
-    with pytest.raises(ValueError, match="positions must be given where the window"):
-        made(batch[:, :1], cache=cache)
-    assert made(batch[:, :1], cache=cache, positions=[[12], [7], [3]]).isfinite().all()
+    places = real.sum(1, keepdim=True) + torch.arange(2)
+    expected = made(new, positions=places, cache=cache)
+    cache = Cache(**({} if own else {"window": 4}))
+    for a, b in zip((0, *cuts), (*cuts, LENGTH), strict=True):
+        made(batch[:, a:b], padding=real[:, a:b], cache=cache)
+    cache.reorder(rows)
+    found = torch.cat([made(new[rows, :1], cache=cache), made(new[rows, 1:], cache=cache)], 1)
+    assert torch.allclose(found, expected[rows], atol=1e-10)
 
 
 @pytest.mark.parametrize("name", NAMES)

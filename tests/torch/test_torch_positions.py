@@ -608,6 +608,7 @@ def test_a_table_of_ones_own_is_looked_up():
             attention(x, positions=[0.5, 1, 2])
 
 
+@pytest.mark.filterwarnings("ignore:positions fall")
 def test_doors_may_leave_places_out_or_want_them_always():
     got = []
 

@@ -124,6 +124,7 @@ def test_a_function_of_the_offset_equals_the_loops():
 
 @pytest.mark.parametrize("length", [6, 300])
 @pytest.mark.parametrize("more", [{}, {"causal": True}, {"window": 4}, {"n_kv_heads": 1}])
+@pytest.mark.filterwarnings("ignore:positions fall")
 def test_both_forms_are_one_encoding(length, more):
     ours, other = layer(Nearby, **more), layer(Written, **more)
     x = tokens(length)

@@ -52,6 +52,35 @@ def test_angles_slopes_and_filters_are_wide_and_tables_are_not():
     }
 
 
+CONSTANTS = {"alibi": "slopes", "rotary": "cos", "sinusoidal": "fixed", "dywpe": "scaling"}
+
+
+@pytest.mark.parametrize("how", ["copied", "in place", "replaced"])
+@pytest.mark.parametrize(("name", "constant"), CONSTANTS.items())
+def test_what_somebody_writes_into_a_constant_stays(name, constant, how):
+    position = encodings.make(name, 16, 4, 8)
+    exact = getattr(position, constant)
+    own = torch.randint(1, 9, exact.shape) / 4
+    if how == "copied":
+        exact.copy_(own)
+    elif how == "in place":
+        exact.data[...] = own
+    else:
+        setattr(position, constant, own)
+    for move in ("half", "double", "float", "bfloat16"):
+        getattr(position, move)()
+        assert torch.equal(getattr(position, constant).float(), own)
+    moved = copy.deepcopy(position).to("meta").to_empty(device="cpu").double()
+    assert torch.equal(getattr(moved, constant), own.double())
+
+
+@pytest.mark.parametrize("name", ["rotary", "xpos", "sinusoidal", "tape"])
+def test_frequencies_of_which_tables_were_made_cannot_be_exchanged(name):
+    position = encodings.make(name, 16, 4, 8)
+    with pytest.raises(ValueError, match="has made its tables of; make another"):
+        position.omega = position.omega / 2
+
+
 @pytest.mark.parametrize("name", encodings.names("series"))
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_everything_follows_the_module_dtype(name, dtype):
@@ -398,6 +427,22 @@ def test_one_model_through_the_code_generator():
     net = build(TimeSeriesTransformer, "t5", n_layers=1).eval()
     with torch.no_grad():
         torch.testing.assert_close(torch.compile(net)(series()), net(series()))
+
+
+# -- traced graphs, whose check runs the module again without gradients ----------------------------
+
+TRACED = [(name, 5) for name in encodings.names("series")]
+TRACED += [(name, 300) for name in ("rotary", "t5", "relative", "erpe", "tpe")]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+@pytest.mark.parametrize(("name", "length"), TRACED)
+def test_attention_is_traced_and_stored(name, length, tmp_path):
+    attention = SelfAttention(24, 2, encodings.make(name, 24, 2, 400)).eval()
+    x, other = torch.randn(2, length, 24), torch.randn(3, length, 24)
+    torch.jit.trace(attention, x).save(tmp_path / "layer.pt")
+    found = torch.jit.load(tmp_path / "layer.pt")(other)
+    torch.testing.assert_close(found, attention(other), rtol=0, atol=1e-5)
 
 
 # -- exported programs -----------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_a_score_depends_on_the_difference_of_positions_only(shift, pairing):
     torch.testing.assert_close(here, there, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8), (2, 3, 5, 8), (2, 2, 3, 5, 8), (2, 5, 9)])
+@pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8), (2, 3, 5, 8), (2, 2, 3, 5, 8), (2, 5, 10)])
 def test_any_axes_stand_in_front_and_rows_are_turned_by_themselves(shape):
     x = heads(*shape)
     assert rope(x, COUNTED, OMEGA).shape == x.shape
@@ -185,6 +185,7 @@ OF_ROPE = [
     ({"positions": torch.ones(3, 5)}, rf"{SHAPES} or .* x of shape .*, got shape \(3, 5\)"),
     ({"x": torch.ones(5, 8), "positions": ROWS[:1]}, rf"{SHAPES} for x of .* shape \(1, 5\)"),
     ({"omega": np.ones(5)}, r"omega must hold at most d_head // 2 = 4 frequencies, got 5"),
+    ({"x": torch.ones(5, 9)}, r"x must have an even d_head where all of it turns, .*, got 9"),
     ({"pairing": "neox"}, "pairing 'neox' has the name 'half' here"),
     ({"pairing": "halve"}, "pairing must be one of interleaved, half, .* did you mean 'half'"),
 ]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.attention import Cache, CrossAttention, Places, SelfAttention
+from posenc.attention import Cache, CrossAttention, Places, SelfAttention, rope
 from posenc.encodings.window_statistics import window_statistics
 from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
 
@@ -55,6 +55,49 @@ def test_what_is_not_finite_stays_in_its_own_sequence_and_is_seen_there(name, va
     out = layer(x)
     assert out[0].isnan().any()
     assert out[1].isfinite().all()
+
+
+NESTED = [
+    lambda x, _: layer()(x),
+    lambda x, _: layer().weights(x),
+    lambda x, _: layer(CrossAttention)(x, x),
+    lambda x, _: layer(CrossAttention)(torch.zeros(2, 8, 16), x),
+    lambda x, _: series_model()(x),
+    lambda _, tokens: causal_model()(tokens),
+    lambda x, _: rope(x, torch.arange(8), torch.ones(8)),
+]
+
+
+@pytest.mark.parametrize("call", NESTED)
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_is_told_how_to_become_a_plain_one(call, layout):
+    x = torch.nested.nested_tensor([torch.zeros(5, 16), torch.zeros(3, 16)], layout=layout)
+    tokens = torch.nested.nested_tensor([torch.ones(5).long(), torch.ones(3).long()], layout=layout)
+    with pytest.raises(ValueError, match="must be a plain tensor, got a nested one; torch"):
+        call(x, tokens)
+
+
+UNKNOWN = [
+    (lambda: layer()(X, position=1), r"SelfAttention\.forward has no .* is positions here"),
+    (lambda: layer()(X, position_ids=1), "position_ids is positions here; it takes x, mask, padd"),
+    (lambda: layer()(X, attention_mask=1), "attention_mask is padding here, bool, True for a real"),
+    (lambda: layer()(X, key_padding_mask=1), "is padding here, True for .* PyTorch's marks a padd"),
+    (lambda: layer()(X, attn_mask=1), "attn_mask is pairs here, bool, True where a query looks"),
+    (lambda: layer()(X, past_key_values=1), "past_key_values is cache here"),
+    (lambda: layer()(X, paddding=1), "no argument paddding; did you mean padding?"),
+    (lambda: layer()(X, hidden=1), "no argument hidden; it takes x"),
+    (lambda: layer().weights(X, position=1), r"SelfAttention\.weights has no argument position;"),
+    (lambda: layer(CrossAttention)(X, X, context_position=1), "did you mean context_positions?"),
+    (lambda: series_model()(X, positions=1), "positions is times here; it takes x, mask, times"),
+    (lambda: causal_model()(input_ids=1), "input_ids is tokens here"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), UNKNOWN)
+def test_an_unknown_argument_is_told_what_it_is_called_here(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
 
 
 X = torch.zeros(2, 8, 16)

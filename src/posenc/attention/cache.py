@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from posenc.attention.layer import SelfAttention
 
 
+_SMALLEST = 2  # window of a cache, of which one token stays and says where the next one stands
+
+
 class Kept(NamedTuple):
     """Keys and values of tokens, behind the door `rotate`, and where these tokens stand.
 
@@ -66,14 +69,16 @@ class Cache:
     the first ones of all if they are kept, whatever the layer would let it see besides, and what
     nobody can see any more is dropped. Outputs are those of a mask of pairs that says the same,
     however the input was cut. All tokens keep the positions that they had, and padding takes room
-    as tokens do.
+    as tokens do. The cache of a layer with a window of its own takes that window.
 
     Parameters
     ----------
     window : int, optional
-        A token sees those fewer than this many places back, itself included, at least 2.
+        A token sees those fewer than this many places back, itself included, at least 2. By
+        default that of the layer; one that is not the layer's is refused.
     keep_first : int
-        Tokens at the beginning that all later ones go on to see; 0 without a window.
+        Tokens at the beginning that all later ones go on to see; 0 without a window, and for a
+        layer with one, as it looks at its window only.
 
     Notes
     -----
@@ -98,7 +103,7 @@ class Cache:
     """
 
     def __init__(self, *, window: int | None = None, keep_first: int = 0) -> None:
-        self.window = None if window is None else _checks.count("window", window, minimum=2)
+        self.window = None if window is None else _checks.count("window", window, minimum=_SMALLEST)
         self.keep_first = _checks.count("keep_first", keep_first)
         if self.keep_first and self.window is None:
             raise ValueError(
@@ -106,6 +111,7 @@ class Cache:
             )
         self.memory: dict[str, Tensor] = {}
         self._n_dropped = 0
+        self._behind_dropped: Tensor | int = 0  # where rows of which all is padding go on
         self._layer: SelfAttention | None = None
         self._kept: Kept | None = None
         self._rooms: dict[str, _Room] = {}
@@ -115,8 +121,8 @@ class Cache:
     @property
     def length(self) -> int:
         """Number of tokens that are kept."""
-        if self._parts:
-            return self._parts[0].length
+        if self._parts:  # a layer with a window keeps fewer
+            return max(part.length for part in self._parts)
         return 0 if self._kept is None else self._kept.steps.length
 
     def __copy__(self) -> "Cache":
@@ -133,7 +139,7 @@ class Cache:
     def _copied(self, of_kept: Callable[[Kept], Kept], owner: Callable[[Any], Any]) -> "Cache":
         """Return a cache that goes on apart from this one; what is kept is never changed."""
         other = self._empty()
-        other._n_dropped = self._n_dropped
+        other._n_dropped, other._behind_dropped = self._n_dropped, self._behind_dropped
         other.memory = dict(self.memory)
         other._layer, other._model = owner(self._layer), owner(self._model)
         other._kept = None if self._kept is None else of_kept(self._kept)
@@ -169,7 +175,9 @@ class Cache:
         """
         if _checks.count("length", length) > self.length:
             raise ValueError(f"length must be at most the cache's, {self.length}, got {length}")
-        if self._each()[0]._n_dropped and length < self.length:
+        if length == self.length:
+            return
+        if any(one._n_dropped for one in self._each()):
             raise ValueError(
                 f"length must be the cache's, {self.length}, where a window has dropped tokens, "
                 f"which the last ones saw, got {length}"
@@ -204,7 +212,10 @@ class Cache:
         """
         for one in self._each():
             if one._kept is not None:
-                one._kept = _of_rows(one._kept, _checked_rows(rows, one._kept.keys))
+                chosen = _checked_rows(rows, one._kept.keys)
+                one._kept = _of_rows(one._kept, chosen)
+                if isinstance(one._behind_dropped, Tensor):
+                    one._behind_dropped = one._behind_dropped[chosen]
 
     def _each(self) -> "list[Cache]":
         """Return the caches of all layers, or this one."""
@@ -212,6 +223,13 @@ class Cache:
 
     def check(self, layer: "SelfAttention", x: Tensor) -> None:
         """Raise ValueError unless this is the layer's cache, and of as many series."""
+        if layer.window is not None:
+            self._check_window(layer.window)
+        if self.window is not None and layer.causal == "positions":
+            raise ValueError(
+                "window of the cache must be None for a layer that goes by positions, got "
+                f"{self.window}, which goes by order"
+            )
         if self.keep_first and layer.position.keeps_tokens:
             raise ValueError(
                 f"keep_first must be 0 for {type(layer.position).__name__}, which looks at the "
@@ -224,6 +242,19 @@ class Cache:
             raise ValueError(
                 f"x must have batch = {batch} rows as the cache has, got {x.shape[0]}; "
                 "other series need a new Cache"
+            )
+
+    def _check_window(self, window: int) -> None:
+        """Raise ValueError unless the cache lets a token see what the layer does."""
+        if self.window not in (None, max(window, _SMALLEST)):
+            raise ValueError(
+                f"window of the cache must be None or that of the layer, {window}, got "
+                f"{self.window}; Cache() takes the layer's"
+            )
+        if self.keep_first:
+            raise ValueError(
+                f"keep_first must be 0 for a layer with window = {window}, which does not look at "
+                f"the first tokens from behind it, got {self.keep_first}"
             )
 
     def for_layers(self, model: nn.Module, n_layers: int) -> "list[Cache]":
@@ -248,28 +279,33 @@ class Cache:
         steps = Steps(0, x.device) if self._kept is None else self._kept.steps
         return steps.onward(x.shape[1])
 
+    def last(self) -> Tensor | None:
+        """Return the last position of a real token that is kept, (batch or 1, 1)."""
+        if self._kept is None or not self._kept.steps.length:
+            return None
+        steps, padding = self._kept.steps, self._kept.padding
+        if padding is None:
+            return steps.positions[:, -1:]
+        known = Steps(steps.length, steps.device, given=steps.positions, known=padding)
+        return known.highest()[:, -1:]
+
     @property
     def padded(self) -> bool:
         """Whether a mask came with tokens that are kept."""
         return self._kept is not None and self._kept.padding is not None
 
     def behind_real(self) -> Tensor | int:
-        """Return the place behind the last real token of each row, (batch or 1, 1), or 0.
+        """Return the place behind the last real token of each row, (batch or 1, 1), or 0."""
+        return 0 if self._kept is None else self._behind(self._kept)
 
-        Or raise ValueError if a window has dropped all that were real.
-        """
-        if self._kept is None:
-            return 0
-        steps, padding = self._kept.steps, self._kept.padding
+    def _behind(self, kept: Kept) -> Tensor:
+        """Return the same of these tokens, of rows without a real one that before them."""
+        steps, padding = kept.steps, kept.padding
         if padding is None:
             return steps.onward(1).positions
         places = steps.positions.expand(len(padding), -1)
         last = torch.arange(steps.length, device=padding.device).where(padding, -1).amax(1, True)
-        if self._n_dropped and can_look(last) and (last < 0).any():
-            raise ValueError(
-                "positions must be given where the window of the cache holds padding only, got None"
-            )
-        return (places.gather(1, last.clamp(min=0)) + 1).where(last >= 0, 0)
+        return (places.gather(1, last.clamp(min=0)) + 1).where(last >= 0, self._behind_dropped)
 
     def joined(self, new: Kept) -> Kept:
         """Return what is kept with new tokens behind it; `keep` stores it."""
@@ -278,10 +314,10 @@ class Cache:
             return new
         tokens, in_place = None, self._writes_behind(new.keys)
         if old.tokens is not None and new.tokens is not None:
-            tokens = self._behind("tokens", old.tokens, new.tokens, 1, in_place)
+            tokens = self._appended("tokens", old.tokens, new.tokens, 1, in_place)
         return Kept(
-            self._behind("keys", old.keys, new.keys, 2, in_place),
-            self._behind("values", old.values, new.values, 2, in_place),
+            self._appended("keys", old.keys, new.keys, 2, in_place),
+            self._appended("values", old.values, new.values, 2, in_place),
             old.steps.joined(new.steps),
             _joined_padding(old, new),
             tokens,
@@ -294,7 +330,7 @@ class Cache:
         """
         return self.window is None and not torch.is_grad_enabled() and can_look(new)
 
-    def _behind(self, name: str, old: Tensor, new: Tensor, axis: int, in_place: bool) -> Tensor:
+    def _appended(self, name: str, old: Tensor, new: Tensor, axis: int, in_place: bool) -> Tensor:
         """Return both behind each other along an axis, in place or as a copy."""
         if not in_place or old.dtype != new.dtype:
             return torch.cat((old, new), axis)
@@ -306,10 +342,14 @@ class Cache:
 
     def keep(self, layer: "SelfAttention", kept: Kept) -> None:
         """Store what a layer has seen, as far as later tokens may see it."""
+        if layer.window is not None:
+            self.window = max(layer.window, _SMALLEST)
         n = kept.steps.length
         last = n if self.window is None else min(n, self.window - 1)
         first = min(self.keep_first, n - last)
         if first + last < n:
+            if kept.padding is not None:
+                self._behind_dropped = self._behind(kept)
             self._n_dropped += n - first - last
             kept = _without(kept, first, n - last)
         self._layer, self._kept = layer, kept
@@ -416,13 +456,13 @@ def all_or_none(cache: "Cache | None") -> Iterator[None]:
     No layer's part is then ahead of the others, and an empty cache may serve another model.
     """
     parts = [] if cache is None else cache._parts
-    before = [(one._layer, one._kept, one._n_dropped) for one in parts]
+    before = [(one._layer, one._kept, one._n_dropped, one._behind_dropped) for one in parts]
     try:
         yield
     except BaseException:
         for one, state in zip(parts, before, strict=True):
-            one._layer, one._kept, one._n_dropped = state
-        if cache is not None and all(kept is None for _, kept, _ in before):
+            one._layer, one._kept, one._n_dropped, one._behind_dropped = state
+        if cache is not None and all(kept is None for _, kept, *_ in before):
             cache._model, cache._parts = None, []
         raise
 

@@ -1,6 +1,7 @@
 """What self-attention and cross-attention share: everything behind the projections."""
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ class Attention(nn.Module):
     hold the projections: `SelfAttention` and `CrossAttention`.
     """
 
-    causal = False
+    causal: bool | Literal["positions"] = False
     out: nn.Linear
     sinks: nn.Parameter | None
     __call__: Callable[..., Tensor]

@@ -4,10 +4,11 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc.attention.core import Attention, embedded, glorot
-from posenc.attention.maps import check_dtype
+from posenc.attention.maps import check_dtype, check_plain
 from posenc.attention.masks import sort_masks, tamed, who_sees_whom, without_padding
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position
+from posenc.attention.words import knows_its_arguments
 
 
 class CrossAttention(Attention):
@@ -56,6 +57,7 @@ class CrossAttention(Attention):
             glorot(layer.weight, [self.d_model] * (layer.out_features // self.d_model))
             nn.init.zeros_(layer.bias)
 
+    @knows_its_arguments
     def forward(
         self,
         x: Tensor,
@@ -98,6 +100,7 @@ class CrossAttention(Attention):
         )
         return self._attended(x, q, k, v, seen, places, limited=limited)
 
+    @knows_its_arguments
     def weights(
         self,
         x: Tensor,
@@ -150,6 +153,7 @@ class CrossAttention(Attention):
             if not isinstance(tokens, Tensor) or not tokens.is_floating_point():
                 kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
                 raise ValueError(f"{name} must be a tensor of floating-point numbers, got {kind}")
+            check_plain(name, tokens)
             if tokens.ndim != 3 or tokens.shape[-1] != self.d_model:
                 raise ValueError(
                     f"{name} must have shape (batch, length, d_model = {self.d_model}), "

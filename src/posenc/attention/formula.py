@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx
+from torch.jit._trace import is_tracing
 from torch.nn.functional import dropout as drop
 
 from posenc.attention.numerics import batched, in_transform, of_raised, precise
@@ -50,8 +51,10 @@ def written_out(
 
 
 def wants_gradient(inputs: Sequence[Tensor | None]) -> bool:
-    """Return whether a gradient in any of these may be asked for."""
-    return torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in inputs)
+    """Return whether a gradient in any of these may be asked for, other than by a traced graph."""
+    if not torch.is_grad_enabled() or is_tracing():  # a graph holds no Python function
+        return False
+    return any(a is not None and a.requires_grad for a in inputs)
 
 
 def needs_formula(d_out: Tensor) -> bool:

@@ -249,7 +249,7 @@ def convolve(line: Tensor, v: Tensor) -> Tensor:
 
 
 def _long(x: Tensor) -> bool:
-    return not torch.compiler.is_compiling() and x.shape[-2] >= _LONG
+    return not (torch.compiler.is_compiling() or exporting()) and x.shape[-2] >= _LONG
 
 
 def _single(q: Tensor) -> bool:

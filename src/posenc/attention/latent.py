@@ -1,6 +1,7 @@
 """Attention whose keys and values come from a narrow latent, and whose position is decoupled."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -118,7 +119,7 @@ class LatentAttention(SelfAttention):
         sizes: LatentSizes,
         dropout: float = 0.0,
         *,
-        causal: bool = False,
+        causal: bool | Literal["positions"] = False,
         window: int | None = None,
         scoring: Scoring | None = None,
     ) -> None:
@@ -159,7 +160,7 @@ class LatentAttention(SelfAttention):
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, and what is kept of keys and values: decoupled dimensions and latents."""
-        s, places = self.sizes, places or Places.of(x, causal=self.causal)
+        s, places = self.sizes, places or Places.of(x, causal=bool(self.causal))
         down = x if s.q_rank is None else self.query_norm(self.query_down(x))
         q = self.query(down).unflatten(-1, (self.n_heads, s.d_score)).transpose(1, 2)
         plain, q_position = q.split([s.d_plain, s.d_position], -1)

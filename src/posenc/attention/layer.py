@@ -1,17 +1,26 @@
 """Self-attention that calls the four doors in their order, and knows no encoding by name."""
 
+from typing import Literal
+
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention.cache import Cache, Kept, check_cache
 from posenc.attention.core import Attention, embedded, glorot
-from posenc.attention.maps import check_dtype
+from posenc.attention.maps import check_dtype, check_plain
 from posenc.attention.masks import Masks, sort_masks, tamed, who_sees_whom, without_padding
-from posenc.attention.places import Places, Steps, check_countable, given_steps
+from posenc.attention.places import (
+    Places,
+    Steps,
+    check_countable,
+    given_steps,
+    warn_of_falling,
+)
 from posenc.attention.position import Position
 from posenc.attention.scoring import Scoring
 from posenc.attention.terms import Term
+from posenc.attention.words import knows_its_arguments
 
 
 class SelfAttention(Attention):
@@ -27,8 +36,10 @@ class SelfAttention(Attention):
         The encoding, made for the same `d_model` and `n_heads`.
     dropout : float
         Probability of dropping an attention weight while training, 0 <= dropout < 1.
-    causal : bool
-        Whether a token sees itself and earlier ones only. Order decides, not positions.
+    causal : bool or "positions"
+        Whether a token sees itself and earlier ones only. With True the order of the sequence
+        decides, also where positions are given, and is warned of where these fall. With
+        "positions", given positions decide: a token sees those that stand at or before its own.
     n_kv_heads : int, optional
         Heads of keys and values, which groups of neighbouring query heads share (Ainslie et al.
         2023, "GQA"); must divide `n_heads`, which is the default.
@@ -76,7 +87,7 @@ class SelfAttention(Attention):
         position: Position,
         dropout: float = 0.0,
         *,
-        causal: bool = False,
+        causal: bool | Literal["positions"] = False,
         n_kv_heads: int | None = None,
         window: int | None = None,
         d_head: int | None = None,
@@ -90,12 +101,21 @@ class SelfAttention(Attention):
         self.out = nn.Linear(self.n_heads * self.d_head, d_model)
         self.reset_parameters()
 
-    def _limit(self, causal: bool, window: int | None) -> None:
+    def _limit(self, causal: bool | Literal["positions"], window: int | None) -> None:
         """Set what a token may look at."""
-        self.causal = _checks.flag("causal", causal)
+        if isinstance(causal, str):
+            _checks.choice("causal", causal, ("positions",))
+            self.causal = "positions"
+        else:
+            self.causal = _checks.flag("causal", causal)
         if self.causal:
             self.position.check_causal()
         self.window = None if window is None else _checks.count("window", window, minimum=1)
+        if self.causal == "positions" and (window is not None or self.position.n_axes > 1):
+            raise ValueError(
+                "causal must be True or False in a layer with a window, which goes by order, or "
+                'with several numbers a token, got "positions"'
+            )
 
     @property
     def _first_map(self) -> nn.Module:
@@ -110,6 +130,7 @@ class SelfAttention(Attention):
             if zeros is not None:
                 nn.init.zeros_(zeros)
 
+    @knows_its_arguments
     def forward(
         self,
         x: Tensor,
@@ -128,8 +149,9 @@ class SelfAttention(Attention):
             An empty batch or sequence gives an empty output.
         mask : bool, optional
             `padding` or `pairs`, whichever its shape says. A mask (length, length) for a batch of
-            as many series could be either and is refused: say which. (Not under `torch.export`,
-            where comparing sizes would tie the program to one: there it is padding.)
+            as many series could be either and is refused: say which. (Not where `torch.export` or
+            `torch.jit.trace` records the code, which comparing sizes would tie to one: there it is
+            padding.)
         padding : (batch, length) bool, optional
             True marks a real token, False a padded one that nobody attends to, whatever stands
             there, NaN included. Its own row of the output means nothing. With a cache that is the
@@ -150,7 +172,8 @@ class SelfAttention(Attention):
             steps of 128: subtract the first one before. Neighbours that rounding may have joined
             are warned of.
         cache : Cache, optional
-            Of a causal layer: what it has seen already, to which the new tokens are added.
+            Of a causal layer: what it has seen already, to which the new tokens are added. That of
+            a layer with a `window` keeps what the window still shows.
 
         Raises
         ------
@@ -160,7 +183,7 @@ class SelfAttention(Attention):
             rounds, and for masked arrays. The message says why.
         """
         masks = self._sorted(x, mask, padding, pairs, cache)
-        places = self._places(x, masks.padding, positions, cache)
+        places = self._places(x, masks.padding, positions, cache, masks.pairs)
         x = embedded(self.position, tamed(x, masks.padding), places, masks.padding)
         if places.plain:
             return self.attend(x, masks.or_none())
@@ -184,27 +207,28 @@ class SelfAttention(Attention):
         """
         if x.numel() == 0:  # no kernel needs to know how to do nothing
             return self.out(x)
-        places = places or Places.of(x, causal=self.causal)
+        places = places or Places.of(x, causal=bool(self.causal))
         if cache is not None:
             places = places.with_memory(cache.memory)
         padding, pairs = self._sorted(x, mask, padding, pairs, cache)
         q, k, v = self._project(x, places)
         if padding is not None:
             x, k, v = (without_padding(a, padding) for a in (x, k, v))
-        limited = pairs is not None or self.causal or self.window is not None
+        limited = pairs is not None or bool(self.causal) or self.window is not None
         if cache is None:
             places.tokens = x
-            seen = self._seen(x, k, padding, pairs)
+            seen = self._seen(places, k, padding, pairs)
             return self._attended(x, q, k, v, seen, places, bias, limited=limited)
         tokens = self.position.kept(x) if self.position.keeps_tokens else None
         kept = cache.joined(Kept(k, v, places.of_keys, padding, tokens))
         k, v, steps, padding, tokens = kept
-        seen = self._seen(x, k, padding, pairs, cache)
         places = places.over(steps, tokens)
+        seen = self._seen(places, k, padding, pairs, cache)
         out = self._attended(x, q, k, v, seen, places, bias, limited=limited)
         cache.keep(self, kept)
         return out
 
+    @knows_its_arguments
     def weights(
         self,
         x: Tensor,
@@ -221,14 +245,14 @@ class SelfAttention(Attention):
         whatever it gets.
         """
         padding, pairs = self._sorted(x, mask, padding, pairs)
-        places = self._places(x, padding, positions)
+        places = self._places(x, padding, positions, None, pairs)
         if x.numel() == 0:
             return x.new_zeros(len(x), self.n_heads, x.shape[1], x.shape[1])
         x = embedded(self.position, tamed(x, padding), places, padding)
         q, k, v = self._project(x, places)
         x, k, v = (without_padding(a, padding) for a in (x, k, v))
         places.tokens = x
-        return self._seen_weights(x, q, k, v, self._seen(x, k, padding, pairs), places)
+        return self._seen_weights(x, q, k, v, self._seen(places, k, padding, pairs), places)
 
     def check_input(self, x: Tensor, mask: Tensor | None) -> None:
         """Raise ValueError unless `x` and `mask` have the shapes that `forward` wants."""
@@ -246,6 +270,7 @@ class SelfAttention(Attention):
         if not isinstance(x, Tensor) or not x.is_floating_point():
             kind = x.dtype if isinstance(x, Tensor) else type(x).__name__
             raise ValueError(f"x must be a tensor of floating-point numbers, got {kind}")
+        check_plain("x", x)
         if x.ndim != 3 or x.shape[-1] != self.d_model:
             raise ValueError(
                 f"x must have shape (batch, length, d_model = {self.d_model}), got {tuple(x.shape)}"
@@ -274,42 +299,52 @@ class SelfAttention(Attention):
         padding: Tensor | None,
         positions: Tensor | ArrayLike | None,
         cache: Cache | None = None,
+        pairs: Tensor | None = None,
     ) -> Places:
         """Return where new tokens stand, or raise ValueError if they cannot."""
         n_axes = self.position.n_axes
         if positions is not None:
             steps = given_steps(positions, x, n_axes, padding)
+            if self.causal is True and pairs is None:
+                warn_of_falling(steps, None if cache is None else cache.last)
         else:
             check_countable(n_axes)
             steps = Steps(x.shape[1], x.device) if cache is None else cache.onward(x)
-        return Places(steps, steps, causal=self.causal, cached=cache is not None).for_a_pass()
+        causal, cached = bool(self.causal), cache is not None
+        return Places(steps, steps, causal=causal, cached=cached).for_a_pass()
 
     def _seen(
         self,
-        x: Tensor,
+        places: Places,
         k: Tensor,
         padding: Tensor | None,
         pairs: Tensor | None,
         cache: Cache | None = None,
     ) -> Tensor | None:
-        n_queries, n_keys = x.shape[1], k.shape[2]
+        n_queries, n_keys, device = places.of_queries.length, k.shape[2], k.device
+        by_position = self.causal == "positions" and not places.counted
+        if by_position:
+            earlier = places.offset() <= 0
+            pairs = earlier if pairs is None else pairs & earlier
         seen = who_sees_whom(
             padding,
             pairs,
             n_queries,
             n_keys,
-            x.device,
-            causal=self.causal,
+            device,
+            causal=bool(self.causal) and not by_position,
             window=self.window,
-            order=None if cache is None else cache.order(n_keys, x.device),
+            order=None if cache is None else cache.order(n_keys, device),
         )
-        sight = None if cache is None else cache.sight(n_queries, n_keys, x.device)
+        if cache is None or self.window is not None:  # the cache has the layer's window
+            return seen
+        sight = cache.sight(n_queries, n_keys, device)
         return seen if sight is None else sight if seen is None else seen & sight
 
     def _project(self, x: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, the first two behind the door `rotate`."""
         q, k, v = self._in_heads(x)
-        return *self._rotated(q, k, places or Places.of(x, causal=self.causal)), v
+        return *self._rotated(q, k, places or Places.of(x, causal=bool(self.causal))), v
 
     def _in_heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, (batch, heads, length, d_head) each."""

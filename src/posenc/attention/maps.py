@@ -25,6 +25,15 @@ def holds_floats(x: Tensor) -> bool:
     return x.is_floating_point() and x.element_size() > 1
 
 
+def check_plain(name: str, x: Tensor) -> None:
+    """Raise ValueError for a nested tensor, whose rows differ in length."""
+    if x.is_nested:
+        raise ValueError(
+            f"{name} must be a plain tensor, got a nested one; "
+            "torch.nested.to_padded_tensor(x, 0.0) pads it, and a mask says which tokens are real"
+        )
+
+
 def check_dtype(name: str, x: Tensor, layer: nn.Module) -> None:
     """Raise ValueError unless tokens are of a map's type, if it has one, or autocast converts."""
     wanted = weight_type(layer)

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
+from torch.jit._trace import is_tracing
 
 # torch of before 2.7 does not tell export from compilation
 _is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
@@ -55,5 +56,5 @@ def batched(x: Tensor) -> bool:
 
 
 def exporting() -> bool:
-    """Return whether `torch.export` traces the code, perhaps for every length at once."""
-    return _is_exporting()
+    """Return whether `torch.export`, for every length at once, or `torch.jit.trace` records."""
+    return _is_exporting() or is_tracing()

@@ -98,6 +98,14 @@ class Steps:
         position = self.positions.gather(1, last.clamp(min=0)).where(last >= 0, -1)
         return position + (self.length - 1 - last)
 
+    def highest(self) -> Tensor:
+        """Return the highest position up to each token, padded ones left out, (batch or 1, n)."""
+        if self.known is None:
+            return self.positions.detach().cummax(1).values
+        info = torch.finfo if self.positions.is_floating_point() else torch.iinfo
+        lowest = info(self.positions.dtype).min
+        return self.positions.detach().where(self.known, lowest).cummax(1).values
+
     def joined(self, new: "Steps") -> "Steps":
         """Return these tokens and new ones behind them as one sequence."""
         length = self.length + new.length
@@ -427,7 +435,7 @@ def look(name: str, positions: Tensor, single: bool) -> None:
         bad = positions[~positions.isfinite()]
         if len(bad):
             refuse(name, "must be finite", bad[0])
-    _checks.check_held(name, *(edge.item() for edge in positions.aminmax()))
+    _checks.check_held(name, *torch.stack(positions.aminmax()).tolist())
     one, next_one = positions[:, :-1], positions[:, 1:]
     joined = warn_of_joined(name, one, next_one)
     if single and not joined and (near := _checks.coarse(one, next_one)).any():
@@ -448,6 +456,29 @@ def warn_of_joined(name: str, one: Tensor, next_one: Tensor) -> bool:
     if joined.any():
         _checks.warn_of_equal(name, float(one[joined].abs().max()))
     return bool(joined.any())
+
+
+def warn_of_falling(steps: Steps, before: Callable[[], Tensor | None] | None = None) -> None:
+    """Warn where a given position is below that of an earlier token.
+
+    `before` returns the last position in a cache, (batch or 1, 1). Nothing is said of padded
+    tokens, of several numbers a token, and where numbers are not at hand.
+    """
+    given, kept = steps.given, None if before is None else before()
+    if given is None or given.ndim > 2 or not given.numel() or not can_look(given):
+        return
+    if steps.length == 1:  # in decoding, fewer calls are faster
+        falls = None if kept is None else given < kept
+    else:
+        highest = steps.highest()
+        falls = given < (highest if kept is None else highest.maximum(kept.to(highest)))
+    if falls is not None and (falls if steps.known is None else falls & steps.known).any():
+        _checks.warn(
+            f"{steps.name} fall, and a causal layer goes by the order of the sequence: a token "
+            "sees all that come before it there, also those that stand later. Sort the tokens, "
+            'make the layer with causal="positions", or say who sees whom: `pairs` of a layer, '
+            "`documents` of a language model"
+        )
 
 
 def as_tensor(name: str, given: Tensor | ArrayLike) -> Tensor:

@@ -25,7 +25,7 @@ from posenc import _checks
 from posenc.attention.axes import checked
 from posenc.attention.maps import holds_floats
 from posenc.attention.numerics import precise
-from posenc.attention.places import Places, Steps, refuse
+from posenc.attention.places import Places, Steps, can_look, refuse
 from posenc.attention.terms import Form, Term, numbers
 
 Mix = Tensor | Callable[[Tensor], Tensor]
@@ -346,13 +346,22 @@ class Position(nn.Module):
 
         It follows the module's device and dtype but is no part of its `state_dict`. A `wide` one,
         from which something is yet to be computed, stays in float32 where the module has a half
-        type.
+        type. What somebody writes into it, or puts in its place, takes its place from then on.
         """
         self._exact[name] = values, wide
         buffer = torch.as_tensor(values, dtype=torch.get_default_dtype())
         self.register_buffer(name, precise(buffer) if wide else buffer, persistent=False)
 
+    def _adopt(self) -> None:
+        """Take what somebody else has written into a constant for its values."""
+        for name, (values, wide) in self._exact.items():
+            buffer = getattr(self, name)
+            plain = type(buffer) is Tensor and can_look(buffer)
+            if plain and not torch.equal(buffer, torch.as_tensor(values).to(buffer)):
+                self._exact[name] = buffer.detach().cpu().double().numpy().copy(), wide
+
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Position":
+        self._adopt()
         super()._apply(fn, recurse)
         for name, (values, wide) in self._exact.items():
             buffer = getattr(self, name)
@@ -369,6 +378,7 @@ class Position(nn.Module):
         """
         if like.is_meta:
             return
+        self._adopt()
         for name, (values, wide) in self._exact.items():
             if getattr(self, name).is_meta or self._at_large:
                 like_this = precise(like) if wide else like
@@ -391,6 +401,18 @@ class Position(nn.Module):
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, max_length={self.max_length}"
+
+
+def made_of(name: str) -> Any:
+    """Return an attribute that the tables of an encoding were made of, so that it stays."""
+
+    def refuse_another(self: Position, _: object) -> None:
+        raise ValueError(
+            f"{name} must stay what {type(self).__name__} has made its tables of; make another "
+            "encoding with other options"
+        )
+
+    return property(lambda self: vars(self)[f"_{name}"], refuse_another)
 
 
 def leave_meta(module: nn.Module, incompatible_keys: object) -> None:  # noqa: ARG001

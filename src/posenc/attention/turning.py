@@ -14,6 +14,7 @@ from torch import Tensor
 from posenc import _checks
 from posenc.attention import words
 from posenc.attention.formula import wants_gradient
+from posenc.attention.maps import check_plain
 from posenc.attention.numerics import batched, exporting, in_transform, precise
 from posenc.attention.places import as_numbers, as_tensor, can_look, finest, look, refuse
 
@@ -58,8 +59,9 @@ def rope(
     Raises
     ------
     ValueError
-        If `x` is no floating tensor of two or more axes, a shape does not fit it, or `pairing` is
-        unknown; for positions and frequencies that `cos_sin` refuses.
+        If `x` is no floating tensor of two or more axes, a shape does not fit it, an odd d_head is
+        to turn whole, or `pairing` is unknown; for positions and frequencies that `cos_sin`
+        refuses.
 
     Notes
     -----
@@ -245,6 +247,7 @@ def _check_heads(x: Tensor) -> None:
     wanted = "must be a floating tensor (..., length, d_head)"
     if not isinstance(x, Tensor):
         refuse("x", wanted, type(x).__name__)
+    check_plain("x", x)
     if not x.is_floating_point():
         refuse("x", wanted, f"dtype {x.dtype}")
     if x.ndim < 2 or x.shape[-1] < 2:
@@ -254,6 +257,8 @@ def _check_heads(x: Tensor) -> None:
 def _check_pairs(omega: Tensor, x: Tensor) -> None:
     """Raise ValueError if a head has fewer pairs of dimensions than there are frequencies."""
     most = x.shape[-1] // 2
+    if len(omega) == most and x.shape[-1] % 2:
+        refuse("x", "must have an even d_head where all of it turns, in pairs", f"{x.shape[-1]}")
     if len(omega) > most:
         refuse("omega", f"must hold at most d_head // 2 = {most} frequencies", f"{len(omega)}")
 

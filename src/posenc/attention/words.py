@@ -4,9 +4,16 @@ Records and messages know one name for each thing. A word from another library o
 answered with it, where it means exactly the same.
 """
 
-from collections.abc import Iterable, Mapping
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import ParamSpec, TypeVar
 
 from posenc import _checks
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
 
 ENCODINGS = {
     "absolute": "sinusoidal' or 'learnable",
@@ -59,6 +66,22 @@ OPTIONS = {
     "rotary_pct": "share",
     "theta": "base",
 }
+ARGUMENTS = {  # of a layer's or a model's call; the first one that it has
+    **dict.fromkeys(("position_ids", "pos", "position"), ("positions", "times")),
+    **dict.fromkeys(("times", "timestamps", "time"), ("positions", "times")),
+    "positions": ("times",),
+    **dict.fromkeys(("attention_mask", "key_padding_mask"), ("padding", "mask")),
+    "src_key_padding_mask": ("padding", "mask"),
+    "attn_mask": ("pairs",),
+    **dict.fromkeys(("past_key_value", "past_key_values", "layer_past", "kv_cache"), ("cache",)),
+    "input_ids": ("tokens",),
+}
+NOTES = {
+    "attention_mask": "bool, True for a real token",
+    "key_padding_mask": "True for a real token, where PyTorch's marks a padded one",
+    "src_key_padding_mask": "True for a real token, where PyTorch's marks a padded one",
+    "attn_mask": "bool, True where a query looks at a key",
+}
 SCALINGS = {
     "default": "none",
     "dynamic": "dynamic_ntk",
@@ -81,6 +104,34 @@ def choice(argument: str, value: object, known: Iterable[str], words: Mapping[st
     if called is not None:
         raise ValueError(f"{argument} {value!r} has the name {called!r} here".replace('"', "'"))
     return _checks.choice(argument, value, known)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return what was perhaps meant, as the end of a message, or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def knows_its_arguments(method: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """Let a method say what an argument that it does not have is called here."""
+    known = list(inspect.signature(method).parameters)[1:]
+
+    @functools.wraps(method)
+    def checked(*args: _Given.args, **given: _Given.kwargs) -> _Made:
+        for name in given:
+            if name not in known:
+                raise TypeError(_no_argument(method.__qualname__, name, known))
+        return method(*args, **given)
+
+    return checked
+
+
+def _no_argument(method: str, name: str, known: list[str]) -> str:
+    """Return that a method has no such argument, what is meant perhaps, and which there are."""
+    called = next((one for one in ARGUMENTS.get(name, ()) if one in known), None)
+    said = nearest(name, known) if called is None else f"; {name} is {called} here"
+    said += f", {NOTES[name]}" if called and name in NOTES else ""
+    return f"{method} has no argument {name}{said}; it takes {', '.join(known)}"
 
 
 def here(word: object, known: Iterable[str], words: Mapping[str, str]) -> str | None:

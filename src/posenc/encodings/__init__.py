@@ -314,5 +314,7 @@ def _check_options(name: str, known: list[str], options: Iterable[str]) -> None:
         sizes = ["d_model", "n_heads", "max_length"]
         called = {option: words.here(option, known + sizes, words.OPTIONS) for option in unknown}
         hints = "".join(f"; {word} is {here} here" for word, here in called.items() if here)
+        for word in (one for one, here in called.items() if not here):
+            hints += words.nearest(word, known + sizes)
         takes = ", ".join(known) or "none"
         raise ValueError(f"options of {name!r} are: {takes}; got {', '.join(unknown)}{hints}")

@@ -1,9 +1,11 @@
 """Biases that depend on the distance between two tokens: T5's buckets and ALiBi's slopes."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
@@ -151,6 +153,12 @@ class ALiBi(Position):
     bias_max : float
         What stands for the 8 in the slopes, above 0: `alibi_bias_max` of MPT, whose models for
         long stories have 16.
+    slopes : sequence of n_heads numbers, optional
+        Slopes of your own in place of these, each at least 0; 0 is a head without a penalty.
+    heads : sequence of int, optional
+        Which heads a layer holds that is one part of several, as in tensor parallelism: of 8
+        heads the later half is `range(4, 8)`. Sizes and slopes are then those of all heads, and
+        the encoding is made for these alone, of the same width each.
 
     Notes
     -----
@@ -160,29 +168,72 @@ class ALiBi(Position):
     Raises
     ------
     ValueError
-        If a size is not a positive integer or `n_heads` does not divide `d_model`, or `bias_max`
-        is not above 0.
+        If a size is not a positive integer or `n_heads` does not divide `d_model`, `bias_max` is
+        not above 0, slopes are not one for each head, or a head is none of them.
 
     Examples
     --------
     >>> x = torch.zeros(1, 3, 8)
     >>> ALiBi(8, 2, 3).bias(x, x, x)[0].tolist()
     [[-0.0, -0.0625, -0.125], [-0.0625, -0.0, -0.0625], [-0.125, -0.0625, -0.0]]
+    >>> part = ALiBi(64, 8, 3, heads=range(4, 8))
+    >>> part.n_heads, part.d_model, bool((part.slopes == ALiBi(64, 8, 3).slopes[4:]).all())
+    (4, 32, True)
     """
 
     shared = True
     slopes: Tensor
 
     def __init__(
-        self, d_model: int, n_heads: int, max_length: int, *, bias_max: float = 8.0
+        self,
+        d_model: int,
+        n_heads: int,
+        max_length: int,
+        *,
+        bias_max: float = 8.0,
+        slopes: ArrayLike | None = None,
+        heads: Sequence[int] | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
         self.bias_max = _checks.positive("bias_max", bias_max)
-        self.register_exact("slopes", np.array(_slopes(n_heads, self.bias_max)), wide=True)
+        if slopes is None:
+            of_heads = np.array(_slopes(n_heads, self.bias_max))
+        else:
+            of_heads = _own_slopes(slopes, n_heads, self.bias_max)
+        if heads is not None:
+            of_heads = of_heads[_held(heads, n_heads)]
+            self.n_heads, self.d_model = len(of_heads), len(of_heads) * self.d_head
+        self.register_exact("slopes", of_heads, wide=True)
 
     @by_offset
     def bias(self, offset: Tensor) -> Tensor:
         return -self.slopes[:, None] * offset.abs().to(self.slopes.dtype)
+
+
+def _own_slopes(slopes: ArrayLike, n_heads: int, bias_max: float) -> NDArray[np.float64]:
+    """Return slopes that somebody chose, one for each head, or raise ValueError."""
+    if bias_max != 8:
+        raise ValueError(f"bias_max must be left out where slopes are given, got {bias_max!r}")
+    chosen = _checks.finite_array("slopes", slopes, ndim=1).astype(np.float64)
+    if len(chosen) != n_heads or (chosen < 0).any():
+        raise ValueError(
+            f"slopes must be n_heads = {n_heads} numbers of at least 0, got {chosen.tolist()}"
+        )
+    return chosen
+
+
+def _held(heads: Sequence[int], n_heads: int) -> list[int]:
+    """Return which of all heads a layer holds, or raise ValueError."""
+    try:
+        held = [_checks.count("heads", one) for one in heads]
+    except TypeError:
+        raise ValueError(f"heads must be a sequence such as range(4, 8), got {heads!r}") from None
+    if not held or max(held) >= n_heads or len({*held}) < len(held):
+        raise ValueError(
+            f"heads must be some of all n_heads = {n_heads}, from 0 to {n_heads - 1} and each "
+            f"once, got {heads!r}"
+        )
+    return held
 
 
 def _slopes(n_heads: int, bias_max: float) -> list[float]:

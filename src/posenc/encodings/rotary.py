@@ -10,6 +10,7 @@ from torch import Tensor
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.places import Steps, constants
+from posenc.attention.position import made_of
 from posenc.attention.turning import check_pairing, turn, turner, waves
 from posenc.encodings.stretching import Stretching
 
@@ -28,7 +29,7 @@ class Rotary(Position):
         As for `Position`; `share * d_model / n_heads` must be even. Any length is served, and any
         real positions; angles beyond `max_length` are computed on the spot.
     base : float
-        The frequencies are `base**(-2i / d)`, with d the dimensions of a head that turn; above 0.
+        The frequencies are `base**(-2i / d)`, with d the dimensions of a head that turn; 1 or more.
     pairing : {"interleaved", "half"}
         Pairs are dimensions (2i, 2i + 1), as in the paper, or (i, i + d / 2), as in GPT-NeoX and
         LLaMA.
@@ -95,6 +96,7 @@ class Rotary(Position):
 
     cos: Tensor
     sin: Tensor
+    omega = made_of("omega")
 
     @property
     def shared(self) -> bool:
@@ -131,7 +133,7 @@ class Rotary(Position):
             trained, self.max_length, scaling, factor, original_length, scaling_options
         )
         self.attention_factor = self.stretching.gain
-        self.omega = self._omega_for(self.max_length)
+        self._omega = self._omega_for(self.max_length)
         cos, sin = self._angles(self.max_length)
         self.register_exact("cos", cos, wide=True)
         self.register_exact("sin", sin, wide=True)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from posenc import _checks, frequencies, tables
 from posenc.attention.places import Steps, can_look, constants, refuse
+from posenc.attention.position import made_of
 from posenc.encodings.added import Added
 
 
@@ -14,12 +15,12 @@ class _Fixed(Added):
     """A table from `posenc.tables`, held in the module's dtype and device."""
 
     fixed: Tensor
-    omega: NDArray[np.float64] | None
+    omega = made_of("omega")
 
     def _keep(self, table: NDArray[np.floating], omega: NDArray[np.float64] | None = None) -> None:
         """Hold a table, and the frequencies of the waves that it consists of, if that is so."""
         self.register_exact("fixed", table)
-        self.omega = omega
+        self._omega = omega
 
     def table(self, length: int) -> Tensor:
         self.check_length(length)
@@ -44,7 +45,7 @@ class Sinusoidal(_Fixed):
         As for `Added`; `d_model` must be even. Longer inputs than `max_length` are served, by a
         table that is computed on the spot.
     base : float
-        Above 0; the slowest wave has about `2 pi base` positions.
+        At least 1; the slowest wave has about `2 pi base` positions.
 
     Notes
     -----
@@ -60,8 +61,6 @@ class Sinusoidal(_Fixed):
     >>> Sinusoidal(4, 2, 10).rows(2).tolist()[0]
     [0.0, 1.0, 0.0, 1.0]
     """
-
-    omega: NDArray[np.float64]
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class TransformerXL(Position):
     d_model, n_heads, max_length : int
         As for `Position`; `d_model` must be even. Any length is served.
     base : float
-        Of the frequencies `base**(-2i / d_model)`, above 0.
+        Of the frequencies `base**(-2i / d_model)`, at least 1.
 
     Attributes
     ----------

@@ -1,20 +1,32 @@
-"""The scores that an edition was made of are locked: a changed line is refused when it is read.
+"""All results are locked: a changed line of scores is refused when it is read, and a test asks all.
+
+    python -m posenc.experiments.digests                     # which files are not what was locked
+    python -m posenc.experiments.digests --lock peers.json   # what its command has made anew
 
 `edition.json` holds, for each file of scores in its folder, how many lines it had and a digest of
 them. A file may grow behind these lines, as new trainings are appended; what was there stays.
 Editions 2 and 3 and forecasting have such a file each, written by the command that it names.
+
+`lock.json` holds the same for every file that no edition locks, the editions among them, with the
+command that makes it and the commit that stored it.
 """
 
+import argparse
 import datetime
 import hashlib
 import json
+import subprocess
+import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from posenc import _files
 
 FILE = "edition.json"
+LOCK = "lock.json"
 COMMAND = "python -m posenc.experiments.classification.edition"
+LOCKING = "python -m posenc.experiments.digests --lock"
 
 
 def of_folder(folder: Path) -> dict[str, str]:
@@ -61,6 +73,71 @@ def check(path: Path, folder: Path) -> None:
         )
 
 
+def check_all(folder: Path) -> list[str]:
+    """Return what is wrong with the files of a folder of results, a sentence for each."""
+    whole, faults = locks(folder), []
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.json*")}
+    for name in sorted((there | whole.keys()) - {LOCK}):
+        try:
+            if name in whole:
+                _check_whole(folder / name, name, whole[name])
+            else:
+                _check_scores(folder / name, folder)
+        except ValueError as error:
+            faults.append(str(error))
+    return faults
+
+
+def locks(folder: Path) -> dict[str, dict[str, str]]:
+    """Return what is locked as a whole, by name: `digest`, `command` and `commit`."""
+    return json.loads(_files.text(folder / LOCK))
+
+
+def _check_whole(path: Path, name: str, lock: dict[str, str]) -> None:
+    there = digest(path) if path.is_file() else "no file"
+    if there != lock["digest"]:
+        raise ValueError(
+            f"{path} must hold what was locked ({lock['digest']}), got {there}. Take it back from "
+            f"version control; if `{lock['command']}` has made it anew, run {LOCKING} {name}"
+        )
+
+
+def _check_scores(path: Path, folder: Path) -> None:
+    """Raise ValueError unless an edition locks a file, which is as it was."""
+    own = path.parent if (path.parent / FILE).is_file() else folder
+    _, _, locked = _locked(own / FILE, (own / FILE).stat().st_mtime_ns)
+    if path.suffix != ".jsonl" or _name(path, own) not in locked:
+        name = path.relative_to(folder).as_posix()
+        raise ValueError(
+            f'{path} must be locked: write "{name}": {{"command": "what makes it"}} into '
+            f"{folder / LOCK}, and run {LOCKING} {name}"
+        )
+    check(path, own)
+
+
+def lock_again(names: Sequence[str], folder: Path) -> None:
+    """Lock files of a folder of results as they are now, and say at which commit."""
+    whole = locks(folder)
+    for name in names:
+        if name not in whole or not (folder / name).is_file():
+            known = ", ".join(whole)
+            raise ValueError(
+                f"--lock must name files that {folder / LOCK} has ({known}), got {name!r}"
+            )
+        whole[name] |= {"digest": digest(folder / name), "commit": _commit(folder)}
+    lines = (f"{json.dumps(name)}: {json.dumps(lock)}" for name, lock in sorted(whole.items()))
+    _files.replace(folder / LOCK, "{\n  " + ",\n  ".join(lines) + "\n}\n")
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit that is checked out, or that none is known."""
+    command = ["git", "-C", str(folder), "rev-parse", "--short=8", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "not known"
+
+
 @cache
 def _locked(edition: Path, _changed: int) -> tuple[str, str, dict[str, str]]:
     stored = json.loads(_files.text(edition))
@@ -75,3 +152,23 @@ def _name(path: Path, folder: Path) -> str:
 def _whole(path: Path) -> bytes:
     with _files.opened(path, unpack=False) as file:
         return file.read()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print which files are not what was locked; return how many, at most 1."""
+    parser = argparse.ArgumentParser(prog="python -m posenc.experiments.digests")
+    parser.add_argument("--folder", type=Path, default=Path("results"), help="the results")
+    parser.add_argument("--lock", nargs="+", metavar="FILE", default=(), help="lock these anew")
+    options = parser.parse_args(arguments)
+    try:
+        lock_again(options.lock, options.folder)
+        faults = check_all(options.folder)
+    except (ValueError, OSError) as error:
+        print(f"posenc.experiments.digests: {error}", file=sys.stderr)
+        return 2
+    print("\n".join(faults) or "all files are what was locked")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position, Term, check_mask, embedded
-from posenc.attention.places import Steps, given_steps
+from posenc.attention.places import Steps, given_steps, warn_of_falling
+from posenc.attention.words import knows_its_arguments
 from posenc.models.inputs import check_finite, check_type
 from posenc.models.layer import EncoderLayer, Layers
 from posenc.models.norms import NORMS, NoNorm
@@ -118,6 +119,7 @@ class Classifier(RandomPlaces):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
+    @knows_its_arguments
     def forward(
         self, x: Tensor, mask: Tensor | None = None, times: Tensor | ArrayLike | None = None
     ) -> Tensor:
@@ -196,6 +198,8 @@ class Classifier(RandomPlaces):
             times = torch.cat((first, (times + 1).expand(first.shape[0], -1)), 1)
             name += " (one later behind a class token)"
         steps = Steps(times.shape[1], times.device, given=times, name=name)
+        if self.causal:
+            warn_of_falling(Steps(steps.length, steps.device, given=times, known=mask, name=name))
         return Places(steps, steps, causal=self.causal)
 
     def _common_bias(self, x: Tensor, places: Places | None) -> Term | None:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from posenc.attention.maps import weight_type
+from posenc.attention.maps import check_plain, weight_type
 from posenc.attention.numerics import autocasts, in_transform
 
 
@@ -11,6 +11,7 @@ def check_type(x: Tensor, layer: nn.Module) -> None:
     """Raise ValueError unless `x` is a tensor of a map's type, or autocast converts it."""
     if not isinstance(x, Tensor):
         raise ValueError(f"x must be a torch.Tensor, got {type(x).__name__}; torch.as_tensor helps")
+    check_plain("x", x)
     dtype = weight_type(layer)
     if dtype is None and not x.is_floating_point():
         raise ValueError(f"x must hold floating-point numbers, got {x.dtype}; x.float() helps")

@@ -11,8 +11,16 @@ from posenc import _checks
 from posenc.attention import DOORS, Cache, Places, Position, embedded
 from posenc.attention.cache import all_or_none, check_cache
 from posenc.attention.core import head_sizes
+from posenc.attention.maps import check_plain
 from posenc.attention.masks import Masks, sort_masks
-from posenc.attention.places import Steps, can_look, check_countable, given_steps
+from posenc.attention.places import (
+    Steps,
+    can_look,
+    check_countable,
+    given_steps,
+    warn_of_falling,
+)
+from posenc.attention.words import knows_its_arguments
 from posenc.models.layer import AttentionOptions, EncoderLayer, Layers, attention_for_layers
 from posenc.models.norms import LayerNorm
 from posenc.models.packed import check_documents, counted, same_document
@@ -154,6 +162,7 @@ class LanguageModel(RandomPlaces):
         """The encoding that meets the tokens first."""
         return self.layers[0].attention.position
 
+    @knows_its_arguments
     def forward(
         self,
         tokens: Tensor,
@@ -244,6 +253,8 @@ class LanguageModel(RandomPlaces):
         """Return where the new tokens stand."""
         if positions is not None:
             steps = given_steps(positions, x, self.n_axes, padding)
+            if documents is None:
+                warn_of_falling(steps, None if caches is None else caches[0].last)
         else:
             check_countable(self.n_axes)
             steps = self._counted(x, caches, padding, documents)
@@ -274,6 +285,8 @@ class LanguageModel(RandomPlaces):
         return Steps(x.shape[1], x.device)
 
     def _check_tokens(self, tokens: Tensor) -> None:
+        if isinstance(tokens, Tensor):
+            check_plain("tokens", tokens)
         if not isinstance(tokens, Tensor) or tokens.ndim != 2:
             got = tuple(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
             raise ValueError(f"tokens must be a tensor of shape (batch, length), got {got}")

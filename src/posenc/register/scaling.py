@@ -71,6 +71,8 @@ def _agree(rope: Mapping[str, Any]) -> None:
 def try_out(base: float, turning: int, width: int, scaling: Mapping[str, Any] | None) -> None:
     """Raise ConfigError unless frequencies follow from these numbers, for short and long inputs."""
     if scaling is None:
+        if base < 1:  # frequencies would rise
+            raise ConfigError(f"rope_theta must be at least 1, got {base!r:.60}")
         return
     try:
         for length in (1, 1 + scaling.get("original_max_position_embeddings", 0)):

@@ -230,6 +230,9 @@ def stretch(omega, factor, length, slow=1, fast=4):
 
 
 # == todays-models: a small GPT ====================================================================
+from copy import deepcopy
+
+
 class GPT(PerToken):
     """Say at each token which comes next, and write."""
 
@@ -238,20 +241,21 @@ class GPT(PerToken):
         for layer in self.layers:
             layer.attention = Remembering(d_model, n_heads, position)
 
+    def count_from(self, place):
+        """Say to every layer where the next words begin, as each may have its own clocks."""
+        for holder in (self, *(layer.attention for layer in self.layers)):
+            holder.position.start = place
+
     def write(self, words, n_new, temperature=0.5):
         """Go on from some words; a low temperature prefers the likeliest word."""
-        for layer in self.layers:
+        writer, new = deepcopy(self), words  # what a copy keeps is gone when it has written
+        for layer in writer.layers:
             layer.attention.kept = []
-        new = words
         with torch.no_grad():
             for _ in range(n_new):
-                scores = self(new)[:, -1] / temperature
-                self.position.start += new.shape[1]
-                new = torch.multinomial(scores.softmax(-1), 1)
+                writer.count_from(words.shape[1] - new.shape[1])
+                new = (writer(new)[:, -1] / temperature).softmax(-1).multinomial(1)
                 words = torch.cat([words, new], dim=1)
-        self.position.start = 0
-        for layer in self.layers:
-            layer.attention.kept = None
         return words
 
 

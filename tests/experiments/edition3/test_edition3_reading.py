@@ -298,6 +298,17 @@ def test_a_failed_training_counts_as_a_guess_and_is_never_chosen(cell):
     assert [a.failed for a in reading.question(question, found).answers] == [1, 0]
 
 
+@pytest.mark.parametrize("name", TEN)
+def test_a_failed_training_of_any_that_might_be_chosen_counts(name):
+    one = QUESTIONS["choice"]
+    found = trainings(one, lambda *_: 0.0)
+    for r in (1, 2):
+        found[one.datasets[0], name, 2, r] = Scored(0.5, (-math.inf, -math.inf), failed=True)
+    family = reading.question(one, found)
+    assert [answer.failed for answer in family.answers] == [2, 2]
+    assert all(line.endswith("; 2 failed") for line in reading._lines("choice", family))
+
+
 def test_scores_are_locked_by_their_digests(cell, tmp_path, capsys):
     path = tmp_path / "RacketSports.jsonl"
     lines = [records.line(record(cell("erpe", r=r), 0.6)) for r in (1, 2)]

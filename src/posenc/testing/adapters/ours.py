@@ -15,7 +15,7 @@ class OwnAdapter(Adapter):
 
     def __init__(self, module: SelfAttention | LanguageModel) -> None:
         self.attention = self._first(module)
-        words = ["positions", "padding"] + ["cache"] * self.attention.causal
+        words = ["positions", "padding"] + ["cache"] * bool(self.attention.causal)
         is_model = isinstance(module, LanguageModel)
         super().__init__(
             module,
