@@ -229,46 +229,29 @@ def test_a_number_that_a_teacher_writes_is_taken(tmp_path):
     assert journalled(tmp_path, text, edited) == ["0007,6", "1234568,6"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (",6,13,", ",502,13,", "'by checks' is '502', and marking gave '6'"),
-        (",6,13,", ",6,1300,", "'of' is '1300', and marking gave '13'"),
-        (
-            "1234567/a,1234567,",
-            "1234567/a,=cmd|' /C calc'!A0,",
-            "is no student number; it was '1234567'",
-        ),
-        ("01_raw_indices", "=1+1", "'assignment' is '=1+1', and marking gave '01_raw_indices'"),
-        (".md", ".mp", "the journal knows no page"),
-    ],
-)
-def test_what_marking_has_settled_is_not_changed_by_the_way(tmp_path, old, new, said):
-    text = marks_of("1234567/a")
-    assert old in text
-    with pytest.raises(ValueError, match=re.escape(said)):
-        journalled(tmp_path, text, text.replace(old, new))
+NUMBER = "/a,1234567,"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("read", "old", "new", "said"),
     [
-        (",6,13,", ",502,13,", "by checks must be a number from 0 to 13, got '502'"),
-        (",6,13,", ",,13,", "by checks must be a number from 0 to 13, got ''"),
-        (
-            "/a,1234567,",
-            "/a,1.23457E+11,",
-            "'1.23457E+11' is no student number; where a spreadsheet",
-        ),
-        ("/a,1234567,", "/a,-2+3,", "'-2+3' is no student number"),
-        ("01_raw_indices", "=1+1", "there is no assignment '=1+1'"),
+        (journalled, ",6,13,", ",502,13,", "'by checks' is '502', and marking gave '6'"),
+        (journalled, ",6,13,", ",6,1300,", "'of' is '1300', and marking gave '13'"),
+        (journalled, NUMBER, "/a,=cmd|' /C calc'!A0,", "is no student number; it was '1234567'"),
+        (journalled, "01_raw_indices", "=1+1", "is '=1+1', and marking gave '01_raw_indices'"),
+        (journalled, ".md", ".mp", "the journal knows no page"),
+        (graded, ",6,13,", ",502,13,", "by checks must be a number from 0 to 13, got '502'"),
+        (graded, ",6,13,", ",,13,", "by checks must be a number from 0 to 13, got ''"),
+        (graded, NUMBER, "/a,1.23457E+11,", "'1.23457E+11' is no student number; where a"),
+        (graded, NUMBER, "/a,-2+3,", "'-2+3' is no student number"),
+        (graded, "01_raw_indices", "=1+1", "there is no assignment '=1+1'"),
     ],
 )
-def test_what_cannot_be_is_refused_without_a_journal_too(tmp_path, old, new, said):
+def test_what_marking_has_settled_is_not_changed_by_the_way(tmp_path, read, old, new, said):
     text = marks_of("1234567/a")
     assert old in text
     with pytest.raises(ValueError, match=re.escape(said)):
-        graded(tmp_path, text.replace(old, new))
+        read(tmp_path, *([text] if read is journalled else []), text.replace(old, new))
 
 
 def test_one_student_stays_one_whatever_stands_around_the_number(tmp_path):
