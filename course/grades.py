@@ -3,49 +3,110 @@
     make grades MARKS=course/dist/marks/marks.csv      # the same as
     python -m course.grades course/dist/marks/marks.csv [--out grades.csv]
 
-Write the points that you gave by hand into the column `by hand` of the marks, or of a copy of them.
-The grades have a row for each student, by number, and a column for each assignment. In Moodle:
-Grades, Import, CSV file; map `ID number` to *ID number* and each assignment to its grade item.
+Write the points that you gave by hand into the column `by hand` of the marks, or of a copy of them
+in the same folder. A spreadsheet reads student numbers as numbers, and drops their zeros: what it
+did to them is undone by the journal of the marks, which lies beside them. The grades have a row for
+each student, by number, and a column for each assignment. In Moodle: Grades, Import, CSV file; map
+`ID number` to *ID number* and each assignment to its grade item.
 """
 
 import argparse
 import csv
 import io
+import math
 import sys
 from collections import Counter
 from pathlib import Path
 
 from course import build, students
 
-NEEDED = ("submission", "student number", "assignment", "by checks", "by hand", "by hand, at most")
+NEEDED = (
+    *("submission", "student number", "assignment", "by checks", "of"),
+    *("by hand", "by hand, at most", "page"),
+)
+OURS = ("assignment", "by checks", "of", "by hand, at most")  # what marking has settled
+KEPT = "journal/marks.csv"  # the table as it was written, beside the marks
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table of marks.
+    """Return the rows of a table of marks, with student numbers as they were before a spreadsheet.
 
     Raises
     ------
     ValueError
-        Where it is no such table.
+        Where it is no such table, or differs from the journal in what marking has settled.
     """
+    rows = _rows(path)
+    kept = path.parent / KEPT
+    if kept.is_file() and rows:
+        before = {row["page"]: row for row in _rows(kept)}
+        rows = [_restored(row, before.get(row["page"])) for row in rows]
+    return rows
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
     first = text.partition("\n")[0]
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
+    table = csv.DictReader(
+        io.StringIO(text), delimiter=max(",;\t", key=first.count), restval="", restkey="more"
+    )
+    rows = [
+        {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
+        for row in table
+        if row.pop("more", True)
+    ]
     if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
-    return rows
+    return [row for row in rows if any(row.values())]
+
+
+def _restored(row: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:
+    """Return a row with what the journal says of it; only points and numbers may be a teacher's."""
+    if before is None:
+        raise ValueError(
+            f"the journal knows no page {row['page']!r} (of {row['submission']!r}); "
+            "keep the column `page` as it was"
+        )
+    for name in OURS:
+        if row[name] not in forms(before[name]):
+            raise ValueError(
+                f"{before['submission']}: {name!r} is {row[name]!r}, and marking gave "
+                f"{before[name]!r}; points of yours belong into `by hand`"
+            )
+    number, old = row["student number"], before["student number"]
+    number = old if number.upper() in forms(old) else number
+    if number and not students.NUMBER.fullmatch(number):
+        raise ValueError(
+            f"{before['submission']}: {number!r} is no student number"
+            + (f"; it was {old!r} before somebody, or a spreadsheet, changed it" if old else "")
+        )
+    return row | {name: before[name] for name in ("submission", *OURS)} | {"student number": number}
+
+
+def forms(text: str) -> set[str]:
+    """Return what a spreadsheet may show in place of a text that it takes for a number."""
+    try:
+        value = float(text)
+    except ValueError:
+        return {text, text.upper()}
+    if not math.isfinite(value):
+        return {text, text.upper()}
+    plain = f"{value:.0f}" if len(text) > 15 or not text.isdigit() else str(int(text))
+    scientific = {f"{value:.{digits}E}" for digits in range(15)}
+    shown = {text, plain, f"{plain[:15]:0<{len(plain)}}", f"{value:g}", f"{value:.1f}"} | scientific
+    return shown | {one.replace(".", ",") for one in shown}
 
 
 def by_hand(path: Path) -> dict[str, dict[str, str]]:
     """Return submission -> what a teacher may have written into a table of marks."""
     found = {}
     for row in read(path):
-        number, hand = ((row[name] or "").strip() for name in ("student number", "by hand"))
+        number = row["student number"]
         number = number if students.NUMBER.fullmatch(number) else ""
-        found[row["submission"]] = {"student number": number, "by hand": hand}
+        found[row["submission"]] = {"student number": number, "by hand": row["by hand"]}
     return found
 
 
@@ -55,18 +116,22 @@ def points(row: dict[str, str]) -> float:
     Raises
     ------
     ValueError
-        Where what stands in the column `by hand` is no number, or too large.
+        Where what stands in a column of points is no number, or too large.
     """
-    most, said = float(row["by hand, at most"]), row["by hand"].strip()
+    most = _number(row, "by hand, at most", math.inf)
+    return _number(row, "by checks", _number(row, "of", math.inf)) + _number(row, "by hand", most)
+
+
+def _number(row: dict[str, str], name: str, most: float) -> float:
+    said = row[name]
     try:
-        hand = float(said.replace(",", ".") or 0)
+        value = float(said.replace(",", ".") or (0 if name == "by hand" else "none"))
     except ValueError:
-        hand = -1.0
-    if not 0 <= hand <= most:
-        raise ValueError(
-            f"{row['submission']}: by hand must be a number from 0 to {most:g}, got {said!r}"
-        )
-    return float(row["by checks"]) + hand
+        value = math.nan
+    if not 0 <= value <= most:
+        upto = f" from 0 to {most:g}" if math.isfinite(most) else ""
+        raise ValueError(f"{row['submission']}: {name} must be a number{upto}, got {said!r}")
+    return value
 
 
 def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
@@ -75,13 +140,17 @@ def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
     Raises
     ------
     ValueError
-        Where a student handed in an assignment twice, or points by hand are none.
+        Where a student handed in an assignment twice, or a number or points are none.
     """
     marked = [row for row in rows if row["assignment"]]
+    titles = {source.name: source.head["title"] for source in build.sources()}
+    for row in marked:
+        _must_be_known(row, titles)
     named = [(row["submission"], row["assignment"], row["student number"]) for row in marked]
     if both := students.twice(named):
         raise ValueError(f"{'; '.join(both)}; remove one row of each two")
-    titles = {source.name: source.head["title"] for source in build.sources()}
+    if alike := _alike({number for *_, number in named if number}):
+        raise ValueError(f"{alike}; a spreadsheet may have dropped zeros")
     kinds = sorted({row["assignment"] for row in marked})
     found: dict[str, dict[str, float]] = {}
     for row in marked:
@@ -89,10 +158,31 @@ def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
             found.setdefault(row["student number"], {})[row["assignment"]] = points(row)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["ID number", *(titles.get(kind, kind) for kind in kinds)])
+    writer.writerow(["ID number", *(titles[kind] for kind in kinds)])
     for number, got in sorted(found.items()):
         writer.writerow([number, *(f"{got[kind]:g}" if kind in got else "" for kind in kinds)])
     return text.getvalue(), _notes(rows)
+
+
+def _must_be_known(row: dict[str, str], titles: dict[str, str]) -> None:
+    """Let nothing out that is no name of ours and no number: a spreadsheet may run it."""
+    number = row["student number"]
+    if row["assignment"] not in titles:
+        raise ValueError(f"{row['submission']}: there is no assignment {row['assignment']!r}")
+    if number and not students.NUMBER.fullmatch(number):
+        raise ValueError(
+            f"{row['submission']}: {number!r} is no student number; where a spreadsheet made it of "
+            "one, format that column as text"
+        )
+
+
+def _alike(numbers: set[str]) -> str:
+    """Say which two numbers differ in leading zeros only, which no two students' do."""
+    first: dict[str, str] = {}
+    for number in sorted(numbers):
+        if (other := first.setdefault(number.lstrip("0"), number)) != number:
+            return f"{other} and {number} differ in leading zeros only"
+    return ""
 
 
 def _notes(rows: list[dict[str, str]]) -> list[str]:
@@ -112,7 +202,7 @@ def _notes(rows: list[dict[str, str]]) -> list[str]:
     found += [
         f"{row['submission']} has answers to read, and no points by hand yet"
         for row in rows
-        if row.get("to read") and not row["by hand"].strip()
+        if row.get("to read") and not row["by hand"]
     ]
     return found
 
@@ -126,6 +216,10 @@ def main() -> None:
     out = options.out or options.marks.with_name("grades.csv")
     try:
         text, notes = grades(read(options.marks))
+        if not (options.marks.parent / KEPT).is_file():
+            notes.append(
+                f"{options.marks.name} was compared with nothing, as no journal lies by it"
+            )
     except ValueError as error:
         sys.exit(f"No grades were written: {error}.")
     build.write(out, text)

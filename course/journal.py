@@ -183,6 +183,7 @@ class Journal:
         """Write the table."""
         self.ours = [*self.ours[-1:], _digest(text.encode())]
         write(self.records / "table.txt", " ".join(self.ours))
+        write(self.out / grades.KEPT, text)
         write(self.table, text)
 
 

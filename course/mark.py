@@ -326,6 +326,7 @@ def mark(path: Path, seed: str, prepared: dict[str, tuple], name: str) -> Mark:
 
 def _mark(data: bytes, seed: str, prepared: dict[str, tuple], name: str) -> Mark:
     assignment, cells = read(data)
+    assignment = assignment if assignment in prepared else _titled(cells)
     if assignment not in prepared:
         raise Refused(
             "the notebook does not say which assignment it is; start from the student notebook "
@@ -352,6 +353,13 @@ def _mark(data: bytes, seed: str, prepared: dict[str, tuple], name: str) -> Mark
         if question not in found.answers
     ]
     return found
+
+
+def _titled(cells: list[dict]) -> str:
+    """Return the assignment whose title stands alone in the cells, "" where none or several do."""
+    lines = {line.strip() for c in cells if c["kind"] != "code" for line in c["text"].splitlines()}
+    here = [source.name for source in build.sources() if f"# {source.head['title']}" in lines]
+    return here[0] if len(here) == 1 else ""
 
 
 def _follow(

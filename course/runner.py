@@ -12,10 +12,12 @@ import json
 import os
 import signal
 import sys
+import types
 from time import monotonic
 
 MOST_TEXT, MOST_NUMBERS = 10_000, 400_000
 SETS = set, frozenset
+STUB = "raise NotImplementedError('write this part')"  # as the student edition has it
 
 
 def encode(value):
@@ -133,6 +135,37 @@ class Shell(Nothing):
         return Output()
 
 
+class Bar(Nothing):
+    """Stand for a progress bar of tqdm: hand on what it is given, and show nothing."""
+
+    write = pandas = staticmethod(lambda *_, **__: None)
+
+    def __init__(self, iterable=(), *_, **__):
+        self.iterable = iterable
+
+    def __iter__(self):
+        return iter(self.iterable)
+
+    def __len__(self):
+        return len(self.iterable)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+def take_the_place_of_tqdm():
+    """Make all of tqdm's modules show nothing, whether it is installed here or not."""
+    for name in ("tqdm", "tqdm.notebook", "tqdm.auto", "tqdm.autonotebook", "tqdm.std"):
+        module = sys.modules[name] = types.ModuleType(name)
+        module.tqdm = module.tqdm_notebook = Bar
+        module.trange = module.tnrange = lambda *numbers, **_: Bar(range(*numbers))
+        if parent := name.rpartition(".")[0]:
+            setattr(sys.modules[parent], name.rpartition(".")[2], module)
+
+
 def take_the_place_of_ipython(names, cells):
     """Give cells what they find in a notebook: `display` and `get_ipython`."""
     shell = Shell(names)
@@ -201,6 +234,20 @@ def run_statements(tree, name, names):
     return lacking
 
 
+def is_stub(node):
+    """Say whether nothing was written into a function of ours yet, or a method of a class."""
+    parts = getattr(node, "body", [])
+    if isinstance(node, ast.ClassDef):
+        return any(map(is_stub, parts))
+    return isinstance(node, ast.FunctionDef) and ast.unparse(parts[-1]) == STUB
+
+
+def without_stubs(tree, names):
+    """Return a cell without stubs of what a cell above has written, which they would replace."""
+    body = [node for node in tree.body if not (is_stub(node) and node.name in names)]
+    return ast.Module(body, tree.type_ignores)
+
+
 def run_cells(request, names, say):
     """Run the cells in order, each error kept to its cell."""
     asked, together = set(request["asked"]), request["cell_seconds"]
@@ -209,7 +256,7 @@ def run_cells(request, names, say):
         budget, defined = Budget(min(request["seconds"], max(together, 1))), set()
         try:
             with budget:
-                tree = parsed(source)
+                tree = without_stubs(parsed(source), names)
                 defined = {getattr(node, "name", None) for node in tree.body} & asked
                 for error in run_statements(tree, f"cell {number}", names):
                     say(cell=number, error=told(error), late=False)
@@ -258,6 +305,7 @@ def main():
     names = {"__name__": "__main__"}
     say(begin="start")
     take_the_place_of_ipython(names, request["cells"])
+    take_the_place_of_tqdm()
     run_cells(request, names, say)
     call_functions(request, names, say)
     say(begin="end")

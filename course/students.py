@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 IN_NAME = re.compile(r"(?<!\d)(?!20\d\d[01]\d[0-3]\d(?!\d))\d{5,12}(?!\d)(?!_assignsubmission)")
-NUMBER = re.compile(r"[\w.-]{1,40}")
+NUMBER = re.compile(r"\w[\w.-]{0,39}")  # no spreadsheet takes it for a formula
 COLUMNS = ("submission", "number")
 
 
@@ -48,7 +48,8 @@ def read(path: Path) -> dict[str, str]:
         if not name or not NUMBER.fullmatch(number):
             raise ValueError(
                 f"{path.name}, line {line}: a number must have letters, digits, dots and dashes "
-                f"only, and stand beside a submission; got {number!r} for {name!r}"
+                "only, begin with one of the first two, and stand beside a submission; "
+                f"got {number!r} for {name!r}"
             )
         if found.setdefault(name.casefold(), number) != number:
             raise ValueError(

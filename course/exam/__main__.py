@@ -5,11 +5,12 @@
     python -m course.exam --bank     # all questions for Moodle, those with numbers in ten copies
 
 The exam is drawn from the teacher's secret seed, the one that marking has, and from its name:
-another name gives other questions and other numbers. In the folder lie `paper.html` and
-`answers.html`, to be printed from a browser, and `moodle.xml`.
+another name gives other questions and other numbers, and has a folder of its own. There lie
+`paper.html` and `answers.html`, to be printed from a browser, and `moodle.xml`.
 """
 
 import argparse
+import hashlib
 import re
 import shutil
 import sys
@@ -21,6 +22,15 @@ from course.mark import SEED, SEED_FILE, read_seed
 
 MATHJAX = Path(__file__).parents[2] / "book" / "_assets" / "mathjax"
 COPIES = 10
+BANK = "bank"  # the folder of all questions
+
+
+def folder_of(name: str) -> str:
+    """Return the name of an exam's folder, another one for each exam."""
+    plain = re.sub(r"[^\w-]+", "-", name).strip("-").lower()[:50]
+    if plain == name and plain != BANK:
+        return plain
+    return f"{plain}.{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def write(exam: draw.Exam, folder: Path) -> None:
@@ -43,20 +53,30 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="default: course/dist/exam/<name>")
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
     options = parser.parse_args()
-    if not (slug := re.sub(r"[^\w-]+", "-", options.name).strip("-").lower()):
-        sys.exit(f"--name must have a letter or a digit, got {options.name!r}")
+    if not options.name.isprintable() or not re.search(r"[^\W_]", options.name):
+        sys.exit(
+            "--name must be one line with a letter or a digit, and without control characters; "
+            f"got {options.name!r}"
+        )
     seed = read_seed(options.seed_file)
-    folder = options.out or build.DIST / "exam" / ("bank" if options.bank else slug)
+    folder = BANK if options.bank else folder_of(options.name)
+    try:
+        draw_into(options.out or build.DIST / "exam" / folder, seed, options)
+    except ValueError as error:
+        sys.exit(f"No exam was drawn: {error}.")
+    except OSError as error:
+        sys.exit(f"Nothing can be written to {error.filename} ({error.strerror}); see --out.")
+
+
+def draw_into(folder: Path, seed: str, options: argparse.Namespace) -> None:
+    """Write what is asked for into a folder, and say what lies there."""
     if options.bank:
         questions = list(draw.all_questions(seed, COPIES))
         path = build.write(folder / "moodle.xml", moodle.bank(questions))
         print(f"{len(questions)} questions in {path}")
         return
     chapters = [one for one in options.chapters.split(",") if one]
-    try:
-        exam = draw.draw(seed, options.name, chapters, options.choices, options.numbers)
-    except ValueError as error:
-        sys.exit(f"No exam was drawn: {error}.")
+    exam = draw.draw(seed, options.name, chapters, options.choices, options.numbers)
     write(exam, folder)
     print(f"{exam.points} points. Print {folder / 'paper.html'} from a browser; ", end="")
     print("the answers lie beside it.")

@@ -11,7 +11,15 @@ ROOM = "The Positional Encoding Book"
 
 
 def bank(questions: Iterable[Choice | Number], room: str = ROOM) -> str:
-    """Return a file of questions; each chapter becomes a category below `room`."""
+    """Return a file of questions; each chapter becomes a category below `room`.
+
+    Raises
+    ------
+    ValueError
+        Where `room` holds a control character, which no XML may hold.
+    """
+    if not room.isprintable():
+        raise ValueError(f"room must be one line without control characters, got {room!r}")
     quiz, chapter = xml.Element("quiz"), ""
     for one in sorted(questions, key=lambda one: one.chapter):
         if one.chapter != chapter:

@@ -375,7 +375,10 @@ def test_the_command_writes_the_whole_bank(tmp_path, monkeypatch, capsys):
     ("given", "message"),
     [
         (["--chapters", "rotery"], r"No exam was drawn: .*not on \['rotery'\]"),
-        (["--name", "?"], "must have a letter or a digit"),
+        (["--name", "?"], "must be one line with a letter or a digit"),
+        (["--name", "July\a2027"], r"without control characters; got 'July\\x072027'"),
+        (["--name", "July\n2027"], "must be one line"),
+        (["--out", "/dev/null/exam"], "Nothing can be written to /dev/null/exam.*see --out"),
     ],
 )
 def test_the_command_ends_with_a_sentence(monkeypatch, tmp_path, given, message):
@@ -383,6 +386,19 @@ def test_the_command_ends_with_a_sentence(monkeypatch, tmp_path, given, message)
     monkeypatch.setattr(sys, "argv", ["exam", "--out", str(tmp_path), *given])
     with pytest.raises(SystemExit, match=message):
         command.main()
+
+
+def test_each_name_has_a_folder_of_its_own_however_long():
+    names = ["July 2027", "july-2027", "July-2027", "july 2027", "bank", "Prüfung", "x" * 999]
+    folders = {command.folder_of(name) for name in names}
+    assert len({folder.casefold() for folder in folders} | {"bank"}) == len(names) + 1
+    assert "july-2027" in folders
+    assert max(map(len, folders)) < 100
+
+
+def test_no_control_character_gets_into_xml():
+    with pytest.raises(ValueError, match=r"room must be one line .*, got 'Book\\x07'"):
+        moodle.bank([], "Book\a")
 
 
 def test_the_command_needs_the_secret_seed(monkeypatch, tmp_path):

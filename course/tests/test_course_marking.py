@@ -1,6 +1,7 @@
 """Marks: right for honest submissions, and right or a clear refusal for hostile ones."""
 
 import array
+import ast
 import csv
 import dataclasses
 import itertools
@@ -8,6 +9,7 @@ import json
 import os
 import resource
 import socket
+import subprocess
 import sys
 import time
 from decimal import Decimal
@@ -915,6 +917,81 @@ def test_a_picture_in_an_answer_does_not_push_the_rest_out(marked):
         if cell.source == build.EMPTY:
             cell.source = f"![x](data:image/png;base64,{'iVBORw0K' * 10_000}) It drowns."
     assert "It drowns." in mark._page(marked(notebook))
+
+
+def ran(*sources: str) -> list[dict]:
+    """Return what the runner says of cells of ours and of `f(3)`; that needs no sandbox."""
+    call = {"id": "check", "name": "f", "cases": [[3]]}
+    request = {"cells": list(enumerate(sources, 1)), "calls": [call], "asked": ["f"]}
+    request |= {"seconds": 60, "cell_seconds": 60, "too_late": ""}
+    command, asked = [sys.executable, runner.__file__], json.dumps(request)
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+STUB_OF_F = (
+    'def f(n):\n    """Return n squared."""\n    raise NotImplementedError("write this part")'
+)
+
+
+def test_an_answer_above_its_untouched_stub_counts():
+    lines = ran("def f(n): return n * n", STUB_OF_F)
+    assert {"call": "check", "case": 0, "value": 9} in lines
+    assert [line["cell"] for line in lines if "defines" in line] == [1], "it stands there once"
+    assert "NotImplementedError" in ran(STUB_OF_F)[-2]["error"]
+    changed = STUB_OF_F.replace("raise NotImplementedError", "return 5 or print")
+    assert {"call": "check", "case": 0, "value": 5} in ran("def f(n): return n * n", changed)
+
+
+def test_the_stub_that_the_runner_knows_is_that_of_the_student_edition():
+    (stub,) = ast.parse(build.CUT.sub(build.STUB, "# BEGIN SOLUTION\n1\n# END SOLUTION")).body
+    assert ast.unparse(stub) == runner.STUB
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from tqdm.notebook import tqdm",
+        "from tqdm import tqdm",
+        "import tqdm.auto\ntqdm = tqdm.auto.tqdm",
+        "from tqdm import tqdm_notebook as tqdm, trange",
+    ],
+)
+def test_a_progress_bar_costs_nothing(line):
+    bar = "    with tqdm(total=n) as bar: bar.update(1); tqdm.write('half')"
+    assert {"call": "check", "case": 0, "value": 3} in ran(
+        f"{line}\ndef f(n):\n{bar}\n    return sum(1 for _ in tqdm(range(n), desc='steps'))"
+    )
+
+
+def test_a_notebook_without_metadata_is_known_by_its_title():
+    def cells(*titles):
+        return [{"kind": "markdown", "text": f"intro\n# {title}\nmore"} for title in titles]
+
+    first, fifth = (SOURCES[name].head["title"] for name in (FIRST, FIFTH))
+    assert mark._titled(cells(first)) == FIRST
+    assert mark._titled(cells(first, fifth)) == mark._titled(cells("My notes")) == ""
+    assert mark._titled([{"kind": "code", "text": f"# {first}"}]) == ""
+
+
+@needs_sandbox
+def test_a_notebook_without_metadata_is_marked(marked):
+    notebook = submission()
+    notebook.metadata = {}
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata, cell.id = {}, f"x{number}"
+    assert total(marked(notebook)) == FULL
+
+
+@needs_sandbox
+def test_answers_in_new_cells_above_the_stubs_get_their_points(marked):
+    notebook = submission("student")
+    answers = [cell for cell in submission().cells if cell.source.startswith("def ")]
+    notebook.cells[1:1] = answers
+    for number, cell in enumerate(answers):
+        cell.id, cell.metadata = f"mine{number}", {}
+    found = marked(notebook)
+    assert total(found) == FULL, found.lines
 
 
 def test_one_number_in_brackets_is_that_number():

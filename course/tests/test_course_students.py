@@ -1,10 +1,12 @@
 """Student numbers of submissions, and grades for a learning platform."""
 
 import csv
+import io
+import re
 import sys
 
 import pytest
-from course import grades, mark, students
+from course import grades, journal, mark, students
 
 MOODLE = "Ada Lovelace_1234567_assignsubmission_file"
 
@@ -165,3 +167,102 @@ def test_one_of_another_assignment_is_named(tmp_path):
     assert [row["remarks"] for row in csv.DictReader(text.splitlines())] == [""] * 4 + [mark.OTHER]
     _, notes = graded(tmp_path, text)
     assert "e is of 01_raw_indices, unlike most" in " ".join(notes)
+
+
+# --- what a spreadsheet does to a table
+
+
+def saved_by_a_spreadsheet(text: str, decimal: str = ".") -> str:
+    """Return a table as a spreadsheet saves it: what looks like a number has become one.
+
+    It keeps fifteen digits, and writes numbers of more than eleven with six of them. No spreadsheet
+    runs here; these are the rules of the usual ones for a column of the format "General".
+    """
+
+    def seen(cell: str) -> str:
+        try:
+            value = float(cell)
+        except ValueError:
+            return cell
+        shown = f"{value:.5E}" if value >= 1e11 else f"{value:g}" if value % 1 else f"{value:.0f}"
+        return shown.replace(".", decimal)
+
+    table = io.StringIO()
+    separator = ";" if decimal == "," else ","
+    csv.writer(table, delimiter=separator).writerows(
+        [[seen(cell) for cell in row] for row in csv.reader(text.splitlines())]
+    )
+    return "\ufeff" + table.getvalue()
+
+
+def journalled(tmp_path, text, edited):
+    """Return the grades of an edited table beside the journal of the one that marking wrote."""
+    (tmp_path / grades.KEPT).parent.mkdir()
+    (tmp_path / grades.KEPT).write_text(text, encoding="utf-8")
+    return graded(tmp_path, edited)[0].splitlines()[1:]
+
+
+LONG = "123456789012"
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_numbers_come_back_from_a_spreadsheet_as_they_were(tmp_path, decimal):
+    text = marks_of("0012345/a", f"{LONG}/b", "1234567/c")
+    edited = saved_by_a_spreadsheet(with_hand(text, "2.5", "1", "0.25"), decimal)
+    assert ";12345;" in edited or (",12345," in edited and ",1.23457E+11," in edited)
+    assert journalled(tmp_path, text, edited) == ["0012345,8.5", "1234567,6.25", f"{LONG},7"]
+
+
+def test_points_in_a_table_that_a_spreadsheet_saved_stay_when_marking_goes_on(tmp_path):
+    text = marks_of("0012345/a", "0012345/0012346")
+    journal.Journal(tmp_path / "marks", tmp_path).tabulate(text)
+    edited = saved_by_a_spreadsheet(with_hand(text, "2.5", "1"))
+    (tmp_path / "marks" / "marks.csv").write_text(edited, encoding="utf-8")
+    again = journal.Journal(tmp_path / "marks", tmp_path)
+    assert again.hand["0012345/a"] == {"student number": "0012345", "by hand": "2.5"}
+    assert again.said.endswith("; its points by hand stand in the new one too.")
+
+
+def test_a_number_that_a_teacher_writes_is_taken(tmp_path):
+    text = marks_of("1234567/a", "bo")
+    edited = text.replace("1234567/a,1234567", "1234567/a,1234568").replace("bo,,", "bo, 0007 ,")
+    assert journalled(tmp_path, text, edited) == ["0007,6", "1234568,6"]
+
+
+NUMBER = "/a,1234567,"
+
+
+@pytest.mark.parametrize(
+    ("read", "old", "new", "said"),
+    [
+        (journalled, ",6,13,", ",502,13,", "'by checks' is '502', and marking gave '6'"),
+        (journalled, ",6,13,", ",6,1300,", "'of' is '1300', and marking gave '13'"),
+        (journalled, NUMBER, "/a,=cmd|' /C calc'!A0,", "is no student number; it was '1234567'"),
+        (journalled, "01_raw_indices", "=1+1", "is '=1+1', and marking gave '01_raw_indices'"),
+        (journalled, ".md", ".mp", "the journal knows no page"),
+        (graded, ",6,13,", ",502,13,", "by checks must be a number from 0 to 13, got '502'"),
+        (graded, ",6,13,", ",,13,", "by checks must be a number from 0 to 13, got ''"),
+        (graded, NUMBER, "/a,1.23457E+11,", "'1.23457E+11' is no student number; where a"),
+        (graded, NUMBER, "/a,-2+3,", "'-2+3' is no student number"),
+        (graded, "01_raw_indices", "=1+1", "there is no assignment '=1+1'"),
+    ],
+)
+def test_what_marking_has_settled_is_not_changed_by_the_way(tmp_path, read, old, new, said):
+    text = marks_of("1234567/a")
+    assert old in text
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read(tmp_path, *([text] if read is journalled else []), text.replace(old, new))
+
+
+def test_one_student_stays_one_whatever_stands_around_the_number(tmp_path):
+    text = marks_of("0012345/a", "0012345/b").replace("0012345/b,0012345", "0012345/b, 0012345")
+    with pytest.raises(ValueError, match="are both of student 0012345"):
+        graded(tmp_path, text)
+    with pytest.raises(ValueError, match="0012345 and 12345 differ in leading zeros only"):
+        graded(tmp_path, text.replace(", 0012345", ",12345"))
+
+
+def test_a_row_that_is_cut_off_is_named(tmp_path):
+    head, row, _ = marks_of("1234567/a").splitlines()
+    with pytest.raises(ValueError, match="1234567/a: by hand, at most must be a number, got ''"):
+        graded(tmp_path, f"{head}\n{','.join(row.split(',')[:3])}\n")

@@ -166,3 +166,35 @@ def test_to_guess_the_longest_option_does_not_help(path):
             sizes[kind] = max(sizes[kind], len(re.sub(r"[`*$_]", "", option[kind])))
         longest.append(sizes["right"] > sizes["wrong"])
     assert sum(longest) <= 0.4 * len(longest)
+
+
+ABSOLUTE = re.compile(r"(?:nothing|none|never|always|all|it cannot)\b", re.IGNORECASE)
+STRONG = re.compile(r"\b(?:nothing|none|never|always|all|every|any|only|cannot)\b", re.IGNORECASE)
+
+
+def answers():
+    """Yield for each question the texts of its options, the right one first."""
+    for path in PATHS:
+        for question in quizzes.read(path):
+            options = sorted(question.options, key=lambda option: not option.right)
+            yield [option.text for option in options]
+
+
+def test_to_strike_out_what_sounds_absolute_does_not_help():
+    begins = [[bool(ABSOLUTE.match(text)) for text in texts] for texts in answers()]
+    right, wrong = (
+        sum(map(sum, part)) for part in ([b[:1] for b in begins], [b[1:] for b in begins])
+    )
+    assert wrong <= 3 * right
+
+
+@pytest.mark.parametrize("choose", [max, min], ids=["longest", "shortest"])
+def test_a_blind_reader_does_not_do_much_better_than_by_lot(choose):
+    """Strike out what sounds absolute, then take the longest or the shortest of the rest."""
+    shares = []
+    for texts in answers():
+        left = [text for text in texts if not STRONG.search(text)] or texts
+        taken = [text for text in left if len(text) == choose(map(len, left))]
+        shares.append((texts[0] in taken) / len(taken))
+    assert len(shares) > 100
+    assert sum(shares) <= 0.4 * len(shares)
