@@ -13,9 +13,11 @@ import csv
 import io
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from course import build, students
+from posenc._wall import behind
 
 NEEDED = ("submission", "student number", "assignment", "by checks", "by hand", "by hand, at most")
 
@@ -117,12 +119,12 @@ def _notes(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the table; end with a sentence where that cannot be done."""
     parser = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
     parser.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
     parser.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     out = options.out or options.marks.with_name("grades.csv")
     try:
         text, notes = grades(read(options.marks))
@@ -135,4 +137,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

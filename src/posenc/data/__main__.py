@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from posenc._pipes import piped
+from posenc._wall import behind
 from posenc.data import carried, checksums, from_csv
 from posenc.data.errors import DataError
 from posenc.data.info import facts
@@ -185,4 +185,4 @@ def _info(name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(piped(main))
+    sys.exit(behind(main))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc import _checks, data
+from posenc._wall import behind
 from posenc.bench import jobs, local
 from posenc.bench.driver import Driver, deadline
 from posenc.bench.progress import Progress
@@ -175,4 +176,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from posenc._wall import behind
 from posenc.bench import jobs, local
 from posenc.bench.driver import Driver, deadline
 from posenc.bench.progress import Progress
@@ -99,4 +100,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

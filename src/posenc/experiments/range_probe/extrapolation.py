@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, data, encodings
+from posenc._wall import behind
 from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
@@ -213,4 +214,4 @@ if __name__ == "__main__":
     # workers import what they run by name, so it must not live in the module "__main__"
     from posenc.experiments.range_probe import extrapolation
 
-    sys.exit(extrapolation.main())
+    sys.exit(behind(extrapolation.main))
