@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     grid = _grid(options)
     named = [spec.name for spec in grid.encodings]
     with engine(options, device, named) as trains:
-        return _run(grid, options, Trainer(options, trains, device, plan=Plan(len(grid))))
+        return _run(grid, options, Trainer(options, trains, device))
 
 
 def _follow_protocol(options: argparse.Namespace) -> None:
@@ -105,7 +105,12 @@ def _follow_protocol(options: argparse.Namespace) -> None:
 
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
-    grid.fetch()
+    grid = grid.fetch()
+    for sentence in grid.told():
+        print(sentence, file=sys.stderr)
+    if not len(grid):
+        raise ValueError("encodings must be such as can stand at the sets' times, got none of them")
+    train.plan.total = len(grid)
     print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
     if options.engine in ("local", "serial") and options.profile != "smoke":
@@ -172,7 +177,7 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
     seeds = range(_checks.count(name, 5 if asked is None else asked, minimum=1))
     changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in NAMED}
     return grids.make(
-        options.datasets,
+        grids.both_clocks(options.datasets),
         options.encodings or encodings.names(),
         options.models or list(build.MODELS),
         seeds,

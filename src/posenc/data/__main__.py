@@ -156,10 +156,13 @@ def _add_from_csv(parser: argparse.ArgumentParser) -> None:
         ("--label", "COLUMN", "holds the classes (label)"),
         ("--series", "COLUMN", "says which series a row is a step of; without, a row is a series"),
         ("--group", "COLUMN", "such as a person: whole groups go to either part"),
+        ("--time", "COLUMN", "says when a step was; such times are kept, and need --series"),
+        ("--time-format", "FORM", "such as '%%d.%%m.%%Y %%H:%%M', if not 2016-07-01 14:00"),
+        ("--decimal", "SIGN", "in numbers (a point)"),
     ):
         parser.add_argument(option, metavar=metavar, help=purpose, required=option == "--out")
     parser.add_argument(
-        "--leave-out", nargs="+", metavar="COLUMN", help="columns that are no values, such as time"
+        "--leave-out", nargs="+", metavar="COLUMN", help="columns that are no values"
     )
     parser.add_argument(
         "--test", type=float, metavar="SHARE", help="of the series to test on (0.3)"
