@@ -12,7 +12,7 @@ from posenc import _checks, encodings
 from posenc.bench import build, estimate, failures, jobs, local, renewed, stages, tuning
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary
-from posenc.bench.progress import Plan
+from posenc.bench.progress import Plan, name_place
 from posenc.bench.settings import NAMED, PROTOCOL, RESAMPLES, Settings
 from posenc.bench.store import Store
 
@@ -113,6 +113,7 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
     train.plan.total = len(grid)
     print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
+    name_place(options.out, files and files.trials)
     if options.engine in ("local", "serial") and options.profile != "smoke":
         again = options.retry_failed
         lacking = (

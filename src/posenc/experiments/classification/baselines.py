@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from posenc import _checks, _files, data
 from posenc.bench import cases, changes, metrics, parts, records, stopwatch, values
 from posenc.bench.locks import exclusive
+from posenc.bench.progress import name_place
 from posenc.data import Dataset
 from posenc.experiments import digests, results
 
@@ -145,6 +146,7 @@ def run(
     stored = read_baselines(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
     if tell is not None:
+        name_place(Path(out))
         for sentence in _renewed(stored, contents, only, resamples):
             tell(sentence)
     new = 0

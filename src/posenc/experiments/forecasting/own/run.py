@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
     until, device = deadline(options.seconds), jobs.resolve_device(options.device)
     plan = make_plan(options)
     files = stages.beside(options.out)
+    lines.name_place(files.results, files.trials)
     print(_course(plan), file=sys.stderr)
     with local.LocalEngine(options.workers) as engine:
         for name, path, some in _stages(plan, files):
@@ -70,13 +71,14 @@ def make_plan(options: argparse.Namespace) -> Plan:
         options.separator.replace("\\t", "\t"),
         options.decimal,
         options.time_format,
+        options.known_ahead,
     )
     grid = on_grid(options.file, read_tracks(options.file, form), every)
     how = {"calendar": options.calendar, "context": options.context}
     layout = blocks.lay_out(options.file, grid, shape, n_blocks, **how)
     for note in grid.notes:
         print(note, file=sys.stderr)
-    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds)
+    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds, form.known)
 
 
 def _rivals() -> list[str]:
@@ -94,11 +96,12 @@ def _course(plan: Plan) -> str:
     n, first = len(layout.names), layout.unit(0)
     series = "one series" if n == 1 else f"{n:,} series"
     dropped = f" ({first.dropped:,} of them too short or constant)" if first.dropped else ""
+    ahead = f" Known ahead: {', '.join(plan.known)}." if plan.known else ""
     how = "other series choose" if layout.panel else f"{layout.choosing:,} steps before each choose"
     return (
         f"{layout.stem}: {series}{dropped} of {layout.n_steps:,} steps; {shape.context} steps are "
         f"seen, {shape.horizon} forecast, the season has {shape.season}. {layout.n_blocks} blocks "
-        f"of {layout.length:,} steps test, from step {layout.begin(0) + 1:,} on; {how}."
+        f"of {layout.length:,} steps test, from step {layout.begin(0) + 1:,} on; {how}.{ahead}"
     )
 
 

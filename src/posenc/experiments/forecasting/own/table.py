@@ -2,6 +2,7 @@
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,6 +35,8 @@ class Form:
         Between fields, and within numbers.
     time_format : str
         As `datetime.strptime` has it; empty for ISO 8601.
+    known : sequence of str
+        Columns that are known ahead, such as promotions: they are read, and not forecast.
     """
 
     time: str
@@ -42,6 +45,7 @@ class Form:
     separator: str = ","
     decimal: str = "."
     time_format: str = ""
+    known: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1:
@@ -67,12 +71,15 @@ class Track:
         Not-a-number where a value is missing.
     lines : list of int
         Where each stands in the file.
+    known : list of sequences of float
+        What was known ahead of each.
     """
 
     name: str
     times: list[datetime] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    known: list[Sequence[float]] = field(default_factory=list)
 
 
 def read_tracks(path: Path, form: Form) -> list[Track]:
@@ -94,14 +101,16 @@ class _Reader:
 
     def __init__(self, path: Path, form: Form, head: list[str]) -> None:
         self.path, self.form, self.head = path, form, head
+        self.at, self.n_called = {name: i for i, name in enumerate(head)}, Counter(head)
         self.time = self._place(form.time, "--time")
         self.series = self._place(form.series, "--series") if form.series else None
-        apart = {form.time, form.series}
+        self.known = [(name, self._place(name, "--known-ahead")) for name in form.known]
+        apart = {form.time, form.series, *form.known}
         names = list(form.values) or [name for name in head if name and name not in apart]
         if not names:
             raise FileFormatError(path, 1, f"there is no column beside {form.time!r} to forecast")
-        for name in names:
-            if name in apart or names.count(name) > 1:
+        for name, n in Counter(names).items():
+            if name in apart or n > 1:
                 raise ValueError(f"--value must name other columns, each once, got {name!r}")
         self.columns = {name: self._place(name, "--value") for name in names}
         self.tracks: dict[tuple[str, str], Track] = {}
@@ -115,12 +124,14 @@ class _Reader:
         of = "" if self.series is None else row[self.series].strip()
         if self.series is not None and not of:
             raise FileFormatError(self.path, line, f"no name in the column {self.form.series!r}")
+        known = [self._known(row[place], name, line) for name, place in self.known]
         for column, place in self.columns.items():
             track = self.tracks.get((of, column)) or self._begin(of, column, line)
             self._check_order(track, time, row[self.time], line)
             track.times.append(time)
             track.values.append(self._number(row[place], column, line))
             track.lines.append(line)
+            track.known.append(known)
 
     def _begin(self, of: str, column: str, line: int) -> Track:
         if len(self.tracks) >= _files.most("series"):
@@ -129,9 +140,9 @@ class _Reader:
         return self.tracks.setdefault((of, column), Track(" ".join(names)))
 
     def _place(self, name: str, option: str) -> int:
-        if self.head.count(name) == 1:
-            return self.head.index(name)
-        if name in self.head:
+        if self.n_called[name] == 1:
+            return self.at[name]
+        if name in self.at:
             raise FileFormatError(self.path, 1, f"two columns are called {name!r}; rename one")
         sign = self.form.separator
         others = {s: said for s, said in SEPARATORS.items() if s != sign and s in self.head[0]}
@@ -168,6 +179,13 @@ class _Reader:
             why = f"the time {written}{of} is earlier than the one before it, in line "
             why += f"{track.lines[-1]}; sort the rows by time"
         raise FileFormatError(self.path, line, why)
+
+    def _known(self, written: str, column: str, line: int) -> float:
+        value = self._number(written, column, line)
+        if math.isnan(value):
+            why = f"an empty field in the column {column!r}: what is known ahead must stand there"
+            raise FileFormatError(self.path, line, why)
+        return value
 
     def _number(self, written: str, column: str, line: int) -> float:
         written = written.strip()
