@@ -307,9 +307,7 @@ def test_series_that_begin_one_after_the_other_do_not_fill_the_memory(tmp_path):
     rows = [f"{START + timedelta(hours=i)},{i % 24},{i // 8}" for i in range(10_000)]
     path = written(tmp_path, one_a_day(*rows, head="date,y,user\n"))
     tracemalloc.start()
-    with pytest.raises(
-        FileFormatError, match="1,250 series of 10,000 steps .* files of their"
-    ):
+    with pytest.raises(FileFormatError, match=r"1,250 series of 10,000 steps .* files of their"):
         read(path, series="user")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
