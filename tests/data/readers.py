@@ -93,6 +93,17 @@ SEGMENTS = (
 )
 
 
+ODD = (
+    "", " ", "-1", "0", "1", "2.5", "-0", "9" * 30, "9" * 400, "9" * 5000, "99999999999d", "1e400",
+    "1e308", "5e-324", "nan", "inf", "1.000", "1,5", "1_0", "0x10", "None", "null", "true", "[",
+    "[" * 3000, "{}", "(", "%", "%s", "%Q", "%Y-%m-%d %H:%m:%S", "2016-13-45", "9999-12-31",
+    "0001-01-01T00:00+05:00", "a:b=c", "rotary:", ":", "rotary:base=nan", "range_probe:n=-1", "..",
+    "/dev/full", "/dev/null", ".", "a" * 300, "\x1b[31m", "\x00", "a\nb", "ü", "=x", "+", "--help",
+    "cuda:99", "mps", "serial", "steps", "month", "s", ";", "\t",
+)  # fmt: skip
+"""What a field or an option may hold that nobody thought of."""
+
+
 @dataclass(frozen=True)
 class Reader:
     """A reader of files, a file in order, and the error that it may give."""

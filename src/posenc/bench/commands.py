@@ -113,7 +113,6 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
     train.plan.total = len(grid)
     print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
-    name_place(options.out, files and files.trials)
     if options.engine in ("local", "serial") and options.profile != "smoke":
         again = options.retry_failed
         lacking = (
@@ -123,6 +122,7 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
         )
         print_estimate(lacking, train)
     cells: Cells
+    name_place(Store(options.out).path, files and files.trials)
     if files is not None:
         train.plan.total += TRIALS * len(groups)
         summary = staged(groups, files, train)

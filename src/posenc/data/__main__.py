@@ -19,8 +19,25 @@ from posenc.data.verify import verify
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return 0, or 1 where a set is missing, wrong or unknown."""
-    parser = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
-    commands = parser.add_subparsers(dest="command")
+    options = parser().parse_args(arguments)
+    if options.command == "measure":
+        return _measure(options.path, options.only)
+    if options.command in (None, "list"):
+        return _list()
+    if options.command == "from-csv":
+        return _from_csv(options)
+    if options.command == "pack":
+        return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
+    known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
+    return max(
+        [_run(known[options.command], name) for name in options.names or _present()], default=0
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
+    commands = top.add_subparsers(dest="command")
     commands.add_parser("list", help="every set, group by group, and where it lies (the default)")
     for command, many, purpose in (
         ("fetch", "+", "download sets that are not on this machine"),
@@ -42,19 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")
-    options = parser.parse_args(arguments)
-    if options.command == "measure":
-        return _measure(options.path, options.only)
-    if options.command in (None, "list"):
-        return _list()
-    if options.command == "from-csv":
-        return _from_csv(options)
-    if options.command == "pack":
-        return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
-    known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
-    return max(
-        [_run(known[options.command], name) for name in options.names or _present()], default=0
-    )
+    return top
 
 
 def _list() -> int:

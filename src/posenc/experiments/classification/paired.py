@@ -185,7 +185,7 @@ def _compared(found: Sequence[PairedGain], title: str, than: str) -> list[str]:
 
 def _split(record: dict) -> tuple[int, int, int]:
     settings = complete(record["settings"])
-    return record["seed"], settings["split_seed"], settings["resample"]
+    return record["seed"], settings.get("split_seed", 0), settings["resample"]
 
 
 def _pairs(rows: dict[tuple, dict], none: dict[tuple, dict], metric: str) -> list[float]:
@@ -249,7 +249,7 @@ def _cut(records: Sequence[dict]) -> list[str]:
 def _reached_its_limit(record: dict) -> bool:
     settings, metrics = complete(record["settings"]), record["metrics"]
     counted = "steps" if settings["steps"] else "epochs"
-    return metrics.get(counted, 0) >= settings[counted]
+    return metrics.get(counted, 0) >= settings.get(counted, np.inf)
 
 
 def _listed(names: Sequence[str], link: str) -> str:
