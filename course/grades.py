@@ -11,6 +11,7 @@ Grades, Import, CSV file; map `ID number` to *ID number* and each assignment to 
 import argparse
 import csv
 import io
+import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -35,9 +36,16 @@ def read(path: Path) -> list[dict[str, str]]:
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
     first = text.partition("\n")[0]
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
+    table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
+    rows = list(table)
     if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
+    for number, row in enumerate(rows, 1):
+        if None in row or None in row.values():  # what the reader of tables makes of such rows
+            raise ValueError(
+                f"row {number} of {path.name} must have {len(table.fieldnames or [])} fields, "
+                f"has {'more' if None in row else 'fewer'}: {row['submission']!r:.80}"
+            )
     return rows
 
 
@@ -59,7 +67,8 @@ def points(row: dict[str, str]) -> float:
     ValueError
         Where what stands in the column `by hand` is no number, or too large.
     """
-    most, said = float(row["by hand, at most"]), row["by hand"].strip()
+    checks, most = (_number(row, name) for name in ("by checks", "by hand, at most"))
+    said = row["by hand"].strip()
     try:
         hand = float(said.replace(",", ".") or 0)
     except ValueError:
@@ -68,7 +77,17 @@ def points(row: dict[str, str]) -> float:
         raise ValueError(
             f"{row['submission']}: by hand must be a number from 0 to {most:g}, got {said!r}"
         )
-    return float(row["by checks"]) + hand
+    return checks + hand
+
+
+def _number(row: dict[str, str], name: str) -> float:
+    try:
+        value = float(row[name])
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{row['submission']}: {name} must be a number, got {row[name]!r:.80}")
+    return value
 
 
 def grades(rows: list[dict[str, str]]) -> tuple[str, list[str]]:
@@ -119,18 +138,23 @@ def _notes(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
+    top.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
+    top.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
+    return top
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the table; end with a sentence where that cannot be done."""
-    parser = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
-    parser.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
-    parser.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
-    options = parser.parse_args(arguments)
-    out = options.out or options.marks.with_name("grades.csv")
+    options = parser().parse_args(arguments)
+    out = options.out or options.marks.parent / "grades.csv"
     try:
         text, notes = grades(read(options.marks))
-    except ValueError as error:
+        build.write(out, text)
+    except (ValueError, OSError) as error:
         sys.exit(f"No grades were written: {error}.")
-    build.write(out, text)
     print("".join(f"{note}.\n" for note in notes), end="")
     n = text.count("\n") - 1
     print(f"{n} student{'s' * (n != 1)} in {out}")

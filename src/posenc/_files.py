@@ -87,6 +87,8 @@ def check_regular(path: Path, error: Error = fault) -> None:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return
+    except ValueError as wrong:  # a zero byte in it
+        raise error(path, None, f"is no path that a file can have ({wrong})") from None
     if not stat.S_ISREG(mode):
         kind = next((word for fits, word in _KINDS if fits(mode)), "something else")
         raise error(path, None, f"must be a regular file, is {kind}")

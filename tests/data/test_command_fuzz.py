@@ -6,11 +6,13 @@ where the rest is in order. Nothing is trained and nothing is fetched. POSENC_FU
 
 import argparse
 import os
+import re
 import time
 
 import numpy as np
 import pytest
 import torch
+from course import grades
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from readers import ODD, READERS
@@ -55,9 +57,28 @@ GOOD = {
     "measure": ["measured.json"],
     "explain": ["llama", "--length", "4096"],
     "extrapolation": ["--encodings", "none", "--seeds", "1"],
+    "grades": ["marks.csv"],
 }
 """Commands by name, with a line that is in order."""
-MISSING = {"protocol": 2, "gaps": 2, "levels": 2, "measure": 1}  # what these say without the data sets of the book
+MISSING = {"protocol": 2, "gaps": 2, "levels": 2, "measure": 1}
+"""What these say without the data sets of the book."""
+FILES = {
+    "forecast": "sales.csv",
+    "from-csv": "table.csv",
+    "report": "records.jsonl",
+    "grades": "marks.csv",
+    "explain": "config.json",
+}
+"""What a command reads, in whose fields odd values are put."""
+MARKS = (
+    'submission,student number,assignment,by checks,by hand,"by hand, at most",to read\n'
+    "ada.ipynb,12345,01_raw_indices,5,2,3,\nbob.ipynb,23456,01_raw_indices,4,,3,yes\n"
+)
+CONFIG = """{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+"num_hidden_layers": 2, "max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling":
+{"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+"original_max_position_embeddings": 1024}}
+"""
 
 
 def leaves(parser, call, before=()):
@@ -75,6 +96,7 @@ COMMANDS = {
         (data_command.parser(), data_command.main, ()),
         (explain.parser(), explain.main, ("explain",)),
         (extrapolation._parser(), extrapolation.main, ("extrapolation",)),
+        (grades.parser(), grades.main, ("grades",)),
     )
     for name, call, words, actions in leaves(parser, main, before)
     if actions
@@ -108,6 +130,8 @@ def place(tmp_path_factory):
     (folder / "table.csv").write_text("\n".join(["take,label,when,x", *rows]))
     convert(folder / "table.csv", folder / "sets" / "Runs", series="take", time="when")
     (folder / "records.jsonl").write_bytes(READERS["results"].good)
+    (folder / "marks.csv").write_text(MARKS)
+    (folder / "config.json").write_text(CONFIG)
     return folder
 
 
@@ -124,6 +148,17 @@ def idle(place, monkeypatch):
     monkeypatch.setattr(data_command.checksums, "add", lambda _: 0)
 
 
+def ask(call, line: list[str]) -> int | str:
+    """Return the exit code of a command, which must take little time."""
+    started = time.process_time()
+    try:
+        return behind(call, [*line, "--debug"])
+    except SystemExit as error:  # which is how a command says what is wrong
+        return error.code
+    finally:
+        assert time.process_time() - started < SECONDS, line
+
+
 def test_every_command_is_asked():
     assert set(COMMANDS) == set(GOOD)
 
@@ -133,20 +168,47 @@ def test_every_command_is_asked():
 def test_odd_values_are_answered(name, capsys):
     call, words, _ = COMMANDS[name]
 
-    def ask(line: list[str]) -> int:
-        started = time.process_time()
-        try:
-            return behind(call, [*line, "--debug"])
-        except SystemExit as error:  # argparse has answered
-            return error.code
-        finally:
-            assert time.process_time() - started < SECONDS, line
-
     @settings(max_examples=EXAMPLES)
     @given(lines(name))
     def check(line: list[str]) -> None:
         np.random.seed(0)  # noqa: NPY002 - hypothesis asks for the same at each example
-        assert ask(line) != FAULT, (line, capsys.readouterr().err)
+        assert ask(call, line) != FAULT, (line, capsys.readouterr().err)
 
-    assert ask([*words, *GOOD[name]]) in (0, MISSING.get(name)), capsys.readouterr().err
+    assert ask(call, [*words, *GOOD[name]]) in (0, MISSING.get(name)), capsys.readouterr().err
     check()
+
+
+@pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize("name", FILES)
+def test_odd_fields_are_answered(name, capsys, place):
+    call, words, _ = COMMANDS[name]
+    text = (place / FILES[name]).read_text()
+    fields = list(re.finditer(r"[^\s,;:(){}\[\]\"]+", text))
+    odd = f"odd-{FILES[name]}"
+    line = [odd if word == FILES[name] else word for word in GOOD[name]]
+    line = [odd] if name == "explain" else line
+
+    @settings(max_examples=EXAMPLES)
+    @given(st.sampled_from(fields), st.sampled_from(ODD), st.booleans())
+    def check(field: re.Match, value: str, cut: bool) -> None:
+        end = text.find("\n", field.end()) if cut else field.end()
+        (place / odd).write_text(text[: field.start()] + value + text[end:], encoding="utf-8")
+        assert ask(call, [*words, *line]) != FAULT, capsys.readouterr().err
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("ada.ipynb,12345,01_raw_indices,5,2", "row 3 of marks.csv must have 7 fields .* fewer"),
+        ("ada.ipynb,1,01_raw_indices,5,2,3,,,", "row 3 of marks.csv must have 7 fields .* more"),
+        ("ada.ipynb,1,01_raw_indices,x,2,3,", "ada.ipynb: by checks must be a number, got 'x'"),
+    ],
+)
+def test_a_row_of_marks_that_is_none_is_named(tmp_path, row, said):
+    path = tmp_path / "marks.csv"
+    path.write_text(MARKS + row + "\n")
+    with pytest.raises(SystemExit, match=f"No grades were written: {said}"):
+        grades.main([str(path)])
+    assert [one.name for one in tmp_path.iterdir()] == ["marks.csv"]

@@ -13,7 +13,7 @@ from posenc.bench import build, estimate, failures, jobs, local, renewed, stages
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary
 from posenc.bench.progress import Plan, name_place
-from posenc.bench.settings import NAMED, PROTOCOL, RESAMPLES, Settings
+from posenc.bench.settings import MOST_SEEDS, NAMED, PROTOCOL, RESAMPLES, Settings
 from posenc.bench.store import Store
 
 TRIALS = len(tuning.RATES) + 1
@@ -175,13 +175,13 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
         raise ValueError("--seeds and --resamples exclude each other: each resample has its seed")
     resampled = options.resamples is not None
     name, asked = ("resamples", options.resamples) if resampled else ("seeds", options.seeds)
-    seeds = range(_checks.count(name, 5 if asked is None else asked, minimum=1))
+    n = _checks.count(name, 5 if asked is None else asked, minimum=1, maximum=MOST_SEEDS)
     changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in NAMED}
     return grids.make(
         grids.both_clocks(options.datasets),
         options.encodings or encodings.names(),
         options.models or list(build.MODELS),
-        seeds,
+        range(n),
         options.profile,
         resampled=resampled,
         **{name: value for name, value in changes.items() if value is not None},

@@ -10,6 +10,7 @@ from posenc import _checks
 from posenc.bench import failures, jobs, local, stages
 from posenc.bench import progress as lines
 from posenc.bench.driver import Driver, deadline
+from posenc.bench.settings import MOST_SEEDS
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting.own import blocks, cells, verdict
@@ -60,7 +61,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
     _checks.probability("margin", _checks.positive("margin", options.margin))
     n_blocks = cells.BLOCKS[profile] if options.blocks is None else options.blocks
     seeds = cells.SEEDS[profile] if options.seeds is None else options.seeds
-    _checks.count("seeds", seeds, minimum=1)
+    _checks.count("seeds", seeds, minimum=1, maximum=MOST_SEEDS)
     every = frequency(options.frequency)
     season = every.season if options.season is None else options.season
     shape = blocks.shape(season, options.horizon, options.context)
