@@ -201,8 +201,8 @@ def test_odd_fields_are_answered(name, capsys, place):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("ada.ipynb,12345,01_raw_indices,5,2", "row 3 of marks.csv must have 7 fields .* fewer"),
-        ("ada.ipynb,1,01_raw_indices,5,2,3,,,", "row 3 of marks.csv must have 7 fields .* more"),
+        ("ada.ipynb,12345,01_raw_indices,5,2", "row 3 of marks.csv must have 7 fields, has fewer"),
+        ("ada.ipynb,1,01_raw_indices,5,2,3,,,", "row 3 of marks.csv must have 7 fields, has more"),
         ("ada.ipynb,1,01_raw_indices,x,2,3,", "ada.ipynb: by checks must be a number, got 'x'"),
     ],
 )
