@@ -122,7 +122,7 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
         )
         print_estimate(lacking, train)
     cells: Cells
-    name_place(Store(options.out).path, files and files.trials)
+    name_place(Store(options.out).path, files.trials if files else None)
     if files is not None:
         train.plan.total += TRIALS * len(groups)
         summary = staged(groups, files, train)
