@@ -106,7 +106,7 @@ def _follow_protocol(options: argparse.Namespace) -> None:
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
     grid = grid.fetch()
-    for sentence in grid.told():
+    for sentence in grid.exclusions():
         print(sentence, file=sys.stderr)
     if not len(grid):
         raise ValueError("encodings must be such as can stand at the sets' times, got none of them")

@@ -118,7 +118,7 @@ class Grid:
                         refused.add((number, model, place))
         return replace(self, left_out=frozenset(refused))
 
-    def told(self) -> list[str]:
+    def exclusions(self) -> list[str]:
         """Return a sentence for each data set and model with encodings that are left out."""
         names: dict[tuple[int, str], list[str]] = {}
         for number, model, place in sorted(self.left_out):
@@ -181,15 +181,15 @@ def _items(text: str) -> list[str]:
 
 def both_clocks(texts: Sequence[str]) -> list[str]:
     """Return names of data sets, those that keep times twice: with them, and with steps counted."""
-    found = []
+    names = []
     for text in texts:
         spec = parse(text)
         if "clock" in spec.options or not _keeps_times(spec.name):
-            found.append(text)
+            names.append(text)
         else:
             sign = "," if spec.options else ":"
-            found += [f"{text}{sign}clock={clock}" for clock in CLOCKS]
-    return found
+            names += [f"{text}{sign}clock={clock}" for clock in CLOCKS]
+    return names
 
 
 def _keeps_times(name: str) -> bool:

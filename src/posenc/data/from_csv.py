@@ -118,7 +118,7 @@ def convert(
     found = table.read()
     classes = _classes(path, found)
     held = _held_out(path, found, test, rng, by_group=group is not None)
-    unit = _unit(found) if time else 0.0
+    unit = 0.0 if time is None else _unit(found)
     parts = [
         _ts(folder.name, [found[i] for i in np.flatnonzero(part)], classes, unit)
         for part in (~held, held)
@@ -126,8 +126,8 @@ def convert(
     _check_readable(path, folder.name, parts)
     for one, content in zip(names, parts, strict=True):
         _files.replace(one, content)
-    said = _told(folder.name, found, held, classes)
-    return f"{said}; {_told_times(found, unit)}" if time else said
+    summary = _told(folder.name, found, held, classes)
+    return f"{summary}; {_describe_times(found, unit)}" if unit else summary
 
 
 def _free(folder: Path) -> list[Path]:
@@ -167,7 +167,9 @@ class _Table:
         self.path = path
         delimiter, self.rows = text.table(path)
         self.header = text.heads(next(self.rows, (1, []))[1])
-        self.at = {role: self._place(role, name) for role, name in roles.items() if name}
+        self.at = {
+            role: self._place(role, name) for role, name in roles.items() if name is not None
+        }
         if unknown := leave_out - set(self.header):
             raise FileFormatError(path, 1, f"has no column {min(unknown)!r} to leave out")
         taken = leave_out | {self.header[i] for i in self.at.values()}
@@ -184,26 +186,26 @@ class _Table:
 
     def read(self) -> list[Series]:
         """Return the series in the order of their first rows."""
-        found: dict[str, Series] = {}
+        series: dict[str, Series] = {}
         for line, row in self.rows:
-            self._take(found, line, [one.strip() for one in row])
-            if len(found) > _files.most("series"):
+            self._take(series, line, [one.strip() for one in row])
+            if len(series) > _files.most("series"):
                 raise FileFormatError(self.path, line, _files.beyond("series"))
-        if not found:
+        if not series:
             raise FileFormatError(self.path, 1, "there are no rows below the line of names")
         self.numbers.check()
-        for one in found.values():
+        for one in series.values():
             text.check_real_step(self.path, one.line, np.stack(one.steps))
-        return list(found.values())
+        return list(series.values())
 
-    def _take(self, found: dict[str, Series], line: int, row: list[str]) -> None:
+    def _take(self, series: dict[str, Series], line: int, row: list[str]) -> None:
         if len(row) != len(self.header):
-            said = f"expected {len(self.header)} columns as in line 1, got {len(row)}"
-            raise FileFormatError(self.path, line, said + text.uneven(line, row))
+            problem = f"expected {len(self.header)} columns as in line 1, got {len(row)}"
+            raise FileFormatError(self.path, line, problem + text.uneven(line, row))
         name = row[self.at["series"]] if "series" in self.at else str(line)
-        told = row[self.at["label"]], row[self.at["group"]] if "group" in self.at else name
-        one = found.setdefault(name, Series(line, *told))
-        if (one.label, one.group) != told:
+        kind = row[self.at["label"]], row[self.at["group"]] if "group" in self.at else name
+        one = series.setdefault(name, Series(line, *kind))
+        if (one.label, one.group) != kind:
             raise FileFormatError(
                 self.path, line, f"series {name[:40]!r} had another class or group"
             )
@@ -223,8 +225,8 @@ class _Table:
     def _place(self, role: str, name: str) -> int:
         """Return where a column stands that has a role of its own."""
         if self.header.count(name) != 1:
-            said = f"{role} must be one of the columns {self.header[:20]}, got {name!r}"
-            raise FileFormatError(self.path, 1, said)
+            problem = f"{role} must be one of the columns {self.header[:20]}, got {name!r}"
+            raise FileFormatError(self.path, 1, problem)
         return self.header.index(name)
 
 
@@ -366,7 +368,7 @@ def _told(
     )
 
 
-def _told_times(found: Sequence[Series], unit: float) -> str:
+def _describe_times(found: Sequence[Series], unit: float) -> str:
     """Return how uneven times are."""
     apart = _distances(found) / unit
     if not len(apart) or np.ptp(apart) < EVEN:

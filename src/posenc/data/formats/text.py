@@ -49,11 +49,11 @@ def table(path: Path, delimiter: str = "") -> tuple[str, Iterator[tuple[int, lis
     first = next((pair for pair in lines if pair[1].strip()), (1, ""))
     if "\0" in first[1]:
         raise _fault(path, first[0], "not UTF-8 text")
-    if said := re.fullmatch('"?sep=(.)"?', first[1]):
-        if delimiter not in ("", said[1]):
-            why = f"it says that {said[1]!r} stands between fields: add --separator '{said[1]}'"
+    if hint := re.fullmatch('"?sep=(.)"?', first[1]):
+        if delimiter not in ("", hint[1]):
+            why = f"it says that {hint[1]!r} stands between fields: add --separator '{hint[1]}'"
             raise FileFormatError(path, first[0], why)
-        delimiter, first = said[1], next(lines, (2, ""))
+        delimiter, first = hint[1], next(lines, (2, ""))
     delimiter = delimiter or max(DELIMITERS, key=first[1].count)
     return delimiter, _rows(path, delimiter, chain([first], lines))
 

@@ -146,14 +146,14 @@ def _check_size(path: Path, tracks: Sequence[Track], n_steps: int, every: Freque
     """Raise FileFormatError if series side by side take far more memory than their rows."""
     n_rows, n_each = sum(len(track.times) for track in tracks), 1 + len(tracks[0].known[0])
     n_values = len(tracks) * n_steps * n_each
-    said = f"{len(tracks):,} series of {n_steps:,} steps of {every.text} are"
+    sizes = f"{len(tracks):,} series of {n_steps:,} steps of {every.text} are"
     if n_steps > _files.most("lines"):
-        raise FileFormatError(path, None, f"{said} {_files.beyond('lines')}")
+        raise FileFormatError(path, None, f"{sizes} {_files.beyond('lines')}")
     if n_values > _files.most("values"):
-        raise FileFormatError(path, None, f"{said} {_files.beyond('values')}")
+        raise FileFormatError(path, None, f"{sizes} {_files.beyond('values')}")
     if n_values > max(SMALL, MOST_GROWTH * n_rows * n_each):
         raise FileFormatError(
-            path, None, f"{said} {n_values:,} values, and the file has {n_rows:,} rows: series "
+            path, None, f"{sizes} {n_values:,} values, and the file has {n_rows:,} rows: series "
             "that do not go on at the same times belong into files of their own"
         )  # fmt: skip
 
