@@ -222,6 +222,19 @@ def test_times_are_kept_in_a_unit_of_the_median_step(
         assert part.x[0, :, 0].tolist() == list(range(len(times)))
 
 
+def test_times_are_packed_and_carried(tmp_path, monkeypatch):
+    asked = {"series": "run", "time": "when"}
+    convert(put(tmp_path, timed(["0", "1", "3"])), tmp_path / "data" / "Moves", **asked)
+    read = parts(tmp_path, monkeypatch)
+    again = parts(tmp_path, monkeypatch)  # from the cache
+    assert main(["pack", "Moves", "--out", str(tmp_path / "packed")]) == 0
+    monkeypatch.setenv("POSENC_DATA", str(tmp_path / "packed"))
+    carried = [data.load("Moves", split) for split in ("train", "test")]
+    for one, kept, sent in zip(read, again, carried, strict=True):
+        assert np.array_equal(one.times, kept.times)
+        assert np.array_equal(one.times, sent.times)
+
+
 def test_how_uneven_times_are_is_said(tmp_path):
     asked = {"series": "run", "time": "when"}
     even = convert(put(tmp_path, timed(["0", "0.05", "0.10"])), tmp_path / "Even", **asked)

@@ -149,13 +149,13 @@ def _check_size(path: Path, tracks: Sequence[Track], n_steps: int, every: Freque
     sizes = f"{len(tracks):,} series of {n_steps:,} steps of {every.text} are"
     if n_steps > _files.most("lines"):
         raise FileFormatError(path, None, f"{sizes} {_files.beyond('lines')}")
-    if n_values > _files.most("values"):
-        raise FileFormatError(path, None, f"{sizes} {_files.beyond('values')}")
     if n_values > max(SMALL, MOST_GROWTH * n_rows * n_each):
         raise FileFormatError(
             path, None, f"{sizes} {n_values:,} values, and the file has {n_rows:,} rows: series "
             "that do not go on at the same times belong into files of their own"
         )  # fmt: skip
+    if n_values > _files.most("values"):
+        raise FileFormatError(path, None, f"{sizes} {_files.beyond('values')}")
 
 
 def _plain(path: Path, track: Track, every: Frequency) -> list[datetime]:
