@@ -16,9 +16,11 @@ import io
 import math
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from course import build, students
+from posenc._wall import behind
 
 NEEDED = (
     *("submission", "student number", "assignment", "by checks", "of"),
@@ -207,26 +209,31 @@ def _notes(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
+    top.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
+    top.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the table; end with a sentence where that cannot be done."""
-    parser = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
-    parser.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
-    parser.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
-    options = parser.parse_args()
-    out = options.out or options.marks.with_name("grades.csv")
+    options = parser().parse_args(arguments)
+    out = options.out or options.marks.parent / "grades.csv"
     try:
         text, notes = grades(read(options.marks))
         if not (options.marks.parent / KEPT).is_file():
             notes.append(
                 f"{options.marks.name} was compared with nothing, as no journal lies by it"
             )
-    except ValueError as error:
+        build.write(out, text)
+    except (ValueError, OSError) as error:
         sys.exit(f"No grades were written: {error}.")
-    build.write(out, text)
     print("".join(f"{note}.\n" for note in notes), end="")
     n = text.count("\n") - 1
     print(f"{n} student{'s' * (n != 1)} in {out}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))
