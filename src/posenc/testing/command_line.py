@@ -42,8 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--memory", type=float, default=8.0, help="limit in gigabytes")
     asked = parser.parse_args(arguments)
     try:
-        words = _words(asked)
-        report, text = report_of(Job(asked.factory, words, asked.seconds, asked.memory), find)
+        job = Job(asked.factory, _words(asked), asked.seconds, asked.memory)
+        report, text = report_of(job, find)
         text = json.dumps(report, indent=1, ensure_ascii=False) if asked.json else text
         print(text, flush=True)
     except ValueError as error:

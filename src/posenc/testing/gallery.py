@@ -460,7 +460,9 @@ class WindowOfThePiece(Windowed):
 
     def seen(self, n_queries: int, n_keys: int) -> Tensor:
         """Leave the window away where there is a cache."""
-        return (super() if n_queries == n_keys else super(Windowed, self)).seen(n_queries, n_keys)
+        if n_queries != n_keys:
+            return Attention.seen(self, n_queries, n_keys)
+        return super().seen(n_queries, n_keys)
 
 
 # --- batches, padding, packing
@@ -920,8 +922,9 @@ class ForgetsWhenCompiled(StartsAgain):
 
     def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Forget the cache for the compiler."""
-        one = super() if torch.compiler.is_compiling() else super(StartsAgain, self)
-        return one.places(x, positions, real, documents)
+        if torch.compiler.is_compiling():
+            return super().places(x, positions, real, documents)
+        return Attention.places(self, x, positions, real, documents)
 
 
 class DecidesByValue(Attention):
