@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -172,8 +172,10 @@ class Check:
 
     def _load(self) -> None:
         """Import what the check needs, as that is not the module's time."""
-        for name in self.needs:
-            importlib.import_module(name)
+        with warnings.catch_warnings(), suppress(ImportError):
+            warnings.simplefilter("ignore")
+            for name in self.needs:
+                importlib.import_module(name)
 
     def not_asked(self, asked: Asked, reason: str) -> Finding:
         """Return the finding that it could not be asked, and why."""
