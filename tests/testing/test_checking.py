@@ -29,7 +29,14 @@ from posenc.testing import (
 )
 from posenc.testing.checks import EVERY
 from posenc.testing.checks.pairs import PAIRS, why_not
-from posenc.testing.gallery import Attention, OneAhead, PaddingSeen, StartsAgain, TurnedTwice
+from posenc.testing.gallery import (
+    Attention,
+    CountsPadding,
+    OneAhead,
+    PaddingSeen,
+    StartsAgain,
+    TurnedTwice,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -492,3 +499,12 @@ def test_of_several_failures_the_smallest_is_named_first():
     assert sizes == sorted(sizes)
     assert sizes[0] == 2
     assert "Begin with the first, as the others often follow from it" in str(report)
+
+
+def test_padding_that_needs_positions_says_so_and_is_not_left_alone():
+    told = check_attention(CountsPadding, padding="left", measure=False)
+    left = told["padding on the left changes nothing"]
+    assert (left.outcome, left.came) == ("held", "0 (with positions that count the real tokens)")
+    assert told.passed
+    alone = check_attention(CountsPadding, padding="left alone", measure=False)
+    assert left.name in [one.name for one in alone.failures]
