@@ -68,11 +68,16 @@ def check_attention(
     Notes
     -----
     A module of your own is asked by the names of its arguments: `positions` or `position_ids`,
-    `padding` or `attention_mask` (True is real) or `key_padding_mask` (True is padded),
+    `padding`, `attention_mask` or `mask` (True is real) or `key_padding_mask` (True is padded),
     `documents`, `cache`. A cache is what its method `new_cache()` returns, or else an empty dict
-    that it fills. Methods `weights(x, positions=None)`, `queries_and_keys(x, positions)` and
-    `with_repeated_heads()`, if it has them, let checks look inside. For other names, write an
-    `Adapter`.
+    that it fills; one called `past_key_value`, `past_key_values` or `layer_past` is None at first,
+    and then what comes back beside the output. With a cache, a mask may be that of the new tokens
+    or of all so far: a layer that is right with one of the two is right. Methods `weights(x,
+    positions=None)`, `queries_and_keys(x, positions)` and `with_repeated_heads()`, if it has them,
+    let checks look inside. For other names, write an `Adapter`.
+
+    Once each promise holds alone, they are asked two at a time, such as a cache with padding; a
+    pair that cannot be asked is told with the reason.
 
     Weights are enlarged before they are asked, as those of a fresh model are so small that a fault
     of 0.68 looks like 0.0013.
