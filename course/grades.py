@@ -52,17 +52,22 @@ def _rows(path: Path) -> list[dict[str, str]]:
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
     first = text.partition("\n")[0]
-    table = csv.DictReader(
-        io.StringIO(text), delimiter=max(",;\t", key=first.count), restval="", restkey="more"
-    )
-    rows = [
-        {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
-        for row in table
-        if row.pop("more", True)
-    ]
+    table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
+    rows = [_whole(path, number, row) for number, row in enumerate(table, 1)]
     if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
     return [row for row in rows if any(row.values())]
+
+
+def _whole(path: Path, number: int, row: dict) -> dict[str, str]:
+    """Return a row without blanks around its cells, if it has as many as there are columns."""
+    if None in row or None in row.values():  # what the reader of tables makes of such rows
+        n = len([name for name in row if name is not None])
+        raise ValueError(
+            f"row {number} of {path.name} must have {n} fields, "
+            f"has {'more' if None in row else 'fewer'}: {row['submission']!r:.80}"
+        )
+    return {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
 
 
 def _restored(row: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:

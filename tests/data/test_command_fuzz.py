@@ -71,8 +71,9 @@ FILES = {
 }
 """What a command reads, in whose fields odd values are put."""
 MARKS = (
-    'submission,student number,assignment,by checks,by hand,"by hand, at most",to read\n'
-    "ada.ipynb,12345,01_raw_indices,5,2,3,\nbob.ipynb,23456,01_raw_indices,4,,3,yes\n"
+    'submission,student number,assignment,by checks,of,by hand,"by hand, at most",page\n'
+    "ada.ipynb,12345,01_raw_indices,5,13,2,3,ada.md\n"
+    "bob.ipynb,23456,01_raw_indices,4,13,,3,bob.md\n"
 )
 CONFIG = """{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
 "num_hidden_layers": 2, "max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling":
@@ -201,9 +202,12 @@ def test_odd_fields_are_answered(name, capsys, place):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("ada.ipynb,12345,01_raw_indices,5,2", "row 3 of marks.csv must have 7 fields, has fewer"),
-        ("ada.ipynb,1,01_raw_indices,5,2,3,,,", "row 3 of marks.csv must have 7 fields, has more"),
-        ("ada.ipynb,1,01_raw_indices,x,2,3,", "ada.ipynb: by checks must be a number, got 'x'"),
+        ("ada.ipynb,1,01_raw_indices,5,13,2", "row 3 of marks.csv must have 8 fields, has fewer"),
+        (
+            "ada.ipynb,1,01_raw_indices,5,13,2,3,,,",
+            "row 3 of marks.csv must have 8 fields, has more",
+        ),
+        ("ada.ipynb,12347,01_raw_indices,x,13,2,3,", "ada.ipynb: by checks must be a number from"),
     ],
 )
 def test_a_row_of_marks_that_is_none_is_named(tmp_path, row, said):
