@@ -40,7 +40,7 @@ SAID = {
     "rotary_dim": [32],
     "max_window_layers": [2],
     "attn_config": [{"softmax_scale": 0.25}],
-    "linear_attn_config": [{"full_attn_layers": [2, 4]}],
+    "linear_attn_config": [{"full_attn_layers": [2, 4], "kda_layers": [1, 3, 5]}],
     "attention_types": [[[["local", "global"], 1]]],
     "pos_att_type": [["c2p"]],
     "attn_type": ["uni"],
@@ -58,6 +58,14 @@ PLAIN = re.compile(  # what hardly ever has to do with positions is changed toge
     "drop|eps|initializer|init_std|_token_id|vocab|act$|activation|bias|use_cache|^tie|router|"
     "intermediate|loss|logits|summary|pretraining|mlp|moe|expert|routed|topk|_group$|^mask_|classifier"
 )
+ROTATES = re.compile("rope|rot")  # to be named where a class ignores them
+HEADS = "its heads are num_key_value_heads times num_experts_per_tok, whatever else is said"
+UNTOLD = {
+    ("doge", "is_moe"): "experts that weigh the same are chosen by rounding, which the probe sees",
+    ("jetmoe", "num_key_value_heads"): HEADS,
+    ("jetmoe", "num_experts_per_tok"): HEADS,
+}
+SMALLER = {"whisper": {"max_source_positions": 60}, "kimi_linear": {"num_hidden_layers": 5}}
 SIZES = {*probe.HEADS, *probe.WIDTH, *probe.LAYERS, "max_position_embeddings", "n_positions"}
 UNSAID = (  # for entries that a class leaves open: what their names ask for
     ("drop", [0.25]), ("theta", [37_000.0]), ("window", [5]), ("dim|size|rank", [32, 64]),
@@ -88,7 +96,8 @@ def keep(held):
     families = reading.families()
     for kind in held.keys() & families.keys():
         known = [*held[kind]["reads"]]
-        known += [name for name in held[kind]["nothing"] if not re.search("rope|rot", name)]
+        known += [name for name in held[kind]["nothing"] if not ROTATES.search(name)]
+        known += BESIDE.keys() & held[kind]["unbuilt"].keys()
         families[kind]["takes"] = sorted(filter(reading.SOUNDS.search, known))
     write(families)
 
@@ -99,11 +108,11 @@ def architecture(kind):
     `reads`: the description changes, or the change is refused. `nothing`: neither it nor the layer
     changes. `unbuilt`: no change that was tried can be built, and why. `differs`: the layer is
     another than is read; sizes that are read are not compared. The register is told what a class
-    ignores though other classes read it, and what moves layers in a way that it cannot describe,
-    which it then refuses.
+    ignores though other classes read it; what moves layers in a way that it cannot describe, and
+    what it reads wrongly, it then refuses.
     """
     family, default = reading.families()[kind], probe.CONFIG_MAPPING[kind]().to_dict()
-    for name in ("takes", "ignores", "refuses"):
+    for name in ("takes", "ignores", "refuses", "misreads"):
         family.pop(name, None)
     found = {where: {} for where in ("base", "reads", "nothing", "unbuilt", "differs")}
     parted = together(kind, [name for name in names(kind) if PLAIN.search(name)])
@@ -112,9 +121,11 @@ def architecture(kind):
     family |= {"ignores": ignored} if ignored else {}
     refused = {name: default.get(name) for name, (where, _) in parted.items() if where == "moves"}
     family |= {"refuses": refused} if refused else {}
-    parted |= {name: tried(kind, name) for name in (*ignored, *refused)}
+    misread = [name for name, (where, _) in parted.items() if where == "misread"]
+    family |= {"misreads": misread} if misread else {}
+    parted |= {name: tried(kind, name) for name in (*ignored, *refused, *misread)}
     for name, (where, said) in parted.items():
-        found[where][name] = said
+        found[where if where in found else "differs"][name] = said
     small = base(kind)
     found["base"] = {name: small[name] for name in small if name in found["reads"]}
     return found
@@ -139,7 +150,7 @@ def names(kind):
 
 def base(kind):
     """Return what makes a configuration of a class small."""
-    return own.small(kind) if kind in own.RULES else probe.small(kind)
+    return (own.small(kind) if kind in own.RULES else probe.small(kind)) | SMALLER.get(kind, {})
 
 
 def together(kind, plain):
@@ -160,6 +171,12 @@ def together(kind, plain):
 def tried(kind, name):
     """Return what the first change of an entry that can be built does, and the change."""
     refused, problem = None, "no other value is known"
+    if (kind, name) in UNTOLD:
+        return "unbuilt", UNTOLD[kind, name]
+    try:
+        register.read({"model_type": kind} | base(kind) | copy.deepcopy(BESIDE.get(name, {})))
+    except register.ConfigError:
+        return "unbuilt", "what it speaks beside is refused here"
     for value in others(kind, name):
         changes = BESIDE.get(name, {}) | {name: value}
         try:
@@ -174,8 +191,8 @@ def tried(kind, name):
         except Differs as error:
             if not changed:
                 return "moves", value
-            before = BESIDE.get(name, {})
-            return _still(kind, name, changes, before) or ("differs", [value, str(error)[:100]])
+            print("  read otherwise:", kind, name, value, str(error)[:100], flush=True)
+            return _still(kind, name, changes, BESIDE.get(name, {})) or ("misread", value)
         except Exception as error:  # a value that this class cannot have, or not alone
             problem = f"{type(error).__name__}: {error}".split("\n")[0][:100]
             if changed:
@@ -211,9 +228,11 @@ def _still(kind, name, changes, before):
 
 def layer(kind, changes, said=None):
     """Compare a changed layer with what is read of it, or of what is said in its place."""
+    few = SMALLER.get(kind, {})
+    said = said if said is None else few | said
     signal.alarm(PATIENCE)
     try:
-        return (scores if kind in own.RULES else compare).compare(kind, changes, said)
+        return (scores if kind in own.RULES else compare).compare(kind, few | changes, said)
     finally:
         signal.alarm(0)
 

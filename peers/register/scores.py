@@ -137,7 +137,7 @@ def heads(kind, module, layer, config):
         if config.multi_query:
             rows = both.unflatten(-1, (n + 2, d)).transpose(1, 2)
             return rows[:, :n], rows[:, n : n + 1]
-    if name == "query_key_value":
+    if name == "query_key_value" or (kind == "gpt_bigcode" and not config.multi_query):
         rows = both.unflatten(-1, (-1, 3, d)).transpose(1, 2)
         return rows[..., 0, :], rows[..., 1, :]
     if kind == "gpt_bigcode" and config.multi_query:

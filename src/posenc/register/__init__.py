@@ -123,6 +123,7 @@ def _described(
     values = Values(config, family.get("defaults", {}))
     length = values.count("max_position_embeddings")
     source = values.find("max_position_embeddings")[1] if length else None
+    rules.check_misread(config, family)
     return tuple(rules.layers(config, family)), (length, source)
 
 

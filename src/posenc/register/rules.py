@@ -1,7 +1,7 @@
 """One rule for all: what a configuration, a family's defaults and the probe say of each layer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -141,6 +141,23 @@ def layers(config: Mapping[str, Any], family: Mapping[str, Any]) -> list[Layer]:
     return found
 
 
+def check_misread(config: Mapping[str, Any], family: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an entry that means something else here than in other families."""
+    for name in family.get("misreads", ()):
+        if config.get(name) is None:
+            continue
+        without = {entry: value for entry, value in config.items() if entry != name}
+        one, other = (
+            [replace(layer, sources={}) for layer in layers(part, family)]
+            for part in (config, without)
+        )
+        if one != other:
+            raise ConfigError(
+                f"{name} = {config[name]!r:.60} means something else in this family's code than in "
+                "others', and is not read here"
+            )
+
+
 def _stack(values: Values, family: Mapping[str, Any]) -> list[Layer]:
     """Return the layers of a stack; those that do the same are one object."""
     made: dict[tuple[str, bool, float | None], Layer] = {}
@@ -252,6 +269,8 @@ def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
     elif isinstance(part, Mapping) and part.get("full_attn_layers") is not None:
         name, first, others = "full_attn_layers", 1, "linear_attention"
         listed = part[name]
+        if part.get("kda_layers") is None:
+            raise ConfigError("linear_attn_config must list kda_layers beside full_attn_layers")
     else:
         return None
     last = n_layers - 1 + first

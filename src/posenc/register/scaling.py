@@ -43,7 +43,8 @@ def check_names(
     known = {*KEPT, *BESIDE, "mrope_section", *family.get("reads", ())}
     known |= {"mrope_interleaved"} if "sections" in family else set()
     known |= {"partial_rotary_factor"} - set(family.get("ignores", ()))
-    known |= {*(family["defaults"].get("rope_parameters") or {})}
+    own = family["defaults"].get("rope_parameters") or {}
+    known |= {*own}.union(*(part for part in own.values() if isinstance(part, Mapping)))
     for part in [rope] if label is None else filter(None, rope.values()):
         for name, value in part.items():
             whole = (name, value) == ("partial_rotary_factor", 1)  # all turn, as they do anyway

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from posenc.register.reading import SOUNDS, ConfigError
+from posenc.register.values import NAMES
 
 MODELS = re.compile("vision|audio|visual|speech|image|talker|code2wav|token2wav")
 SIZES = ("hidden_size", "num_hidden_layers", "depth", "embed_dim", "d_model", "n_layers")
@@ -57,13 +58,25 @@ def entries(
 
 def _matters(config: Asked, name: str, read: Callable[[Mapping[str, Any]], Any]) -> bool:
     """Return whether anything that is read hangs on an entry."""
-    if name not in config.names:
+    asked, value = config.names, dict.get(config, name)
+    others = {one: dict.get(config, one) for one in asked if one != name}
+    if _is_said_again(name, value, others):
+        return True
+    if name not in asked:
         return False
-    bare = {other: value for other, value in config.items() if other != name}
+    entries = {one: said for one, said in config.items() if one != name}
     try:
-        return any(read(one) != read(config) for one in (bare, bare | {name: _other(config[name])}))
+        return any(read(one) != read(config) for one in (entries, entries | {name: _other(value)}))
     except ConfigError:
         return True
+
+
+def _is_said_again(name: str, value: Any, others: Mapping[str, Any]) -> bool:
+    """Return whether entries that are read say the same under another name, or in a block."""
+    names = next(({one, *more} for one, more in NAMES.items() if name in (one, *more)), {name})
+    blocks = [others.get(block) for block in ("rope_scaling", "rope_parameters")]
+    parts = [others, *(block for block in blocks if isinstance(block, Mapping))]
+    return any(part.get(one) == value for part in parts for one in names)
 
 
 def _other(value: Any) -> Any:
