@@ -84,7 +84,7 @@ def test_an_entry_that_sounds_like_positions_and_is_not_read_is_named(entries, l
     [
         {"sliding_window": None, "hidden_act": "silu", "rope_scaling": None},
         {"rope_scaling": YARN, "original_max_position_embeddings": 8192, "model": "rotor"},
-        {"use_sliding_window": False},
+        {"use_sliding_window": False, "max_window_layers": 28},
     ],
 )
 def test_nothing_is_named_that_is_read_or_means_nothing(entries):

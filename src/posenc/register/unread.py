@@ -8,6 +8,9 @@ from posenc.register.reading import SOUNDS, ConfigError
 from posenc.register.values import NAMES
 
 MODELS = re.compile("vision|audio|visual|speech|image|talker|code2wav|token2wav")
+SWITCHED = dict.fromkeys(  # these say nothing where that one is false
+    ("max_window_layers", "use_sliding_window"), "use_sliding_window"
+)
 SIZES = ("hidden_size", "num_hidden_layers", "depth", "embed_dim", "d_model", "n_layers")
 
 
@@ -58,6 +61,8 @@ def entries(
 
 def _matters(config: Asked, name: str, read: Callable[[Mapping[str, Any]], Any]) -> bool:
     """Return whether anything that is read hangs on an entry."""
+    if dict.get(config, SWITCHED.get(name, "")) is False:
+        return True
     asked, value = config.names, dict.get(config, name)
     others = {one: dict.get(config, one) for one in asked if one != name}
     if _is_said_again(name, value, others):
