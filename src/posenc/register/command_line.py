@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from posenc import register
+from posenc.register.words import printable
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -13,7 +14,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         print(register.read(asked.config).explain(asked.length))
     except (ValueError, OSError) as error:
-        print(f"posenc explain: {error}", file=sys.stderr)
+        said = printable(str(error)).replace("\n", "\\n")
+        print(f"posenc explain: {said}", file=sys.stderr)
         return 2
     return 0
 
