@@ -21,7 +21,8 @@ def behind(main: Callable[[list[str]], int | None], arguments: Sequence[str] | N
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = main([word for word in words if word != DEBUG])
-        sys.stdout.flush()
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes once more at its end, and would complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -58,7 +58,7 @@ def test_every_notebook_that_git_tracks_is_run_again():
     assert "--nbval $(NOTEBOOKS)" in make
     running = [p.read_text() for p in sorted(workflows.glob("*.yml")) if "--nbval" in p.read_text()]
     assert len(running) == 1  # the one for Colab asks its tool for all of them
-    assert "tools/colab.py run\n" in (workflows / "colab.yml").read_text()
+    assert "python tools/colab.py run'\n" in (workflows / "colab.yml").read_text()
     for text in running:
         assert listed(r"--nbval\S* (.*?) -n", text) == tracked
     assert set(notebooks.chosen(None)) == {*PATHS}

@@ -11,6 +11,12 @@ def tables():
     return {name.replace("-", "_"): str(n) for name, n in counts.items()}
 
 
+def qwen3():
+    """Tokens that Qwen3 8B was trained on, and those that its configuration allows."""
+    read = register.read("Qwen/Qwen3-8B")
+    return {"trained": f"{read.trained:,}", "allowed": f"{read.length:,}"}
+
+
 def models():
     """Released models of the register, and how many of them do what the guide says."""
     layers = [

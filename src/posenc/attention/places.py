@@ -464,9 +464,10 @@ def warn_of_falling(steps: Steps, before: Callable[[], Tensor | None] | None = N
     `before` returns the last position in a cache, (batch or 1, 1). Nothing is said of padded
     tokens, of several numbers a token, and where numbers are not at hand.
     """
-    given, kept = steps.given, None if before is None else before()
+    given = steps.given
     if given is None or given.ndim > 2 or not given.numel() or not can_look(given):
         return
+    kept = None if before is None else before()
     if steps.length == 1:  # in decoding, fewer calls are faster
         falls = None if kept is None else given < kept
     else:
