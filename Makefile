@@ -231,9 +231,10 @@ checks: $(PEERS)/.installed  ## ask well-known attention what posenc.testing ask
 	$(PEERS)/bin/python -m peers.checks
 
 .PHONY: register
-register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (20 minutes)
+register: $(PEERS)/.installed  ## probe the pinned transformers, remake the register of architectures and compare (40 minutes)
 	$(PEERS)/bin/python -m peers.register.remake
 	$(PEERS)/bin/python -m peers.register.compare
+	$(PEERS)/bin/python -m peers.register.entries
 	$(PEERS)/bin/python -m peers.register.layers
 	$(PEERS)/bin/python -m peers.register.stored
 	$(PEERS)/bin/python -m peers.register.stored_scores

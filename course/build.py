@@ -21,6 +21,7 @@ built site (`make book`), in which they read as their pages do.
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from nbformat import NotebookNode
 
 from course import capstone, chapters
 from course.checks import Checks, close, like, numbers
+from posenc._wall import behind
 
 HERE = Path(__file__).parent
 DIST = HERE / "dist"
@@ -323,11 +325,11 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Check the sources, then write the editions."""
     parser = argparse.ArgumentParser(description="Make the editions of the assignments.")
     parser.add_argument("--check", action="store_true", help="check the sources, write nothing")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if wrong := [line for source in sources() for line in problems(source)]:
         sys.exit("\n".join(wrong))
     if not options.check:
@@ -339,4 +341,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

@@ -16,9 +16,11 @@ import io
 import math
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from course import build, students
+from posenc._wall import behind
 
 NEEDED = (
     *("submission", "student number", "assignment", "by checks", "of"),
@@ -50,17 +52,22 @@ def _rows(path: Path) -> list[dict[str, str]]:
     except (OSError, UnicodeError) as error:
         raise ValueError(f"{path} cannot be read as a table in UTF-8 ({error})") from None
     first = text.partition("\n")[0]
-    table = csv.DictReader(
-        io.StringIO(text), delimiter=max(",;\t", key=first.count), restval="", restkey="more"
-    )
-    rows = [
-        {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
-        for row in table
-        if row.pop("more", True)
-    ]
+    table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
+    rows = [_whole(path, number, row) for number, row in enumerate(table, 1)]
     if missing := [name for name in NEEDED if name not in (rows[0] if rows else {})]:
         raise ValueError(f"{path.name} is no table of marks: it has no column {missing[0]!r}")
     return [row for row in rows if any(row.values())]
+
+
+def _whole(path: Path, number: int, row: dict) -> dict[str, str]:
+    """Return a row without blanks around its cells, if it has as many as there are columns."""
+    if None in row or None in row.values():  # what the reader of tables makes of such rows
+        n = len([name for name in row if name is not None])
+        raise ValueError(
+            f"row {number} of {path.name} must have {n} fields, "
+            f"has {'more' if None in row else 'fewer'}: {row['submission']!r:.80}"
+        )
+    return {name: cell if name == "submission" else cell.strip() for name, cell in row.items()}
 
 
 def _restored(row: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:
@@ -207,26 +214,31 @@ def _notes(rows: list[dict[str, str]]) -> list[str]:
     return found
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
+    top.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
+    top.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the table; end with a sentence where that cannot be done."""
-    parser = argparse.ArgumentParser(description="Make grades for Moodle from a table of marks.")
-    parser.add_argument("marks", type=Path, help="marks.csv, or your copy with points by hand")
-    parser.add_argument("--out", type=Path, help="default: grades.csv beside the marks")
-    options = parser.parse_args()
-    out = options.out or options.marks.with_name("grades.csv")
+    options = parser().parse_args(arguments)
+    out = options.out or options.marks.parent / "grades.csv"
     try:
         text, notes = grades(read(options.marks))
         if not (options.marks.parent / KEPT).is_file():
             notes.append(
                 f"{options.marks.name} was compared with nothing, as no journal lies by it"
             )
-    except ValueError as error:
+        build.write(out, text)
+    except (ValueError, OSError) as error:
         sys.exit(f"No grades were written: {error}.")
-    build.write(out, text)
     print("".join(f"{note}.\n" for note in notes), end="")
     n = text.count("\n") - 1
     print(f"{n} student{'s' * (n != 1)} in {out}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

@@ -23,11 +23,13 @@ import stat
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from course import build, grades, journal, runner, sandbox, students
 from course.checks import Check
+from posenc._wall import behind
 
 HERE = Path(__file__).parent
 RUNNER = (HERE / "runner.py").read_text(encoding="utf-8")
@@ -676,7 +678,7 @@ def _tried(thing: _Thing, seed: str, prepared: dict[str, tuple]) -> Mark:
         return Mark(thing.name, refused=f"the marker failed on it: {clean(repr(error))}")
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Mark a folder; end with a sentence where that cannot be done safely."""
     parser = argparse.ArgumentParser(description="Mark a folder of submissions.")
     parser.add_argument("submissions", type=Path, help="folder of notebooks")
@@ -687,7 +689,7 @@ def main() -> int:
         "--students", type=Path, help="table with the columns `submission` and `number`"
     )
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have letters that it lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     folder, out = options.submissions, options.out
@@ -719,4 +721,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

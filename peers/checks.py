@@ -193,7 +193,7 @@ CORRECT = (
     Case(
         "BLOOM",
         own("BloomForCausalLM", "BloomConfig", hidden_size=32, **HEADS),
-        {**DECODER, "moves": None},
+        {**DECODER, "moves": None, "nearer": True},
     ),
     Case(
         "MPT",
@@ -207,7 +207,12 @@ CORRECT = (
             max_seq_len=64,
             vocab_size=64,
         ),
-        {**DECODER},
+        {**DECODER, "nearer": True},
+    ),
+    Case(
+        "Mistral, with a window",
+        own("MistralForCausalLM", "MistralConfig", **GROUPED, sliding_window=8),
+        {**DECODER, "relative": True, "window": 8, "dtypes": "bfloat16"},
     ),
     Case(
         "T5's decoder",
@@ -272,7 +277,12 @@ CORRECT = (
         {**ROPE, "layout": "interleaved", "real_times": True},
         "posenc",
     ),
-    Case("posenc, ALiBi", ours("alibi"), {**DECODER, "relative": True, "packing": True}, "posenc"),
+    Case(
+        "posenc, ALiBi",
+        ours("alibi"),
+        {**DECODER, "relative": True, "packing": True, "nearer": True},
+        "posenc",
+    ),
     Case("posenc, learned", ours("learnable"), LEARNED, "posenc"),
     Case(
         "posenc, shared heads",

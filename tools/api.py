@@ -69,7 +69,8 @@ ROOMS = {
         "The checker",
         "Does anybody's attention treat positions rightly? Say what yours promises, and read the "
         "report. On a command line: `posenc check mylayers:make causal cached`; in a suite of "
-        "tests, one line: `test_mine = as_tests(make, causal=True)`. `CHECKS` has every check.",
+        "tests, one line: `test_mine = as_tests(make, causal=True)`. `CHECKS` has every check of "
+        "one promise; two are asked together as well.",
         ("testing",),
     ),
     "data": Room(

@@ -44,6 +44,13 @@ MISTAKES = [
         "tests/torch/test_torch_encodings.py::test_alibi_slopes_and_bias",
     ),
     Mistake(
+        "LongRoPE's gain is forgotten",
+        "src/posenc/register/scaling.py",
+        'not in ("yarn", "longrope")',
+        'not in ("yarn",)',
+        "tests/register/test_register.py",
+    ),
+    Mistake(
         "T5's buckets lose the last one",
         "src/posenc/encodings/distance.py",
         "(self.max_distance / single) * (half - single)",

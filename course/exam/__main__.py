@@ -14,11 +14,13 @@ import hashlib
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from course import build
 from course.exam import draw, moodle, paper
 from course.mark import SEED, SEED_FILE, read_seed
+from posenc._wall import behind
 
 MATHJAX = Path(__file__).parents[2] / "book" / "_assets" / "mathjax"
 COPIES = 10
@@ -42,7 +44,7 @@ def write(exam: draw.Exam, folder: Path) -> None:
     shutil.copytree(MATHJAX, folder / "mathjax", dirs_exist_ok=True)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Draw the exam that is asked for; end with a sentence where there is none."""
     parser = argparse.ArgumentParser(description="Draw an exam with answers for the teacher.")
     parser.add_argument("--name", default="Exam", help="what it is called, such as 'July 2027'")
@@ -52,7 +54,7 @@ def main() -> None:
     parser.add_argument("--bank", action="store_true", help="all questions, for Moodle only")
     parser.add_argument("--out", type=Path, help="default: course/dist/exam/<name>")
     parser.add_argument("--seed-file", type=Path, help=f"default: ${SEED}, then {SEED_FILE}")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not options.name.isprintable() or not re.search(r"[^\W_]", options.name):
         sys.exit(
             "--name must be one line with a letter or a digit, and without control characters; "
@@ -83,4 +85,4 @@ def draw_into(folder: Path, seed: str, options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

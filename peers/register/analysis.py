@@ -7,6 +7,10 @@ STILL = 1e-6  # of a query's norm: what float32 changes in dimensions that do no
 SAME = 1e-4  # of a pair's norm
 
 
+class Differs(ValueError):
+    """A layer that does otherwise than is read."""
+
+
 def describe(call):
     """Return what one attention does, from its queries at positions that begin with 0 and 1."""
     q = call.q  # (heads, length, d_head)

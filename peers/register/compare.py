@@ -13,7 +13,7 @@ import numpy as np
 import transformers
 
 from peers.register import own, probe, scores
-from peers.register.analysis import pairs, sees
+from peers.register.analysis import Differs, pairs, sees
 from peers.register.axes import SECTIONS, WITHOUT_SCHEDULES
 from peers.register.remake import WRAPPERS, write
 from posenc import register
@@ -167,6 +167,9 @@ def variations(kind):
     else:
         named["base"] = {"rope_parameters": rope | {"rope_theta": 37_000.0}}
     named["yarn"] = {"rope_parameters": yarn | shared}
+    if "alpha" in register.reading.families()[kind].get("reads", ()):
+        grown = {"rope_type": "dynamic", "factor": 1.0, "alpha": 1000.0, "rope_theta": 10_000.0}
+        named["alpha"] = {"rope_parameters": grown}
     if "qk_rope_head_dim" in default:
         weights = {"mscale": 0.9, "mscale_all_dim": 0.7}
         named["mscale"] = {"rope_parameters": yarn | weights | shared}
@@ -267,10 +270,14 @@ def _proportional(rope, window):
     }
 
 
-def compare(kind, changes):
-    """Return the largest difference with the number of layers, and queries at position 0."""
+def compare(kind, changes, said=None):
+    """Return the largest difference with the number of layers, and queries at position 0.
+
+    The register reads the changes, or what is `said` in their place.
+    """
     small = copy.deepcopy(probe.small(kind) | changes)
-    given = json.loads(json.dumps(small))  # classes change what they are given
+    given = probe.small(kind) | (changes if said is None else said)
+    given = json.loads(json.dumps(given))  # classes change what they are given
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)
     model = probe.build(config)
@@ -280,7 +287,7 @@ def compare(kind, changes):
     }
     with_attention = [n for n, layer in enumerate(read.layers) if layer.kind != "none"]
     if sorted(calls) != with_attention:
-        raise ValueError(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
+        raise Differs(f"layers with attention: read {with_attention}, probe {sorted(calls)}")
     worst = 0.0
     for n, call in calls.items():
         worst = max(worst, same(read, n, call, POSITIONS))
@@ -311,7 +318,7 @@ def same(read, n, call, places, axis=None):
     if (scale := call.options.get("scaling")) is not None and abs(
         layer.scale / scale - 1
     ) > NUMBERS:
-        raise ValueError(f"layer {n}: scale: read {layer.scale}, probe {scale}")
+        raise Differs(f"layer {n}: scale: read {layer.scale}, probe {scale}")
     worst = 0.0
     for name, rows in (("q", q), ("k", call.k)):
         loud = growth(layer, places) if name == "q" else np.ones(len(places))
@@ -334,7 +341,7 @@ def same(read, n, call, places, axis=None):
         apart = (np.abs(rows - expected) / tolerance).max()
         if not apart <= 1:
             where = np.unravel_index((np.abs(rows - expected) / tolerance).argmax(), rows.shape)
-            raise ValueError(
+            raise Differs(
                 f"layer {n}: {name} at position {places[where[1]]}, dimension {where[2]}: "
                 f"{apart:.3g} times the tolerance"
             )
@@ -354,7 +361,7 @@ def growth(layer, places):
 
 def check(name, read, found, n):
     if read != found:
-        raise ValueError(f"layer {n}: {name}: read {read}, probe {found}")
+        raise Differs(f"layer {n}: {name}: read {read}, probe {found}")
 
 
 def sights(model, read):
@@ -379,7 +386,7 @@ def gains(now, before):
         turned = slice(layer.first, layer.first + min(layer.turning, other.turning))
         ratio = np.linalg.norm(q[:, turned]) / np.linalg.norm(q_other[:, turned])
         if layer.turning == other.turning and abs(ratio / (layer.gain / other.gain) - 1) > NUMBERS:
-            raise ValueError(f"layer {n}: gain: read {layer.gain / other.gain}, probe {ratio}")
+            raise Differs(f"layer {n}: gain: read {layer.gain / other.gain}, probe {ratio}")
     return {"gain": True}
 
 

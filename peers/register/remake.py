@@ -1,5 +1,7 @@
 """Remake the register from the installed transformers, offline, and say what changed."""
 
+import copy
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -57,6 +59,7 @@ KEPT = (
 )
 ASKED = 7  # tokens of a window that a class has only where its configuration says one
 PERIODS = (
+    "no_rope_layer_interval",
     "sliding_window_pattern",
     "_sliding_window_pattern",
     "global_attn_every_n_layers",
@@ -94,7 +97,8 @@ def main() -> None:
 
 def _rules(family):
     """Return a family without what comparisons say of it."""
-    return family and {name: family[name] for name in family if name not in ("proved", "reached")}
+    said = ("proved", "reached", "takes", "ignores", "refuses", "misreads")
+    return family and {name: family[name] for name in family if name not in said}
 
 
 def write(families, path=None):
@@ -168,12 +172,60 @@ def family(kind):
             found["sections"] = SECTIONS[kind]
         if default.get("rope_interleave") is not None:
             found["pairing_switch"] = "rope_interleave"
-        if defaults.get("rotary_dim") == one["turning"]:
-            found["reads"] = ["rotary_dim"]
+        found |= _schedules(kind, small)
+        if told := _told(kind, small, one):
+            found["reads"] = told
     elif any(row["turning"] for _, row in rows.values()):
         raise ValueError("its queries change with the position, but do not turn")
     found |= _others(kind, rows, here, defaults, default)
+    if _wide(kind, small, next(iter(rows.values()))[1]["head_dim"]):
+        found["own_width"] = True
     return found
+
+
+def _changed(kind, small, **changes):
+    """Return what the first attention of a changed class does, None where it cannot be built."""
+    try:
+        config = probe.CONFIG_MAPPING[kind](**copy.deepcopy(small | changes))
+        call = probe.run(probe.build(config), POSITIONS)[0]
+    except Exception:  # a change that this class refuses
+        return None, {}
+    return call, describe(call)
+
+
+def _wide(kind, small, head_dim):
+    """Return whether heads stay as wide as they are where the model is twice as wide."""
+    width = next((name for name in probe.WIDTH if name in small), None)
+    if width is None or "head_dim" in small:
+        return False
+    return _changed(kind, small, **{width: 2 * small[width]})[1].get("head_dim") == head_dim
+
+
+def _told(kind, small, plain):
+    """Return entries that earlier code had, and that move what turns, or how fast."""
+    found = []
+    half = plain["head_dim"] // 2
+    if _changed(kind, small, rotary_dim=half)[1].get("turning") == half != plain["turning"]:
+        found.append("rotary_dim")
+    rope = {"rope_type": "dynamic", "factor": 1.0, "rope_theta": 10_000.0}
+    slow, slower = (
+        _changed(kind, small, rope_parameters=rope | alpha)[0] for alpha in ({}, {"alpha": 50.0})
+    )
+    if slow is not None and slower is not None and np.abs(slow.q - slower.q).max() > 1e-3:
+        found.append("alpha")
+    return found
+
+
+def _schedules(kind, small):
+    """Return what a class calls YaRN and is LongRoPE, and whether it serves nothing else."""
+    lists = {name: [1.0] * 48 for name in ("short_factor", "long_factor")}
+    try:
+        config = probe.CONFIG_MAPPING[kind](**small, rope_scaling={"type": "yarn"} | lists)
+    except Exception:  # a class that wants more for this schedule
+        return {}
+    if (config.to_dict().get("rope_parameters") or {}).get("rope_type") != "longrope":
+        return {}
+    return {"earlier": {"yarn": "longrope"}, "serves": ["default", "longrope"]}
 
 
 def _base(kind, default, small, turned):
@@ -236,8 +288,7 @@ def cycle(types, small, kind):
                     rule["last"] = last
                 if small[-1] != body[(len(small) - 1) % size]:
                     rule["last"] = small[-1]
-                every = _every(kind, small)
-                return rule | ({"every": every} if every else {})
+                return rule | _every(kind, small) | _always(kind, small)
     for start in range(1, 6):
         for size in range(1, 7):
             body = types
@@ -250,16 +301,26 @@ def cycle(types, small, kind):
 
 def _every(kind, small):
     """Return the entry that says how many layers a cycle has, found by changing it."""
-    for name in PERIODS:
+    for name, period in itertools.product(PERIODS, (3, 4)):
         try:
-            changed = probe.CONFIG_MAPPING[kind](**probe.small(kind), **{name: 3}).to_dict()[
-                "layer_types"
-            ]
+            said = probe.small(kind) | {name: period}
+            changed = probe.CONFIG_MAPPING[kind](**said).to_dict()["layer_types"]
         except Exception:  # an entry that this class does not have
             continue
         if changed != small and len(set(changed)) > 1:
-            return name
-    return None
+            turning = {"turning": small[0]} if name == "no_rope_layer_interval" else {}
+            return {"every": name} | turning
+    return {}
+
+
+def _always(kind, small):
+    """Return whether a class makes its last layer what it is by default, whatever is listed."""
+    try:
+        listed = {"layer_types": [small[0]] * len(small)}
+        made = probe.CONFIG_MAPPING[kind](**probe.small(kind) | listed).to_dict()["layer_types"]
+    except Exception:  # a class that refuses such a list
+        return {}
+    return {"last": small[-1], "last_always": True} if made[-1] != small[0] else {}
 
 
 def _louder(kind, scale):

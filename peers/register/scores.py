@@ -17,7 +17,7 @@ from torch.nn import functional
 from transformers import AutoModel
 
 from peers.register import own, probe
-from peers.register.analysis import pairs
+from peers.register.analysis import Differs, pairs
 from posenc import register
 from posenc.register import distances
 
@@ -137,7 +137,7 @@ def heads(kind, module, layer, config):
         if config.multi_query:
             rows = both.unflatten(-1, (n + 2, d)).transpose(1, 2)
             return rows[:, :n], rows[:, n : n + 1]
-    if name == "query_key_value":
+    if name == "query_key_value" or (kind == "gpt_bigcode" and not config.multi_query):
         rows = both.unflatten(-1, (-1, 3, d)).transpose(1, 2)
         return rows[..., 0, :], rows[..., 1, :]
     if kind == "gpt_bigcode" and config.multi_query:
@@ -270,14 +270,18 @@ def _squares(layer, grid):
 
 def check(name, read, found, n):
     if read != found:
-        raise ValueError(f"layer {n}: {name}: read {read}, found {found}")
+        raise Differs(f"layer {n}: {name}: read {read}, found {found}")
 
 
 @torch.no_grad()
-def compare(kind, changes):
-    """Return how far scores and tables are apart, in tolerances, for one configuration."""
+def compare(kind, changes, said=None):
+    """Return how far scores and tables are apart, in tolerances, for one configuration.
+
+    The register reads the changes, or what is `said` in their place.
+    """
     small = copy.deepcopy(own.small(kind) | changes)
-    given = json.loads(json.dumps(small))  # classes change what they are given
+    given = own.small(kind) | (changes if said is None else said)
+    given = json.loads(json.dumps(given))  # classes change what they are given
     read = register.read(given | {"model_type": kind})
     config = probe.CONFIG_MAPPING[kind](**small)
     model = build(config)
@@ -318,13 +322,13 @@ def _apart(kind, read, n, module, model, scores, grids):
     seen = sight(layer, scores, grids[n] if grids else None)
     lowest = scores > (MASKED if layer.kind == "square" else -1e20)
     if (lowest != seen).any():
-        raise ValueError(f"layer {n}: {int((lowest != seen).sum())} pairs of tokens see each other")
+        raise Differs(f"layer {n}: {int((lowest != seen).sum())} pairs of tokens see each other")
     if layer.slopes:  # what all keys share does not matter to the softmax
         scores, expected = (s - s[..., :1] for s in (scores, expected))
     size = scores[seen].abs().max()
     apart = float((scores - expected)[seen].abs().max() / (ROUNDING * size))
     if not apart <= 1:
-        raise ValueError(f"layer {n}: scores are {apart:.3g} times the tolerance apart")
+        raise Differs(f"layer {n}: scores are {apart:.3g} times the tolerance apart")
     return apart
 
 
@@ -394,5 +398,5 @@ def _found(seen, tables, layer, length):
             allowed += ANGLES * n
         best = min(best, np.abs(change - expected).max() / allowed)
     if not best <= 1:
-        raise ValueError(f"{layer.stack or 'input'}: table: {best:.3g} times the tolerance apart")
+        raise Differs(f"{layer.stack or 'input'}: table: {best:.3g} times the tolerance apart")
     return best

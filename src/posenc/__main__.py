@@ -2,19 +2,29 @@
 
 import importlib
 import sys
+from collections.abc import Sequence
+
+from posenc._wall import behind
 
 COMMANDS = {
     "explain": ("posenc.register.command_line", "what a released model does with positions"),
     "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
-    "bench": ("posenc.bench.__main__", "what an encoding is worth, on your own data, too"),
+    "bench": (
+        "posenc.experiments.command_line",
+        "what an encoding is worth, on your own data, too",
+    ),
 }
 
 
 def main() -> int:
     """Run one command; return its exit status."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    return behind(_run)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    name, *words = arguments or ["--help"]
     if name in COMMANDS:
-        return int(importlib.import_module(COMMANDS[name][0]).main(sys.argv[2:]))
+        return int(importlib.import_module(COMMANDS[name][0]).main(words))
     print(
         "usage: posenc COMMAND ...\n",
         *(f"  {known:10} {says}" for known, (_, says) in COMMANDS.items()),

@@ -23,17 +23,18 @@ _MOST_EXACT_FLOAT32 = 2**24
 _ROUNDINGS = 8  # a step of fewer is not told from its rounding
 
 
-def count(name: str, value: int, *, minimum: int = 0) -> int:
-    """Return `value` as an int, or raise ValueError unless it is an integer >= `minimum`."""
+def count(name: str, value: int, *, minimum: int = 0, maximum: int = MOST) -> int:
+    """Return `value` as an int, or raise ValueError unless it is an integer within the bounds."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
-    return _held(name, value)
+    return _held(name, value, maximum)
 
 
-def _held(name: str, value: int) -> int:
-    """Return `value` as an int, or raise ValueError if no array could be so long."""
-    if value > MOST:
-        raise ValueError(f"{name} must be an integer of at most {MOST:,}, got one of more digits")
+def _held(name: str, value: int, maximum: int = MOST) -> int:
+    """Return `value` as an int, or raise ValueError if no array, or what is asked, has so many."""
+    if value > maximum:
+        got = "one of more digits" if value > MOST else f"{value:,}"
+        raise ValueError(f"{name} must be an integer of at most {maximum:,}, got {got}")
     return int(value)
 
 

@@ -23,6 +23,7 @@ LIMITS = {
     "lines": 1 << 22,  # of a text; the longest recording of the registry has 68,698
     "characters": 1 << 26,  # of a line; the longest of the archives' cases has 3 million
     "series": 1 << 18,  # of one part of a set; the archives' largest has 30 thousand
+    "values": 1 << 26,  # of series side by side, known or not; the largest of the registry has 6e6
     "columns": 1 << 16,  # of a table, channels of a series, classes; the archives: 1,345 channels
     "bytes of a record": 1 << 22,  # a line of results; the longest of the book has 3,671
     "bytes of a document": 1 << 26,  # a file of JSON
@@ -86,6 +87,8 @@ def check_regular(path: Path, error: Error = fault) -> None:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return
+    except ValueError as wrong:  # a zero byte in it
+        raise error(path, None, f"is no path that a file can have ({wrong})") from None
     if not stat.S_ISREG(mode):
         kind = next((word for fits, word in _KINDS if fits(mode)), "something else")
         raise error(path, None, f"must be a regular file, is {kind}")

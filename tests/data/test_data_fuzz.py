@@ -5,6 +5,7 @@ what readers stumble over. POSENC_FUZZ says how many damaged files each reader g
 """
 
 import os
+import re
 import time
 import zipfile
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from readers import BASELINE, READERS, RECORD, SECONDS, judged, npy, outcome
+from readers import BASELINE, ODD, READERS, RECORD, SECONDS, judged, npy, outcome
 
 from posenc.bench.grid import parse
 from posenc.bench.store import Store
@@ -72,6 +73,22 @@ def test_damage_gives_a_value_or_the_readers_own_error(name, tmp_path_factory):
     def check(content: bytes) -> None:
         path = folder / f"Tiny{reader.ending}"
         path.write_bytes(content)
+        judged(reader, path)
+
+    check()
+
+
+@pytest.mark.parametrize("name", [n for n, one in READERS.items() if one.is_text])
+def test_an_odd_field_gives_a_value_or_the_readers_own_error(name, tmp_path_factory):
+    reader, folder = READERS[name], tmp_path_factory.mktemp("odd")
+    fields = list(re.finditer(r"[^\s,;:(){}\[\]\"]+", reader.good.decode()))
+
+    @settings(max_examples=EXAMPLES)
+    @given(st.sampled_from(fields), st.sampled_from(ODD))
+    def check(field: re.Match, odd: str) -> None:
+        path = folder / f"Tiny{reader.ending}"
+        text = field.string[: field.start()] + odd + field.string[field.end() :]
+        path.write_text(text, encoding="utf-8")
         judged(reader, path)
 
     check()

@@ -83,7 +83,7 @@ WRONG = {
     "no classes": (TINY_TRAIN.replace(" Up down", ""), 10, "@classLabel"),
     "regression": (TINY_TRAIN.replace("true Up down", "false"), 10, "@classLabel"),
     "class twice": (TINY_TRAIN.replace("Up down", "Up down Up"), 10, "twice"),
-    "time stamps": (TINY_TRAIN.replace("@timeStamps false", "@timeStamps true"), 3, "time stamps"),
+    "no times": (TINY_TRAIN.replace("Stamps false", "Stamps true"), 11, "pairs (time,value)"),
     "unknown label": (TINY_TRAIN.replace(":down", ":sideways"), 12, "'sideways' is not among"),
     "label case": (TINY_TRAIN.replace(":down", ":Down"), 12, "not among"),
     "too few channels": (TINY_TRAIN.replace("40,50,60:", ""), 12, "expected 2 channels, got 1"),

@@ -12,7 +12,7 @@ from posenc.register import command_line, reading
 VALUES = (
     None, True, 0, -1, 1, 7, 0.5, -2.5, 1e-300, 10**30, "", "x", [], [1], ["a"], [1, 2, 3], {},
     {"a": 1}, {"rope_type": "yarn"}, {"rope_type": "linear", "factor": 2}, ["full_attention"] * 3,
-    {"full_attention": None, "sliding_attention": 3},
+    {"full_attention": None, "sliding_attention": 3}, 10**400, 5e-324, 1e308,
 )  # fmt: skip
 ENTRIES = (
     "rope_scaling", "rope_parameters", "layer_types", "sliding_window", "no_rope_layers",
@@ -61,6 +61,59 @@ def test_damaged_entries(seed):
     assert explained + len(sentences) == 100
     assert min(explained, len(sentences)) > 5, "damage that all survive, or nothing does"
     assert all("\n" not in one and 15 < len(one) < 300 for one in sentences)
+
+
+YARN = {
+    "rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512, "beta_fast": 32,
+    "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0, "attention_factor": 1.0,
+}  # fmt: skip
+ODD = (10**400, -(10**400), 5e-324, 1e308, 1, 10**5000, [10**400], [1e308] * 3, float("inf"))
+
+
+def with_one_odd_value(config):
+    """Yield a configuration with each odd value in place of each entry, at the top and inside."""
+    for name, value in config.items():
+        inside = with_one_odd_value(value) if isinstance(value, dict) else ()
+        for other in (*ODD, *inside):
+            yield config | {name: copy.deepcopy(other)}
+
+
+@pytest.mark.parametrize("kind", ["llama", "deepseek_v3", "gemma3_text", "swin", "bloom", "t5"])
+def test_no_odd_value_in_any_entry_ends_in_anything_but_a_sentence(kind):
+    config = {"rope_scaling": YARN} | reading.families()[kind]["defaults"]
+    sentences = []
+    for odd in with_one_odd_value(config):
+        try:
+            assert register.read(odd | {"model_type": kind}).explain(4096)
+        except register.ConfigError as error:
+            sentences.append(str(error))
+    assert sentences
+    assert all(15 < len(one) < 300 for one in sentences)
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries", "field"),
+    [
+        ("llama", {"max_position_embeddings": 10**400}, "max_position_embeddings must be a number"),
+        ("llama", {"rope_theta": 10**5000}, "rope_theta must be a number that a computer can hold"),
+        ("llama", {"rope_scaling": YARN | {"factor": -(10**400)}}, "factor must be a number"),
+        (
+            "llama",
+            {"rope_scaling": YARN | {"beta_slow": 5e-324}},
+            "beta_slow must be a number abov",
+        ),
+        ("deepseek_v3", {"rope_scaling": YARN | {"mscale_all_dim": 1e308}}, "mscale_all_dim must "),
+        ("llama", {"rope_scaling": YARN | {"attention_factor": [1.0]}}, "attention_factor must be"),
+        (
+            "swin",
+            {"embed_dim": 1},
+            "embed_dim = 1 gives stage 0 a width of 1, which is no multiple",
+        ),
+    ],
+)
+def test_a_number_beyond_what_can_be_computed_is_named_with_its_field(kind, entries, field):
+    with pytest.raises(register.ConfigError, match=field):
+        register.read({"model_type": kind} | entries)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from posenc import frequencies, register
-from posenc.register import command_line
+from posenc.register import command_line, scaling
 
 PROBED = json.loads((Path(__file__).parent / "probed.json").read_text())
 LLAMA = {
@@ -62,6 +62,22 @@ def test_what_is_read_is_what_the_probe_saw(case):
             assert getattr(layer, name) == seen[name], name
         omega = found.inv_freq(seen["layer"], case["length"])
         np.testing.assert_allclose(omega, seen["inv_freq"], rtol=2e-5, atol=1e-8)
+        assert layer.gain == pytest.approx(seen.get("gain", layer.gain), rel=1e-5)
+
+
+def test_a_model_was_probed_for_each_schedule_and_a_released_one_wherever_numbers_are_held():
+    probed, released = set(), set()
+    for case in PROBED:
+        kinds = {one.scaling["type"] for one in register.read(case["config"]).layers if one.scaling}
+        probed |= kinds
+        released |= kinds if "/" in case["name"] else set()
+    assert probed == scaling.KINDS.keys() - {"default", "mrope"}
+    assert released == {
+        layer.scaling["type"]
+        for name in register.released()
+        for layer in register.read(name).layers
+        if layer.scaling
+    }
 
 
 def test_earlier_and_later_forms_of_a_schedule_say_the_same():

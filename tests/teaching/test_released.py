@@ -16,7 +16,7 @@ LENGTHS = (1024, 4096, 2**15, 2**17, 2**20)
 @pytest.mark.parametrize("name", released.MODELS)
 def test_the_map_draws_what_the_register_says(name):
     found, packed = register.read(name), the_map.models()[name]
-    assert packed["made"] == found.length
+    assert packed["made"] == found.made_for
     assert len(packed["layers"]) == len(found.layers)
     for i, layer in enumerate(found.layers):
         kind = packed["kinds"]["abcdefgh".index(packed["layers"][i])]

@@ -1,6 +1,7 @@
 """What the checker says of layers that keep their promises, and of those who ask wrongly."""
 
 import copy
+import itertools
 import json
 import os
 import subprocess
@@ -18,8 +19,24 @@ from posenc import encodings
 from posenc.attention import SelfAttention, rope
 from posenc.frequencies import geometric
 from posenc.models import LanguageModel
-from posenc.testing import CHECKS, Adapter, BrokenPromise, check_attention, command_line
-from posenc.testing.gallery import PaddingSeen
+from posenc.testing import (
+    CHECKS,
+    Adapter,
+    BrokenPromise,
+    Promises,
+    check_attention,
+    command_line,
+)
+from posenc.testing.checks import EVERY
+from posenc.testing.checks.pairs import PAIRS, why_not
+from posenc.testing.gallery import (
+    Attention,
+    CountsPadding,
+    OneAhead,
+    PaddingSeen,
+    StartsAgain,
+    TurnedTwice,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,8 +145,8 @@ def test_positions_that_are_ignored_never_pass():
 
 def test_a_mask_that_is_ignored_does_not_pass_behind_a_causal_one():
     class Forgets(PaddingSeen):
-        def places(self, x, positions, padding, documents, cache):  # noqa: ARG002
-            return super().places(x, positions, None, documents, cache)
+        def places(self, x, positions, real, documents):
+            return super().places(x, positions, torch.ones_like(real), documents)
 
     found = check_attention(Forgets, padding="right", measure=False)
     right = found["padding on the right changes nothing"]
@@ -154,7 +171,10 @@ def test_what_was_promised_not_to_be_is_a_failure_if_it_is():
     [
         ({"cache": True}, "did you mean 'cached'"),
         ({"relativ": True}, "did you mean 'relative'"),
-        ({"padding": "front"}, "padding must be one of left, right, both, got 'front'"),
+        (
+            {"padding": "front"},
+            "padding must be one of left, right, both, left alone, both alone, got 'front'",
+        ),
         ({"dtypes": "float32"}, "dtypes must be one of bfloat16, float16"),
         ({"causal": 1}, "causal must be True or False, got 1"),
         ({"axes": 0}, "axes must be"),
@@ -214,7 +234,12 @@ def test_no_check_waits_longer_than_it_should_in_other_threads_either():
         started = time.monotonic()
         run()
         assert time.monotonic() - started < 10
-    assert [r.failures[0].came for r in reports] == ["no answer within 0.3 seconds"] * 2
+    for report in reports:
+        (late,) = report.findings
+        assert late.outcome == "late"
+        assert late.came.startswith("no answer within 0.3 seconds; seconds=0.9, or --seconds 0.9")
+        assert (report.failures, report.passed) == ((), False)
+        assert "Promised, and not so" not in str(report)
 
 
 def test_a_long_input_that_hangs_is_no_refusal_and_no_wait_without_a_limit():
@@ -228,8 +253,9 @@ def test_a_long_input_that_hangs_is_no_refusal_and_no_wait_without_a_limit():
     name = "the same input gives the same answer after another one"
     report = check_attention(lambda: HangsOnLong(8, 8), seconds=0.3, only=name)
     assert time.monotonic() - before < 4
-    assert report[name].outcome == "broken"
-    assert report[name].came == "no answer within 0.3 seconds"
+    assert (report[name].outcome, report.failures) == ("late", ())
+    assert report.unanswered == ("stateless", "rows")
+    assert not report.passed
 
 
 def test_what_the_module_raises_is_a_finding_even_if_it_would_end_the_program():
@@ -363,3 +389,122 @@ def test_each_check_leads_to_a_page_of_the_book():
         page = check.page.partition("#")[0]
         assert list((ROOT / "book").glob(f"{page}.*")), check.page
     assert len({check.name for check in CHECKS}) == len(CHECKS)
+
+
+class WrongGroupsWithCache(Attention):
+    """Shared heads are repeated as a whole, where there is a cache."""
+
+    def share(self, k):
+        again = self.n_heads // k.shape[1]
+        return k.repeat(1, again, 1, 1) if self.cached else super().share(k)
+
+    def remember(self, cache, k, v, t):
+        self.cached = bool(cache and "k" in cache)
+        return super().remember(cache, k, v, t)
+
+
+class Layer(nn.Module):
+    """Attention with RoPE and a padding mask, in the words that somebody else uses."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.dim = Attention(), 32
+
+
+def test_a_class_of_pytorch_with_a_forward_of_its_own_is_asked_by_its_own_words():
+    class Turned(nn.MultiheadAttention):
+        def forward(self, x, positions=None):
+            t = torch.arange(x.shape[1]).expand(x.shape[:2]) if positions is None else positions
+            return super().forward(x + torch.sin(t[..., None]), x, x, need_weights=False)[0]
+
+    class Own(nn.TransformerEncoderLayer):
+        def forward(self, x):
+            return super().forward(x + torch.arange(x.shape[1])[:, None])
+
+    def turned():
+        return Turned(16, 2, batch_first=True)
+
+    assert check_attention(turned, given_positions=True, measure=False).passed
+    assert check_attention(lambda: Own(16, 2, 8, batch_first=True), order=True).passed
+
+
+@pytest.mark.parametrize("name", ["past_key_value", "past_key_values", "layer_past"])
+def test_a_cache_that_comes_back_beside_the_output_is_handed_over_again(name):
+    code = f"def forward(self, x, mask=None, {name}=None, use_cache=False, position_ids=None):\n"
+    code += f"    return go(self, x, mask, {name}, use_cache, position_ids)\n"
+
+    def go(self, x, mask, past, use_cache, position_ids):
+        cache = dict(past) if past else {}
+        out = self.inner(x, position_ids, mask, None, cache if use_cache else None)
+        return (out, tuple(cache.items())) if use_cache else (out,)
+
+    space = {"go": go}
+    exec(code, space)
+    made = type("Named", (Layer,), {"forward": space["forward"]})
+    promises = {"cached": True, "padding": "both", "given_positions": True, "relative": True}
+    report = check_attention(made, **promises, measure=False)
+    assert report.passed, report
+    again = check_attention(made, packing=True, measure=False)
+    assert again["packed documents equal documents alone"].came == "it takes no documents"
+
+
+def test_an_argument_that_nobody_knows_is_named():
+    class Odd(Layer):
+        def forward(self, x, attn_bias=None, use_cache=False):  # noqa: ARG002
+            return self.inner(x)
+
+    told = check_attention(Odd, padding="left")["padding on the left changes nothing"].came
+    assert told.startswith("it takes no padding; it has an argument `attn_bias` that I do not know")
+
+
+def test_each_two_promises_are_asked_together_or_it_is_said_why_not():
+    words = [word for word in Promises.__dataclass_fields__ if word != "padding"]
+    words += ["padding left", "padding right"]
+    pairs = {frozenset(check.promise.split(" & ")): check for check in PAIRS}
+    for one, other in itertools.combinations(words, 2):
+        asked, reason = frozenset((one, other)) in pairs, why_not(one, other)
+        assert bool(reason) or asked, (one, other)
+        assert len(reason) > 30 or not reason
+    assert len({check.name for check in EVERY}) == len(EVERY)
+
+
+def test_promises_are_asked_two_at_a_time_and_a_refusal_is_told():
+    report = check_attention(model, cached=True, packing=True, padding="left", measure=False)
+    name = "together, a cache and {} change nothing"
+    assert report[name.format("padding on the left")].outcome == "held"
+    refused = report[name.format("packed documents")]
+    assert refused.outcome == "cannot"
+    assert "it refuses: documents must be None with a cache" in refused.came
+    broken = check_attention(StartsAgain, cached=True, padding="left", measure=False)
+    spoilt = broken[name.format("padding on the left")]
+    assert (spoilt.outcome, spoilt.came) == ("cannot", "'cached' does not hold alone")
+
+
+@pytest.mark.parametrize(
+    ("made", "promises", "hint"),
+    [
+        (StartsAgain, {}, "counted from 0 again"),
+        (TurnedTwice, {}, "turned twice"),
+        (WrongGroupsWithCache, {"shared_heads": True}, "shared heads go wrong"),
+    ],
+)
+def test_a_hint_about_a_cache_is_tried_before_it_is_given(made, promises, hint):
+    report = check_attention(made, cached=True, measure=False, **promises)
+    assert hint in report["one token at a time equals all at once"].hint, report
+
+
+def test_of_several_failures_the_smallest_is_named_first():
+    report = check_attention(OneAhead, causal=True, cached=True)
+    sizes = [one.size for one in report.failures]
+    assert sizes == sorted(sizes)
+    assert sizes[0] == 2
+    assert "Begin with the first, as the others often follow from it" in str(report)
+
+
+def test_padding_that_needs_positions_says_so_and_is_not_left_alone():
+    told = check_attention(CountsPadding, padding="left", measure=False)
+    left = told["padding on the left changes nothing"]
+    assert (left.outcome, left.came) == ("held", "0 (with positions that count the real tokens)")
+    assert told.passed
+    alone = check_attention(CountsPadding, padding="left alone", measure=False)
+    assert left.name in [one.name for one in alone.failures]

@@ -3,6 +3,14 @@
 from posenc import register
 
 
+def tables():
+    """Released models of the register by the table that their numbers were taken from."""
+    addresses = list(register.released().values())
+    projects = ("litgpt", "mlc-llm", "maxtext")
+    counts = {name: sum(f"/{name}/blob/" in one for one in addresses) for name in projects}
+    return {name.replace("-", "_"): str(n) for name, n in counts.items()}
+
+
 def models():
     """Released models of the register, and how many of them do what the guide says."""
     layers = [

@@ -33,6 +33,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from posenc import _checks, _files
+from posenc._wall import behind
 from posenc.audit import ledger
 
 SAME = 0.97  # so alike are the letters of one sentence in two versions; numbers must agree
@@ -339,4 +340,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Sequence
 
-from posenc._pipes import piped
+from posenc._wall import behind
 from posenc.experiments import command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and return its exit code; a reader of its output may leave early."""
-    return piped(lambda: command_line.main(arguments))
+    """Run one command, and return its exit code."""
+    return behind(command_line.main, arguments)
 
 
 if __name__ == "__main__":

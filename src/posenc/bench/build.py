@@ -16,12 +16,26 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from posenc import _checks, encodings, models
 from posenc.attention import DOORS, Position, words
 from posenc.bench import fingerprints
 from posenc.bench.settings import Settings
 from posenc.data import Dataset
+
+
+class OnTimes(nn.Module):
+    """A model that takes the times of the steps from the last channel of its series."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(batch, length, n_channels + 1) to (batch, n_classes)."""
+        return self.model(x[..., :-1], mask, times=x[..., -1])
+
 
 Model = models.TimeSeriesTransformer | models.PatchTransformer
 MODELS: dict[str, type[Model]] = {
@@ -76,6 +90,22 @@ def check_gaps(settings: Settings, part: Dataset) -> None:
             f"encoding {settings.encoding!r} and dataset {settings.dataset!r} do not go together: "
             f"the set has missing steps, and {error}; leave out one of the two"
         ) from None
+
+
+def refuses_times(settings: Settings, part: Dataset) -> bool:
+    """Return whether a cell's encoding cannot stand at the times of its data set."""
+    if part.times is None:
+        return False
+    made = model(settings, part.n_channels, part.n_classes, part.length).eval()
+    whole = (part.x, np.ones(part.x.shape[:2], bool) if part.mask is None else part.mask)
+    given = (torch.from_numpy(a).split(settings.batch_size) for a in (*whole, part.times))
+    try:
+        with torch.no_grad():
+            for x, mask, times in zip(*given, strict=True):
+                made.encode(x, mask, times)
+    except ValueError:
+        return True
+    return False
 
 
 def n_tokens(settings: Settings, length: int) -> int:

@@ -12,8 +12,8 @@ from posenc import _checks, encodings
 from posenc.bench import build, estimate, failures, jobs, local, renewed, stages, tuning
 from posenc.bench import grid as grids
 from posenc.bench.driver import Cells, Driver, Engine, Summary
-from posenc.bench.progress import Plan
-from posenc.bench.settings import NAMED, PROTOCOL, RESAMPLES, Settings
+from posenc.bench.progress import Plan, name_place
+from posenc.bench.settings import MOST_SEEDS, NAMED, PROTOCOL, RESAMPLES, Settings
 from posenc.bench.store import Store
 
 TRIALS = len(tuning.RATES) + 1
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     grid = _grid(options)
     named = [spec.name for spec in grid.encodings]
     with engine(options, device, named) as trains:
-        return _run(grid, options, Trainer(options, trains, device, plan=Plan(len(grid))))
+        return _run(grid, options, Trainer(options, trains, device))
 
 
 def _follow_protocol(options: argparse.Namespace) -> None:
@@ -105,7 +105,12 @@ def _follow_protocol(options: argparse.Namespace) -> None:
 
 
 def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
-    grid.fetch()
+    grid = grid.fetch()
+    for sentence in grid.exclusions():
+        print(sentence, file=sys.stderr)
+    if not len(grid):
+        raise ValueError("encodings must be such as can stand at the sets' times, got none of them")
+    train.plan.total = len(grid)
     print_changes(grid.groups(), options.out, tuned=options.tune)
     groups, files = list(grid.groups()), stages.beside(options.out) if options.tune else None
     if options.engine in ("local", "serial") and options.profile != "smoke":
@@ -117,6 +122,7 @@ def _run(grid: grids.Grid, options: argparse.Namespace, train: Trainer) -> int:
         )
         print_estimate(lacking, train)
     cells: Cells
+    name_place(Store(options.out).path, files.trials if files else None)
     if files is not None:
         train.plan.total += TRIALS * len(groups)
         summary = staged(groups, files, train)
@@ -169,13 +175,13 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
         raise ValueError("--seeds and --resamples exclude each other: each resample has its seed")
     resampled = options.resamples is not None
     name, asked = ("resamples", options.resamples) if resampled else ("seeds", options.seeds)
-    seeds = range(_checks.count(name, 5 if asked is None else asked, minimum=1))
+    n = _checks.count(name, 5 if asked is None else asked, minimum=1, maximum=MOST_SEEDS)
     changes = {n.name: getattr(options, n.name) for n in fields(Settings) if n.name not in NAMED}
     return grids.make(
-        options.datasets,
+        grids.both_clocks(options.datasets),
         options.encodings or encodings.names(),
         options.models or list(build.MODELS),
-        seeds,
+        range(n),
         options.profile,
         resampled=resampled,
         **{name: value for name, value in changes.items() if value is not None},

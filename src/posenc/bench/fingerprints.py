@@ -21,7 +21,7 @@ import json
 import sys
 import textwrap
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +31,7 @@ import numpy as np
 import torch
 
 from posenc import _files, encodings
+from posenc._wall import behind
 from posenc.attention import Position, SelfAttention
 
 TOLERANCE = 1e-6
@@ -222,7 +223,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
     return text[start[1] : len(text) - len(lines[end[0] - 1]) + end[1]]
 
 
-def main() -> int:
+def main(_: Sequence[str] = ()) -> int:
     """Register the present code in the book's file, and print what is new."""
     for line in register(FILE) or ["nothing new"]:
         print(line)
@@ -230,4 +231,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

@@ -10,6 +10,7 @@ from typing import Any
 from posenc import _checks, data
 from posenc.bench import build
 from posenc.bench.settings import Settings, profile
+from posenc.data.lost_samples import CLOCKS
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Grid:
     resampled : bool
         Whether seed r also means resample r and a validation part of its own. Sets that have
         their official split only keep it.
+    left_out : set of (int, str, int)
+        Numbers of data sets, models, and numbers of encodings that cannot stand at a set's times.
     """
 
     datasets: Sequence[Spec]
@@ -71,17 +74,21 @@ class Grid:
     seeds: Sequence[int]
     common: Mapping[str, Any]
     resampled: bool = False
+    left_out: frozenset[tuple[int, str, int]] = frozenset()
 
     def __len__(self) -> int:
-        return len(self.datasets) * len(self.encodings) * len(self.models) * len(self.seeds)
+        n_places = len(self.datasets) * len(self.encodings) * len(self.models)
+        return (n_places - len(self.left_out)) * len(self.seeds)
 
     def groups(self) -> Iterator[list[Settings]]:
         """Yield the cells that differ in seed or resample only, data set by data set."""
         sources = {spec.name: build.encoding_fingerprint(spec.name) for spec in self.encodings}
-        for dataset in self.datasets:
+        for number, dataset in enumerate(self.datasets):
             dataset_source = data.fingerprint(dataset.name, **dataset.options)
             for model in self.models:
-                for encoding in self.encodings:
+                for place, encoding in enumerate(self.encodings):
+                    if (number, model, place) in self.left_out:
+                        continue
                     cell = Settings(
                         encoding.name,
                         model,
@@ -94,14 +101,33 @@ class Grid:
                     )
                     yield [self._numbered(cell, seed) for seed in self.seeds]
 
-    def fetch(self) -> None:
-        """Read every data set, so that a missing or faulty one is known before any training."""
-        for spec in self.datasets:
+    def fetch(self) -> "Grid":
+        """Read every data set, so that a missing or faulty one is known before any training.
+
+        Return the grid without the encodings that cannot stand at a set's times.
+        """
+        refused = set()
+        for number, spec in enumerate(self.datasets):
             for split in data.SPLITS:
                 part = data.load(spec.name, split, **spec.options)
-                for model, encoding in product(self.models, self.encodings):
+                for model, (place, encoding) in product(self.models, enumerate(self.encodings)):
                     options = {"encoding_options": encoding.options, **self.common}
-                    build.check_gaps(Settings(encoding.name, model, spec.name, **options), part)
+                    cell = Settings(encoding.name, model, spec.name, **options)
+                    build.check_gaps(cell, part)
+                    if build.refuses_times(cell, part):
+                        refused.add((number, model, place))
+        return replace(self, left_out=frozenset(refused))
+
+    def exclusions(self) -> list[str]:
+        """Return a sentence for each data set and model with encodings that are left out."""
+        names: dict[tuple[int, str], list[str]] = {}
+        for number, model, place in sorted(self.left_out):
+            names.setdefault((number, model), []).append(self.encodings[place].name)
+        return [
+            f"{self.datasets[number].name}, {model}: {', '.join(some)} cannot stand at such times, "
+            "and learn from numbers alone"
+            for (number, model), some in names.items()
+        ]
 
     def _numbered(self, cell: Settings, seed: int) -> Settings:
         if not self.resampled:
@@ -151,6 +177,27 @@ def _items(text: str) -> list[str]:
             items.append(text[begin:end])
             begin = end + 1
     return [*items, text[begin:]]
+
+
+def both_clocks(texts: Sequence[str]) -> list[str]:
+    """Return names of data sets, those that keep times twice: with them, and with steps counted."""
+    names = []
+    for text in texts:
+        spec = parse(text)
+        if "clock" in spec.options or not _keeps_times(spec.name):
+            names.append(text)
+        else:
+            sign = "," if spec.options else ":"
+            names += [f"{text}{sign}clock={clock}" for clock in CLOCKS]
+    return names
+
+
+def _keeps_times(name: str) -> bool:
+    """Return whether a set on this machine keeps the times of its steps."""
+    try:
+        return data.is_here(name) and data.load(name, "train").times is not None
+    except data.DataError:  # which is said where all sets are read
+        return False
 
 
 _PYTHON = {"True": True, "False": False, "None": None}

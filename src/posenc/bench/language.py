@@ -15,7 +15,7 @@ from posenc import _checks
 from posenc.bench import build, failures, jobs, local, renewed, stopwatch
 from posenc.bench.course import learning_rate
 from posenc.bench.driver import Cells, Driver, Summary, deadline
-from posenc.bench.progress import Progress
+from posenc.bench.progress import Progress, name_place
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
 from posenc.bench.train import TrainingError
@@ -167,6 +167,7 @@ def run(
     """Train what the results file lacks of some cells, one at a time in each worker."""
     device = jobs.resolve_device(options.device)
     until = deadline(options.seconds)
+    name_place(options.out)
     for sentence in renewed.told(cells.groups(), options.out):
         print(sentence, flush=True)
     driver = Driver(

@@ -25,6 +25,7 @@ class Part:
     Parameters
     ----------
     x : Tensor of shape (n_cells or 1, n, length, n_channels)
+        With one channel more for the times of the steps, where the set keeps them.
     y : Tensor of shape (n_cells or 1, n)
     mask : Tensor of shape (n_cells or 1, n, length), or None where no step is missing
     """
@@ -67,6 +68,8 @@ class Parts:
     length : int
         Steps of a series, padding included.
     n_channels, n_classes : int
+    timed : bool
+        Whether the last channel of all parts, which is not counted, holds times.
     """
 
     train: Part
@@ -75,12 +78,13 @@ class Parts:
     length: int
     n_channels: int
     n_classes: int
+    timed: bool = False
 
     def only(self, cells: Sequence[int]) -> "Parts":
         """Return the parts that some of the cells see."""
         some = (part.only(cells) for part in (self.train, self.validation, self.test))
         train, validation, test = some
-        return Parts(train, validation, test, self.length, self.n_channels, self.n_classes)
+        return replace(self, train=train, validation=validation, test=test)
 
 
 def load_parts(settings: Settings, device: torch.device) -> Parts:
@@ -107,7 +111,7 @@ def load_together(cells: Sequence[Settings], device: torch.device) -> Parts:
     every = [load_parts(cell, device) for cell in cells]
     names = ("train", "validation", "test")
     train, validation, test = (_join([getattr(p, name) for p in every]) for name in names)
-    return Parts(train, validation, test, first.length, first.n_channels, first.n_classes)
+    return replace(first, train=train, validation=validation, test=test)
 
 
 def _join(parts: Sequence[Part]) -> Part:
@@ -139,8 +143,12 @@ def _load(
     tensors = [_to_device(part, device) for part in (train, held_out, test)]
     if statistics:
         tensors = [_with_statistics(part, statistics, name) for part in tensors]
+    n_channels = tensors[0].x.shape[-1]
+    if timed := train.times is not None:
+        pairs = zip(tensors, (train, held_out, test), strict=True)
+        tensors = [_with_times(*pair) for pair in pairs]
     first, validated, tested = tensors
-    return Parts(first, validated, tested, train.length, first.x.shape[-1], train.n_classes)
+    return Parts(first, validated, tested, train.length, n_channels, train.n_classes, timed)
 
 
 def scaled(parts: tuple[Dataset, ...], how: str = "") -> tuple[Dataset, ...]:
@@ -207,6 +215,13 @@ def _to_device(part: Dataset, device: str) -> Part:
     x, y = torch.from_numpy(part.x).to(device), torch.from_numpy(part.y).to(device)
     mask = None if part.mask is None else torch.from_numpy(part.mask).to(device)[None]
     return Part(x[None], y[None], mask)
+
+
+def _with_times(part: Part, data: Dataset) -> Part:
+    """Return the part with the times of its steps as a last channel."""
+    assert data.times is not None
+    times = torch.from_numpy(data.times).to(part.x)[None, ..., None]
+    return replace(part, x=torch.cat((part.x, times), -1))
 
 
 def _with_statistics(part: Part, statistics: str, name: str) -> Part:

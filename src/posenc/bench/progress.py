@@ -2,9 +2,16 @@
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from tqdm import tqdm
+
+
+def name_place(results: Path, trials: Path | None = None) -> None:
+    """Say where results go, and trials that choose a rate, before anything is trained."""
+    beside = f", trials to {trials}" if trials else ""
+    print(f"results go to {results}{beside}", file=sys.stderr, flush=True)
 
 
 class Progress:

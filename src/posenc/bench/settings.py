@@ -37,7 +37,10 @@ _LATER = {
 NAMED = {"encoding", "model", "dataset", "seed", "profile", "encoding_source", "dataset_source"}
 NAMED |= {"encoding_options", "dataset_options", "resample", "split_seed", "tuned", "protocol"}
 
-_COUNTS = ("d_model", "n_heads", "n_layers", "d_ff", "patch", "epochs", "batch_size", "patience")
+# Far beyond what any machine trains, yet small enough for a table of the encoding.
+MOST_WIDE, MOST_SEEDS = 1 << 16, 10_000
+_SIZES = ("d_model", "n_heads", "n_layers", "d_ff", "patch")
+_COUNTS = ("epochs", "batch_size", "patience", "patience_steps", "check_every")
 
 
 @dataclass(frozen=True)
@@ -155,9 +158,9 @@ class Settings:
     input_scaling: str = ""
 
     def __post_init__(self) -> None:
+        for name in _SIZES:
+            _checks.count(name, getattr(self, name), minimum=1, maximum=MOST_WIDE)
         for name in _COUNTS:
-            _checks.count(name, getattr(self, name), minimum=1)
-        for name in ("patience_steps", "check_every"):
             _checks.count(name, getattr(self, name), minimum=1)
         for name in ("seed", "split_seed", "max_cases", "steps", "least_steps", "resample"):
             _checks.count(name, getattr(self, name))

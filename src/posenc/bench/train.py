@@ -238,9 +238,9 @@ def _warm_up(cells: Sequence[Settings], data: Parts, device: torch.device) -> No
 
 
 def _models(cells: Sequence[Settings], data: Parts, device: torch.device) -> list[nn.Module]:
-    return [
-        build.model(cell, data.n_channels, data.n_classes, data.length).to(device) for cell in cells
-    ]
+    sizes = data.n_channels, data.n_classes, data.length
+    made: list[nn.Module] = [build.model(cell, *sizes).to(device) for cell in cells]
+    return [build.OnTimes(one) for one in made] if data.timed else made
 
 
 def _alike(cells: Sequence[Settings]) -> Settings:

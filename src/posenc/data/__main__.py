@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from posenc._pipes import piped
+from posenc._wall import behind
 from posenc.data import carried, checksums, from_csv
 from posenc.data.errors import DataError
 from posenc.data.info import facts
@@ -19,8 +19,25 @@ from posenc.data.verify import verify
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return 0, or 1 where a set is missing, wrong or unknown."""
-    parser = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
-    commands = parser.add_subparsers(dest="command")
+    options = parser().parse_args(arguments)
+    if options.command == "measure":
+        return _measure(options.path, options.only)
+    if options.command in (None, "list"):
+        return _list()
+    if options.command == "from-csv":
+        return _from_csv(options)
+    if options.command == "pack":
+        return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
+    known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
+    return max(
+        [_run(known[options.command], name) for name in options.names or _present()], default=0
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(prog="python -m posenc.data", description="The data sets.")
+    commands = top.add_subparsers(dest="command")
     commands.add_parser("list", help="every set, group by group, and where it lies (the default)")
     for command, many, purpose in (
         ("fetch", "+", "download sets that are not on this machine"),
@@ -42,19 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     measuring = commands.add_parser("measure", help="count every set here, measure leakage")
     measuring.add_argument("path", nargs="?", type=Path, default=RECORD, help="a JSON file")
     measuring.add_argument("--only", metavar="NAME", help="count this set, leave the rest as it is")
-    options = parser.parse_args(arguments)
-    if options.command == "measure":
-        return _measure(options.path, options.only)
-    if options.command in (None, "list"):
-        return _list()
-    if options.command == "from-csv":
-        return _from_csv(options)
-    if options.command == "pack":
-        return max(_run(partial(_pack, options.out), name) for name in options.names or _compared())
-    known = {"fetch": _fetch, "verify": _verify, "info": _info, "checksums": _checksums}
-    return max(
-        [_run(known[options.command], name) for name in options.names or _present()], default=0
-    )
+    return top
 
 
 def _list() -> int:
@@ -156,10 +161,13 @@ def _add_from_csv(parser: argparse.ArgumentParser) -> None:
         ("--label", "COLUMN", "holds the classes (label)"),
         ("--series", "COLUMN", "says which series a row is a step of; without, a row is a series"),
         ("--group", "COLUMN", "such as a person: whole groups go to either part"),
+        ("--time", "COLUMN", "says when a step was; such times are kept, and need --series"),
+        ("--time-format", "FORM", "such as '%%d.%%m.%%Y %%H:%%M', if not 2016-07-01 14:00"),
+        ("--decimal", "SIGN", "in numbers (a point)"),
     ):
         parser.add_argument(option, metavar=metavar, help=purpose, required=option == "--out")
     parser.add_argument(
-        "--leave-out", nargs="+", metavar="COLUMN", help="columns that are no values, such as time"
+        "--leave-out", nargs="+", metavar="COLUMN", help="columns that are no values"
     )
     parser.add_argument(
         "--test", type=float, metavar="SHARE", help="of the series to test on (0.3)"
@@ -185,4 +193,4 @@ def _info(name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(piped(main))
+    sys.exit(behind(main))

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from posenc import _files
 from posenc.data import checksums, packed
 from posenc.data.dataset import Dataset
-from posenc.data.errors import DataError
+from posenc.data.errors import DataError, FileFormatError
 
 MAKER = "python -m posenc.data pack"
 
@@ -25,6 +26,7 @@ def location(folder: Path, name: str) -> Path:
 
 def write_carried(path: Path, splits: dict[str, Dataset], digests: dict[str, str]) -> None:
     """Write a set with the checksums of its source files, over an older file of this kind only."""
+    _files.check_regular(path, FileFormatError)
     if path.exists():
         read_digests(path)
     path.parent.mkdir(parents=True, exist_ok=True)

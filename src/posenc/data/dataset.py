@@ -33,6 +33,9 @@ class Dataset:
     groups : int64 array of shape (n,), optional
         The subject, machine or time block of each window; None = independent series. A group must
         never be divided between two parts.
+    times : float64 array of shape (n, length), optional
+        When each step was; neighbours are about 1 apart, and padded steps go on counting. None =
+        nobody knows, and steps are counted.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class Dataset:
     provenance: str
     mask: NDArray[np.bool_] | None = None
     groups: NDArray[np.int64] | None = None
+    times: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.x, np.ndarray) or self.x.ndim != 3 or self.x.dtype != np.float32:
@@ -65,6 +69,8 @@ class Dataset:
             _require("mask", self.mask, np.bool_, self.x.shape[:2])
         if self.groups is not None:
             _require("groups", self.groups, np.int64, self.x.shape[:1])
+        if self.times is not None:
+            _require("times", self.times, np.float64, self.x.shape[:2])
         if len(self.y) and not (self.y.min() >= 0 and self.y.max() < len(self.classes)):
             raise ValueError(
                 f"y must index the {len(self.classes)} classes, got {np.unique(self.y)}"
@@ -117,6 +123,7 @@ class Dataset:
             y=self.y[rows],
             mask=None if self.mask is None else self.mask[rows],
             groups=None if self.groups is None else self.groups[rows],
+            times=None if self.times is None else self.times[rows],
         )
 
 
@@ -140,11 +147,13 @@ def stack(
     provenance: str = "",
     *,
     length: int | None = None,
+    times: Sequence[NDArray[np.float64]] = (),
 ) -> Dataset:
     """Return a Dataset of `series`, arrays (length_i, n_channels), NaN = missing.
 
     Short series are padded at their end up to `length` (default: the longest series). A step with
     a missing value in any channel counts as not real: its values are 0 and its mask is False.
+    `times`, arrays (length_i,), say when each step was.
     """
     length = length or max(len(one) for one in series)
     check_growth(series, length, f"{name}: the longest series")
@@ -152,10 +161,15 @@ def stack(
     for row, one in zip(x, series, strict=True):
         row[: len(one)] = one
     mask = np.asarray(~np.isnan(x).any(axis=2))
-    if mask.all():
-        return Dataset(x, y, classes, name, provenance)
     x[~mask] = 0
-    return Dataset(x, y, classes, name, provenance, mask)
+    kept = np.array([longer(one, length) for one in times]) if times else None
+    return Dataset(x, y, classes, name, provenance, None if mask.all() else mask, times=kept)
+
+
+def longer(times: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """Return times (..., n) that go on counting behind the last one, up to so many steps."""
+    more = np.arange(1, length - times.shape[-1] + 1)
+    return np.concatenate([times, times[..., -1:] + more], axis=-1)
 
 
 def check_growth(series: Sequence[NDArray], length: int, which: str) -> None:

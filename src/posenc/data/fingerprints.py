@@ -14,8 +14,8 @@ DIGITS = 16
 def fingerprint(name: str, **options) -> str:
     """Return 16 hexadecimal digits of the content of a data set, both parts.
 
-    Series, labels, classes, masks and groups count; the place and the packing of the files, terms
-    and notes do not.
+    Series, labels, classes, masks, groups and times count; the place and the packing of the files,
+    terms and notes do not.
 
     Parameters
     ----------
@@ -57,6 +57,9 @@ def _pieces(part: Dataset):
     yield b"independent" if part.groups is None else b"grouped"
     if part.groups is not None:
         yield from _array(part.groups)
+    if part.times is not None:
+        yield b"timed"
+        yield from _array(part.times)
 
 
 def _array(values: NDArray):

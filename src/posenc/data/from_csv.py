@@ -1,8 +1,11 @@
 """Make a data set of one's own out of a table: a training part and a test part in .ts files."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +13,25 @@ from numpy.typing import NDArray
 
 from posenc import _checks, _files
 from posenc.data.errors import DataError, FileFormatError
-from posenc.data.formats import text
+from posenc.data.formats import moments, text
+from posenc.data.load import check_own_name
+from posenc.data.sets import archive
 
 DRAWS = 1000  # of whole groups, until every class stands in both parts
-DELIMITERS = ",;\t"
+EVEN = 1e-3  # of a step, up to which steps count as equally long
 EMPTY = ("", "?", "na", "nan", "null")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 @dataclass
 class Series:
-    """One series of the table: its class, its group, and a list of values for each channel."""
+    """One series of the table: where it begins, its class and group, values and times by step."""
 
+    line: int
     label: str
     group: str
-    channels: list[list[str]] = field(default_factory=list)
+    steps: list[NDArray[np.float64]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
 
 def convert(
@@ -33,6 +41,9 @@ def convert(
     label: str = "label",
     series: str | None = None,
     group: str | None = None,
+    time: str | None = None,
+    time_format: str = "",
+    decimal: str | None = None,
     leave_out: Sequence[str] = (),
     test: float = 0.3,
     seed: int = 0,
@@ -43,6 +54,7 @@ def convert(
     ----------
     path : path
         A table with a line of names at its top and commas, semicolons or tabs between its columns.
+        Fields in quotes may hold line breaks, and a first line `sep=;` may say what parts columns.
     folder : path
         Where `NAME_TRAIN.ts` and `NAME_TEST.ts` go; it is made if it is not there.
     label : str
@@ -52,8 +64,16 @@ def convert(
         column a channel. Without it each row is a series, and each other column a step.
     group : str, optional
         A column, such as a person, whose series must not be divided between the two parts.
+    time : str, optional
+        A column, in a table with `series`, that says when each step was: numbers, or dates such as
+        2016-07-01 14:00:05. The times are kept. They count from the first step of their series, in
+        a unit in which the median distance of two neighbours is 1.
+    time_format : str
+        As `datetime.strptime` has it, where dates are written otherwise.
+    decimal : {".", ","}, optional
+        What parts whole numbers from their fractions: a point, unless it may be one of thousands.
     leave_out : sequence of str
-        Columns that are not read, such as a time.
+        Columns that are not read.
     test : float
         Share of the series in the test part.
     seed : int
@@ -62,15 +82,17 @@ def convert(
     Returns
     -------
     str
-        What was written, in one sentence.
+        What was written, in one sentence, and how uneven the times are.
 
     Raises
     ------
     DataError
         If something is wrong with the table, which its message names with its line, if a part
-        would lack a class, or if the files are there already.
+        would lack a class, if `load` would not take the folder's name or could not read what was
+        made, or if the files are there already. Then nothing is written.
     ValueError
-        If `test` is not between 0 and 1, or `seed` no count.
+        If `test` is not between 0 and 1, `seed` no count, `decimal` another sign, or `time_format`
+        no form.
 
     Examples
     --------
@@ -85,82 +107,171 @@ def convert(
     if not 0 < (test := float(test)) < 1:
         raise ValueError(f"test must be a share between 0 and 1, got {test}")
     rng = np.random.default_rng(_checks.count("seed", seed))
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal must be . or a comma, got {decimal!r}")
+    if time_format:
+        moments.check_form("time_format", time_format)
     path, folder = text.readable(path), Path(folder)
+    names = _free(folder)
+    roles = {"label": label, "series": series, "group": group, "time": time}
+    table = _Table(path, roles, set(leave_out), decimal, time_format)
+    found = table.read()
+    classes = _classes(path, found)
+    held = _held_out(path, found, test, rng, by_group=group is not None)
+    unit = 0.0 if time is None else _unit(found)
+    parts = [
+        _ts(folder.name, [found[i] for i in np.flatnonzero(part)], classes, unit)
+        for part in (~held, held)
+    ]
+    _check_readable(path, folder.name, parts)
+    for one, content in zip(names, parts, strict=True):
+        _files.replace(one, content)
+    summary = _told(folder.name, found, held, classes)
+    return f"{summary}; {_describe_times(found, unit)}" if unit else summary
+
+
+def _free(folder: Path) -> list[Path]:
+    """Return the files of a set in a folder whose name `load` takes, and where none is yet."""
+    check_own_name(folder.name)
     names = [folder / f"{folder.name}_{part}.ts" for part in ("TRAIN", "TEST")]
     for one in names:
         if one.exists():
             raise DataError(f"{one} is there already; take it away, or choose another folder")
-    found = _read(path, label, series, group, set(leave_out))
-    classes = _classes(path, found)
-    held = _held_out(path, found, test, rng, by_group=group is not None)
-    for one, part in zip(names, (~held, held), strict=True):
-        chosen = [case for case, wanted in zip(found, part, strict=True) if wanted]
-        _files.replace(one, _ts(folder.name, chosen, classes))
-    return _told(folder.name, found, held, classes)
+    return names
 
 
-def _read(
-    path: Path, label: str, series: str | None, group: str | None, leave_out: set[str]
-) -> list[Series]:
-    rows = _rows(path)
-    _, header = next(rows, (1, []))
-    roles = {"label": label, "series": series, "group": group}
-    at = {role: _place(path, header, role, name) for role, name in roles.items() if name}
-    if unknown := leave_out - set(header):
-        raise FileFormatError(path, 1, f"has no column {min(unknown)!r} to leave out")
-    taken = leave_out | {header[i] for i in at.values()}
-    values = [i for i, name in enumerate(header) if name not in taken]
-    if not values:
-        raise FileFormatError(path, 1, "no column is left that could hold values")
-    found: dict[str, Series] = {}
-    for line, row in rows:
-        if len(row) != len(header):
+def _check_readable(path: Path, name: str, parts: Sequence[str]) -> None:
+    """Raise DataError if what was made of a table cannot be read again."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{name}_{part}.ts" for part in ("TRAIN", "TEST")]
+        for file, content in zip(files, parts, strict=True):
+            file.write_text(content, encoding="utf-8")
+        try:
+            archive.build(files, name)
+        except DataError as error:
+            why = str(error).replace(f"{folder}/", "")
+            raise DataError(f"{path}: what was made of it cannot be read ({why})") from None
+
+
+class _Table:
+    """Takes the rows of a table, and sorts them into series."""
+
+    def __init__(
+        self,
+        path: Path,
+        roles: Mapping[str, str | None],
+        leave_out: set[str],
+        decimal: str | None,
+        time_format: str,
+    ) -> None:
+        self.path = path
+        delimiter, self.rows = text.table(path)
+        self.header = text.heads(next(self.rows, (1, []))[1])
+        self.at = {
+            role: self._place(role, name) for role, name in roles.items() if name is not None
+        }
+        if unknown := leave_out - set(self.header):
+            raise FileFormatError(path, 1, f"has no column {min(unknown)!r} to leave out")
+        taken = leave_out | {self.header[i] for i in self.at.values()}
+        self.values = [i for i, name in enumerate(self.header) if name not in taken]
+        if not self.values:
+            raise FileFormatError(path, 1, "no column is left that could hold values")
+        if "time" in self.at and "series" not in self.at:
             raise FileFormatError(
-                path, line, f"expected {len(header)} columns as in line 1, got {len(row)}"
+                path, 1, f"time {roles['time']!r} needs a column that says which rows are the "
+                "steps of one series: add --series"
+            )  # fmt: skip
+        self.numbers = _Numbers(path, decimal, in_doubt=delimiter != ",")
+        self.clock = moments.Moments(path, roles["time"] or "", time_format)
+
+    def read(self) -> list[Series]:
+        """Return the series in the order of their first rows."""
+        series: dict[str, Series] = {}
+        for line, row in self.rows:
+            self._take(series, line, [one.strip() for one in row])
+            if len(series) > _files.most("series"):
+                raise FileFormatError(self.path, line, _files.beyond("series"))
+        if not series:
+            raise FileFormatError(self.path, 1, "there are no rows below the line of names")
+        self.numbers.check()
+        for one in series.values():
+            text.check_real_step(self.path, one.line, np.stack(one.steps))
+        return list(series.values())
+
+    def _take(self, series: dict[str, Series], line: int, row: list[str]) -> None:
+        if len(row) != len(self.header):
+            problem = f"expected {len(self.header)} columns as in line 1, got {len(row)}"
+            raise FileFormatError(self.path, line, problem + text.uneven(line, row))
+        name = row[self.at["series"]] if "series" in self.at else str(line)
+        kind = row[self.at["label"]], row[self.at["group"]] if "group" in self.at else name
+        one = series.setdefault(name, Series(line, *kind))
+        if (one.label, one.group) != kind:
+            raise FileFormatError(
+                self.path, line, f"series {name[:40]!r} had another class or group"
             )
-        name = row[at["series"]] if series else str(line)
-        told = row[at["label"]], row[at["group"]] if group else name
-        one = found.setdefault(name, Series(*told, [[] for _ in values if series]))
-        if (one.label, one.group) != told:
-            raise FileFormatError(path, line, f"series {name[:40]!r} had another class or group")
-        numbers = _numbers(path, line, [row[i] for i in values])
-        if series:
-            for channel, number in zip(one.channels, numbers, strict=True):
-                channel.append(number)
-        else:
-            one.channels.append(numbers)
-        if len(found) > _files.most("series"):
-            raise FileFormatError(path, line, _files.beyond("series"))
-    return list(found.values())
+        values = self.numbers.read(line, [row[i] for i in self.values])
+        one.steps += [values] if "series" in self.at else list(values[:, None])
+        if "time" in self.at:
+            one.times.append(self._time(one, name, row[self.at["time"]], line))
+
+    def _time(self, one: Series, name: str, written: str, line: int) -> float:
+        time = self.clock.number(self.numbers.plain(written), line)
+        if one.times and time <= one.times[-1]:
+            which = "the same as" if time == one.times[-1] else "earlier than"
+            why = f"the time {written} of series {name[:40]!r} is {which} the one before it"
+            raise FileFormatError(self.path, line, f"{why}; sort the rows, one for each time")
+        return time
+
+    def _place(self, role: str, name: str) -> int:
+        """Return where a column stands that has a role of its own."""
+        if self.header.count(name) != 1:
+            problem = f"{role} must be one of the columns {self.header[:20]}, got {name!r}"
+            raise FileFormatError(self.path, 1, problem)
+        return self.header.index(name)
 
 
-def _place(path: Path, header: list[str], role: str, name: str) -> int:
-    """Return where a column stands that has a role of its own."""
-    if header.count(name) != 1:
-        raise FileFormatError(
-            path, 1, f"{role} must be one of the columns {header[:20]}, got {name!r}"
-        )
-    return header.index(name)
+class _Numbers:
+    """Reads fields as numbers; a point may be that of thousands, where nothing says which it is.
 
+    Spreadsheets that part fields by semicolons or tabs may write a thousand as 1.000. One number
+    that no point of thousands explains, such as 0.5, settles it.
+    """
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, fields) of the lines that are not empty; the first one tells the delimiter."""
-    delimiter = ""
-    for line, row in text.lines(path):
-        if not row.strip():
-            continue
-        delimiter = delimiter or max(DELIMITERS, key=row.count)
-        yield line, [one.strip() for one in text.fields(path, line, row, delimiter)]
+    def __init__(self, path: Path, decimal: str | None, *, in_doubt: bool) -> None:
+        self.path, self.decimal = path, decimal or "."
+        self.settled = decimal is not None or not in_doubt
+        self.doubt: tuple[int, str] | None = None
 
+    def read(self, line: int, fields: Sequence[str]) -> NDArray[np.float64]:
+        """Return the values of a row, NaN where one is missing."""
+        given = ["?" if one.lower() in EMPTY else self.plain(one) for one in fields]
+        if odd := next((one for one in given if "," in one), None):
+            why = f"expected a number with a decimal point, got {odd[:40]!r}"
+            why += "; if that is a decimal comma, add --decimal ,"
+            raise FileFormatError(self.path, line, why)
+        for one in [] if self.settled else [one for one in given if "." in one]:
+            if THOUSANDS.fullmatch(one):
+                self.doubt = self.doubt or (line, one)
+            else:
+                self.settled = True
+        if self.decimal == "," and (odd := next((one for one in fields if "." in one), None)):
+            why = f"{odd[:40]!r} has a point beside decimal commas"
+            raise FileFormatError(self.path, line, f"{why}; leave out the points between thousands")
+        return text.numbers(self.path, line, ",".join(given), missing=True)
 
-def _numbers(path: Path, line: int, fields: list[str]) -> list[str]:
-    given = ["?" if one.lower() in EMPTY else one for one in fields]
-    if odd := next((one for one in given if "," in one), None):
-        raise FileFormatError(
-            path, line, f"expected a number with a decimal point, got {odd[:40]!r}"
-        )
-    values = text.numbers(path, line, ",".join(given), missing=True)
-    return ["?" if np.isnan(value) else f"{value:.9g}" for value in values]
+    def plain(self, written: str) -> str:
+        """Return a number with a decimal point."""
+        return written.replace(",", ".") if self.decimal == "," else written
+
+    def check(self) -> None:
+        """Raise FileFormatError if every number with a point may be a whole one."""
+        if self.doubt and not self.settled:
+            line, one = self.doubt
+            whole = one.replace(".", "")
+            why = f"{one} may be {whole} with a point between thousands"
+            raise FileFormatError(
+                self.path, line, f"{why}: add --decimal . if it is none, or write {whole}"
+            )
 
 
 def _classes(path: Path, found: Sequence[Series]) -> dict[str, str]:
@@ -180,12 +291,14 @@ def _held_out(
     path: Path, found: Sequence[Series], test: float, rng: np.random.Generator, *, by_group: bool
 ) -> NDArray[np.bool_]:
     """Return which series are for the test: of each class the same share, or whole groups."""
-    labels = np.array([one.label for one in found])
     if by_group:
+        labels = np.array([one.label for one in found])
         return _whole_groups(path, labels, np.array([one.group for one in found]), test, rng)
-    held = np.zeros(len(found), dtype=bool)
-    for label in sorted({one.label for one in found}):
-        here = rng.permutation(np.flatnonzero(labels == label))
+    held, places = np.zeros(len(found), dtype=bool), defaultdict(list)
+    for place, one in enumerate(found):
+        places[one.label].append(place)
+    for label in sorted(places):
+        here = rng.permutation(places[label])
         if len(here) < 2:
             raise FileFormatError(
                 path, None, f"class {label!r} has one series; learning and testing need one each"
@@ -212,25 +325,56 @@ def _whole_groups(
     )
 
 
-def _ts(name: str, found: Iterable[Series], classes: dict[str, str]) -> str:
-    cases = [":".join([*map(",".join, one.channels), classes[one.label]]) for one in found]
-    head = f"@problemName {name}\n@timeStamps false\n@missing true\n"
-    flags = f"@univariate {str(all(line.count(':') == 1 for line in cases)).lower()}\n"
+def _unit(found: Sequence[Series]) -> float:
+    """Return the median distance of two steps that follow one another."""
+    apart = _distances(found)
+    return float(np.median(apart)) if len(apart) else 1.0
+
+
+def _distances(found: Sequence[Series]) -> NDArray[np.float64]:
+    return np.array([b - a for one in found for a, b in pairwise(one.times)])
+
+
+def _ts(name: str, found: Iterable[Series], classes: Mapping[str, str], unit: float) -> str:
+    """Return a part as a file; with a unit of time each value stands in a pair with its time."""
+    cases = [":".join([*_channels(one, unit), classes[one.label]]) for one in found]
+    head = f"@problemName {name}\n@timeStamps {str(bool(unit)).lower()}\n@missing true\n"
+    if unit:
+        head = f"# times count from the first step of a series, in units of {unit:.9g}\n{head}"
+    flags = f"@univariate {str(all(len(one.steps[0]) == 1 for one in found)).lower()}\n"
     named = f"@equalLength false\n@classLabel true {' '.join(classes.values())}\n@data\n"
     return head + flags + named + "\n".join(cases) + "\n"
 
 
+def _channels(one: Series, unit: float) -> Iterator[str]:
+    times = [f"{(time - one.times[0]) / unit:.12g}" for time in one.times]
+    for channel in np.stack(one.steps, axis=1):
+        values = ["?" if np.isnan(value) else f"{value:.9g}" for value in channel.tolist()]
+        if unit:
+            values = [f"({time},{value})" for time, value in zip(times, values, strict=True)]
+        yield ",".join(values)
+
+
 def _told(
-    name: str, found: Sequence[Series], held: NDArray[np.bool_], classes: dict[str, str]
+    name: str, found: Sequence[Series], held: NDArray[np.bool_], classes: Mapping[str, str]
 ) -> str:
-    lengths = {len(one.channels[0]) for one in found}
+    lengths = {len(one.steps) for one in found}
     steps = f"{min(lengths)} to {max(lengths)}" if len(lengths) > 1 else f"{min(lengths)}"
-    n = len(found[0].channels)
-    counts = [
-        f"{written} ({sum(one.label == label for one in found)})"
-        for label, written in classes.items()
-    ]
+    n, counts = len(found[0].steps[0]), Counter(one.label for one in found)
+    named = ", ".join(f"{written} ({counts[label]})" for label, written in classes.items())
     return (
         f"{name}: {len(found)} series of {steps} steps, {n} channel{'s' if n > 1 else ''}; "
-        f"{(~held).sum()} to learn from, {held.sum()} to test on; classes {', '.join(counts)}"
+        f"{(~held).sum()} to learn from, {held.sum()} to test on; classes {named}"
+    )
+
+
+def _describe_times(found: Sequence[Series], unit: float) -> str:
+    """Return how uneven times are."""
+    apart = _distances(found) / unit
+    if not len(apart) or np.ptp(apart) < EVEN:
+        return f"times in units of {unit:.4g}: all steps are equally long, as if counted"
+    low, high = np.quantile(apart, (0.05, 0.95))
+    return (
+        f"times in units of {unit:.4g}, the median step: nine in ten steps last {low:.2g} to "
+        f"{high:.2g} of it, the longest {apart.max():.3g}"
     )

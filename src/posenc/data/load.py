@@ -14,7 +14,7 @@ from posenc.data import carried, checksums, download, folders, lock, packed
 from posenc.data.dataset import Dataset
 from posenc.data.errors import DataError, DownloadError, MissingDataError, UnknownDatasetError
 from posenc.data.formats import ts
-from posenc.data.lost_samples import lose_samples
+from posenc.data.lost_samples import CLOCKS, lose_samples
 from posenc.data.registry import ENTRIES, ROLES, Entry, from_archive
 from posenc.data.sets import archive
 from posenc.data.synthetic import FAMILIES
@@ -135,10 +135,23 @@ def load(name: str, split: str, **options) -> Dataset:
         )
         return FAMILIES[name](split, **options)
     _check_options(name, options, LOSSES)
-    if options and "lost" not in options:
+    if options and not {"lost", "clock"} & options.keys():
         raise ValueError(f"option lost must say which share of the steps to lose, got {options}")
     data = _load_recordings(find_entry(name), split)
-    return lose_samples(data, split, **options) if options else data
+    if "lost" in options:
+        return lose_samples(data, split, **options)
+    return _on_clock(data, **options) if options else data
+
+
+def _on_clock(data: Dataset, *, clock: str, **others: Any) -> Dataset:
+    """Return a set that keeps its times with them, or with its steps counted."""
+    if data.times is None or others:
+        raise ValueError(
+            "option lost must say which share of the steps to lose, or the set keep times of its "
+            f"own, got {dict(others, clock=clock)} for {data.name}"
+        )
+    counted = _checks.choice(f"option clock of {data.name}", clock, CLOCKS) == "indices"
+    return replace(data, times=None) if counted else data
 
 
 def _check_options(name: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -221,13 +234,24 @@ def _is_simulated(name: object) -> bool:
     return isinstance(name, str) and name in FAMILIES
 
 
-def find_entry(name: str) -> Entry:
-    """Return the registry's entry for `name`, or one made up for a set of the archives."""
+def check_own_name(name: str) -> None:
+    """Raise DataError unless `load` would take a folder of this name for a set of one's own."""
+    _check_name("the folder's name", name)
+    if name in FAMILIES or name in ENTRIES:
+        raise DataError(f"the folder's name must not be that of a set of this book, got {name!r}")
+
+
+def _check_name(which: str, name: object) -> None:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", name):
         raise UnknownDatasetError(
-            "name must be up to 100 letters, digits, - and _, beginning with a letter or digit, "
-            f"got {name!r:.80}"
+            f"{which} must be up to 100 letters, digits, - and _, beginning with a letter or "
+            f"digit, got {name!r:.80}"
         )
+
+
+def find_entry(name: str) -> Entry:
+    """Return the registry's entry for `name`, or one made up for a set of the archives."""
+    _check_name("name", name)
     if name in FAMILIES:
         raise UnknownDatasetError(f"{name} is made by a simulator and has no files")
     if name in ENTRIES:

@@ -49,4 +49,4 @@ def _closed_up(data: Dataset, kept: NDArray[np.bool_]) -> Dataset:
     mask = np.arange(counts.max()) < counts[:, None]
     x = np.zeros((*mask.shape, data.n_channels), dtype=data.x.dtype)
     x[mask] = data.x[kept]
-    return replace(data, x=x, mask=None if mask.all() else mask)
+    return replace(data, x=x, mask=None if mask.all() else mask, times=None)

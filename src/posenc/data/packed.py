@@ -21,7 +21,7 @@ from posenc.data.dataset import Dataset
 
 # raise it whenever a reader, a protocol or this layout changes
 VERSION = 4
-_OPTIONAL = ("mask", "groups")
+_OPTIONAL = ("mask", "groups", "times")
 
 
 def location(name: str, digests: dict[str, str]) -> Path:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc.data.dataset import Dataset
+from posenc.data.dataset import Dataset, longer
 from posenc.data.registry import ENTRIES
 from posenc.data.repeats import identities
 from posenc.data.synthetic import FAMILIES
@@ -185,8 +185,9 @@ def _check_parts(train: Dataset, test: Dataset) -> None:
             raise ValueError(
                 f"test must belong to train, got {quantity} {second!r} and {first!r} in train"
             )
-    if (train.groups is None) != (test.groups is None):
-        raise ValueError("train and test must both have groups or both have none")
+    for what in ("groups", "times"):
+        if (getattr(train, what) is None) != (getattr(test, what) is None):
+            raise ValueError(f"train and test must both have {what} or both have none")
     for part, value in (("train", train), ("test", test)):
         if not len(value):
             raise ValueError(f"{part} must hold series, got none")
@@ -202,6 +203,7 @@ def _pool(train: Dataset, test: Dataset) -> Dataset:
         y=np.concatenate([part.y for part in parts]),
         mask=np.concatenate([part.mask for part in parts]),
         groups=None if train.groups is None else np.concatenate([train.groups, test.groups]),
+        times=None if train.times is None else np.concatenate([part.times for part in parts]),
     )
 
 
@@ -212,6 +214,7 @@ def _padded(part: Dataset, length: int) -> Dataset:
         part,
         x=np.pad(part.x, ((0, 0), (0, more), (0, 0))),
         mask=np.pad(mask, ((0, 0), (0, more))),
+        times=None if part.times is None else longer(part.times, length),
     )
 
 

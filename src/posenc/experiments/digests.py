@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from posenc import _files
+from posenc._wall import behind
 
 FILE = "edition.json"
 LOCK = "lock.json"
@@ -171,4 +172,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

@@ -7,8 +7,10 @@ with gaps.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from posenc._wall import behind
 from posenc.experiments import results
 from posenc.experiments.characters import told as of_characters
 from posenc.experiments.gaps import told as of_gaps
@@ -35,7 +37,7 @@ that stands in its records as `protocol`. This page is made from the code by \
 """
 
 
-def _main() -> int:
+def _main(_: Sequence[str]) -> int:
     """Write the page, and say where."""
     path = Path(results.folder()) / PAGE
     path.write_text(text(), encoding="utf-8")
@@ -44,4 +46,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(behind(_main))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
-from posenc.register import distances, papers, reading, rules, scaling, words
+from posenc.register import distances, makers, papers, reading, rules, scaling, unread, words
 from posenc.register.reading import ConfigError
 from posenc.register.rules import Layer
 from posenc.register.values import Values
@@ -85,34 +85,46 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     >>> found.layers[0].base, found.layers[0].pairing, found.layers[0].head_dim
     (500000.0, 'half', 32)
     """
-    held = reading.load(config)
-    name = held.get("model_type")
-    if not isinstance(name, str):
-        raise ConfigError(f"model_type must name the architecture, got {name!r:.60}")
-    family = reading.families().get(name)
-    if family is None:
-        raise ConfigError(
-            f"the register does not know model_type {name!r:.60}; {reading.who_knows(name[:60])}"
-        )
-    values = Values(held, family.get("defaults", {}))
-    trained = values.count("max_position_embeddings")
+    held, beside = reading.text_part(reading.whole(config))
+    name, checks = reading.architecture({"auto_map": beside.get("auto_map")} | held)
+    family = reading.families()[name]
+    rules.agree(held)
+    ignored = family.get("ignores", ())
+    asked = unread.Asked({entry: held[entry] for entry in held if entry not in ignored})
+    layers, length = _described(asked, family)
     entry = reading.released().get(config) if isinstance(config, str) else None
-    address = f"{entry['address']} ({entry['date']})" if entry else None
-    layers = tuple(rules.layers(held, family))
     unproved = _unreached(layers, family.get("reached", ()))
     proved = [field for field in family.get("proved", ()) if field not in unproved]
     if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
         proved.append("query_scaling")
+    left = unread.entries(held, asked, beside, family, lambda one: _described(one, family))
+    trained, source = makers.trained(config if isinstance(config, str) else "", held)
     return Description(
         family=name,
         layers=layers,
-        length=trained,
-        length_source=values.find("max_position_embeddings")[1] if trained else None,
-        proved=tuple(proved),
+        length=length[0],
+        length_source=length[1],
+        proved=() if left or held.get("model_type") != name else tuple(proved),
         unproved=tuple(sorted(unproved)),
-        address=address,
+        address=f"{entry['address']} ({entry['date']})" if entry else None,
         notes=tuple(papers.notes(name, layers)),
+        trained=trained,
+        trained_source=source,
+        unread=left,
+        others=tuple(unread.models(held, beside)),
+        checks=tuple(checks),
     )
+
+
+def _described(
+    config: Mapping[str, Any], family: Mapping[str, Any]
+) -> tuple[tuple[Layer, ...], tuple[int | None, str | None]]:
+    """Return what a configuration says: its layers, and a length with its source."""
+    values = Values(config, family.get("defaults", {}))
+    length = values.count("max_position_embeddings")
+    source = values.find("max_position_embeddings")[1] if length else None
+    rules.check_misread(config, family)
+    return tuple(rules.layers(config, family)), (length, source)
 
 
 def _unreached(layers: tuple[Layer, ...], reached: Collection[str]) -> set[str]:
@@ -142,7 +154,8 @@ class Description:
     layers : tuple of Layer
         One entry for each layer.
     length : int or None
-        Tokens that the configuration says the model is made for.
+        Tokens that the configuration allows (`max_position_embeddings`); the model may have been
+        trained on fewer.
     length_source : str or None
         Where `length` is from: "config", or "default" for the class's own, which is no release's.
     proved : tuple of str
@@ -153,6 +166,17 @@ class Description:
         Where the numbers of a released model were taken from, and when.
     notes : tuple of str
         What the model does otherwise than the papers that describe it.
+    trained : int or None
+        Tokens of the longest texts that the model was trained on, None where that is not known.
+    trained_source : str or None
+        Where the makers say so.
+    unread : tuple of str
+        Entries that sound like positions and that nothing reads, as "name = value". With one of
+        them nothing is called proved.
+    others : tuple of str
+        Other models of the configuration, such as the one for pictures; they are not read.
+    checks : tuple of str
+        What its reader should check about the name of the architecture.
     """
 
     family: str
@@ -163,6 +187,16 @@ class Description:
     address: str | None = None
     notes: tuple[str, ...] = ()
     length_source: str | None = None
+    trained: int | None = None
+    trained_source: str | None = None
+    unread: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+
+    @property
+    def made_for(self) -> int | None:
+        """Tokens of training where the makers say them, else what the configuration allows."""
+        return self.trained or self.length
 
     def inv_freq(self, layer: int, length: int | None = None) -> NDArray[np.float64]:
         """Return the angular frequencies of a layer's pairs.

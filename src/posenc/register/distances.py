@@ -102,8 +102,11 @@ def squares(values: Values) -> list[dict[str, Any]]:
     for name, many in (("depths", depths), ("num_heads", heads)):
         if not isinstance(many, list | tuple) or not all(type(n) is int and n > 0 for n in many):
             raise ConfigError(f"{name} must list whole numbers above 0, got {many!r:.60}")
-    if sum(depths) > 10_000:
-        raise ConfigError(f"depths must sum up to at most 10,000 layers, got {sum(depths):,}")
+    if sum(depths) > 10_000 or len(depths) > 100:
+        raise ConfigError(
+            f"depths must list at most 100 stages of 10,000 layers in all, got {len(depths):,} of "
+            f"{sum(depths):,}"
+        )
     if len(depths) != len(heads):
         raise ConfigError(f"depths lists {len(depths)} stages, num_heads {len(heads)}")
     grid = pictures(values, 0)["grid"]
@@ -113,6 +116,11 @@ def squares(values: Values) -> list[dict[str, Any]]:
         if min(here) < side:
             raise ConfigError(
                 f"window_size = {side} is wider than stage {stage}, which has {here[0]} x {here[1]}"
+            )
+        if width * 2**stage % n_heads:
+            raise ConfigError(
+                f"embed_dim = {width:,} gives stage {stage} a width of {width * 2**stage:,}, which "
+                f"is no multiple of its num_heads = {n_heads:,}"
             )
         for n in range(depth):
             shift = side // 2 if n % 2 and min(here) > side else 0

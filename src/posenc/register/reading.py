@@ -1,15 +1,16 @@
 """Reading a configuration: a mapping or a file. Nothing of it is executed, nothing is fetched."""
 
-import difflib
 import functools
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 10_000_000  # released configurations have up to a few hundred thousand
+SOUNDS = re.compile("rope|rot|theta|window|pattern|position|alpha|interval")
 PARTS = ("text_config", "language_config", "llm_config", "thinker_config", "decoder")
 
 
@@ -18,6 +19,11 @@ class ConfigError(ValueError):
 
 
 def load(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the part of a configuration that is about a language model."""
+    return text_part(whole(config))[0]
+
+
+def whole(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """Return a configuration; a name of the register stands for the defaults of its class."""
     if isinstance(config, Mapping):
         found = dict(config)
@@ -26,12 +32,30 @@ def load(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     elif isinstance(config, str) and config in released():
         found = dict(released()[config]["config"])
     elif isinstance(config, str | os.PathLike):
-        found = _file(Path(config))
+        found = _file(config)
     else:
         raise ConfigError(
             f"config must be a mapping, a path or a name of the register, got {config!r:.80}"
         )
-    return _text_part(found)
+    _check_digits(found)
+    return found
+
+
+def _check_digits(config: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a whole number that no number of a computer's can stand for."""
+    parts: list[tuple[str, Any]] = list(config.items())
+    while parts:
+        name, value = parts.pop()
+        if isinstance(value, Mapping):
+            parts += value.items()
+        elif isinstance(value, list | tuple):
+            parts += [(name, one) for one in value]
+        elif isinstance(value, int) and value.bit_length() > 1000:
+            digits = int(value.bit_length() * 0.30103)
+            raise ConfigError(
+                f"{name!s:.60} must be a number that a computer can hold, got a whole number of "
+                f"about {digits:,} digits"
+            )
 
 
 def families() -> dict[str, dict[str, Any]]:
@@ -57,18 +81,82 @@ def _held(name: str) -> dict[str, dict[str, Any]]:
     return held
 
 
+def architecture(config: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the architecture of a configuration, with what is to be checked about that."""
+    name, code = config.get("model_type"), config.get("auto_map")
+    decides = "code of its own, which decides what the model does" if code else ""
+    if isinstance(name, str) and name in families():
+        own = f"auto_map names {decides} where it is trusted; here transformers' class is read"
+        return name, [own] if code else []
+    if (known := _of_classes(config.get("architectures"))) is not None:
+        own = f", and auto_map names {decides}" if code else ""
+        return known, [f"model_type {name!r:.60} is read as {known!r}, as architectures says{own}"]
+    if not isinstance(name, str):
+        raise ConfigError(_without_name(config, name))
+    own = f"; auto_map names {decides}, not the name" if code else ""
+    raise ConfigError(
+        f"the register does not know model_type {name!r:.60}{own}; {who_knows(name[:60])}"
+    )
+
+
+def _of_classes(classes: Any) -> str | None:
+    """Return the architecture of the first class that the register knows."""
+    by_spelling = {spelling(name): name for name in families()}
+    for name in classes if isinstance(classes, list | tuple) else ():
+        stem = (
+            spelling(re.sub(r"(For[A-Z]\w*|LMHeadModel|Model)$", "", name)) if _short(name) else ""
+        )
+        if known := by_spelling.get(stem) or by_spelling.get(f"{stem}text"):
+            return known
+    return None
+
+
+def _short(name: Any) -> bool:
+    return isinstance(name, str) and len(name) < 100
+
+
+def _without_name(config: Mapping[str, Any], name: Any) -> str:
+    if {"dim", "n_layers"} <= config.keys():
+        return (
+            "this is a params.json, as Mistral and Meta have beside their own code; give the "
+            "config.json of the same model, in which model_type names the architecture"
+        )
+    return f"model_type must name the architecture, got {name!r:.60}"
+
+
 def who_knows(name: str) -> str:
-    """Return where names are listed, and the nearest one."""
-    nearest = difflib.get_close_matches(name, [*families(), *released()], n=1)
-    meant = f"did you mean {nearest[0]!r}? " if nearest else ""
+    """Return where names are listed, and one that is spelled alike; other letters, other model."""
+    alike = [known for known in (*families(), *released()) if spelling(known) == spelling(name)]
+    meant = f"did you mean {alike[0]!r}? " if alike else ""
     return f"{meant}posenc.register.names() lists what it knows"
 
 
-def _file(path: Path) -> dict[str, Any]:
+def spelling(name: str) -> str:
+    """Return a name without capitals, separators, doubled letters, and the Meta- of Llama 3.1."""
+    bare = re.sub(r"[\W_]", "", re.sub(r"/meta-(?=llama)", "/", name.lower()))
+    return re.sub(r"([a-z])\1+", r"\1", bare)
+
+
+def _file(given: str | os.PathLike[str]) -> dict[str, Any]:
+    path = Path(given)
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(given), re.IGNORECASE):
+        raise ConfigError(f"{given!s} is an address: nothing is fetched; download it")
+    if path.is_dir():
+        inside = path / "config.json"
+        has = (
+            f"give {inside}" if inside.is_file() else "it has no config.json, which is what to give"
+        )
+        raise ConfigError(f"{path} is a folder; {has}")
     if not path.is_file():
         raise ConfigError(
             f"{path} is neither a file nor a name of the register; {who_knows(str(path))}"
         )
+    with path.open("rb") as file:
+        if file.read(4) == b"GGUF":
+            raise ConfigError(
+                f"{path} is a GGUF file, whose header is not read; give the config.json of the "
+                "model that it was made from"
+            )
     if (size := path.stat().st_size) > MOST_BYTES:
         raise ConfigError(
             f"{path}: a configuration has up to {MOST_BYTES:,} bytes, this file {size:,}"
@@ -106,11 +194,11 @@ def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _text_part(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the part about the language model, where a configuration holds several models."""
+def text_part(config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the part about the language model, and what stands beside it in one of several."""
     outer = config.get("model_type")
     if not isinstance(outer, str):
-        return config
+        return config, {}
     known = wrappers().get(outer, {})
     name, part = _part(config)
     if part is not None:
@@ -124,15 +212,18 @@ def _text_part(config: dict[str, Any]) -> dict[str, Any]:
                 f"model_type is said to be {outer!r:.60}, which holds no other model, and "
                 f"{kind!r:.60} in {name}; one of them must go"
             )
-        return _text_part(dict(part) | {"model_type": kind})
+        held, beside = text_part(dict(part) | {"model_type": kind})
+        same = {"model_type": outer, name: part} | held
+        left = {n: v for n, v in config.items() if n not in same or same[n] != v}
+        return held, left | beside
     if known.get("flat"):  # earlier releases put the language model's entries beside the others
-        return config | {"model_type": known["text"]}
+        return config | {"model_type": known["text"]}, {}
     if known.get("text") and outer not in families():
         raise ConfigError(
             f"model_type {outer!r:.60} holds several models; text_config must say what its "
             "language model is like"
         )
-    return config
+    return config, {}
 
 
 def _part(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:

@@ -1,7 +1,7 @@
 """One rule for all: what a configuration, a family's defaults and the probe say of each layer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +12,17 @@ from posenc.register.values import NAMES, Values, above_zero, mapping
 
 WINDOWED = ("sliding_attention", "hybrid_sliding")
 CHUNKED = ("chunked_attention",)
-NO_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
+MIXERS = {  # what stands in place of attention, and whether it tells the order of tokens
+    "linear_attention": "recurrent",
+    "mamba": "recurrent",
+    "recurrent": "recurrent",
+    "conv": "convolution",
+    "moe": None,
+    "mlp": None,
+}
 ATTENDS = ("full_attention", "attention", "global", "indexed_attention", "hybrid")
 MOST_WIDE = 100_000
+MOST_NUMBERS = 10_000_000  # of slopes and pairs, in all layers that differ
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,12 @@ class Layer:
         Vectors of distances that meet queries (c2p) or keys (p2c) in the scores.
     values_turn : bool
         Whether values are turned as well as queries and keys.
+    mixer : {"recurrent", "convolution"} or None
+        What tells the order of tokens in a layer without attention.
+    alpha : float or None
+        What the base has grown by already: `alpha ** (turning / (turning - 2))`, at any length.
+    idle : tuple of str
+        Numbers that the configuration says of a schedule, and that this schedule does not use.
     sources : mapping
         Where each value is from: "config", "default" (of the class), "code" (by rule) or "probe".
     """
@@ -103,20 +117,72 @@ class Layer:
     buckets: Mapping[str, Any] | None = None
     relative: Mapping[str, Any] | None = None
     values_turn: bool = False
+    mixer: str | None = None
+    alpha: float | None = None
+    idle: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def layers(config: Mapping[str, Any], family: Mapping[str, Any]) -> list[Layer]:
     """Return what each layer of a model does."""
+    for name, known in family.get("refuses", {}).items():
+        if config.get(name) not in (None, known):
+            raise ConfigError(
+                f"{name} = {config[name]!r:.60} changes layers of this family in a way that is not "
+                f"read here; known is {known!r:.60} alone"
+            )
     values = Values(config, family.get("defaults", {}))
     if "squares" in family:
         return [_square(number) for number in distances.squares(values)]
     found = []
     for stack, own in family.get("stacks", [(None, {})]):
         part = _switched(values, {**family, **own, "stack": stack})
-        types = layer_types(values, part)
-        found += [_layer(values, part, kind, number) for number, kind in enumerate(types)]
+        found += _stack(values, part)
     return found
+
+
+def check_misread(config: Mapping[str, Any], family: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an entry that means something else here than in other families."""
+    for name in family.get("misreads", ()):
+        if config.get(name) is None:
+            continue
+        without = {entry: value for entry, value in config.items() if entry != name}
+        one, other = (
+            [replace(layer, sources={}) for layer in layers(part, family)]
+            for part in (config, without)
+        )
+        if one != other:
+            raise ConfigError(
+                f"{name} = {config[name]!r:.60} means something else in this family's code than in "
+                "others', and is not read here"
+            )
+
+
+def _stack(values: Values, family: Mapping[str, Any]) -> list[Layer]:
+    """Return the layers of a stack; those that do the same are one object."""
+    made: dict[tuple[str, bool, float | None], Layer] = {}
+    found, numbers = [], 0
+    for number, kind in enumerate(layer_types(values, family)):
+        turns = family["door"] == "rotate" and _rotates(values, family, kind, number)
+        own = kind, turns, _own_base(values, number) if turns else None
+        if own not in made:
+            made[own] = _layer(values, family, *own)
+            numbers += made[own].turning + len((made[own].slopes or {}).get("values", ()))
+            if numbers > MOST_NUMBERS:
+                raise ConfigError(
+                    f"layers that differ hold more than {MOST_NUMBERS:,} slopes and turning "
+                    f"dimensions; layer {number} is one of {len(made):,} such layers"
+                )
+        found.append(made[own])
+    return found
+
+
+def _own_base(values: Values, number: int) -> float | None:
+    """Return the base that a configuration lists for a layer."""
+    per_layer = values.config.get("layer_rope_theta")
+    if not isinstance(per_layer, list) or len(per_layer) <= number:
+        return None
+    return above_zero("layer_rope_theta", per_layer[number])
 
 
 def _switched(values: Values, family: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -141,25 +207,11 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
     n_layers = values.need(name)
     if n_layers > 10_000:
         raise ConfigError(f"{name} must be at most 10,000, got {n_layers}")
+    own = family.get("layer_types", {})
     listed = values.config.get(family.get("types_entry", "layer_types"))
     if listed is not None:
-        if not isinstance(listed, list | tuple) or not all(
-            isinstance(kind, str) for kind in listed
-        ):
-            raise ConfigError(f"layer_types must be a list of names, got {listed!r:.60}")
-        if len(listed) != n_layers:
-            raise ConfigError(
-                f"layer_types lists {len(listed)} layers, num_hidden_layers says {n_layers}"
-            )
-        own = family.get("layer_types", {})
-        known = {*WINDOWED, *CHUNKED, *NO_ATTENTION, *ATTENDS, *family.get("windowed", ())}
-        known |= {*own.get("cycle", ()), *own.get("head", ())}
-        if unknown := [kind for kind in listed if kind not in known]:
-            raise ConfigError(
-                f"layer_types lists {unknown[0]!r:.60}, which is not known here; "
-                f"known are {', '.join(sorted(known))}"
-            )
-        return list(listed)
+        types = _listed(listed, n_layers, {*own.get("cycle", ()), *family.get("windowed", ())})
+        return [*types[:-1], own["last"]] if own.get("last_always") else types
     if values.config.get("use_sliding_window"):
         if not isinstance(first := values.config.get("max_window_layers"), int):
             raise ConfigError(
@@ -168,18 +220,45 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
         return ["full_attention" if n < first else "sliding_attention" for n in range(n_layers)]
     if (numbered := _numbered(values.config, n_layers)) is not None:
         return numbered
-    rule = family.get("layer_types", {"cycle": ["full_attention"]})
-    cycle = list(rule["cycle"])
-    every = rule.get("every")
-    if every and values.config.get(every) is not None:
-        n = min(values.need(every), n_layers + 1)
-        cycle = [cycle[0]] * (n - 1) + [cycle[-1]]
+    cycle = _cycle(values, own, n_layers)
+    if every_layer := own.get("turning"):  # Llama 4's layers that do not turn see everything
+        turns = [_rotates(values, {}, every_layer, number) for number in range(n_layers)]
+        return [every_layer if one else cycle[-1] for one in turns]
     types = [cycle[number % len(cycle)] for number in range(n_layers)]
-    if rule.get("head"):
-        types[: len(rule["head"])] = rule["head"][:n_layers]
-    if rule.get("last"):
-        types[-1] = rule["last"]
+    if own.get("head"):
+        types[: len(own["head"])] = own["head"][:n_layers]
+    if own.get("last"):
+        types[-1] = own["last"]
     return types
+
+
+def _listed(listed: Any, n_layers: int, own: set[str]) -> list[str]:
+    """Return the types that a configuration lists, or raise ConfigError."""
+    if not isinstance(listed, list | tuple) or not all(isinstance(kind, str) for kind in listed):
+        raise ConfigError(f"layer_types must be a list of names, got {listed!r:.60}")
+    if len(listed) != n_layers:
+        raise ConfigError(
+            f"layer_types lists {len(listed)} layers, num_hidden_layers says {n_layers}"
+        )
+    known = {*WINDOWED, *CHUNKED, *MIXERS, *ATTENDS, *own}
+    if unknown := [kind for kind in listed if kind not in known]:
+        raise ConfigError(
+            f"layer_types lists {unknown[0]!r:.60}, which is not known here; "
+            f"known are {', '.join(sorted(known))}"
+        )
+    return list(listed)
+
+
+def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
+    """Return the types that come again and again, in a period that a configuration may say."""
+    cycle = list(rule.get("cycle", ["full_attention"]))
+    every = rule.get("every")
+    if not every or values.config.get(every) is None:
+        return cycle
+    n = min(values.need(every), n_layers + 1)
+    if n > 1 and cycle.count(cycle[0]) == 1 < len(cycle) - 1:  # the odd one comes first
+        return [cycle[0]] + [cycle[-1]] * (n - 1)
+    return [cycle[0]] * (n - 1) + [cycle[-1]]
 
 
 def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
@@ -190,6 +269,8 @@ def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
     elif isinstance(part, Mapping) and part.get("full_attn_layers") is not None:
         name, first, others = "full_attn_layers", 1, "linear_attention"
         listed = part[name]
+        if part.get("kda_layers") is None:
+            raise ConfigError("linear_attn_config must list kda_layers beside full_attn_layers")
     else:
         return None
     last = n_layers - 1 + first
@@ -197,18 +278,22 @@ def _numbered(config: Mapping[str, Any], n_layers: int) -> list[str] | None:
         type(n) is int and first <= n <= last for n in listed
     ):
         raise ConfigError(f"{name} must list numbers from {first} to {last}, got {listed!r:.60}")
-    return ["full_attention" if n + first in listed else others for n in range(n_layers)]
+    attends = set(listed)
+    return ["full_attention" if n + first in attends else others for n in range(n_layers)]
 
 
-def _layer(values: Values, family: Mapping[str, Any], kind: str, number: int) -> Layer:
-    if kind in NO_ATTENTION:
-        return Layer(kind="none", sources={"kind": "config"})
+def _layer(
+    values: Values, family: Mapping[str, Any], kind: str, turns: bool, base: float | None
+) -> Layer:
+    if kind in MIXERS:
+        known = {"kind": "config", "mixer": "code"}
+        return Layer(kind="none", mixer=MIXERS[kind], sources=known)
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
     _sight(values, family, kind, found, sources)
     _size(values, family, kind, found, sources)
-    if family["door"] == "rotate" and _rotates(values, family, kind, number):
-        _rotation(values, family, kind, number, found, sources)
+    if turns:
+        _rotation(values, family, kind, base, found, sources)
     elif family["door"] != "rotate":
         found["door"], sources["door"] = family["door"], "probe"
     else:
@@ -262,8 +347,10 @@ def _added(
 
 def _is_added_once(values: Values, found: Mapping[str, Any]) -> None:
     """Raise ConfigError for BERT's relative distances, which later releases no longer have."""
+    if found["door"] != "embed":
+        return
     said = values.config.get("position_embedding_type")
-    if found["door"] == "embed" and said not in (None, "absolute"):
+    if said not in (None, "absolute"):
         raise ConfigError(
             f"position_embedding_type is {said!r:.60}; the register knows a table that is added to "
             "the input, 'absolute', and nothing else of this family"
@@ -349,13 +436,14 @@ def _size(
         return
     name = family.get("head_dim_entry", "head_dim")
     widths = family.get("head_dims", {})
-    if len(set(widths.values())) > 1 and values.get(name) != widths.get(kind):
+    if len(set(widths.values())) > 1 and widths.get(kind) != values.defaults.get(name):
         wide = values.config.get("global_head_dim")
         found["head_dim"] = values.need("global_head_dim") if wide is not None else widths[kind]
         sources["head_dim"] = "config" if wide is not None else "default"
         return
     said, source = values.find(name)
-    if said is not None and (source == "config" or not _follows(values, name)):
+    own = family.get("own_width", False)  # of a class whose heads stay as wide as they are
+    if said is not None and (source == "config" or own or not _follows(values, name)):
         found["head_dim"], sources["head_dim"] = values.need(name), source
         return
     width, n_heads = values.need("hidden_size"), values.need(heads)
@@ -408,7 +496,7 @@ def _rotation(
     values: Values,
     family: Mapping[str, Any],
     kind: str,
-    number: int,
+    own_base: float | None,
     found: dict[str, Any],
     sources: dict[str, str],
 ) -> None:
@@ -425,14 +513,17 @@ def _rotation(
             (family["base"], "code") if "base" in family else _base(values, family, kind)
         )
     found["base"] = above_zero("rope_theta", base)
-    per_layer = values.config.get("layer_rope_theta")
-    if isinstance(per_layer, list) and len(per_layer) > number:
-        found["base"], sources["base"] = above_zero("layer_rope_theta", per_layer[number]), "config"
+    if own_base is not None:
+        found["base"], sources["base"] = own_base, "config"
     if (trained := values.get("original_max_position_embeddings")) is not None:
         rope = {**rope, "original_max_position_embeddings": trained}  # as the classes have it
-    found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"))
+    found["scaling"] = schedule.check(rope, values.count("max_position_embeddings"), family)
     _within(values, found["scaling"])
     sources["scaling"] = source
+    if source == "config":
+        found["idle"], sources["idle"] = schedule.idle(rope, family), "config"
+    if rope.get("original_max_position_embeddings") is None:
+        sources["original_max_position_embeddings"] = "code"
     if found["scaling"] and nested:  # transformers looks for it beside the layer types
         found["scaling"].pop("truncate", None)
     turning, sources["turning"] = _turning(values, family, rope, found["head_dim"])
@@ -444,6 +535,7 @@ def _rotation(
     if turning > MOST_WIDE:
         raise ConfigError(f"at most {MOST_WIDE:,} of a head's dimensions can turn, got {turning:,}")
     found["turning"] = turning
+    _grown(family, rope, found, sources)
     schedule.try_out(found["base"], turning, found["head_dim"], found["scaling"])
     found["gain"] = 1.0 if family.get("normed_after") else schedule.gain(found["scaling"])
     found["first"] = found["head_dim"] - turning if family.get("first") == "end" else 0
@@ -457,6 +549,23 @@ def _rotation(
     ):
         found["pairing"] = found["pairing_after"]
     found["sections"], sources["sections"] = _sections(rope, family, turning // 2, source)
+
+
+def _grown(
+    family: Mapping[str, Any],
+    rope: Mapping[str, Any],
+    found: dict[str, Any],
+    sources: dict[str, str],
+) -> None:
+    """Work HunYuan's alpha into the base, which makes its "dynamic" schedule a fixed one."""
+    kind = (found["scaling"] or {}).get("type")
+    if "alpha" not in family.get("reads", ()) or kind != "dynamic" or not rope.get("alpha"):
+        return
+    found["alpha"], sources["alpha"] = above_zero("alpha", rope["alpha"]), "config"
+    if found["turning"] == 2:
+        raise ConfigError("alpha needs heads of which more than 2 dimensions turn")
+    found["base"] *= found["alpha"] ** (found["turning"] / (found["turning"] - 2))
+    found["scaling"], found["idle"] = None, ("factor", *found["idle"])
 
 
 def _within(values: Values, scaling: Mapping[str, Any] | None) -> None:
@@ -509,7 +618,6 @@ def parameters(
 
     None for layers that the configuration leaves without rotation.
     """
-    _agree(values.config)
     defaults = values.defaults.get("rope_parameters") or {}
     labels = family.get("rope_labels", {})
     label = labels.get(kind, kind)
@@ -519,7 +627,9 @@ def parameters(
         if not given:
             continue
         rope = mapping(name, given)
-        if any(isinstance(value, Mapping) for value in rope.values()):
+        nested = any(isinstance(value, Mapping) for value in rope.values())
+        schedule.check_names(name, rope, family, label if nested else None)
+        if nested:
             if label not in rope:
                 raise ConfigError(
                     f"{name} has entries for {', '.join(rope)}, none for layers of type {label}"
@@ -545,7 +655,7 @@ def parameters(
     return {k: v for k, v in part.items() if not _overridden(values, k, label)}, under, "default"
 
 
-def _agree(config: Mapping[str, Any]) -> None:
+def agree(config: Mapping[str, Any]) -> None:
     """Raise ConfigError where a configuration says two things about its rotation."""
     for name in ("rope_theta", "partial_rotary_factor"):
         entries = [n for n in (name, *NAMES[name]) if config.get(n) is not None]
@@ -553,10 +663,18 @@ def _agree(config: Mapping[str, Any]) -> None:
             both = " and ".join(f"{n} = {config[n]!r:.40}" for n in entries)
             raise ConfigError(f"{both} say the same entry twice; one of them must go")
     top = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
+    if (share := top["partial_rotary_factor"]) is not None and not isinstance(share, Mapping):
+        check_share(share)
     places: list[tuple[str, Mapping[str, Any]]] = [("the configuration", top)]
     for name in ("rope_scaling", "rope_parameters"):
         if isinstance(config.get(name), Mapping):
             places.append((name, config[name]))
+    if len(places) == 3:
+        left = places[2][1].keys() - places[1][1].keys() - {"rope_theta", "type", "rope_type"}
+        if left:
+            raise ConfigError(
+                f"rope_parameters says {min(left)!r:.60}, which rope_scaling does not"
+            )
     for name in ("rope_theta", "rope_type", "type", "factor", "partial_rotary_factor"):
         said = {place: part[name] for place, part in places if part.get(name) is not None}
         one, *others = said.values() or (None,)
@@ -595,7 +713,7 @@ def _turning(
     """Return how many of a head's dimensions turn, with the source of that number."""
     if values.get("qk_rope_head_dim") and values.get("qk_nope_head_dim"):
         return values.need("qk_rope_head_dim"), values.find("qk_rope_head_dim")[1]
-    if "rotary_dim" in family.get("reads", ()) and values.get("rotary_dim"):
+    if "rotary_dim" in family.get("reads", ()) and values.get("rotary_dim") is not None:
         return values.need("rotary_dim"), values.find("rotary_dim")[1]
     share, source = rope.get("partial_rotary_factor"), "config"
     if share is None:
@@ -607,12 +725,17 @@ def _turning(
         )
     if share is None or isinstance(share, Mapping):
         return head_dim, "code"
-    share = above_zero("partial_rotary_factor", share)
-    if share > 1:
-        raise ConfigError(f"partial_rotary_factor must be at most 1, got {share}")
+    share = check_share(share)
     if (rope.get("rope_type") or rope.get("type")) == "proportional":
         return 2 * int(share * head_dim // 2), source
     return int(head_dim * share), source
+
+
+def check_share(share: Any) -> float:
+    """Return the share of a head's dimensions that turn, or raise ConfigError."""
+    if (share := above_zero("partial_rotary_factor", share)) > 1:
+        raise ConfigError(f"partial_rotary_factor must be at most 1, got {share}")
+    return float(share)
 
 
 def _query_scaling(values: Values, found: Mapping[str, Any]) -> dict[str, float] | None:
@@ -648,7 +771,11 @@ def _scale(values: Values, family: Mapping[str, Any], found: Mapping[str, Any]) 
     if rule == "query_pre_attn_scalar":
         return above_zero(rule, values.get(rule)) ** -0.5
     if rule == "attention_multiplier":
-        return above_zero(rule, values.get(rule))
+        said, source = values.find(rule)
+        old = values.defaults.get("head_dim")
+        if source == "default" and old and abs(said - old**-0.5) < 1e-9:  # as heads are wide
+            return float(found["head_dim"] ** -0.5)
+        return above_zero(rule, said)
     scaled = found.get("scaling") or {}
     weight = (
         scaled.get("mscale_all_dim")

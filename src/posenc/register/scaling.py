@@ -22,14 +22,63 @@ KEPT = (
     "mscale", "mscale_all_dim", "truncate", "low_freq_factor", "high_freq_factor", "short_factor",
     "long_factor", "llama_4_scaling_beta",
 )  # fmt: skip
+BESIDE = ("rope_type", "type", "rope_theta", "finetuned")  # the last says how it was trained
+USED = {
+    "linear": KEPT[:1], "proportional": KEPT[:1], "dynamic": KEPT[:1], "yarn": KEPT[:8],
+    "llama3": (*KEPT[:2], *KEPT[8:10]), "longrope": (*KEPT[:3], *KEPT[10:12]),
+}  # fmt: skip
+MOST_FACTORS = 100_000
 
 
-def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | None:
-    """Return a schedule's kind and numbers, None where frequencies stay as trained."""
+def check_names(
+    block: str, rope: Mapping[str, Any], family: Mapping[str, Any], label: str | None
+) -> None:
+    """Raise ConfigError for what is said inside a block about rotation and never read."""
+    if label is not None and (
+        beside := [n for n, part in rope.items() if not isinstance(part, Mapping | None)]
+    ):
+        raise ConfigError(
+            f"{block} has entries by type of layer, and {beside[0]!r:.60} beside them"
+        )
+    known = {*KEPT, *BESIDE, "mrope_section", *family.get("reads", ())}
+    known |= {"mrope_interleaved"} if "sections" in family else set()
+    known |= {"partial_rotary_factor"} - set(family.get("ignores", ()))
+    own = family["defaults"].get("rope_parameters") or {}
+    known |= {*own}.union(*(part for part in own.values() if isinstance(part, Mapping)))
+    for part in [rope] if label is None else filter(None, rope.values()):
+        for name, value in part.items():
+            whole = (name, value) == ("partial_rotary_factor", 1)  # all turn, as they do anyway
+            if name not in known and value is not None and not whole:
+                raise ConfigError(
+                    f"{block} says {name!r:.60} = {value!r:.60}, which nothing reads in this family"
+                )
+
+
+def idle(rope: Mapping[str, Any], family: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the numbers that a block says and that its schedule does not work with."""
+    kind = kind_of(rope, family)
+    used = {*USED.get(kind, ())} | ({"llama_4_scaling_beta"} if kind in USED else set())
+    used |= {"mscale_all_dim"} if family.get("scale") == "mscale" and kind in USED else set()
+    said = [name for name in (*KEPT, "max_position_embeddings") if rope.get(name) is not None]
+    return tuple(name for name in said if name not in used)
+
+
+def kind_of(rope: Mapping[str, Any], family: Mapping[str, Any]) -> str:
+    """Return the name of a schedule, as it is called today and in this family."""
     given = rope.get("rope_type") or rope.get("type") or "default"
-    kind = EARLIER.get(given, given) if isinstance(given, str) else None
-    if kind not in KINDS:
-        raise ConfigError(f"rope_type must be one of {', '.join(KINDS)}, got {given!r:.60}")
+    earlier = EARLIER | family.get("earlier", {})
+    kind = earlier.get(given, given) if isinstance(given, str) else None
+    served = family.get("serves", KINDS)
+    if kind is None or kind not in served:
+        raise ConfigError(f"rope_type must be one of {', '.join(served)}, got {given!r:.60}")
+    return kind
+
+
+def check(
+    rope: Mapping[str, Any], max_length: int | None, family: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return a schedule's kind and numbers, None where frequencies stay as trained."""
+    kind = kind_of(rope, family)
     _agree(rope)
     if kind in ("default", "mrope"):
         return None
@@ -37,7 +86,9 @@ def check(rope: Mapping[str, Any], max_length: int | None) -> dict[str, Any] | N
         raise ConfigError(f"the schedule {kind!r} needs {' and '.join(lacking)}, which is not said")
     scaling = {"type": kind} | {name: rope[name] for name in KEPT if rope.get(name) is not None}
     for name, value in scaling.items():
-        if name.endswith("_factor") and isinstance(value, list | tuple):
+        if name in ("short_factor", "long_factor") and isinstance(value, list | tuple):
+            if len(value) > MOST_FACTORS:
+                raise ConfigError(f"{name} may list {MOST_FACTORS:,} numbers, not {len(value):,}")
             scaling[name] = [above_zero(name, v) for v in value]
         elif name in ("mscale", "mscale_all_dim") and value == 0:  # which stands for none
             continue
@@ -77,7 +128,7 @@ def try_out(base: float, turning: int, width: int, scaling: Mapping[str, Any] | 
     try:
         for length in (1, 1 + scaling.get("original_max_position_embeddings", 0)):
             inv_freq(base, turning, width, scaling, length)
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         raise ConfigError(
             f"the schedule {scaling['type']!r} cannot have these numbers: {error!s:.150}"
         ) from None

@@ -21,6 +21,7 @@ NAMES = {  # what earlier releases and other families call the same
     "sliding_window": ("sliding_window_size", "attention_window_size"),
 }  # fmt: skip
 MOST = 1 << 40
+SMALL, LARGE = 1e-30, 1e30  # beyond them, products of two numbers leave what float64 can hold
 
 
 class Values:
@@ -85,6 +86,10 @@ def above_zero(name: str, value: Any) -> float:
     """Return a finite number above 0, or raise ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value < math.inf):
         raise ConfigError(f"{name} must be a number above 0, got {value!r:.60}")
+    if not SMALL <= value <= LARGE:
+        raise ConfigError(
+            f"{name} must be a number above 0, from {SMALL:g} to {LARGE:g}, got {value!r:.60}"
+        )
     return float(value)
 
 

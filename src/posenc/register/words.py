@@ -32,21 +32,65 @@ BUCKETS = {
 }
 TERMS = {"c2p": "queries", "p2c": "keys"}
 GROWS = ("dynamic", "longrope")
+ASSUMES = ("yarn", "llama3", "longrope")  # from how many tokens they start
+MIXERS = {
+    "recurrent": "{n} recurrent layer{s}, which read token after token",
+    "convolution": "{n} convolution{s} over neighbouring tokens",
+}
+MIXED = {"recurrent": "recurrent layer", "convolution": "convolution"}
+NOTHING = "a mask that hides what comes later, and nothing else"
 
 
 def explain(description: "Description", length: int | None) -> str:
     """Return several lines: the layers, the pairs at the length asked about, and what to check."""
-    asked = length or description.length
+    asked = length or description.made_for
     n_layers = len(description.layers)
-    lines = [
-        f"{description.family}: {n_layers} layer{'s' if n_layers > 1 else ''}"
-        + (f", made for {description.length:,} tokens" if description.length else "")
-        + (" (default of the class, no released number)" if _by_default(description) else "")
-    ]
+    lines = [_head(description, n_layers)]
     for numbers, layer in _groups(description.layers):
         lines.append(f"\n{_which(numbers, n_layers)}: {_sight(layer)}.")
         lines += [f"  {line}" for line in _layer(description, numbers[0], layer, asked)]
-    return "\n".join([*lines, "", *_endless(description, length), *_checks(description, asked)])
+    ends = [*_order(description), *_endless(description, length), *_checks(description, asked)]
+    return printable("\n".join([*lines, "", *ends]))
+
+
+def printable(text: str) -> str:
+    """Return a text in which what would steer a terminal is spelled out."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def _head(description: "Description", n_layers: int) -> str:
+    made, allowed = description.made_for, description.length
+    return (
+        f"{description.family}: {n_layers} layer{'s' if n_layers > 1 else ''}"
+        + (f", made for {made:,} tokens" if made else "")
+        + (f"; {allowed:,} is what its code allows" if allowed and allowed != made else "")
+        + (" (default of the class, no released number)" if _by_default(description) else "")
+    )
+
+
+def _trained(description: "Description") -> Iterator[str]:
+    """Yield what is known of the length of training, where a longer input is only calculated."""
+    if description.trained:
+        yield f"Trained on {description.trained:,} tokens: {description.trained_source}."
+    elif description.length and any(layer.door == "rotate" for layer in description.layers):
+        yield "Length of training: not known; the configuration says what the code allows."
+
+
+def _order(description: "Description") -> Iterator[str]:
+    """Yield where the order of tokens comes from, in models whose layers differ in that."""
+    layers = description.layers
+    sources = [
+        words.format(n=n, s="" if n == 1 else "s")
+        for mixer, words in MIXERS.items()
+        if (n := sum(layer.mixer == mixer for layer in layers))
+    ]
+    if turning := sum(layer.door == "rotate" for layer in layers):
+        sources.append(f"{turning} layer{'' if turning == 1 else 's'} of attention that turn")
+    still = [layer for layer in layers if layer.kind != "none" and layer.door == "none"]
+    if any(layer.mixer for layer in layers) or (still and turning):
+        yield f"Order comes from {', and from '.join(sources)}."
+    elif still and not any(layer.table for layer in layers):
+        yield f"Order comes from {NOTHING if still[0].causal else 'nowhere'}."
 
 
 def _by_default(description: "Description") -> bool:
@@ -56,6 +100,8 @@ def _by_default(description: "Description") -> bool:
 
 def _sight(layer: "Layer") -> str:
     """Return what a query sees."""
+    if layer.mixer:
+        return f"no attention, but a {MIXED[layer.mixer]}"
     place = f"in the {layer.stack}, " if layer.stack else ""
     if layer.kind == "full" and not layer.causal:
         return f"{place}a query sees every token"
@@ -65,16 +111,13 @@ def _sight(layer: "Layer") -> str:
 
 def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
     """Return layers that do the same, with their numbers."""
-    groups: list[tuple[list[int], Layer]] = []
+    groups: dict[str, tuple[list[int], Layer]] = {}
+    bare = {
+        id(layer): repr(replace(layer, sources={})) for layer in {id(x): x for x in layers}.values()
+    }
     for number, layer in enumerate(layers):
-        bare = replace(layer, sources={})
-        for numbers, known in groups:
-            if replace(known, sources={}) == bare:
-                numbers.append(number)
-                break
-        else:
-            groups.append(([number], layer))
-    return groups
+        groups.setdefault(bare[id(layer)], ([], layer))[0].append(number)
+    return list(groups.values())
 
 
 def _which(numbers: list[int], n_layers: int) -> str:
@@ -93,7 +136,7 @@ def _layer(
     if layer.kind == "none":
         return
     if layer.door == "none":
-        yield "No positions enter here: what tells places apart is the mask alone."
+        yield "No positions enter here."
     if layer.door == "rotate":
         yield from _rotation(description, number, layer, asked)
     if layer.table:
@@ -195,8 +238,14 @@ def _rotation(
     if layer.sections:
         shared = [f"{axis} turns {_listed(pairs)}" for axis, pairs in layer.sections.items()]
         yield f"Positions have three axes: {', '.join(shared)}. Text has the same place on each."
+    if layer.alpha and layer.base:
+        power = f"{layer.alpha:,.10g}^({layer.turning}/{layer.turning - 2})"
+        old = layer.base / layer.alpha ** (layer.turning / (layer.turning - 2))
+        yield f"By its alpha the base is {old:,.10g} x {power} = {layer.base:,.0f}, at any length."
     if layer.scaling:
         yield _schedule(layer)
+    if layer.idle:
+        yield f"Said, and not used by this schedule: {', '.join(layer.idle)}."
     yield from _turns(description, number, layer, asked)
 
 
@@ -217,9 +266,19 @@ def _schedule(layer: "Layer") -> str:
     )
     return (
         f"Schedule {scaling['type']}, factor {scaling['factor']:g}"
-        + (f" over {trained:,} tokens of training" if trained else "")
+        + (
+            f" over {trained:,} tokens{'' if _assumed(layer) else ' of training'}"
+            if trained
+            else ""
+        )
         + f".{gain}"
     )
+
+
+def _assumed(layer: "Layer") -> bool:
+    """Return whether nobody says from how many tokens a schedule starts."""
+    kind = (layer.scaling or {}).get("type")
+    return kind in ASSUMES and layer.sources.get("original_max_position_embeddings") == "code"
 
 
 def _turns(
@@ -227,14 +286,16 @@ def _turns(
 ) -> Iterator[str]:
     """Yield how many pairs turn less than once, before a schedule and at the lengths of today."""
     far = _reach(layer)
-    if far and far < (asked or description.length or 0):
+    made = description.made_for
+    if far and far < (asked or made or 0):
         yield _slow(description.inv_freq(number, asked), far, "as far as a query sees")
         return
     original = (layer.scaling or {}).get("original_max_position_embeddings")
     if original and layer.base is not None and layer.head_dim is not None:
         plain = scaling.inv_freq(layer.base, layer.turning, layer.head_dim, None, original)
         yield _slow(plain, original, "before the schedule")
-    lengths = {description.length: "made for"}
+    lengths = {made: "made for"}
+    lengths.setdefault(description.length, "allowed by its code")
     lengths.setdefault(asked, "asked about")
     for length, what in lengths.items():
         if length is not None and length != original:
@@ -252,8 +313,9 @@ def _slow(omega: NDArray[np.float64], length: int, what: str) -> str:
     return f"At {length:,} tokens ({what}), {slow} of {len(omega)} pairs make less than one turn."
 
 
-def _longer(rotating: "Sequence[Layer]", length: int, asked: int) -> str:
+def _longer(description: "Description", rotating: "Sequence[Layer]", asked: int) -> str:
     """Return what to do for inputs that are longer than what a model is made for."""
+    length = description.made_for or asked
     wide = [layer for layer in rotating if (_reach(layer) or asked) > length]
     if not wide:
         far = max(layer.window or 0 for layer in rotating)
@@ -261,9 +323,10 @@ def _longer(rotating: "Sequence[Layer]", length: int, asked: int) -> str:
     if any(layer.scaling for layer in wide):
         return "Its schedule would have to be set anew; a second one on top is not valid."
     where = "" if len(wide) == len(rotating) else " in the layers that see everything"
+    counted = "" if description.trained else " Count it from the length of training, once you know."
     return (
         f"YaRN or NTK scaling with factor {asked / length:.3g} is valid{where}, best with more "
-        "training."
+        f"training.{counted}"
     )
 
 
@@ -279,14 +342,16 @@ def _endless(description: "Description", length: int | None) -> Iterator[str]:
 def _checks(description: "Description", asked: int | None) -> Iterator[str]:
     """Yield what to do for longer inputs, and what to check."""
     rotating = [layer for layer in description.layers if layer.door == "rotate"]
-    length = description.length
+    length = description.made_for
     kinds = {layer.scaling["type"] for layer in rotating if layer.scaling}
     if rotating and length and asked and asked > length:
         says = "the default of its class"
         if not _by_default(description):
             says = "what the configuration says"
+        if length != description.length:
+            says = "the length of training"
         yield f"{asked:,} tokens are {asked / length:.3g} times {says}."
-        yield _longer(rotating, length, asked)
+        yield _longer(description, rotating, asked)
     if rotating:
         grows = sorted(kinds & set(GROWS))
         if grows:
@@ -296,12 +361,27 @@ def _checks(description: "Description", asked: int | None) -> Iterator[str]:
             yield "A cache stays valid as the input grows: no frequency looks at its length."
     if any(layer.sources.get("base") == "default" for layer in rotating):
         yield "Check: the base is the default of the class. Released models mostly say their own."
+    assumed = [layer.scaling or {} for layer in rotating if _assumed(layer)]
+    if assumed:
+        start = assumed[0]["original_max_position_embeddings"]
+        yield (
+            f"Check: the schedule does not say original_max_position_embeddings, and {start:,} is "
+            "taken, as max_position_embeddings says. If training ended earlier, say so there."
+        )
+    yield from (f"Check: {one}." for one in description.checks)
     yield from description.notes
+    yield from _trained(description)
+    if description.others:
+        yield f"Not read: {', '.join(description.others)}. Give such a part by itself."
     if description.address:
         yield f"Numbers: {description.address}."
     if description.unproved:
         yield f"Not compared in such a configuration: {', '.join(description.unproved)}."
+    yield from (f"Not read: {one}" for one in description.unread)
     proved = ", ".join(description.proved)
+    if description.unread:
+        yield "Not proved: nothing reads these entries. See what the code does with them."
+        return
     yield (
         f"Compared with transformers' own layers, in four configurations of this family: {proved}."
         if proved

@@ -33,7 +33,8 @@ class Hands:
     Attributes
     ----------
     seen : array of shape (pairs,)
-        Radians that each turns within the length that the model is made for; 0 if it stands.
+        Radians that each turns within the length that the model is made for (of training, where
+        its makers have said that); 0 if it stands.
     reached : array of shape (pairs,)
         Radians that each turns between the two tokens farthest apart that can meet.
     """
@@ -79,7 +80,7 @@ def in_sight(description: Description, layer: int, length: int) -> int:
 
 def hands(description: Description, layer: int, length: int) -> Hands:
     """Return the clock hands of a layer at a length of text."""
-    made_for = description.length or length
+    made_for = description.made_for or length
     seen, reached = (
         in_sight(description, layer, n) * omega(description, layer, n) for n in (made_for, length)
     )
@@ -92,7 +93,7 @@ def kinds(description: Description) -> tuple[str, list[int]]:
     Layers are of one kind if they see as far and turn alike.
     """
     firsts: dict[tuple, int] = {}
-    made_for = description.length or 1
+    made_for = description.made_for or 1
     letters = ""
     for number, layer in enumerate(description.layers):
         turns = omega(description, number, made_for).round(12).tobytes()

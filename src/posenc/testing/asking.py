@@ -1,15 +1,16 @@
 """How one question is asked: fresh weights that are awake, a limit of time, errors as findings."""
 
+import importlib
 import math
 import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,8 +23,10 @@ from posenc.testing.adapters.base import (
     UseError,
     WrongOutput,
 )
-from posenc.testing.promises import Promises
+from posenc.testing.promises import DEMANDS, Promises
 from posenc.testing.report import Finding
+
+Came = TypeVar("Came")
 
 LENGTHS = (2, 3, 5, 8, 13)
 """Numbers of tokens that are tried, the shortest first."""
@@ -35,6 +38,10 @@ ROUNDING = 1e-5
 """The order of a sum changes less in float32, and otherwise from run to run: it is told as 0."""
 
 
+LISTENERS: list[Callable[[str], None]] = []
+"""Who hears the name of each check before it is asked."""
+
+
 class Late(BaseException):
     """Time is up. No Exception, lest whoever takes errors for refusals waits without a limit."""
 
@@ -43,13 +50,14 @@ class Late(BaseException):
 class Seen:
     """What one input showed: a number, and the input in words.
 
-    `due` replaces the check's own, and `note` stands behind the number.
+    `due` and `hint` replace the check's own, and `note` stands behind the number.
     """
 
     number: float
     shown: str
     due: float | None = None
     note: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Asked:
     promises: Promises
     tolerance: float = 1e-3
     seed: int = 0
+    sizes: list[int] = field(default_factory=list, compare=False)
 
     def subject(self, *, awake: bool = True, dtype: torch.dtype | None = None) -> Adapter:
         """Return the module made anew, always with the same weights, in evaluation mode."""
@@ -67,6 +76,7 @@ class Asked:
             torch.default_generator.manual_seed(self.seed)
             adapter = self.make()
             adapter.axes = self.promises.axes or adapter.axes
+            adapter.sizes = self.sizes
             if adapter.module is not None:
                 adapter.module.eval()
                 if awake:
@@ -124,6 +134,7 @@ class Check:
     ask: Callable[[Asked], Iterator[Seen]]
     at_least: float | None = None
     on_request: bool = False
+    needs: tuple[str, ...] = ()
 
     def is_asked(self, promises: Promises, measure: bool) -> bool:
         """Return whether to ask at all; some checks are asked on request only."""
@@ -131,6 +142,10 @@ class Check:
 
     def run(self, asked: Asked, seconds: float) -> Finding:
         """Ask, and return what was found. Nothing that the module does ends the checker."""
+        asked.sizes.clear()
+        for listen in LISTENERS:
+            listen(self.name)
+        self._load()
         try:
             with warnings.catch_warnings(), torch.no_grad():
                 warnings.simplefilter("ignore")
@@ -138,18 +153,33 @@ class Check:
         except UseError:
             raise
         except CannotAsk as reason:
-            return self._finding(asked, "cannot", came=str(reason))
+            return self.not_asked(asked, str(reason))
         except Ignored as reason:
             return self._finding(asked, "ignored", came=str(reason))
         except Late:
-            return self._failed(asked, f"no answer within {seconds:g} seconds")
+            more = f"seconds={3 * seconds:g}, or --seconds {3 * seconds:g} on a command line"
+            came = f"no answer within {seconds:g} seconds; {more}, gives it more"
+            return self._finding(asked, "late", came=came)
         except NoTensor as error:
             return self._failed(asked, str(error), "it is inside, and an Adapter can take it out.")
         except WrongOutput as error:
             return self._failed(asked, str(error), self.hint)
-        except (Exception, SystemExit) as error:  # whatever it is, it is a finding
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever it is, it is a finding
             first = (str(error).strip() or "no message").splitlines()[0]
             return self._failed(asked, f"{type(error).__name__}: {first:.200}")
+
+    def _load(self) -> None:
+        """Import what the check needs, as that is not the module's time."""
+        with warnings.catch_warnings(), suppress(ImportError):
+            warnings.simplefilter("ignore")
+            for name in self.needs:
+                importlib.import_module(name)
+
+    def not_asked(self, asked: Asked, reason: str) -> Finding:
+        """Return the finding that it could not be asked, and why."""
+        return self._finding(asked, "cannot", came=reason)
 
     def _look(self, asked: Asked) -> Finding:
         """Go from the smallest input to the largest, and stop at the first that decides."""
@@ -166,7 +196,7 @@ class Check:
             _, due, seen = max(looked, key=lambda one: one[2].number)
         if not holds and self.at_least is not None:  # nothing showed it, and the first is smallest
             _, due, seen = looked[0]
-        opposite = asked.promises.word(self.promise) is False if self.promise else False
+        opposite = self.promise in DEMANDS and asked.promises.word(self.promise) is False
         outcome = self._outcome(asked, holds != opposite)
         return self._finding(
             asked,
@@ -176,12 +206,15 @@ class Check:
             smallest=seen.shown,
             number=seen.number,
             due=due,
+            size=max(asked.sizes, default=0),
             hint=self._reason(seen, opposite),
         )
 
     def _reason(self, seen: Seen, opposite: bool) -> str:
         """Return the usual reason of a fault; none is known where the opposite was promised."""
-        return NOT_FINITE if math.isnan(seen.number) else "" if opposite else self.hint
+        if math.isnan(seen.number):
+            return NOT_FINITE
+        return "" if opposite else seen.hint or self.hint
 
     def _due(self, asked: Asked, seen: Seen) -> float:
         if seen.due is not None:
@@ -203,16 +236,17 @@ class Check:
         return "held" if good else "broken"
 
     def is_promised(self, promises: Promises) -> bool:
-        """Return whether an answer can break a promise."""
-        word, _, side = self.promise.partition(" ")
-        return word in promises.made() and (not side or bool(promises.word(self.promise)))
+        """Return whether an answer can break a promise, or two that are asked together."""
+        return all(map(promises.speak_of, self.promise.split(" & ")))
 
     def _failed(self, asked: Asked, what: str, hint: str = "") -> Finding:
         outcome = "broken" if self.is_promised(asked.promises) else "measured"
-        return self._finding(asked, outcome, expected="an answer", came=what, hint=hint)
+        size = max(asked.sizes, default=0)
+        return self._finding(asked, outcome, expected="an answer", came=what, hint=hint, size=size)
 
     def _finding(self, asked: Asked, outcome: str, **told: Any) -> Finding:
-        word = self.promise.partition(" ")[0] if self.is_promised(asked.promises) else ""
+        word = self.promise if " & " in self.promise else self.promise.partition(" ")[0]
+        word = word if self.is_promised(asked.promises) else ""
         told = {"hint": self.hint} | told
         return Finding(self.name, outcome, promise=word, page=self.page, **told)
 
@@ -247,8 +281,8 @@ def difference(one: Tensor, other: Tensor) -> float:
 def wake(module: nn.Module) -> None:
     """Make weights large enough for a fault to show: 2 / sqrt(inputs), where they are smaller.
 
-    What starts at zero is drawn. What is not learned, such as a table of sinusoids, and what starts
-    at one, such as the gain of a norm, stays.
+    What starts at zero is drawn, and what starts at one, such as the gain of a norm, is drawn from
+    0.5 to 1.5. What is not learned, such as a table of sinusoids, stays.
     """
     for weight in module.parameters():
         if not weight.requires_grad or not weight.is_floating_point() or weight.numel() == 0:
@@ -256,6 +290,8 @@ def wake(module: nn.Module) -> None:
         with torch.no_grad():
             if not weight.any():
                 weight.normal_(0, 0.25)
+            elif (weight == 1).all():
+                weight.uniform_(0.5, 1.5)
             elif weight.ndim >= 2:
                 due = 2 / math.sqrt(weight[0].numel() if weight.ndim > 2 else weight.shape[-1])
                 spread = float(weight.double().std()) if weight.numel() > 1 else due
@@ -263,7 +299,7 @@ def wake(module: nn.Module) -> None:
                     weight.mul_(due / spread)
 
 
-def within(seconds: float, function: Callable[[], Finding]) -> Finding:
+def within(seconds: float, function: Callable[[], Came]) -> Came:
     """Return what a function returns, or raise Late once it takes too long."""
     on_main = threading.current_thread() is threading.main_thread()
     return (
@@ -273,7 +309,7 @@ def within(seconds: float, function: Callable[[], Finding]) -> Finding:
     )
 
 
-def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
+def _by_signal(seconds: float, function: Callable[[], Came]) -> Came:
     def late(*_: Any) -> None:
         raise Late
 
@@ -289,7 +325,7 @@ def _by_signal(seconds: float, function: Callable[[], Finding]) -> Finding:
             signal.setitimer(signal.ITIMER_REAL, left, repeat)
 
 
-def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:
+def _in_thread(seconds: float, function: Callable[[], Came]) -> Came:
     """Do the same where no signal can be had; what hangs is left to end with the program."""
     got: list[Any] = []
 
@@ -307,8 +343,8 @@ def _in_thread(seconds: float, function: Callable[[], Finding]) -> Finding:
         raise Late
     if isinstance(got[0], BaseException):
         raise got[0]
-    found: Finding = got[0]
-    return found
+    came: Came = got[0]
+    return came
 
 
 @contextmanager

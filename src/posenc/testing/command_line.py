@@ -6,9 +6,11 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from posenc.testing.attention import check_attention
+from posenc import _checks
+from posenc.testing.apart import Job, NoReport, report_of
 from posenc.testing.promises import Promises
 
 HELP = """examples:
@@ -16,7 +18,8 @@ HELP = """examples:
   posenc check mylayers:make causal cached relative padding=both trained=512 --json
 
 mylayers is a module here or one that Python can import, make a function in it, without arguments,
-that builds the layer or model. What is not promised is measured and fails nothing."""
+that builds the layer or model. What is not promised is measured and fails nothing. The module runs
+with your rights, in a process of its own; what it prints goes to stderr."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,25 +36,59 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--width", type=int, help="tokens are vectors of so many numbers")
     parser.add_argument("--vocabulary", type=int, help="tokens are integers below this")
-    parser.add_argument("--seconds", type=float, default=20.0, help="patience with one check")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="limit of the import, and of each check"
+    )
+    parser.add_argument("--memory", type=float, default=8.0, help="limit in gigabytes")
     asked = parser.parse_args(arguments)
     try:
-        report = check_attention(
-            find(asked.factory),
-            width=asked.width,
-            vocabulary=asked.vocabulary,
-            seconds=asked.seconds,
-            **dict(promise(one) for one in asked.promises),
-        )
-    except (ValueError, ImportError) as error:
-        print(f"posenc check: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False) if asked.json else report)
-    return 0 if report.passed else 1
+        job = Job(asked.factory, _words(asked), asked.seconds, asked.memory)
+        report, text = report_of(job, find)
+        text = json.dumps(report, indent=1, ensure_ascii=False) if asked.json else text
+        print(text, flush=True)
+    except ValueError as error:
+        return _told(error, 2)
+    except NoReport as error:
+        return _told(error, 1 if error.asked else 2)
+    except OSError as error:  # nobody reads, or the disk is full
+        with suppress(OSError):
+            sys.stdout.close()
+        return _told(f"the report could not be written: {error.strerror}", 2)
+    return 0 if report["passed"] else 1
+
+
+def _words(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments for `check_attention`, or raise ValueError before anything is run."""
+    if sys.stdout is None:
+        raise ValueError("stdout must be open, as the report goes there, and it is closed")
+    _split(asked.factory)
+    promises = dict(promise(one) for one in asked.promises)
+    Promises.of(promises)
+    for limit in ("seconds", "memory"):
+        _checks.positive(limit, getattr(asked, limit))
+    return {"width": asked.width, "vocabulary": asked.vocabulary, **promises}
+
+
+def _told(error: object, status: int) -> int:
+    print(f"posenc check: {error}", file=sys.stderr)
+    return status
 
 
 def find(path: str) -> Callable[..., Any]:
     """Return the function that `module:name` means; modules of the working folder count."""
+    module, name = _split(path)
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    found = importlib.import_module(module)
+    if not callable(getattr(found, name, None)):
+        there = [one for one in dir(found) if one[0] != "_" and callable(getattr(found, one))]
+        raise ValueError(f"{module} has no function {name!r}; it has: {', '.join(there)}")
+    function: Callable[..., Any] = getattr(found, name)
+    return function
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Return module and name of `module:name`, or raise ValueError."""
     module, colon, name = path.partition(":")
     if not (module and colon and name):
         raise ValueError(f"factory must be module:function, such as mylayers:make, got {path!r}")
@@ -61,14 +98,7 @@ def find(path: str) -> Callable[..., Any]:
             f"factory must name a module as `import` does: {name_alone}:{name}, in its own folder, "
             f"got {path!r}"
         )
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    found = importlib.import_module(module)
-    if not callable(getattr(found, name, None)):
-        there = [one for one in dir(found) if one[0] != "_" and callable(getattr(found, one))]
-        raise ValueError(f"{module} has no function {name!r}; it has: {', '.join(there)}")
-    function: Callable[..., Any] = getattr(found, name)
-    return function
+    return module, name
 
 
 def promise(text: str) -> tuple[str, Any]:

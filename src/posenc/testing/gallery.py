@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc.testing.adapters.base import counted
+from posenc.testing.checks.pairs import WAYS
 
 Cache = dict[str, Tensor]
 
@@ -60,7 +61,11 @@ class Attention(nn.Module):
     ) -> Tensor:
         """Return the attended tokens (batch, length, d_model)."""
         weights, v = self.attended(x, positions, padding, documents, cache)
-        return self.out((weights @ v).transpose(1, 2).flatten(2))
+        return self.answer(self.out((weights @ v).transpose(1, 2).flatten(2)))
+
+    def answer(self, out: Tensor) -> Tensor:
+        """Return what the caller gets, (batch, length, d_model)."""
+        return out
 
     def attended(
         self,
@@ -71,11 +76,12 @@ class Attention(nn.Module):
         cache: Cache | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return weights and values."""
-        t = self.places(x, positions, padding, documents, cache)
+        real, documents = self.known(x, padding, documents, cache)
+        t = self.places(x, positions, real, documents)
         x = self.embed(x, t)
         q, k, v = (self.in_heads(to(x)) for to in (self.to_q, self.to_k, self.to_v))
         q, k = self.turn(q, t), self.turn_key(k, t)
-        k, v, t_k, real = self.remember(cache, k, v, t, padding)
+        k, v, t_k = self.remember(cache, k, v, t)
         k, v = self.share(k), self.share(v)
         scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_head) + self.bias(t, t_k)
         seen = self.seen(q.shape[2], k.shape[2])
@@ -85,21 +91,26 @@ class Attention(nn.Module):
         """Return (batch, heads, length, d_head)."""
         return a.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
+    def known(
+        self, x: Tensor, padding: Tensor | None, documents: Tensor | None, cache: Cache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return which tokens are real and their documents, (batch, keys), the cache's first."""
+        real = x.new_ones(x.shape[:2], dtype=torch.bool) if padding is None else padding
+        documents = torch.zeros_like(real, dtype=torch.long) if documents is None else documents
+        if cache:
+            real = torch.cat([cache["real"], real], 1)
+            documents = torch.cat([cache["documents"], documents], 1)
+        if cache is not None:
+            cache.update(real=real, documents=documents)
+        return real, documents
+
     def places(
-        self,
-        x: Tensor,
-        positions: Tensor | None,
-        padding: Tensor | None,
-        documents: Tensor | None,
-        cache: Cache | None,
+        self, x: Tensor, positions: Tensor | None, real: Tensor, documents: Tensor
     ) -> Tensor:
         """Return where tokens stand, (batch, length)."""
         if positions is not None:
-            return positions.expand(x.shape[:2])
-        known = {"padding": padding, "documents": documents}
-        given = {word: one for word, one in known.items() if one is not None}
-        before = cache["k"].shape[2] if cache else 0
-        return before + counted(x, given).to(x.device)
+            return positions.expand(len(x), *positions.shape[1:])
+        return counted(real, {"padding": real, "documents": documents})[:, -x.shape[1] :]
 
     def embed(self, x: Tensor, t: Tensor) -> Tensor:
         """Return tokens with their places added, of which there is no need here."""
@@ -126,16 +137,16 @@ class Attention(nn.Module):
         return torch.zeros((), device=t.device, dtype=self.out.weight.dtype)
 
     def remember(
-        self, cache: Cache | None, k: Tensor, v: Tensor, t: Tensor, padding: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """Return keys, values, places and padding with those of the cache before them."""
+        self, cache: Cache | None, k: Tensor, v: Tensor, t: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return keys, values and places with those of the cache before them."""
         if cache is None:
-            return k, v, t, padding
-        if cache:
+            return k, v, t
+        if "k" in cache:
             k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
             t = torch.cat([cache["t"], t], 1)
         cache.update(k=k, v=v, t=t)
-        return k, v, t, padding
+        return k, v, t
 
     def share(self, k: Tensor) -> Tensor:
         """Return keys or values for all heads."""
@@ -146,14 +157,10 @@ class Attention(nn.Module):
         every = self.out.weight.new_ones(n_queries, n_keys, dtype=torch.bool)
         return every.tril(n_keys - n_queries) if self.causal else every
 
-    def masked(self, seen: Tensor, real: Tensor | None, documents: Tensor | None) -> Tensor:
-        """Return (batch or 1, 1, queries, keys) without padding and other documents."""
-        seen = seen[None, None]
-        if real is not None:
-            seen = seen & real[:, None, None, :]
-        if documents is not None:
-            seen = seen & (documents[:, None, :, None] == documents[:, None, None, :])
-        return seen
+    def masked(self, seen: Tensor, real: Tensor, documents: Tensor) -> Tensor:
+        """Return (batch, 1, queries, keys) without padding and other documents."""
+        own = documents[:, -len(seen) :, None] == documents[:, None]
+        return (seen & real[:, None] & own)[:, None]
 
     def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
         """Return the weights."""
@@ -213,17 +220,129 @@ class Biased(Attention):
         return (-slopes[:, None, None] * distance[:, None]).to(self.out.weight.dtype)
 
 
+class TwoAxes(Attention):
+    """The same for pictures: half of each head turns by the row, half by the column."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Return rows and columns, (batch, length, 2); who is told nothing counts along both."""
+        t = super().places(x, positions, real, documents)
+        return t if t.ndim == 3 else torch.stack([t, t], -1)
+
+    def omega(self, t: Tensor) -> Tensor:
+        """Return every other frequency, for half a head."""
+        return super().omega(t)[::2]
+
+    def turn(self, q: Tensor, t: Tensor) -> Tensor:
+        """Return queries turned by their rows and columns."""
+        halves = zip(q.chunk(2, -1), t.unbind(-1), strict=True)
+        return torch.cat([super(TwoAxes, self).turn(part, axis) for part, axis in halves], -1)
+
+
+class NormThenTurn(Attention):
+    """Queries and keys get one size, and a learned gain for each dimension, before they turn."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.gain = nn.Parameter(torch.ones(self.d_head))
+
+    def sized(self, q: Tensor) -> Tensor:
+        """Return queries of one size, times the gain."""
+        return nn.functional.rms_norm(q, q.shape[-1:], self.gain)
+
+    def turn(self, q: Tensor, t: Tensor) -> Tensor:
+        """Return queries of one size, turned."""
+        return super().turn(self.sized(q), t)
+
+
+class Windowed(Attention):
+    """The same with a window: a token sees itself and 31 before it."""
+
+    window = 32
+
+    def seen(self, n_queries: int, n_keys: int) -> Tensor:
+        """Return (queries, keys): True within the window."""
+        return super().seen(n_queries, n_keys).triu(n_keys - n_queries - self.window + 1)
+
+
+class NarrowWindow(Windowed):
+    """A token sees itself and three before it."""
+
+    window = 4
+
+
+class TwoLayers(nn.Module):
+    """Two layers with a window, one behind the other, that show nothing of their inside."""
+
+    causal = True
+    layers: nn.ModuleList
+
+    def __init__(self, windows: tuple[int, int] = (4, 4)) -> None:
+        super().__init__()
+        self.d_model = 32
+        self.layers = nn.ModuleList(NarrowWindow() for _ in windows)
+        for layer, window in zip(self.layers, windows, strict=True):
+            layer.window = window  # type: ignore[assignment]
+
+    def forward(
+        self,
+        x: Tensor,
+        positions: Tensor | None = None,
+        padding: Tensor | None = None,
+        documents: Tensor | None = None,
+        cache: dict[int, Cache] | None = None,
+    ) -> Tensor:
+        """Return the tokens behind both layers, (batch, length, d_model)."""
+        for n, layer in enumerate(self.layers):
+            own = None if cache is None else cache.setdefault(n, {})
+            x = layer(x, positions, padding, documents, own)
+        return x
+
+
+class BothWays(Attention):
+    """The same without a causal mask."""
+
+    causal = False
+
+
+class InOneBuffer(BothWays):
+    """The same, and each answer is written over the one before, as a CUDA graph does."""
+
+    def answer(self, out: Tensor) -> Tensor:
+        """Answer in the buffer of this shape."""
+        buffers = self.__dict__.setdefault("kept", {})
+        kept: Tensor = buffers.setdefault((out.shape, out.dtype, out.device), out)
+        return kept if kept is out else kept.copy_(out)
+
+
 # --- order, direction
 
 
-class NoPlaces(Attention):
+class NoPlaces(BothWays):
     """Nobody calls the rotation, and no mask tells before from after."""
-
-    causal = False
 
     def turn(self, q: Tensor, t: Tensor) -> Tensor:
         """Leave queries and keys as they are."""
         return q
+
+
+class BlindInOneBuffer(NoPlaces, InOneBuffer):
+    """Every answer stands in one buffer, so that whoever compares two compares one with itself."""
+
+
+class OwnMinus(Tensor):
+    """A tensor that says of every difference that it is 0."""
+
+    def __sub__(self, other: Any) -> Tensor:
+        """Return zeros."""
+        return torch.zeros_like(self)
+
+
+class BlindWithOwnMinus(NoPlaces):
+    """What comes back is a kind of tensor that subtracts in its own way."""
+
+    def answer(self, out: Tensor) -> Tensor:
+        """Dress the answer up."""
+        return out.as_subclass(OwnMinus)
 
 
 class OneAhead(Attention):
@@ -253,9 +372,10 @@ class LengthScaled(Attention):
 class StartsAgain(Attention):
     """New tokens count from 0, whatever the cache holds."""
 
-    def places(self, x: Tensor, positions: Any, padding: Any, documents: Any, cache: Any) -> Tensor:
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Forget the cache."""
-        return super().places(x, positions, padding, documents, None)
+        n = x.shape[1]
+        return super().places(x, positions, real[:, -n:], documents[:, -n:])
 
 
 class OpenChunks(Attention):
@@ -270,11 +390,11 @@ class OpenChunks(Attention):
 class TurnedTwice(Attention):
     """Keys from the cache are turned again with the new ones."""
 
-    def remember(self, cache: Any, k: Tensor, v: Tensor, t: Tensor, padding: Any) -> Any:
+    def remember(self, cache: Any, k: Tensor, v: Tensor, t: Tensor) -> Any:
         """Turn what was turned when it came in."""
-        if cache:
+        if cache and "k" in cache:
             cache["k"] = self.turn_key(cache["k"], cache["t"])
-        return super().remember(cache, k, v, t, padding)
+        return super().remember(cache, k, v, t)
 
 
 class OneCacheForAll(Attention):
@@ -295,6 +415,56 @@ class OneCacheForAll(Attention):
         return super().attended(x, positions, padding, documents, cache)
 
 
+class CountsOnByLength(Attention):
+    """A padded prompt is counted by its real tokens, and new tokens by the length of the cache."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Forget the padding once there is a cache."""
+        if real.shape[1] > x.shape[1]:
+            real, documents = torch.ones_like(real), torch.zeros_like(documents)
+        return super().places(x, positions, real, documents)
+
+
+class FirstRowCounts(Attention):
+    """New tokens of all rows are counted on from the first row's padding."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Take the first row's places for all."""
+        t = super().places(x, positions, real, documents)
+        return t[:1].expand_as(t) if real.shape[1] > x.shape[1] and positions is None else t
+
+
+class CacheWithoutDocuments(Attention):
+    """The cache forgets which document its tokens belong to."""
+
+    def known(self, x: Tensor, padding: Any, documents: Any, cache: Any) -> tuple[Tensor, Tensor]:
+        """Let all that is in the cache belong to the newest document."""
+        before = cache["real"].shape[1] if cache else 0
+        real, documents = super().known(x, padding, documents, cache)
+        if before:
+            documents[:, :before] = documents[:, before:].amin(1, keepdim=True)
+        return real, documents
+
+
+class CountsInTheCache(Attention):
+    """Positions are read, until there is a cache: then tokens are counted."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Forget the positions once there is a cache."""
+        positions = None if real.shape[1] > x.shape[1] else positions
+        return super().places(x, positions, real, documents)
+
+
+class WindowOfThePiece(Windowed):
+    """With a cache, only the newest piece has a window."""
+
+    def seen(self, n_queries: int, n_keys: int) -> Tensor:
+        """Leave the window away where there is a cache."""
+        if n_queries != n_keys:
+            return Attention.seen(self, n_queries, n_keys)
+        return super().seen(n_queries, n_keys)
+
+
 # --- batches, padding, packing
 
 
@@ -310,15 +480,35 @@ class SharedSize(Attention):
 class PaddingSeen(Attention):
     """The padding mask is taken, and not used."""
 
-    def masked(self, seen: Tensor, real: Any, documents: Any) -> Tensor:
+    def masked(self, seen: Tensor, real: Tensor, documents: Tensor) -> Tensor:
         """Forget which tokens are real."""
-        return super().masked(seen, None, documents)
+        return super().masked(seen, torch.ones_like(real), documents)
 
 
-class MaskAsNumbers(Attention):
+class HidesByLogarithm(Attention):
+    """Padding is hidden by log(mask + eps), and eps is small in float32 only."""
+
+    def masked(self, seen: Tensor, real: Tensor, documents: Tensor) -> Tensor:
+        """Keep which tokens are real for the softmax."""
+        self.real = real
+        return super().masked(seen, torch.ones_like(real), documents)
+
+    def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
+        """Add the logarithm."""
+        hidden = (self.real.to(scores.dtype) + torch.finfo(scores.dtype).eps ** 2).log()
+        return super().softmax(scores + hidden[:, None, None], seen)
+
+
+class CountsPadding(Added):
+    """Padded tokens are hidden, and counted: real ones stand where no padding would put them."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Count all tokens."""
+        return super().places(x, positions, torch.ones_like(real), documents)
+
+
+class MaskAsNumbers(BothWays):
     """A mask of 0 and 1 is added to the scores, in place of 0 and minus infinity."""
-
-    causal = False
 
     def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
         """Prefer real tokens by a little."""
@@ -328,9 +518,9 @@ class MaskAsNumbers(Attention):
 class SquareMask(Attention):
     """A padding mask is taken for one of (queries, keys) where its shape allows that."""
 
-    def masked(self, seen: Tensor, real: Any, documents: Any) -> Tensor:
+    def masked(self, seen: Tensor, real: Tensor, documents: Tensor) -> Tensor:
         """Guess by the shape."""
-        if real is not None and real.shape == seen.shape:
+        if real.shape == seen.shape:
             return (seen & real)[None, None]
         return super().masked(seen, real, documents)
 
@@ -358,17 +548,17 @@ class NobodyToSee(Attention):
 class DocumentsSeen(Attention):
     """Documents count from 0 each, and see each other all the same."""
 
-    def masked(self, seen: Tensor, real: Any, documents: Any) -> Tensor:
+    def masked(self, seen: Tensor, real: Tensor, documents: Tensor) -> Tensor:
         """Forget where a document ends."""
-        return super().masked(seen, real, None)
+        return super().masked(seen, real, torch.zeros_like(documents))
 
 
 class DocumentsCountedOn(Added):
     """Documents do not see each other, but the second one goes on counting."""
 
-    def places(self, x: Tensor, positions: Any, padding: Any, documents: Any, cache: Any) -> Tensor:
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Forget where a document begins."""
-        return super().places(x, positions, padding, None, cache)
+        return super().places(x, positions, real, torch.zeros_like(documents))
 
 
 # --- places and distances
@@ -377,17 +567,26 @@ class DocumentsCountedOn(Added):
 class IgnoresPositions(Attention):
     """Positions are taken, and tokens count 0, 1, 2, ... all the same."""
 
-    def places(self, x: Tensor, positions: Any, padding: Any, documents: Any, cache: Any) -> Tensor:
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Count."""
-        return super().places(x, None, padding, documents, cache)
+        return super().places(x, None, real, documents)
+
+
+class FirstRowsPlaces(Attention):
+    """The places of the first row are used for all."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Take one row."""
+        one = None if positions is None else positions[:1]
+        return super().places(x, one, real, documents)
 
 
 class CountsFromOne(Added):
     """Who counts itself begins at 1, who is told begins at 0."""
 
-    def places(self, x: Tensor, positions: Any, padding: Any, documents: Any, cache: Any) -> Tensor:
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Add 1 where nobody gave positions."""
-        t = super().places(x, positions, padding, documents, cache)
+        t = super().places(x, positions, real, documents)
         return t if positions is not None else t + 1
 
 
@@ -419,6 +618,22 @@ class OtherPairs(Attention):
         return super().turn(q[..., order], t)[..., order.argsort()]
 
 
+class TurnThenNorm(NormThenTurn):
+    """The gains of the norm come after the rotation, and pull each pair apart."""
+
+    def turn(self, q: Tensor, t: Tensor) -> Tensor:
+        """Return turned queries of one size."""
+        return self.sized(Attention.turn(self, q, t))
+
+
+class FartherIsLouder(Biased):
+    """ALiBi with the wrong sign."""
+
+    def bias(self, t: Tensor, t_k: Tensor) -> Tensor:
+        """Reward distance."""
+        return -super().bias(t, t_k)
+
+
 class CoarsePlaces(Biased):
     """Distances are counted in bfloat16 even where the model is wide."""
 
@@ -438,19 +653,41 @@ class WholeTimes(Attention):
 class AxesAddedUp(Attention):
     """Row and column of a picture are added up, so that (1, 2) and (2, 1) are one place."""
 
-    def places(self, x: Tensor, positions: Any, padding: Any, documents: Any, cache: Any) -> Tensor:
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
         """Make one number of two."""
         one = None if positions is None else positions.sum(-1)
-        return super().places(x, one, padding, documents, cache)
+        return super().places(x, one, real, documents)
 
 
-class WindowTooWide(Attention):
+class AxesSwapped(TwoAxes):
+    """Keys turn by (column, row), queries by (row, column)."""
+
+    def turn_key(self, k: Tensor, t: Tensor) -> Tensor:
+        """Take the axes the other way round."""
+        return self.turn(k, t.flip(-1))
+
+
+class WindowTooWide(NarrowWindow):
     """A window of 4 lets a token see four before it, and so five in all."""
 
+    window = 5  # `<=` where `<` is meant
+
+
+class SecondWindowTooWide(TwoLayers):
+    """Of two layers, the second sees one place too many."""
+
+    def __init__(self) -> None:
+        super().__init__((4, 5))
+
+
+class WindowComesBack(Windowed):
+    """Distances are taken from a ring of twice the window, so that old tokens come back."""
+
     def seen(self, n_queries: int, n_keys: int) -> Tensor:
-        """Compare by `<=` where `<` is meant."""
-        seen = super().seen(n_queries, n_keys)
-        return seen.triu(n_keys - n_queries - 4)
+        """Take the remainder."""
+        t = torch.arange(n_keys, device=self.out.weight.device)
+        distance = (t[-n_queries:, None] - t) % (2 * self.window)
+        return Attention.seen(self, n_queries, n_keys) & (distance < self.window)
 
 
 class WrongGroups(Attention):
@@ -630,9 +867,25 @@ class Hangs(Attention):
 class Pools(Attention):
     """It gives one output for a whole row."""
 
-    def forward(self, x: Tensor, *given: Any, **named: Any) -> Tensor:
+    def answer(self, out: Tensor) -> Tensor:
         """Average over the row."""
-        return super().forward(x, *given, **named).mean(1)
+        return out.mean(1)
+
+
+class WholeNumbers(Attention):
+    """Its outputs are integers."""
+
+    def answer(self, out: Tensor) -> Tensor:
+        """Round."""
+        return out.long()
+
+
+class ComplexNumbers(Attention):
+    """Its outputs are complex, as those of a rotation by multiplication are on the way."""
+
+    def answer(self, out: Tensor) -> Tensor:
+        """Forget to go back."""
+        return out + 0j
 
 
 class NotANumber(Attention):
@@ -646,9 +899,9 @@ class NotANumber(Attention):
 class OneTokenIsTooFew(Attention):
     """`squeeze` takes the length away where it is 1."""
 
-    def forward(self, x: Tensor, *given: Any, **named: Any) -> Tensor:
+    def answer(self, out: Tensor) -> Tensor:
         """Squeeze too much."""
-        return super().forward(x, *given, **named).squeeze(1)
+        return out.squeeze(1)
 
 
 # --- compiled, exported
@@ -664,6 +917,16 @@ class OtherWhenCompiled(Attention):
         return super().turn(q, t)
 
 
+class ForgetsWhenCompiled(StartsAgain):
+    """While it is compiled, new tokens count from 0, whatever the cache holds."""
+
+    def places(self, x: Tensor, positions: Any, real: Tensor, documents: Tensor) -> Tensor:
+        """Forget the cache for the compiler."""
+        if torch.compiler.is_compiling():
+            return super().places(x, positions, real, documents)
+        return Attention.places(self, x, positions, real, documents)
+
+
 class DecidesByValue(Attention):
     """Whether to stretch is decided by looking at a number, which no exported program can."""
 
@@ -672,13 +935,28 @@ class DecidesByValue(Attention):
         return super().omega(t) / (2.0 if float(t.max()) >= 10_000 else 1.0)
 
 
+BASES: tuple[type[nn.Module], ...] = (Added, Biased, TwoAxes, NormThenTurn, NarrowWindow, Windowed)
+BASES += (TwoLayers, BothWays, Attention)
+"""Layers that keep what they promise."""
+
+
 @dataclass(frozen=True)
 class Exhibit:
-    """A broken layer, the checks that must find it, and what it promises besides."""
+    """A broken layer, the checks that must find it, what it promises besides, and its twin.
 
-    broken: type[Attention]
+    The twin is right, and keeps what the broken one promises; None stands for the first class of
+    `BASES` from which the broken one is made.
+    """
+
+    broken: type[nn.Module]
     found_by: tuple[str, ...]
     promises: Mapping[str, Any] = field(default_factory=dict)
+    twin: type[nn.Module] | None = None
+
+    @property
+    def right(self) -> type[nn.Module]:
+        """The right layer that stands beside it."""
+        return self.twin or next(one for one in BASES if issubclass(self.broken, one))
 
     def promised(self) -> dict[str, Any]:
         """Return its promises: those of `Attention`, but for those of another base."""
@@ -687,10 +965,15 @@ class Exhibit:
             words |= dict.fromkeys(("relative", "layout", "real_times", "longest"))
         if issubclass(self.broken, Biased):
             words |= {"layout": None}
-        if not self.broken.causal:
+        if not getattr(self.broken, "causal", True):
             words |= {"causal": False, "cached": None}
         words |= self.promises
         return {word: value for word, value in words.items() if value is not None}
+
+
+def together(one: str, other: str) -> str:
+    """Return the name of the check of two promises."""
+    return f"together, {WAYS[one]} and {WAYS[other]} change nothing"
 
 
 ANSWERS = "it answers, with one output for each token"
@@ -718,6 +1001,9 @@ HALF, CAST, BUILT = (
     "distant tokens keep their places when cast to half precision",
     "distant tokens keep their places when built in half precision",
 )
+OWN = "rows of a batch stand at places of their own"
+NEARER = "of tokens that are alike, the nearer is heard louder"
+WINDOW = "a window ends where it says"
 DEVICE = "another device gets the tables, too"
 APART = "beyond the trained length it refuses, or tells places apart"
 
@@ -725,30 +1011,68 @@ GALLERY = (
     Exhibit(
         NoPlaces, ("the order of tokens matters", READ, TIMES), {"layout": None, "longest": None}
     ),
+    Exhibit(
+        BlindInOneBuffer,
+        ("the order of tokens matters", READ, TIMES),
+        {"layout": None, "longest": None},
+        InOneBuffer,
+    ),
+    Exhibit(
+        BlindWithOwnMinus,
+        ("the order of tokens matters", READ, TIMES),
+        {"layout": None, "longest": None},
+    ),
     Exhibit(OneAhead, (CAUSAL, GOES_ON, ONE, CHUNKS)),
     Exhibit(LengthScaled, (GOES_ON, ONE, CHUNKS, SHORT, LEFT, RIGHT, SQUARE, PACKED)),
     Exhibit(StartsAgain, (ONE, CHUNKS)),
     Exhibit(OpenChunks, (CHUNKS,)),
     Exhibit(TurnedTwice, (ONE, CHUNKS)),
     Exhibit(OneCacheForAll, ("two texts do not share a cache",)),
-    Exhibit(SharedSize, (ROWS, SHORT, SQUARE)),
+    Exhibit(CountsOnByLength, (together("cached", "padding left"), together("cached", "packing"))),
+    Exhibit(
+        FirstRowCounts,
+        (
+            together("cached", "padding left"),
+            together("cached", "padding right"),
+            together("cached", "packing"),
+        ),
+    ),
+    Exhibit(CacheWithoutDocuments, (together("cached", "packing"),)),
+    Exhibit(CountsInTheCache, (together("cached", "given_positions"),)),
+    Exhibit(WindowOfThePiece, (together("cached", "window"),), {"window": 32}),
+    Exhibit(SharedSize, (ROWS, SHORT, SQUARE, OWN, MOVED, LEFT, RIGHT, PACKED)),
     Exhibit(PaddingSeen, (LEFT,)),
+    Exhibit(HidesByLogarithm, (together("padding left", "dtypes"),), {"dtypes": "bfloat16"}),
+    Exhibit(CountsPadding, (LEFT, SQUARE), {"padding": "left alone"}),
     Exhibit(MaskAsNumbers, (RIGHT, LEFT, SHORT, SQUARE, PACKED)),
     Exhibit(SquareMask, (SQUARE,)),
     Exhibit(NobodyToSee, (LEFT,), {"cached": None, "layout": None}),
     Exhibit(DocumentsSeen, (PACKED,)),
     Exhibit(DocumentsCountedOn, (PACKED,)),
     Exhibit(IgnoresPositions, (READ, TIMES), {"longest": None}),
+    Exhibit(FirstRowsPlaces, (OWN, READ, MOVED, TIMES), {"longest": None}),
     Exhibit(CountsFromOne, ("positions that count are those it counts itself",)),
     Exhibit(TurnsTheOtherWay, (MOVED, OFFSETS)),
     Exhibit(MixedPairs, (OFFSETS, MOVED, "pairs of dimensions are laid out as promised")),
     Exhibit(OtherPairs, ("pairs of dimensions are laid out as promised",)),
+    Exhibit(TurnThenNorm, (MOVED, OFFSETS, "pairs of dimensions are laid out as promised")),
+    Exhibit(FartherIsLouder, (NEARER,), {"nearer": True, "dtypes": None}),
     Exhibit(CoarsePlaces, (FAR, MOVED, OFFSETS)),
     Exhibit(WholeTimes, (TIMES,)),
     Exhibit(
-        AxesAddedUp, ("every axis of a position is read",), dict.fromkeys(PROMISES) | {"axes": 2}
+        AxesAddedUp,
+        ("every axis of a position is read",),
+        dict.fromkeys(PROMISES) | {"axes": 2},
+        TwoAxes,
     ),
-    Exhibit(WindowTooWide, ("a window ends where it says",), {"window": 4}),
+    Exhibit(AxesSwapped, (MOVED,), {"axes": 2, "layout": None}),
+    Exhibit(WindowTooWide, (WINDOW,), {"window": 4}),
+    Exhibit(WindowComesBack, (WINDOW,), {"window": 32}),
+    Exhibit(
+        SecondWindowTooWide,
+        (WINDOW,),
+        {"window": 4, "layers": 2, "layout": None, "shared_heads": None},
+    ),
     Exhibit(WrongGroups, ("shared heads equal repeated heads",)),
     Exhibit(RoundedAngles, (HALF, CAST, BUILT)),
     Exhibit(CastFrequencies, (CAST,)),
@@ -764,8 +1088,8 @@ GALLERY = (
     Exhibit(WearsOff, (TWICE,)),
     Exhibit(ChangesItsInput, (TWICE,)),
     Exhibit(DropsAlways, (TWICE,)),
-    Exhibit(ClampedPlaces, (APART,), {"trained": 16, "beyond": "exact"}),
-    Exhibit(PlacesBeginAgain, (APART,), {"trained": 16, "beyond": "exact"}),
+    Exhibit(ClampedPlaces, (APART,), {"trained": 16, "beyond": "exact"}, Attention),
+    Exhibit(PlacesBeginAgain, (APART,), {"trained": 16, "beyond": "exact"}, Attention),
     Exhibit(
         StretchesWithLength,
         (
@@ -778,8 +1102,11 @@ GALLERY = (
     Exhibit(Hangs, (ANSWERS,)),
     Exhibit(Pools, (ANSWERS,)),
     Exhibit(NotANumber, (ANSWERS,)),
+    Exhibit(WholeNumbers, (ANSWERS,)),
+    Exhibit(ComplexNumbers, (ANSWERS,)),
     Exhibit(OneTokenIsTooFew, (ANSWERS,)),
     Exhibit(OtherWhenCompiled, ("compiled equals eager",), {"compiled": True}),
+    Exhibit(ForgetsWhenCompiled, (together("cached", "compiled"),), {"compiled": True}),
     Exhibit(DecidesByValue, ("export keeps buffers",), {"exported": True}),
 )
 """Every broken layer; the first of its checks is the one that names the fault."""

@@ -9,10 +9,12 @@ import torch
 
 from posenc import _checks
 
-SIDES = ("left", "right", "both")
+SIDES = ("left", "right", "both", "left alone", "both alone")
 LAYOUTS = ("half", "interleaved")
 BEYOND = ("exact", "refused")
 HALVES = ("bfloat16", "float16")
+DEMANDS = ("order", "causal")
+"""Of these words, False promises the opposite."""
 ELSEWHERE = {
     "cache": "cached",
     "use_cache": "cached",
@@ -25,6 +27,10 @@ ELSEWHERE = {
     "is_causal": "causal",
     "n_axes": "axes",
     "sliding_window": "window",
+    "n_layers": "layers",
+    "num_hidden_layers": "layers",
+    "recency": "nearer",
+    "alibi": "nearer",
     "compile": "compiled",
     "export": "exported",
     "n_kv_heads": "shared_heads",
@@ -52,12 +58,17 @@ class Promises:
         Positions may be any real numbers.
     axes : int, optional
         Numbers that make the position of one token, such as 2 in a picture.
-    padding : {"left", "right", "both"}, optional
-        On which side padded tokens change nothing.
+    padding : {"left", "right", "both", "left alone", "both alone"}, optional
+        On which side padded tokens change nothing. On the left, a layer that takes positions may
+        be handed those of the real tokens beside the mask; "alone": it gets the mask and no more.
     packing : bool, optional
         Documents in one row do not see each other, and count from their own beginning.
     window : int, optional
-        A token sees those fewer than this many places away.
+        A token sees those fewer than this many places away, in each layer.
+    layers : int, optional
+        How many layers of attention stand behind each other, where the module does not tell.
+    nearer : bool, optional
+        Of tokens that are alike, a nearer one is heard louder, as with ALiBi.
     layout : {"half", "interleaved"}, optional
         Which dimensions make a pair of RoPE: i and i + d/2, or 2i and 2i + 1.
     dtypes : str, torch.dtype or several, optional
@@ -96,6 +107,8 @@ class Promises:
     padding: str | None = None
     packing: bool | None = None
     window: int | None = None
+    layers: int | None = None
+    nearer: bool | None = None
     layout: str | None = None
     dtypes: tuple[torch.dtype, ...] = ()
     trained: int | None = None
@@ -121,17 +134,21 @@ class Promises:
         """Return what was promised under a word; for "padding left" whether that side was."""
         word, _, side = promise.partition(" ")
         value = getattr(self, word)
-        return (value in (side, "both")) if side else value
+        return (str(value).removesuffix(" alone") in (side, "both")) if side else value
+
+    def speak_of(self, promise: str) -> bool:
+        """Return whether there is something to hold it to, under a word or under one side of it."""
+        word, _, side = promise.partition(" ")
+        return word in self.made() and (not side or bool(self.word(promise)))
 
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""
-        silent = ("trained",)  # a fact that other checks need, and nothing to hold it to
-        demands = ("order", "causal")  # of which False promises the opposite
+        silent = ("trained", "layers")  # facts that other checks need, and nothing to hold it to
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         return tuple(
             word
             for word, value in said.items()
-            if word not in silent and (value or (value is False and word in demands))
+            if word not in silent and (value or (value is False and word in DEMANDS))
         )
 
 
@@ -149,7 +166,7 @@ def _value(word: str, value: Any) -> Any:
     choices = {"padding": SIDES, "layout": LAYOUTS, "beyond": BEYOND}
     if word in choices:
         return None if value is False else _checks.choice(word, value, choices[word])
-    if word in ("axes", "window", "trained", "longest"):
+    if word in ("axes", "window", "layers", "trained", "longest"):
         return _checks.count(word, value, minimum=1)
     if word == "dtypes":
         several = value if isinstance(value, list | tuple | set) else (value,)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from posenc.testing.attention import check_attention
-from posenc.testing.checks import CHECKS
+from posenc.testing.checks import EVERY
 from posenc.testing.promises import Promises
 
 
@@ -42,7 +42,7 @@ def as_tests(make: Callable[[], Any], **promises: Any) -> Callable[..., None]:
 
     options = ("width", "vocabulary", "tolerance", "seconds", "seed")
     said = Promises.of({word: one for word, one in promises.items() if word not in options})
-    names = [check.name for check in CHECKS if check.is_asked(said, measure=False)]
+    names = [check.name for check in EVERY if check.is_asked(said, measure=False)]
 
     @pytest.mark.parametrize("check", names)
     def test(check: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 OUTCOMES = {
     "broken": "Promised, and not so",
+    "late": "No answer in time, so nothing was learned",
     "held": "Promised, and so it is",
     "measured": "Not promised, only measured",
     "ignored": "Taken and silently ignored, so nothing was learned",
@@ -35,6 +36,8 @@ class Finding:
         The smallest input that shows it, in words; "" if there was none.
     number, due : float or None
         The same as numbers: differences, as shares of the output's own size.
+    size : int
+        How many tokens that input has, all rows together; 0 if there was none.
     hint : str
         The usual reason, if it is broken.
     page : str
@@ -49,6 +52,7 @@ class Finding:
     smallest: str = ""
     number: float | None = None
     due: float | None = None
+    size: int = 0
     hint: str = ""
     page: str = ""
 
@@ -106,14 +110,17 @@ class Report:
 
     @property
     def failures(self) -> tuple[Finding, ...]:
-        """Promises that do not hold: name, what was expected, what came, the smallest input."""
-        return tuple(one for one in self.findings if one.outcome == "broken")
+        """Promises that do not hold, the one that shows with the fewest tokens first."""
+        broken = (one for one in self.findings if one.outcome == "broken")
+        return tuple(sorted(broken, key=lambda one: one.size))
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Promises that no check could look into. They are not broken, and they do not pass."""
+        """Promises that no check could look into, or not in time. They do not pass."""
         answered = {one.promise for one in self.findings if one.outcome in ("held", "broken")}
-        return tuple(word for word in self.promised if word not in answered)
+        late = {one.promise for one in self.findings if one.outcome == "late"}
+        pairs = tuple(sorted(word for word in late if " & " in word))
+        return (*(w for w in self.promised if w not in answered or w in late), *pairs)
 
     @property
     def passed(self) -> bool:
@@ -133,16 +140,20 @@ class Report:
         parts = [_headline(self)]
         for outcome, heading in OUTCOMES.items():
             found = [one for one in self.findings if one.outcome == outcome]
+            found = [*self.failures] if outcome == "broken" else found
             if found:
                 show = str if outcome == "broken" else _in_a_line
                 parts.append(
                     f"{heading}\n" + "\n".join(_marked(outcome, show(one)) for one in found)
                 )
+        if len(self.failures) > 1 and not self.cut_short:
+            first = self.failures[0]
+            parts.insert(2, f"{FIRST} {first.name!r} shows with {first.size} tokens.")
         if self.cut_short:
             parts.append("We asked nothing else, as no other answer could be trusted.")
         elif self.unanswered:
             parts.append(
-                "No check could look into these promises, so they do not pass: "
+                "No check could look into these promises, or not in time, so they do not pass: "
                 + ", ".join(self.unanswered)
                 + ". The reasons stand above. An adapter may help; without one, take them back."
             )
@@ -166,7 +177,8 @@ class Report:
         }
 
 
-_MARKS = {"broken": "✗", "held": "✓", "measured": "·", "ignored": "?", "cannot": "–"}
+FIRST = "Begin with the first, as the others often follow from it:"
+_MARKS = {"broken": "✗", "late": "…", "held": "✓", "measured": "·", "ignored": "?", "cannot": "–"}
 
 
 def _marked(outcome: str, text: str) -> str:

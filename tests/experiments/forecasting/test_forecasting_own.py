@@ -48,6 +48,7 @@ def test_one_command_trains_resumes_and_says_what_it_found(sales, call, tmp_path
     code, text, err = call(*asked, "--seconds", 1e-9)
     assert code == 0
     assert "no time is left: 6 cells of tuning are to be trained; the same command goes on" in text
+    assert f"results go to {out}, trials to {out.with_stem('sales-tuning')}\n" in err
     code, text, err = call(*asked)
     assert code == 0, text + err
     assert "sales: one series of 400 steps; 24 steps are seen, 4 forecast, the season has 24" in err
@@ -98,6 +99,8 @@ def test_the_command_posenc_has_it(monkeypatch, capsys):
         (["--separator", ";;"], "separator must be one sign"),
         (["--separator", ";", "--decimal", ";"], "decimal must be . or a comma"),
         (["--seconds", "0"], "seconds must be"),
+        (["--time-format", "%Y-%m-%d %H:%m:%S"], "time_format must be such as"),
+        (["--frequency", "99999999999d"], "frequency must be"),
     ],
 )
 def test_wrong_arguments_are_told_in_one_line_and_leave_nothing(
@@ -252,3 +255,27 @@ def test_a_baseline_that_is_ahead_of_all_is_named():
     assert said[-1].startswith("But linear has a smaller error")
     errors["linear", "none"] *= 4
     assert not verdict.said(one, errors, verdict.effects(one, errors, 0.03))[-1].startswith("But")
+
+
+def test_a_promotion_that_is_known_ahead_is_used(tmp_path, call, monkeypatch):
+    """Noise that jumps with each promotion: nothing but the column says when."""
+    monkeypatch.setattr(protocol, "RATES", (3e-2,))
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
+    monkeypatch.setattr(cells, "BASELINES", ("linear",))
+    monkeypatch.setitem(cells.PROFILES, "smoke", {**cells.PROFILES["smoke"], "steps": 120})
+    rng = np.random.default_rng(0)
+    promo = rng.random(600) < 0.3
+    values = rng.normal(size=600) + 20 * promo
+    rows = [f"{START + timedelta(hours=i)},{v:.3f},{int(p)}"
+            for i, (v, p) in enumerate(zip(values, promo, strict=True))]  # fmt: skip
+    path = tmp_path / "sales.csv"
+    path.write_text("\n".join(["date,y,promo", *rows]) + "\n")
+    error = {}
+    for name, more in {"blind": ["--value", "y"], "told": ["--known-ahead", "promo"]}.items():
+        out = tmp_path / f"{name}.jsonl"
+        code, text, err = call(path, *SMOKE, "--encodings", "none", *more, "--out", out)
+        assert code == 0, text + err
+        assert ("Known ahead: promo." in err) == (name == "told")
+        stored = [json.loads(line) for line in out.read_text().splitlines()]
+        error[name] = np.mean([r["metrics"]["mase"] for r in stored if r["model"] == "linear"])
+    assert error["told"] < 0.5 * error["blind"]

@@ -1,9 +1,11 @@
 """A file of one's own: what is read, and the sentence for whatever is wrong."""
 
+import tracemalloc
 from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+import torch
 
 from posenc.data.errors import FileFormatError
 from posenc.experiments.forecasting.own import blocks
@@ -19,6 +21,10 @@ def written(tmp_path, text, name="sales.csv"):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+HEAD = "date,y,promo\n"
+PROMO = [f"{row},{int(i % 50 < 9)}" for i, row in enumerate(HOURS)]
 
 
 def read(path, every="h", **form):
@@ -252,3 +258,57 @@ def test_a_calendar_is_that_of_the_block(tmp_path):
     assert unit.calendar.shape == (layout.begin(1) + layout.length, 4)
     x, *_ = cut(unit, calendar=True).train.take(np.array([0]))
     np.testing.assert_allclose((x[0, :, 1] + 0.5) * 23, np.arange(24), atol=1e-4)
+
+
+def test_what_is_known_ahead_joins_each_window_up_to_its_last_step(tmp_path):
+    path = written(tmp_path, one_a_day(*PROMO, head=HEAD))
+    layout = lay_out(path, known=["promo"])
+    assert layout.names == ["y"]
+    unit = layout.unit(1)
+    parts = cut(unit)
+    promo = np.array([float(row[-1]) for row in PROMO])
+    scale = promo[: layout.begin(0)]
+    promo = (promo - scale.mean()) / scale.std()
+    for part in vars(parts).values():
+        x, *_ = part.take(torch.arange(len(part)))
+        for window, origin in zip(x, part.origins.tolist(), strict=True):
+            np.testing.assert_allclose(window[:, 1], promo[origin - 24 : origin], atol=1e-5)
+            np.testing.assert_allclose(window[:, 2], promo[origin - 20 : origin + 4], atol=1e-5)
+    plain = lay_out(path, values=["y"])
+    assert plain.unit(1).fingerprint != unit.fingerprint
+    assert cut(plain.unit(1)).test.calendar is None
+    both = lay_out(path, calendar=True, known=["promo"])
+    assert cut(both.unit(1), calendar=True).test.calendar.shape[1] == 4 + 2
+
+
+def test_what_is_known_ahead_is_that_of_its_own_series(tmp_path):
+    rows = [f"{row.split(',')[0]},{shop},{i % 7},{i % 3 if shop == 'b' else 5}"
+            for shop in "ab" for i, row in enumerate(HOURS[:9])]  # fmt: skip
+    table = one_a_day(*rows, head="date,shop,y,promo\n")
+    grid = read(written(tmp_path, table), series="shop", known=["promo"])
+    assert grid.known[..., 0].tolist() == [[5] * 9, [0, 1, 2] * 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        (PROMO, {"known": ["sale"]}, "line 1: there is no column 'sale' for --known-ahead"),
+        (PROMO, {"known": ["y"], "values": ["y"]}, "--value must name other columns"),
+        ([*PROMO[:9], PROMO[9][:-1]], {"known": ["promo"]}, "line 11: an empty field in the col"),
+        (PROMO, {"known": ["promo"], "horizon": 30}, "context must be at least the horizon of 30"),
+    ],
+)
+def test_what_cannot_be_known_ahead_is_named(tmp_path, rows, options, said):
+    with pytest.raises(ValueError, match=said):
+        lay_out(written(tmp_path, one_a_day(*rows, head=HEAD)), **options)
+
+
+def test_series_that_begin_one_after_the_other_do_not_fill_the_memory(tmp_path):
+    rows = [f"{START + timedelta(hours=i)},{i % 24},{i // 8}" for i in range(10_000)]
+    path = written(tmp_path, one_a_day(*rows, head="date,y,user\n"))
+    tracemalloc.start()
+    with pytest.raises(FileFormatError, match=r"1,250 series of 10,000 steps .* files of their"):
+        read(path, series="user")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * path.stat().st_size

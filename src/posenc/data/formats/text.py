@@ -2,7 +2,9 @@
 
 import csv
 import os
+import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from posenc import _files
 from posenc.data.errors import FileFormatError
 
+DELIMITERS = ",;\t"
 PIECE = 1 << 16  # characters of a line whose fields are taken apart at once
 
 
@@ -34,6 +37,65 @@ def readable(path: Path | str) -> Path:
         raise FileFormatError(path, None, "no such file")
     _files.check_regular(path, FileFormatError)
     return path
+
+
+def table(path: Path, delimiter: str = "") -> tuple[str, Iterator[tuple[int, list[str]]]]:
+    """Return the delimiter of somebody's table, and (first line, fields) of its rows.
+
+    Fields in quotes may hold delimiters and line breaks. Where no delimiter is given, the first
+    line says it: by `sep=;`, as spreadsheets do, or as the commonest sign of `DELIMITERS` in it.
+    """
+    lines = _files.lines(path, _fault)
+    first = next((pair for pair in lines if pair[1].strip()), (1, ""))
+    if "\0" in first[1]:
+        raise _fault(path, first[0], "not UTF-8 text")
+    if hint := re.fullmatch('"?sep=(.)"?', first[1]):
+        if delimiter not in ("", hint[1]):
+            why = f"it says that {hint[1]!r} stands between fields: add --separator '{hint[1]}'"
+            raise FileFormatError(path, first[0], why)
+        delimiter, first = hint[1], next(lines, (2, ""))
+    delimiter = delimiter or max(DELIMITERS, key=first[1].count)
+    return delimiter, _rows(path, delimiter, chain([first], lines))
+
+
+def _rows(
+    path: Path, delimiter: str, lines: Iterator[tuple[int, str]]
+) -> Iterator[tuple[int, list[str]]]:
+    begin = n_before = 0
+
+    def pieces() -> Iterator[str]:
+        nonlocal begin, n_before
+        for line, row in lines:
+            begin, n_before = begin or line, n_before + row.count(delimiter)
+            if n_before >= _files.most("columns"):
+                raise FileFormatError(path, line, _files.beyond("columns"))
+            yield f"{row}\n"
+
+    try:
+        for row in csv.reader(pieces(), delimiter=delimiter):
+            if len(row) > 1 or "".join(row).strip():
+                yield begin, row
+            begin = n_before = 0
+    except csv.Error as error:
+        why = f"not a row of a table ({error}); does a field in quotes have no end?"
+        raise FileFormatError(path, begin, why) from error
+
+
+def heads(row: list[str]) -> list[str]:
+    """Return the names in the first row of a table, each on one line."""
+    return [name.replace("\n", " ").strip() for name in row]
+
+
+def uneven(line: int, row: list[str]) -> str:
+    """Return what else to say of a row with too many or too few fields: where its quotes end."""
+    n_breaks = sum(field.count("\n") for field in row)
+    end = f"; a field in quotes goes on to line {line + n_breaks}: is its closing sign missing?"
+    return end * bool(n_breaks)
+
+
+def _fault(path: Path, line: int | None, problem: str) -> FileFormatError:
+    remedy = "; save the table as CSV in UTF-8" * (problem == "not UTF-8 text")
+    return FileFormatError(path, line, problem + remedy)
 
 
 def fields(path: Path, line: int, row: str, delimiter: str = ",") -> list[str]:

@@ -8,7 +8,7 @@ neither reads .gz files nor marks missing steps.
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +24,14 @@ _COMMENT = ("#", "%")
 _FLAGS = ("timestamps", "missing", "univariate", "equallength", "targetlabel")
 _COUNTS = {"dimensions": "dimensions", "dimension": "dimensions", "serieslength": "serieslength"}
 _TAGS = ("problemname", "classlabel", "data", *_FLAGS, *_COUNTS)
+_PAIR = r"\s*+\([^(),]*+,[^(),]*+\)\s*+"  # a time and a value
+_PAIRS = re.compile(f"{_PAIR}(?:,{_PAIR})*+")
+_NO_BRACKETS = str.maketrans("", "", "()")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the lines before `@data` announce; None where they are silent."""
+    """What the lines before `@data` announce, None where they are silent; and times behind them."""
 
     classes: tuple[str, ...]
     name: str
@@ -37,12 +40,16 @@ class Header:
     equal_length: bool
     n_channels: int | None
     length: int | None
+    timed: bool = False
+    times: tuple[NDArray[np.float64], ...] = ()  # of each series, where the file has them
 
 
 def read_ts(path: Path | str) -> Dataset:
     r"""Return the series of a classification file in .ts or .ts.gz format.
 
-    Unequal lengths are padded and masked, missing values (`?` or `NaN`) masked.
+    Unequal lengths are padded and masked, missing values (`?` or `NaN`) masked. With
+    `@timeStamps true` each value stands in a pair with its time, a number, as in
+    `(0,1.5),(0.7,2):(0,3),(0.7,4):up`; the channels of a series share their times.
 
     Parameters
     ----------
@@ -77,7 +84,8 @@ def read_ts(path: Path | str) -> Dataset:
     """
     path = text.readable(path)
     series, labels, header = read_series(path)
-    return stack(series, labels, header.classes, header.name, f"{path.name}, read from a .ts file")
+    origin = f"{path.name}, read from a .ts file"
+    return stack(series, labels, header.classes, header.name, origin, times=header.times)
 
 
 def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64], Header]:
@@ -87,6 +95,7 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
     index = {label: i for i, label in enumerate(header.classes)}
     series: list[NDArray] = []
     labels: list[int] = []
+    times: list[NDArray] = []
     most_series, most_channels = _files.most("series"), _files.most("columns")
     longest = 0, 0  # steps, line
     for line, row in rows:
@@ -100,7 +109,12 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
                 path, line, f"label {label.strip()[:40]!r} is not among {list(header.classes)}"
             )
         expected = series[0].shape if series else (header.length, header.n_channels)
-        series.append(_read_case(path, line, channels, header, expected))
+        case = _read_case(path, line, channels, header, expected)
+        if header.timed:
+            times.append(_common_times(path, line, case[..., 0]))
+            case = case[..., 1]
+        text.check_real_step(path, line, case)
+        series.append(case.astype(np.float32))
         labels.append(index[label.strip()])
         longest = max(longest, (len(series[-1]), -line))
         if len(series) > most_series:
@@ -111,7 +125,7 @@ def read_series(path: Path) -> tuple[list[NDArray[np.float32]], NDArray[np.int64
         check_growth(series, longest[0], "this series")
     except DataError as error:
         raise FileFormatError(path, -longest[1], str(error)) from error
-    return series, np.array(labels, dtype=np.int64), header
+    return series, np.array(labels, dtype=np.int64), replace(header, times=tuple(times))
 
 
 def is_classification(path: Path) -> bool:
@@ -129,35 +143,55 @@ def _read_case(
     channels: list[str],
     header: Header,
     expected: tuple[int | None, int | None],
-) -> NDArray[np.float32]:
+) -> NDArray[np.float64]:
+    """Return values (length, n_channels), with a last axis of time and value where both are."""
     length, n_channels = expected
     if header.univariate:
         n_channels = 1
     if not channels or n_channels not in (None, len(channels)):
         wanted = "at least 1" if n_channels is None else n_channels
         raise FileFormatError(path, line, f"expected {wanted} channels, got {len(channels)}")
-    first = channels[0].count(",") + 1
+    first = _count(channels[0], header)
     wanted = length or first if header.equal_length else first
     values = [
         _read_channel(path, line, i, one, wanted, header) for i, one in enumerate(channels, 1)
     ]
-    series = np.stack(values, axis=1)
-    text.check_real_step(path, line, series)
-    return series.astype(np.float32)
+    return np.stack(values, axis=1)
+
+
+def _common_times(path: Path, line: int, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the times (length,) that all channels share, from those of each one."""
+    if not (np.isfinite(times).all() and (times == times[:, :1]).all()):
+        raise FileFormatError(path, line, "every value must have a time, equal in all channels")
+    if (np.diff(times[:, 0]) <= 0).any():
+        raise FileFormatError(path, line, "the times of a series must rise")
+    return times[:, 0].copy()
+
+
+def _plain(channel: str, header: Header) -> str:
+    return channel.translate(_NO_BRACKETS) if header.timed else channel
+
+
+def _count(channel: str, header: Header) -> int:
+    return channel.count("(") if header.timed else channel.count(",") + 1
 
 
 def _read_channel(
     path: Path, line: int, number: int, fields: str, wanted: int, header: Header
 ) -> NDArray[np.float64]:
-    """Return the values of a channel, or raise FileFormatError before too many are read."""
-    count = fields.count(",") + 1
+    """Return the values of a channel, (n,) or with their times (n, 2), but never too many."""
+    if header.timed and not _PAIRS.fullmatch(fields):
+        why = f"channel {number} must be pairs (time,value),(time,value) with numbers as times"
+        raise FileFormatError(path, line, f"{why}, got {fields.strip()[:40]!r}")
+    count = _count(fields, header)
     if count != wanted:
-        begin = fields.split(",", wanted + 1)[: wanted + 1]
+        begin = _plain(fields, header).split(",", wanted + 1)[: wanted + 1]
         text.numbers(path, line, ",".join(begin), missing=header.missing)  # a fault there is told
         raise FileFormatError(
             path, line, f"channel {number} has {count:,} values, expected {wanted:,}"
         )
-    return text.numbers(path, line, fields, missing=header.missing)
+    values = text.numbers(path, line, _plain(fields, header), missing=header.missing)
+    return values.reshape(-1, 2) if header.timed else values
 
 
 def _read_header(path: Path, rows) -> Header:
@@ -190,8 +224,6 @@ def _check_tag(path: Path, line: int, tag: str, value: str) -> str:
         raise FileFormatError(
             path, line, f"@{tag} must be a positive integer below 1e9, got {value[:40]!r}"
         )
-    if tag == "timestamps" and value.lower() == "true":
-        raise FileFormatError(path, line, "files with time stamps are not supported")
     word = re.findall(r"\w{0,40}", tag)[0]  # of `equallength=false`, too
     near = difflib.get_close_matches(word, _TAGS, n=1, cutoff=0.8)
     if near and tag not in _TAGS:
@@ -219,4 +251,5 @@ def _check_header(path: Path, line: int, tags: dict[str, str]) -> Header:
         equal_length=equal,
         n_channels=counts.get("dimensions"),
         length=counts.get("serieslength") if equal else None,
+        timed=tags.get("timestamps", "false").lower() == "true",
     )

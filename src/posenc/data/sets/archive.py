@@ -38,6 +38,8 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
         )
     if train[0][0].shape[1] != test[0][0].shape[1]:
         raise FileFormatError(paths[1], None, "has another number of channels than the train file")
+    if bool(train[3]) != bool(test[3]):
+        raise FileFormatError(paths[1], None, "one file keeps times and the other does not")
     unseen = np.flatnonzero(~np.isin(test[1], train[1]))
     if len(unseen):
         raise FileFormatError(
@@ -48,16 +50,18 @@ def build(paths: list[Path], name: str) -> dict[str, Dataset]:
         )
     length = max(len(one) for one in train[0] + test[0])
     return {
-        split: stack(series, labels, classes, name, f"official {split} part", length=length)
-        for split, (series, labels, classes) in {"train": train, "test": test}.items()
+        split: stack(
+            series, labels, classes, name, f"official {split} part", length=length, times=times
+        )
+        for split, (series, labels, classes, times) in {"train": train, "test": test}.items()
     }
 
 
 def _read(path: Path):
     if ".ts" in path.suffixes:
         series, labels, header = ts.read_series(path)
-        return series, labels, header.classes
-    return arff.read_series(path)
+        return series, labels, header.classes, header.times
+    return *arff.read_series(path), ()
 
 
 def _line_of_case(path: Path, number: int) -> int:

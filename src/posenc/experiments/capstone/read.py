@@ -5,13 +5,14 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.experiments import results
 from posenc.experiments.capstone import stretching
 
@@ -75,6 +76,12 @@ def gathered(stretched: Path, runs: Path) -> dict:
     return {**json.loads(_files.text(stretched)), "nearby": sets, "seconds_a_step": cost}
 
 
-if __name__ == "__main__":
-    text = json.dumps(gathered(Path(sys.argv[1]), Path(sys.argv[2])), indent=1)
+def _main(words: Sequence[str]) -> None:
+    if len(words) != 2:
+        sys.exit(f"two paths are needed, of the stretched and of the trained, got {len(words)}")
+    text = json.dumps(gathered(*map(Path, words)), indent=1)
     _files.replace(results.folder() / FILE, text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(behind(_main))

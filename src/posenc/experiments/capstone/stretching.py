@@ -14,8 +14,9 @@ page says of several seeds comes from here; the page itself trains one.
 import argparse
 import importlib
 import json
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ import torch
 from torch import Tensor
 
 from posenc import _checks, _files, schedules
+from posenc._wall import behind
 from posenc.teaching.program import GPT, CausalRotary, geometric, stretch, train
 from posenc.testing import command_line
 
@@ -157,7 +159,7 @@ def run(name: str, seeds: Iterable[int], out: Path, workers: int, path: str | No
             print(f"{name}, seed {seed}: {one['processor_seconds']} s of processor", flush=True)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run as the module's docstring says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("size", choices=SIZES, help="how large a run")
@@ -166,7 +168,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--task", help="module:function of a task of your own")
     parser.add_argument("--measure", action="store_true", help="only say what a step costs")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.measure:
         print(json.dumps(seconds_a_step(args.size)))
         return
@@ -177,4 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from posenc._wall import behind
 from posenc.bench.hashes import hashed
 from posenc.experiments import results
 from posenc.experiments.classification import protocol as protocols
@@ -407,7 +408,7 @@ with Holm over all pairs.
 length, channels, training size, norm and tokens."""
 
 
-def _main() -> int:
+def _main(_: Sequence[str]) -> int:
     """Write the page into the folder of results."""
     path = results.folder() / "protocol.md"
     path.write_text(text(), encoding="utf-8")
@@ -416,4 +417,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(behind(_main))

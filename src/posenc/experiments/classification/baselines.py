@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from posenc import _checks, _files, data
 from posenc.bench import cases, changes, metrics, parts, records, stopwatch, values
 from posenc.bench.locks import exclusive
+from posenc.bench.progress import name_place
+from posenc.bench.settings import MOST_SEEDS
 from posenc.data import Dataset
 from posenc.experiments import digests, results
 
@@ -139,12 +141,13 @@ def run(
     tell: Callable[[str], object] | None = None,
 ) -> int:
     """Compute what is not stored yet and store it."""
-    resamples = _checks.count("resamples", resamples, minimum=1)
+    resamples = _checks.count("resamples", resamples, minimum=1, maximum=MOST_SEEDS)
     only = [_checks.choice("only", one, BASELINES) for one in only]
     max_cases = _checks.count("max_cases", max_cases)
     stored = read_baselines(out)
     contents = {name: data.fingerprint(name) for name in dict.fromkeys(datasets)}
     if tell is not None:
+        name_place(Path(out))
         for sentence in _renewed(stored, contents, only, resamples):
             tell(sentence)
     new = 0

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import posenc
 from posenc import _files
+from posenc._wall import behind
 from posenc.bench import build, tables
 from posenc.bench.settings import complete
 from posenc.experiments import digests, results
@@ -352,4 +353,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

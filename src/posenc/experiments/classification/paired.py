@@ -20,6 +20,7 @@ from posenc.experiments.classification import second
 from posenc.statistics import equality, friedman
 
 BASELINE = "none"
+TIMES, NUMBERS = ":clock=times", ":clock=indices"  # behind the name of a set that keeps times
 FEWEST = 5  # pairs, as many as the protocol has resamples
 MANY = 6  # names in a sentence
 LARGEST_SHARE = 0.5  # of the test part that the rule is given, and where no record says it
@@ -85,12 +86,7 @@ def paired_gains(records: Iterable[dict], model: str, metric: str = "accuracy") 
     Source: Nadeau and Bengio (2003), Inference for the generalization error, section 3.
     """
     records = list(records)
-    scores = tables.scores(records, model, metric)
-    rows: dict[tuple[str, str], dict[tuple, dict]] = defaultdict(dict)
-    for r in tables.finished(records):
-        if r["model"] == model and metric in r["metrics"]:
-            place = tables.label(r, "dataset"), tables.label(r, "encoding")
-            rows[place][_split(r)] = r
+    scores, rows = tables.scores(records, model, metric), _rows(records, model, metric)
     found = []
     for dataset in scores.datasets:
         none = rows[dataset, BASELINE]
@@ -102,7 +98,36 @@ def paired_gains(records: Iterable[dict], model: str, metric: str = "accuracy") 
     return found
 
 
-def said(found: Sequence[PairedGain]) -> str:
+def times_gains(records: Iterable[dict], model: str, metric: str = "accuracy") -> list[PairedGain]:
+    """Return what each encoding gains by the times of a set's steps over counting them."""
+    rows = _rows(records, model, metric)
+    pairs: dict[str, dict[str, list[float]]] = defaultdict(dict)
+    for dataset, encoding in sorted(rows):
+        name = dataset.removesuffix(TIMES)
+        counted = rows.get((name + NUMBERS, encoding), {})
+        apart = name != dataset and encoding != BASELINE
+        if apart and (some := _pairs(rows[dataset, encoding], counted, metric)):
+            pairs[name][encoding] = some
+    found = []
+    for name, compared in pairs.items():
+        share = _test_share(list(rows[name + TIMES, next(iter(compared))].values()))
+        found += _judged(name, compared, share, in_points=metric.endswith("accuracy"))
+    return found
+
+
+def _rows(
+    records: Iterable[dict], model: str, metric: str
+) -> dict[tuple[str, str], dict[tuple, dict]]:
+    """Return the finished records of a model by data set and encoding, and by split."""
+    rows: dict[tuple[str, str], dict[tuple, dict]] = defaultdict(dict)
+    for r in tables.finished(records):
+        if r["model"] == model and metric in r["metrics"]:
+            place = tables.label(r, "dataset"), tables.label(r, "encoding")
+            rows[place][_split(r)] = r
+    return rows
+
+
+def said(found: Sequence[PairedGain], than: str = f"`{BASELINE}`") -> str:
     """Return one sentence on what the pairs of a data set can decide."""
     dataset, n = found[0].dataset, max(len(one.differences) for one in found)
     if n < FEWEST:
@@ -114,14 +139,14 @@ def said(found: Sequence[PairedGain]) -> str:
     told = []
     for answer in ("above", "below"):
         if some := named[answer]:
-            told.append(f"{_listed(some, 'and')} {_are(some)} {answer} `none`")
+            told.append(f"{_listed(some, 'and')} {_are(some)} {answer} {than}")
     if some := named["equal"]:
-        told.append(f"{_listed(some, 'and')} {_are(some)} within {second.MARGIN:g} of `none`")
+        told.append(f"{_listed(some, 'and')} {_are(some)} within {second.MARGIN:g} of {than}")
     if not told:
         which = _listed(named["open"], "or")
         return (
-            f"{dataset} cannot decide whether {which} is above or below `none`: more resamples or "
-            "more series are needed."
+            f"{dataset} cannot decide whether {which} is above or below {than}: more resamples "
+            "or more series are needed."
         )
     if some := named["open"]:
         told.append(f"of {_listed(some, 'and')} it cannot tell")
@@ -132,27 +157,35 @@ def section(records: Iterable[dict], model: str, metric: str = "accuracy") -> li
     """Return paragraphs of Markdown: gains over `none`, and what each data set can decide."""
     records = list(records)
     found = paired_gains(records, model, metric)
-    encodings = list(dict.fromkeys(one.encoding for one in found))
     if not found:
         alone = {tables.label(r, "encoding") for r in records if r["model"] == model} == {BASELINE}
         without = "Without training runs of `none` on the same splits no gain over it can be shown."
         return [] if alone else [without]
+    mine = [r for r in records if r["model"] == model]
+    over = _compared(found, f"gain in {metric} over none", f"`{BASELINE}`")
+    if on_times := times_gains(records, model, metric):
+        over += _compared(on_times, f"gain in {metric} of times over numbers", "itself on numbers")
+    return [over[0], EXPLAINED, *over[1:], *_one_split(mine), *_cut(mine)]
+
+
+def _compared(found: Sequence[PairedGain], title: str, than: str) -> list[str]:
+    """Return a table of gains, and a list of what each data set can decide."""
+    encodings = list(dict.fromkeys(one.encoding for one in found))
     by_set: dict[str, dict[str, PairedGain]] = defaultdict(dict)
     for one in found:
         by_set[one.dataset][one.encoding] = one
-    head = [f"gain in {metric} over none", *encodings]
+    head = [title, *encodings]
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---", *["---:"] * len(encodings)])]
     for dataset, of in by_set.items():
         cells = [str(of[name]) if name in of else "–" for name in encodings]
         lines.append("| " + " | ".join([dataset, *cells]) + " |")
-    decided = "\n".join(f"- {said(list(of.values()))}" for of in by_set.values())
-    mine = [r for r in records if r["model"] == model]
-    return ["\n".join(lines), EXPLAINED, decided, *_one_split(mine), *_cut(mine)]
+    decided = "\n".join(f"- {said(list(of.values()), than)}" for of in by_set.values())
+    return ["\n".join(lines), decided]
 
 
 def _split(record: dict) -> tuple[int, int, int]:
     settings = complete(record["settings"])
-    return record["seed"], settings["split_seed"], settings["resample"]
+    return record["seed"], settings.get("split_seed", 0), settings["resample"]
 
 
 def _pairs(rows: dict[tuple, dict], none: dict[tuple, dict], metric: str) -> list[float]:
@@ -216,7 +249,7 @@ def _cut(records: Sequence[dict]) -> list[str]:
 def _reached_its_limit(record: dict) -> bool:
     settings, metrics = complete(record["settings"]), record["metrics"]
     counted = "steps" if settings["steps"] else "epochs"
-    return metrics.get(counted, 0) >= settings[counted]
+    return metrics.get(counted, 0) >= settings.get(counted, np.inf)
 
 
 def _listed(names: Sequence[str], link: str) -> str:

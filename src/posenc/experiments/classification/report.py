@@ -165,7 +165,8 @@ def _shared(datasets: Sequence[str]) -> list[str]:
     """Return a warning for data sets that hold the same series, if there are such."""
     units = defaultdict(list)
     for name in datasets:
-        units[second.unit_of(name)].append(name)
+        kept = name.removesuffix(paired.TIMES).removesuffix(paired.NUMBERS)
+        units[second.unit_of(kept)].append(name)
     return [
         f"{' and '.join(names)} hold the same series, and the tests count them as "
         f"{len(names)} data sets."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from posenc import _checks, data
 from posenc.bench import commands, jobs, stages
 from posenc.bench.driver import deadline
-from posenc.bench.progress import Plan
+from posenc.bench.progress import Plan, name_place
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store
 from posenc.experiments.classification import protocol as protocols
@@ -54,6 +54,7 @@ def _train(
         for _, groups, files in planned
         for group in commands.lacking_tuned(groups, files, again=options.retry_failed)
     ]
+    name_place(options.out)
     commands.print_estimate(lacking, trainer)
     failed = []
     for block, groups, files in planned:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from posenc import _checks, data
+from posenc._wall import behind
 from posenc.bench import jobs, local
 from posenc.bench.driver import Driver, deadline
-from posenc.bench.progress import Progress
+from posenc.bench.progress import Progress, name_place
 from posenc.bench.settings import Settings
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
@@ -110,6 +111,7 @@ def _run(chosen: dict[str, list[Place]], options: argparse.Namespace, until: flo
         for split in data.SPLITS:
             data.load(name, split)
     device, n_failed = jobs.resolve_device(options.device), 0
+    name_place(options.out)
     with local.LocalEngine(options.workers) as engine:
         stage = _Stage(engine, device, options.retry_failed, until)
         for name, places in chosen.items():
@@ -175,4 +177,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

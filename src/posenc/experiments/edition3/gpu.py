@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from posenc._wall import behind
 from posenc.bench.driver import deadline
 from posenc.experiments.classification import tiers
 from posenc.experiments.classification.protocol import VARIED
@@ -80,4 +81,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

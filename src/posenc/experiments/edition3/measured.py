@@ -6,6 +6,7 @@ python -m posenc.experiments.edition3.measured
 """
 
 import json
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.bench import build, ensemble
 from posenc.bench.parts import Part, Parts
 from posenc.bench.settings import Settings
@@ -109,5 +111,9 @@ def key(name: str, layers: int) -> str:
     return f"{name}; {layers}"
 
 
-if __name__ == "__main__":
+def _main(_: Sequence[str]) -> None:
     _files.replace(FILE, json.dumps(measured(sorted(cells())), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(behind(_main))

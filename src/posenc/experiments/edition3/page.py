@@ -5,9 +5,11 @@ python -m posenc.experiments.edition3.page
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.data import recorded_facts
 from posenc.experiments import results
 from posenc.experiments.classification import unequal
@@ -374,6 +376,10 @@ differences are shown beside *ahead*, with intervals and no test. It stops in ti
 command goes on from there."""
 
 
-if __name__ == "__main__":
+def _main(_: Sequence[str]) -> None:
     _files.replace(results.folder() / NAME, text())
     sys.stdout.write(f"written: {NAME}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(behind(_main))

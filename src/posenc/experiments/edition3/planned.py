@@ -8,6 +8,8 @@ python -m posenc.experiments.edition3.planned
 
 import json
 import math
+import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.data import recorded_facts
 from posenc.experiments.classification import afterwards, edition, second
 from posenc.experiments.classification.protocol import TRAINING, VARIED
@@ -274,5 +277,9 @@ def _rounded(value: float) -> float:
     return round(float(value), 4)
 
 
-if __name__ == "__main__":
+def _main(_: Sequence[str]) -> None:
     _files.replace(FILE, json.dumps(planned(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(behind(_main))

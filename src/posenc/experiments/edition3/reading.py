@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from posenc._wall import behind
 from posenc.bench import tables
 from posenc.bench.settings import complete
 from posenc.bench.store import Store, unique
@@ -436,4 +437,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

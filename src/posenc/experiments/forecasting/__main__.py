@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from posenc._wall import behind
 from posenc.bench import jobs, local
 from posenc.bench.driver import Driver, deadline
-from posenc.bench.progress import Progress
+from posenc.bench.progress import Progress, name_place
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting import train as training
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     device = jobs.resolve_device(options.device)
     until, failed, stacked = deadline(options.seconds), 0, device.startswith("cuda")
+    name_place(options.out)
     with local.LocalEngine(options.workers) as engine:
         for name, store, cells in _stages(options, stacked):
             driver = Driver(
@@ -99,4 +101,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

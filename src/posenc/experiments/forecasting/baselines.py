@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.experiments.forecasting.train import by_series
 from posenc.experiments.forecasting.units import UNITS, Unit, load_unit
 from posenc.experiments.forecasting.windows import Windows, cut
@@ -145,4 +146,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

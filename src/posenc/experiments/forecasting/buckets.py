@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc._wall import behind
 from posenc.bench import jobs, local
 from posenc.bench.driver import Driver, deadline
 from posenc.bench.progress import Progress
@@ -92,4 +93,4 @@ def _train(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

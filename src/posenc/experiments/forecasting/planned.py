@@ -4,10 +4,13 @@ python -m posenc.experiments.forecasting.planned
 """
 
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from posenc import _files
+from posenc._wall import behind
 from posenc.experiments.forecasting import protocol
 from posenc.statistics.power import Design, detectable_effect, provable_margin
 
@@ -33,5 +36,9 @@ def planned() -> list[dict[str, Any]]:
     return rows
 
 
-if __name__ == "__main__":
+def _main(_: Sequence[str]) -> None:
     _files.replace(FILE, json.dumps(planned(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(behind(_main))

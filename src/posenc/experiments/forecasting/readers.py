@@ -15,6 +15,7 @@ from posenc.bench.settings import Settings
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
 N_CALENDAR = 4
+KNOWN, N_KNOWN = "known_ahead", 2  # option of a cell, and channels of each column it names
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def make_model(cell: Settings, context: int, horizon: int, *, calendar: bool) ->
     It maps (batch, context, channels) and a mask to (batch, horizon), in units of the scaled
     context. Norms are layer norms before each branch.
     """
-    n_channels = 1 + N_CALENDAR * calendar
+    n_channels = 1 + N_CALENDAR * calendar + N_KNOWN * len(cell.dataset_options.get(KNOWN, ()))
     if cell.model in LINEAR:
         return _starting_level(LinearReader(context // LINEAR[cell.model], n_channels, horizon))
     reader = READERS[_checks.choice("model", cell.model, (*READERS, *LINEAR))]

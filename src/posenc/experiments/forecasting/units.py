@@ -53,12 +53,15 @@ class Series:
         part begins behind. They are the same where other series choose.
     end : int
         End of the test part.
+    known : array of shape (n_steps, n_features), optional
+        What joins the values and was known ahead.
     """
 
     values: NDArray[np.float64]
     learned: int
     chosen: int
     end: int
+    known: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,8 @@ class Unit:
         digest = hashlib.sha256(repr(self.shape).encode())
         for one in self.series:
             digest.update(one.values.tobytes() + f"{one.learned},{one.chosen},{one.end}".encode())
+            if one.known is not None:
+                digest.update(one.known.tobytes())
         if self.calendar is not None:
             digest.update(self.calendar.tobytes())
         return digest.hexdigest()[:12]

@@ -34,8 +34,8 @@ class Windows:
     context, horizon : int
     gaps : bool
         Whether any value is missing.
-    calendar : Tensor of shape (n_values, 4) or None
-        What joins the values as further channels.
+    calendar : Tensor of shape (n_values, n_features) or None
+        What joins the values as further channels: of the calendar, or known ahead.
     order : Tensor of shape (n_windows, context) or None
         In which order each window's steps are shown, for the shuffled controls.
     """
@@ -165,9 +165,11 @@ def _base(unit: Unit, calendar: bool) -> Windows:
     values = np.concatenate([one.values for one in unit.series])
     if calendar and unit.calendar is None:
         raise ValueError(f"calendar must be False for {unit.name}, whose files have no times")
-    features = None
+    parts = [one.known for one in unit.series if one.known is not None]
+    joining = [np.concatenate(parts)] if parts else []
     if calendar and unit.calendar is not None:
-        features = np.tile(unit.calendar, (len(unit.series), 1))
+        joining.insert(0, np.tile(unit.calendar, (len(unit.series), 1)))
+    features = np.concatenate(joining, axis=1) if joining else None
     none = torch.empty(0, dtype=torch.long)
     return Windows(
         torch.from_numpy(values).float(),

@@ -21,10 +21,11 @@ import torch
 from torch import Tensor, nn
 
 from posenc import _checks, data, encodings
+from posenc._wall import behind
 from posenc.bench import build, language
 from posenc.bench import grid as grids
 from posenc.bench.grid import Grid
-from posenc.bench.settings import PROFILES, PROTOCOL, Settings
+from posenc.bench.settings import MOST_SEEDS, PROFILES, PROTOCOL, Settings
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc.models.transfer import transfer
 
@@ -161,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             [options.task],
             options.encodings or encodings.names(),
             ["time_series"],
-            range(_checks.count("seeds", options.seeds, minimum=1)),
+            range(_checks.count("seeds", options.seeds, minimum=1, maximum=MOST_SEEDS)),
             _checks.choice("profile", options.profile, _PROFILES),
             **changes,
             patience=options.epochs,  # a long plateau comes before the task is found
@@ -213,4 +214,4 @@ if __name__ == "__main__":
     # workers import what they run by name, so it must not live in the module "__main__"
     from posenc.experiments.range_probe import extrapolation
 
-    sys.exit(extrapolation.main())
+    sys.exit(behind(extrapolation.main))

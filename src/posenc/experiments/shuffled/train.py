@@ -13,6 +13,7 @@ made afterwards.
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks, _files
+from posenc._wall import behind
 from posenc.experiments.forecasting import files, sources
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 
@@ -173,4 +175,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(behind(main))

@@ -88,7 +88,7 @@ def _model(name: str) -> dict[str, Any]:
     letters, firsts = released.kinds(description)
     return {
         "title": released.title(name),
-        "made": description.length,
+        "made": description.made_for,
         "layers": letters,
         "kinds": [_kind(description, layer) for layer in firsts],
     }
@@ -97,7 +97,7 @@ def _model(name: str) -> dict[str, Any]:
 def _kind(description: released.Description, number: int) -> dict[str, Any]:
     """Return what a layer does: its sight, and the speed of each hand, 0 for one that stands."""
     layer = description.layers[number]
-    made = description.length or 1
+    made = description.made_for or 1
     kind: dict[str, Any] = {"n": (layer.head_dim or 0) // 2}
     if layer.window:
         kind |= {"window": layer.window, "chunk": int(layer.kind == "chunk")}

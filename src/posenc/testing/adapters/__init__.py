@@ -1,6 +1,7 @@
 """What stands between a module and the checks; each kind has one, and `adapt` finds it."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from torch import nn
@@ -27,6 +28,14 @@ __all__ = [
     "WrongOutput",
     "adapt",
 ]
+
+
+OF_TORCH: dict[type[nn.Module], Callable[..., Adapter]] = {
+    nn.MultiheadAttention: MultiheadAdapter,
+    nn.TransformerEncoder: EncoderAdapter,
+    nn.TransformerEncoderLayer: EncoderAdapter,
+}
+"""Who asks a module of PyTorch, unless it is of a class with a `forward` of its own."""
 
 
 def adapt(
@@ -56,10 +65,9 @@ def adapt(
         return made
     if isinstance(made, SelfAttention | LanguageModel):
         return OwnAdapter(made)
-    if isinstance(made, nn.MultiheadAttention):
-        return MultiheadAdapter(made, causal=causal)
-    if isinstance(made, nn.TransformerEncoder | nn.TransformerEncoderLayer):
-        return EncoderAdapter(made, causal=causal)
+    for kind, adapter in OF_TORCH.items():
+        if isinstance(made, kind) and type(made).forward is kind.forward:
+            return adapter(made, causal=causal)
     if is_of_transformers(made):
         return HuggingFaceAdapter(made)
     if isinstance(made, nn.Module):

@@ -59,6 +59,10 @@ class Adapter:
         Whether it must be handed positions; then it gets 0, 1, 2, ... where a check has no others.
     axes : int
         Numbers that make the position of one token.
+    n_layers : int
+        How many layers of attention stand behind each other.
+    unknown : tuple of str
+        Names of other arguments, which nobody can hand over without being told.
 
     Raises
     ------
@@ -85,6 +89,8 @@ class Adapter:
         name: str | None = None,
         needs_positions: bool = False,
         axes: int = 1,
+        n_layers: int = 1,
+        unknown: tuple[str, ...] = (),
     ) -> None:
         if (width is None) == (vocabulary is None):
             raise UseError(
@@ -100,7 +106,9 @@ class Adapter:
         self.module = module
         self.make_cache = new_cache
         self.trained = trained
-        self.needs_positions, self.axes = needs_positions, axes
+        self.sizes: list[int] = []  # of all that was asked
+        self.unknown = unknown
+        self.needs_positions, self.axes, self.n_layers = needs_positions, axes, n_layers
         self.name = name or type(module).__name__ if module is not None else name or "the function"
 
     @property
@@ -145,25 +153,37 @@ class Adapter:
         """Return what the module makes of tokens, one output for each."""
         for word in given:
             if word not in self.taken:
-                raise CannotAsk(f"it takes no {word}")
+                raise CannotAsk(f"it takes no {word}{self._others()}")
         if self.needs_positions and "positions" not in given:
             given["positions"] = self.placed(counted(x, given))
         if "positions" in given:
             given["positions"] = given["positions"].expand(len(x), *given["positions"].shape[1:])
+        self.sizes.append(x.shape[0] * x.shape[1])
         return _output(self.call(x, **given), x)
+
+    def _others(self) -> str:
+        """Return words about arguments that nobody knows, of which one may be what is missing."""
+        if not self.unknown:
+            return ""
+        several = " and ".join(f"`{name}`" for name in self.unknown[:3])
+        kind = "arguments" if len(self.unknown) > 1 else "an argument"
+        return f"; it has {kind} {several} that I do not know, and an Adapter can say what they are"
 
     def placed(self, places: Tensor) -> Tensor:
         """Return positions (batch, length), or the same along each axis if there are several."""
         return places if self.axes == 1 else places[..., None].expand(*places.shape, self.axes)
 
-    def at(self, places: Sequence[float]) -> Tensor:
-        """Return positions (1, length), or the same along each axis, from a list."""
-        return self.placed(torch.tensor([list(places)]))
+    def at(self, *rows: Sequence[float]) -> Tensor:
+        """Return positions (rows, length), or with axes behind, each in an order of its own."""
+        places = torch.tensor([list(row) for row in rows])
+        if self.axes == 1:
+            return places
+        return torch.stack([places.roll(axis, 1) for axis in range(self.axes)], -1)
 
     def cache(self) -> Any:
         """Return an empty cache."""
         if self.make_cache is None or "cache" not in self.taken:
-            raise CannotAsk("it takes no cache")
+            raise CannotAsk(f"it takes no cache{self._others()}")
         return self.make_cache()
 
     def weights(self, x: Tensor, positions: Tensor | None = None) -> Tensor:  # noqa: ARG002
@@ -181,15 +201,15 @@ class Adapter:
 
 def counted(x: Tensor, given: Mapping[str, Tensor]) -> Tensor:
     """Return places (batch, length) that count tokens, real ones only, each document anew."""
-    at = torch.arange(x.shape[1]).expand(x.shape[:2])
-    if "padding" in given:
-        return (given["padding"].cumsum(1) - 1).clamp(min=0)
+    real = torch.ones(x.shape[:2], dtype=torch.long, device=x.device)
+    real = given["padding"].long() if "padding" in given else real
+    count = real.cumsum(1)
     if "documents" in given:
         documents = given["documents"]
         begins = torch.ones_like(documents, dtype=torch.bool)
         begins[:, 1:] = documents[:, 1:] != documents[:, :-1]
-        return at - at.where(begins, 0).cummax(1).values
-    return at
+        count = count - (count - real).where(begins, 0).cummax(1).values
+    return (count - 1).clamp(min=0)
 
 
 def _output(came: Any, x: Tensor) -> Tensor:
@@ -200,8 +220,17 @@ def _output(came: Any, x: Tensor) -> Tensor:
         came = came[0]
     if not isinstance(came, Tensor):
         raise NoTensor(f"{type(came).__name__} instead of a tensor")
+    came = _plain(came)
+    if not came.is_floating_point():
+        raise WrongOutput(f"outputs of type {came.dtype}, where real numbers are due")
     if came.ndim < 3 or came.shape[:2] != x.shape[:2]:
         raise WrongOutput(
             f"an output of shape {tuple(came.shape)} for {x.shape[0]} rows of {x.shape[1]} tokens"
         )
-    return came.detach().flatten(2)
+    return came.flatten(2)
+
+
+def _plain(came: Tensor) -> Tensor:
+    """Return a copy, lest the module write over it, that is of no kind with its own arithmetic."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return came.detach().as_subclass(Tensor).clone()

@@ -61,6 +61,7 @@ class HuggingFaceAdapter(Adapter):
             module=model,
             new_cache=self._new_cache,
             trained=length if isinstance(length, int) and length > 0 else None,
+            n_layers=getattr(text, "num_hidden_layers", 1),
         )
 
     def _new_cache(self) -> _Held:
@@ -89,6 +90,8 @@ class HuggingFaceAdapter(Adapter):
             options |= {self.words["cache"]: cache.past, "use_cache": True}
         elif "cache" in self.taken:
             options["use_cache"] = False
+        if documents is not None and any(one is not None for one in (cache, padding, positions)):
+            raise CannotAsk("it knows documents by positions that begin anew, and by nothing else")
         if documents is not None:
             positions = counted(x, {"documents": documents})
         elif "padding" in self.taken:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,11 +13,14 @@ from posenc.testing.adapters.base import Adapter, CannotAsk, UseError
 
 NAMES = {
     "positions": ("positions", "position_ids", "pos", "times", "coordinates"),
-    "padding": ("padding", "attention_mask", "key_padding_mask", "src_key_padding_mask"),
+    "padding": ("padding", "attention_mask", "mask", "key_padding_mask", "src_key_padding_mask"),
     "documents": ("documents", "document_ids", "segment_ids"),
-    "cache": ("cache",),
+    "cache": ("cache", "past_key_value", "past_key_values", "layer_past"),
 }
 """What arguments of a `forward` are called, for each of the four words."""
+
+SWITCHES = ("use_cache", "output_attentions", "need_weights", "return_dict")
+"""Arguments that say how to answer, and nothing of positions."""
 
 WIDTHS = ("d_model", "embed_dim", "hidden_size", "n_embd", "dim", "width")
 VOCABULARIES = ("n_tokens", "vocab_size", "vocabulary")
@@ -27,8 +31,9 @@ class ModuleAdapter(Adapter):
     """A module whose first argument is tokens, and whose other arguments have a usual name.
 
     A mask called `key_padding_mask` is True at padded tokens, as PyTorch has it; one called
-    `padding` or `attention_mask` is True at real ones. A `cache` is what `module.new_cache()`
-    returns, or else an empty dict that the module fills.
+    `padding`, `attention_mask` or `mask` is True at real ones. A cache is what `module.new_cache()`
+    returns, or else an empty dict that the module fills, if the argument is called `cache`. With
+    another name it is None at first, and then what comes back beside the output.
     """
 
     def __init__(
@@ -43,7 +48,8 @@ class ModuleAdapter(Adapter):
             vocabulary=vocabulary,
             takes=self.called,
             module=module,
-            new_cache=getattr(module, "new_cache", dict),
+            new_cache=getattr(module, "new_cache", self._empty),
+            unknown=unknown(module.forward),
             needs_positions=is_needed(module.forward, self.called.get("positions")),
             trained=_attribute(module, LENGTHS),
         )
@@ -52,7 +58,19 @@ class ModuleAdapter(Adapter):
         assert self.module is not None
         if "padding" in given and "key_padding" in self.called["padding"]:
             given["padding"] = ~given["padding"]
-        return self.module(x, **{self.called[word]: value for word, value in given.items()})
+        past = given.get("cache")
+        if not isinstance(past, _Past):
+            return self.module(x, **{self.called[word]: value for word, value in given.items()})
+        given["cache"] = past.held
+        named = {self.called[word]: value for word, value in given.items()}
+        if "use_cache" in _parameters(self.module.forward):
+            named["use_cache"] = True
+        out = self.module(x, **named)
+        past.held = _beside(out)
+        return out
+
+    def _empty(self) -> Any:
+        return {} if self.called.get("cache") == "cache" else _Past()
 
     def weights(self, x: Tensor, positions: Tensor | None = None) -> Tensor:
         """Ask the module's own method `weights`, if it has one."""
@@ -68,7 +86,7 @@ class ModuleAdapter(Adapter):
         method = getattr(self.module, "queries_and_keys", None)
         if not callable(method):
             raise CannotAsk("it has no method `queries_and_keys(x, positions)` to show them")
-        q, k = method(self.constant(1, len(places)), places[None])
+        q, k = method(self.constant(1, len(places)), self.placed(places[None]))
         return q[0].transpose(0, 1).detach(), k[0].transpose(0, 1).detach()
 
     def repeated(self) -> Adapter:
@@ -77,6 +95,33 @@ class ModuleAdapter(Adapter):
         if not callable(method):
             raise CannotAsk("it has no method `with_repeated_heads()` that would write them out")
         return type(self)(method(), width=self.width, vocabulary=self.vocabulary)
+
+
+@dataclass
+class _Past:
+    """What a module gave back to be handed over with the next tokens."""
+
+    held: Any = None
+
+
+def _beside(out: Any) -> Any:
+    """Return the cache that comes back with an output, or raise CannotAsk."""
+    if isinstance(out, tuple | list):
+        for one in out[1:]:
+            if one is not None and not isinstance(one, Tensor):
+                return one
+    held = getattr(out, "past_key_values", None)
+    if held is None:
+        raise CannotAsk("it takes a cache and gives none back; an Adapter can say where it is")
+    return held
+
+
+def unknown(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's other arguments, of which nobody knows what they mean."""
+    known = {*SWITCHES, *(name for names in NAMES.values() for name in names)}
+    plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = [name for name, one in _parameters(function).items() if one.kind in plain]
+    return tuple(name for name in named[1:] if name not in known)
 
 
 def arguments(function: Callable[..., Any]) -> dict[str, str]:

@@ -27,6 +27,7 @@ class OwnAdapter(Adapter):
             trained=self.attention.position.max_length,
             needs_positions=self.attention.position.n_axes > 1,
             axes=self.attention.position.n_axes,
+            n_layers=len(module.layers) if isinstance(module, LanguageModel) else 1,
         )
 
     @staticmethod

@@ -15,6 +15,7 @@ from posenc.testing.checks import (
     memory,
     moves,
     moving,
+    nearer,
     order,
     packing,
     padding,
@@ -22,6 +23,7 @@ from posenc.testing.checks import (
     times,
     windows,
 )
+from posenc.testing.checks.pairs import PAIRS
 
 CHECKS = (
     first.answers,
@@ -41,6 +43,7 @@ CHECKS = (
     packing.packed,
     order.read,
     order.counted,
+    order.own,
     moving.moved,
     moving.offsets,
     layout.layout,
@@ -48,6 +51,7 @@ CHECKS = (
     times.real,
     axes.each,
     windows.ends,
+    nearer.louder,
     heads.shared,
     precision.turned,
     precision.cast,
@@ -62,4 +66,7 @@ CHECKS = (
     compiled.compiles,
     compiled.exports,
 )
-"""Every check, in the order in which it is asked."""
+"""Every check of one promise, in the order in which it is asked."""
+
+EVERY = (*CHECKS, *PAIRS)
+"""The same, and then those of two promises at a time."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import torch
-
 from posenc.testing.adapters.base import CannotAsk
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
@@ -22,13 +20,13 @@ def each(asked: Asked) -> Iterator[Seen]:
     if n < 2:
         raise CannotAsk("positions have one axis; say axes=2 if they have two")
     subject = asked.subject()
-    x, flat = subject.tokens(1, 4), torch.tensor([[0] * n, [1] * n, [2] * n, [3] * n])
-    outs = [subject.outputs(x, positions=flat[None])]
+    x, flat = subject.tokens(2, 4), subject.at(range(4), range(4))
+    outs = [subject.outputs(x, positions=flat)[1:]]
     for axis in range(n):
         at = flat.clone()
-        at[1, axis] += 5
-        outs.append(subject.outputs(x, positions=at[None]))
+        at[1, 1, axis] += 5
+        outs.append(subject.outputs(x, positions=at)[1:])
     told = all(
         difference(one, other) > asked.tolerance for i, one in enumerate(outs) for other in outs[:i]
     )
-    yield Seen(float(told), f"4 tokens, one of them moved along each of {n} axes")
+    yield Seen(float(told), f"2 rows of 4 tokens, one of the second moved along each of {n} axes")

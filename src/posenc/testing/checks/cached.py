@@ -1,36 +1,67 @@
 """Do pieces with a cache give what the whole gives?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 import torch
+from torch import Tensor
 
-from posenc.testing.adapters.base import Adapter, CannotAsk
-from posenc.testing.asking import Asked, Seen, difference
+from posenc.testing.adapters.base import CannotAsk
+from posenc.testing.asking import LENGTHS, Asked, Seen, difference
 from posenc.testing.checks.batches import serves
 from posenc.testing.checks.making import check
+from posenc.testing.checks.texts import in_pieces
 
-HINT = "each new piece is counted from 0 again, or keys are turned twice."
+HINT = (
+    "keys from the cache are turned twice, or a mask, a window or shared heads are laid out as if "
+    "the cache were empty."
+)
+COUNTED = (
+    "each new piece is counted from 0 again: handed their places as well, these tokens are "
+    "answered rightly."
+)
+HEADS = (
+    "shared heads go wrong with a cache: written out, one for each query head, they are answered "
+    "rightly."
+)
 
 
-def in_pieces(subject: Adapter, x: torch.Tensor, sizes: list[int]) -> torch.Tensor:
-    """Return the outputs of tokens that are handed over a few at a time."""
-    cache, outs, at = subject.cache(), [], 0
-    for piece in x.split(sizes, dim=1):
-        places = torch.arange(at, at := at + piece.shape[1]).expand(piece.shape[:2])
-        given = {"positions": subject.placed(places)} if subject.needs_positions else {}
-        outs.append(subject.outputs(piece, cache=cache, **given))
-    return torch.cat(outs, 1)
+def lengths(asked: Asked, least: int = 2) -> list[int]:
+    """Return the lengths to try; those past a window are asked with the window."""
+    most = asked.promises.window or max(LENGTHS)
+    return [n for n in asked.lengths(least) if n <= most] or [least]
+
+
+def ask(asked: Asked, sizes: Sequence[int], shown: str) -> Seen:
+    """Hand over pieces of these sizes, and look for the reason if that changes anything."""
+    subject = asked.subject()
+    x = subject.tokens(2, sum(sizes))
+    whole = asked.subject().outputs(x)
+    number = difference(in_pieces(subject, x, sizes), whole)
+    hint = "" if number <= asked.tolerance else reason(asked, sizes, whole)
+    return Seen(number, shown, hint=hint)
+
+
+def reason(asked: Asked, sizes: Sequence[int], whole: Tensor) -> str:
+    """Return the hint that one change of the question proves right, or ""."""
+    x = asked.subject().tokens(2, sum(sizes))
+    at = asked.subject().placed(torch.arange(x.shape[1]).expand(x.shape[:2]))
+    changes: dict[str, Callable[[], Tensor]] = {
+        COUNTED: lambda: in_pieces(asked.subject(), x, sizes, positions=at),
+        HEADS: lambda: in_pieces(asked.subject().repeated(), x, sizes),
+    }
+    for hint, changed in changes.items():
+        with suppress(Exception):  # a change that is refused proves nothing
+            if difference(changed(), whole) <= asked.tolerance:
+                return hint
+    return ""
 
 
 @check("one token at a time equals all at once", promise="cached", page="rotary", hint=HINT)
 def one_by_one(asked: Asked) -> Iterator[Seen]:
     """Hand over single tokens."""
-    for length in asked.lengths(2):
-        subject = asked.subject()
-        x = subject.tokens(2, length)
-        whole = asked.subject().outputs(x)
-        number = difference(in_pieces(subject, x, [1] * length), whole)
-        yield Seen(number, f"{length} tokens, one at a time")
+    for length in lengths(asked):
+        yield ask(asked, [1] * length, f"{length} tokens, one at a time")
 
 
 @check(
@@ -41,13 +72,9 @@ def one_by_one(asked: Asked) -> Iterator[Seen]:
 )
 def chunks(asked: Asked) -> Iterator[Seen]:
     """Hand over pieces of several tokens."""
-    for length in asked.lengths(3):
-        subject = asked.subject()
-        x = subject.tokens(2, length)
+    for length in lengths(asked, 3):
         sizes = [length // 2, length - length // 2]
-        whole = asked.subject().outputs(x)
-        number = difference(in_pieces(subject, x, sizes), whole)
-        yield Seen(number, f"{length} tokens, in chunks of {sizes[0]} and {sizes[1]}")
+        yield ask(asked, sizes, f"{length} tokens, in chunks of {sizes[0]} and {sizes[1]}")
 
 
 @check(

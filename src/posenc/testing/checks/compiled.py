@@ -7,6 +7,8 @@ import torch
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
 
+COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch.export")
+
 
 @check(
     "compiled equals eager",
@@ -14,6 +16,7 @@ from posenc.testing.checks.making import check
     page="rotary",
     hint="something is decided while tracing, such as the length of a table.",
     on_request=True,
+    needs=COMPILER,
 )
 def compiles(asked: Asked) -> Iterator[Seen]:
     """Compile with a backend that needs no compiler, and ask at several lengths in turn."""
@@ -31,6 +34,7 @@ def compiles(asked: Asked) -> Iterator[Seen]:
     page="rotary",
     hint="a table that is made at the first call becomes a constant of that length.",
     on_request=True,
+    needs=COMPILER,
 )
 def exports(asked: Asked) -> Iterator[Seen]:
     """Export, and ask the program for the same."""

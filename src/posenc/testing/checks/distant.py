@@ -14,13 +14,9 @@ STEPS = 5
 def steps(asked: Asked, start: int) -> torch.Tensor:
     """Return how far each step of the last token, by one place, changes its output."""
     subject = asked.subject()
+    places = subject.at(*([start, start + t] for t in range(1, STEPS + 2)))
     x = subject.tokens(1, 2)
-    outs = torch.stack(
-        [
-            subject.outputs(x, positions=subject.at([start, start + t]))[0, -1]
-            for t in range(1, STEPS + 2)
-        ]
-    )
+    outs = subject.outputs(x.repeat(len(places), *[1] * (x.ndim - 1)), positions=places)[:, -1]
     return (outs[1:] - outs[:-1]).double().norm(dim=-1)
 
 

@@ -16,13 +16,15 @@ def check(
     hint: str = "",
     at_least: float | None = None,
     on_request: bool = False,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Question], Check]:
     """Make a check of a function.
 
-    Its numbers must be at most the tolerance for all inputs, or `at_least` something for one.
+    Its numbers must be at most the tolerance for all inputs, or `at_least` something for one. What
+    it `needs` to import is loaded before its time begins.
     """
 
     def made(ask: Question) -> Check:
-        return Check(name, promise, page, hint, ask, at_least, on_request)
+        return Check(name, promise, page, hint, ask, at_least, on_request, needs)
 
     return made

@@ -32,6 +32,7 @@ def dtype(asked: Asked) -> Iterator[Seen]:
 @check(
     "another device gets the tables, too",
     promise="moves",
+    needs=("torch._dynamo",),  # which loads what the device `meta` would load at its first call
     page="rotary",
     hint="a table is a plain attribute, which `.to()` does not see: register it as a buffer.",
 )

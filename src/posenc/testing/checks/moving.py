@@ -11,7 +11,7 @@ from posenc.testing.checks.making import check
 SHIFTS = (1, 7, 100, 1000)
 NEAR = 12  # diagonals on each side
 LONG = 300  # bfloat16 skips whole numbers from 256 on
-ODD = (0, 1, 3, 4, 8)
+ODD = ((0, 1, 3, 4, 8), (0, 2, 3, 7, 8))
 
 
 @check(
@@ -24,13 +24,14 @@ def moved(asked: Asked) -> Iterator[Seen]:
     """Let all tokens stand some steps later."""
     asked.needs_positions()
     most = _most(asked)
-    for shift in (one for one in SHIFTS if one + max(ODD) <= most):
+    for shift in (one for one in SHIFTS if one + ODD[0][-1] <= most):
         subject = asked.subject()
-        x = subject.tokens(1, len(ODD))
-        here, there = (
-            subject.outputs(x, positions=subject.at([t + by for t in ODD])) for by in (0, shift)
-        )
-        yield Seen(difference(there, here), f"{len(ODD)} tokens, all moved by {shift}")
+        x, here = subject.tokens(2, len(ODD[0])), subject.at(*ODD)
+        there = here + _shifts(shift, here)
+        moved = subject.outputs(x, positions=there)
+        alone = [subject.outputs(x[[row]], positions=here[[row]]) for row in (0, 1)]
+        shown = f"2 rows of {x.shape[1]} tokens, the first moved by {shift}"
+        yield Seen(difference(moved, torch.cat(alone)), shown)
 
 
 @check(
@@ -54,10 +55,18 @@ def offsets(asked: Asked) -> Iterator[Seen]:
         yield Seen(spread, f"{length} times the same token; scores along each diagonal")
 
 
+def _shifts(shift: int, places: torch.Tensor) -> torch.Tensor:
+    """Return how far each row moves, (2, 1), or (2, 1, axes) where each axis has its own way."""
+    rows = torch.tensor([[shift], [shift // 2 + 1]])
+    if places.ndim == 2:
+        return rows
+    return rows[..., None].div(torch.arange(1, places.shape[-1] + 1), rounding_mode="floor")
+
+
 def _most(asked: Asked) -> int:
     """Return the last place that may be asked about."""
     if asked.promises.beyond == "exact" or not asked.trained:
         return 10_000
-    if asked.trained <= max(ODD) + 1:
+    if asked.trained <= ODD[0][-1] + 1:
         raise CannotAsk(f"it has {asked.trained} places only")
     return asked.trained - 1

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import torch
-
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
+from posenc.testing.checks.texts import alone, lay_out
 
 
 @check(
@@ -15,14 +14,11 @@ from posenc.testing.checks.making import check
     hint="the mask does not know where a document ends, or places go on counting.",
 )
 def packed(asked: Asked) -> Iterator[Seen]:
-    """Put two documents into one row, and ask for each alone."""
-    for length in (n for n in asked.lengths(2) if 2 * n <= (asked.trained or 100)):
+    """Put two documents into each row, and ask for each alone."""
+    for length in (n for n in asked.lengths(2) if 2 * n + 1 <= (asked.trained or 100)):
         subject = asked.subject()
-        x = subject.tokens(1, 2 * length)
-        documents = torch.arange(2).repeat_interleave(length)[None]
-        together = subject.outputs(x, documents=documents)
-        for n, part in enumerate(x.split(length, 1)):
-            alone = asked.subject().outputs(part)
-            own = together[:, n * length : (n + 1) * length]
-            shown = f"two documents of {length} tokens in a row; number {n + 1}"
-            yield Seen(difference(own, alone), shown)
+        laid = lay_out(subject, [[length, length + 1], [length + 1, length]])
+        together = laid.texts(subject.outputs(laid.x, **laid.given))
+        for n, due in enumerate(alone(asked.subject(), laid)):
+            shown = f"2 rows of two documents, of {length} and {length + 1} tokens; number {n + 1}"
+            yield Seen(difference(together[n], due), shown)

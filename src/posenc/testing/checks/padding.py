@@ -1,30 +1,35 @@
 """Do padded tokens change real ones?"""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import torch
 
 from posenc.testing.adapters.base import Ignored, counted
 from posenc.testing.asking import Asked, Seen, difference
 from posenc.testing.checks.making import check
+from posenc.testing.checks.texts import alone, lay_out
 
-N_PADDED = 3
+N_PADDED = 2
 
 
 def padded(asked: Asked, length: int, side: str, *, count: bool) -> float:
     """Return how far padding on one side moves the outputs of the real tokens."""
     subject = asked.subject()
-    x, filler = subject.tokens(1, length), subject.tokens(1, N_PADDED, seed=1)
-    real = torch.ones(1, length, dtype=torch.bool)
-    mask, both = [~real[:, :1].expand(-1, N_PADDED), real], [filler, x]
-    if side == "right":
-        mask, both = mask[::-1], both[::-1]
-    given = {"padding": torch.cat(mask, 1)}
+    laid = lay_out(subject, [[length], [length + N_PADDED]], side)
+    due = alone(asked.subject(), laid)
     if count:
-        given["positions"] = subject.placed(counted(x, given))
-    out = subject.outputs(torch.cat(both, 1), **given)
-    out = out[:, N_PADDED:] if side == "left" else out[:, :length]
-    return difference(out, asked.subject().outputs(x))
+        laid.given["positions"] = subject.placed(counted(laid.x, laid.given))
+    return max(map(difference, laid.texts(subject.outputs(laid.x, **laid.given)), due))
+
+
+@lru_cache(maxsize=4)
+def needs_count(asked: Asked) -> bool:
+    """Return whether it must be told where real tokens stand behind padding, and may be told."""
+    promised_alone = str(asked.promises.padding).endswith("alone")
+    if promised_alone or not asked.subject(awake=False).takes("positions"):
+        return False
+    return not padded(asked, 2, "left", count=False) <= asked.tolerance
 
 
 def needs_mask(asked: Asked) -> None:
@@ -40,14 +45,12 @@ def needs_mask(asked: Asked) -> None:
 
 
 def sides(asked: Asked, side: str) -> Iterator[Seen]:
-    """Pad without positions; where that is not enough, give those of the real tokens."""
+    """Pad rows differently; where a mask is not enough, give the places of real tokens, too."""
+    count = side == "left" and needs_count(asked)
+    note = "with positions that count the real tokens" if count else ""
     for length in (n for n in asked.lengths(2) if n + N_PADDED <= (asked.trained or 100)):
-        shown = f"{length} tokens with {N_PADDED} padded ones on the {side}"
-        number = padded(asked, length, side, count=False)
-        if not number <= asked.tolerance and asked.subject().takes("positions"):
-            number = padded(asked, length, side, count=True)
-            shown += ", and positions that count the real ones"
-        yield Seen(number, shown)
+        shown = f"rows of {length} and {length + N_PADDED} tokens, padded on the {side}"
+        yield Seen(padded(asked, length, side, count=count), shown, note=note)
     needs_mask(asked)  # what is right may be so by chance, as behind a causal mask
 
 
@@ -84,11 +87,11 @@ def square(asked: Asked) -> Iterator[Seen]:
     size = 4
     subject = asked.subject()
     x = subject.tokens(size, size)
-    side = asked.promises.padding
+    left = asked.promises.padding in ("left", "left alone")
     n_real = torch.tensor([4, 3, 2, 4])
     real = torch.arange(size) < n_real[:, None]
-    given = {"padding": real.flip(1) if side == "left" else real}
-    if side == "left" and subject.takes("positions"):
+    given = {"padding": real.flip(1) if left else real}
+    if left and needs_count(asked):
         given["positions"] = subject.placed(counted(x, given))
     out = subject.outputs(x, **given)
     for row in range(size):

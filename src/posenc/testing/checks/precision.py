@@ -1,5 +1,6 @@
 """Do places survive half precision?"""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -42,7 +43,8 @@ def error(asked: Asked, wide: Adapter, half: Adapter, places: Sequence[float]) -
         x = wide.tokens(ROWS, min(int(places[-1]) + 1, 400, asked.trained or 400))
         given: dict[str, torch.Tensor] = {}
     else:
-        given = {"positions": wide.at(places)}
+        orders = ([*places[n:], *places[:n]] for n in range(len(places)))
+        given = {"positions": wide.at(*itertools.islice(itertools.cycle(orders), ROWS))}
     narrow = x.to(half.dtype) if x.is_floating_point() else x
     came = half.outputs(narrow, **given).float()
     due = wide.outputs(narrow.to(wide.dtype) if x.is_floating_point() else x, **given)

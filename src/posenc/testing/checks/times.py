@@ -17,8 +17,11 @@ def real(asked: Asked) -> Iterator[Seen]:
     """Move one token by less than a step."""
     for length in asked.lengths(3):
         subject = asked.subject()
-        x = subject.tokens(1, length)
+        x = subject.tokens(2, length)
         whole = [float(t) for t in range(length)]
         between = [*whole[:-2], whole[-2] + 0.4, whole[-1]]
-        outs = (subject.outputs(x, positions=subject.at(row)) for row in (between, whole))
-        yield Seen(difference(*outs), f"{length} tokens, the last but one moved by 0.4")
+        moved, still = (
+            subject.outputs(x, positions=subject.at(whole, row))[1:] for row in (between, whole)
+        )
+        shown = f"2 rows of {length} tokens, the second's last but one moved by 0.4"
+        yield Seen(difference(moved, still), shown)

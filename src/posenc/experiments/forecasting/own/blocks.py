@@ -48,6 +48,8 @@ class Layout:
     calendar : array of shape (n_steps, 4), or None
     shape : Shape
     n_blocks : int
+    known : array of shape (n_series, n_steps, n_known), optional
+        What is known ahead.
     """
 
     stem: str
@@ -56,6 +58,7 @@ class Layout:
     calendar: NDArray[np.float64] | None
     shape: Shape
     n_blocks: int
+    known: NDArray[np.float64] | None = None
 
     @property
     def n_steps(self) -> int:
@@ -86,15 +89,33 @@ class Layout:
         begin = self.begin(block)
         learned = begin if self.panel else begin - self.choosing
         kept = []
-        for values in self.values[:, : begin + self.length]:
-            known = np.flatnonzero(np.isfinite(values))
-            first = int(known[0]) if self.calendar is None and known.size else 0
-            one = Series(values[first:], learned - first, begin - first, len(values) - first)
+        for number, values in enumerate(self.values[:, : begin + self.length]):
+            there = np.flatnonzero(np.isfinite(values))
+            first = int(there[0]) if self.calendar is None and there.size else 0
+            known = self._known(number, first, len(values))
+            ends = learned - first, begin - first, len(values) - first
+            one = Series(values[first:], *ends, known)
             if _serves(one, self.shape):
                 kept.append(one)
         calendar = None if self.calendar is None else self.calendar[: begin + self.length]
         unit = Unit("", self.shape, kept, calendar, len(self.values) - len(kept))
         return replace(unit, name=f"{self.stem}:block={block}:{unit.fingerprint}")
+
+    def _known(self, series: int, first: int, end: int) -> NDArray[np.float64] | None:
+        """Return what a step is shown of each column known ahead: its own, and a horizon later.
+
+        Columns are scaled by what lies before all blocks; steps without a row stand at the mean.
+        """
+        if self.known is None:
+            return None
+        learned = self.known[:, : self.begin(0)].reshape(-1, self.known.shape[2])
+        learned = learned[np.isfinite(learned).all(axis=1)]
+        spread = learned.std(axis=0)
+        scaled = (self.known[series] - learned.mean(axis=0)) / np.where(spread > 0, spread, 1)
+        own = np.nan_to_num(scaled[first:end])
+        later = np.zeros_like(own)
+        later[: -self.shape.horizon] = own[self.shape.horizon :]
+        return np.concatenate((own, later), axis=1)
 
 
 def _serves(one: Series, shape: Shape) -> bool:
@@ -127,8 +148,14 @@ def lay_out(
     """
     _checks.count("blocks", n_blocks, minimum=FEWEST_BLOCKS)
     features = grid.calendar if calendar else None
+    known = grid.known if grid.known.size else None
+    if known is not None and shape.context < shape.horizon:
+        raise ValueError(
+            f"context must be at least the horizon of {shape.horizon:,} steps, or not all that is "
+            f"known ahead would be seen, got {shape.context:,}"
+        )
     stem = path.name.removesuffix(".gz").removesuffix(".csv")
-    layout = Layout(stem, grid.names, grid.values, features, shape, n_blocks)
+    layout = Layout(stem, grid.names, grid.values, features, shape, n_blocks, known)
     few = len(grid.names) < LEAST_PANEL
     if layout.panel and (few or layout.begin(0) < shape.context + shape.horizon):
         raise ValueError(f"{path}: {_too_short(layout, context)}")

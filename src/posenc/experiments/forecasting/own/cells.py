@@ -12,7 +12,7 @@ from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting import baselines, protocol, units
 from posenc.experiments.forecasting import train as training
 from posenc.experiments.forecasting.own.blocks import Layout
-from posenc.experiments.forecasting.readers import LINEAR
+from posenc.experiments.forecasting.readers import KNOWN, LINEAR
 from posenc.experiments.forecasting.train import ForecastSettings
 
 NONE = "none"
@@ -42,6 +42,8 @@ class Plan:
         Encodings without none, which is always there; rivals are baselines.
     profile : str
     seeds : int
+    known : sequence of str
+        Columns that are known ahead.
     """
 
     layout: Layout
@@ -50,6 +52,7 @@ class Plan:
     rivals: Sequence[str]
     profile: str
     seeds: int
+    known: Sequence[str] = ()
 
     @cached_property
     def units(self) -> list[units.Unit]:
@@ -72,6 +75,7 @@ class Plan:
             encoding_options=spec.options,
             encoding_source=seeded.encoding_source(spec.name),
             dataset_source=unit.fingerprint,
+            dataset_options={KNOWN: list(self.known)} if self.known else {},
             seed=seed,
             split_seed=seed,
             resample=block,

@@ -64,6 +64,11 @@ def _add_file(forecast: argparse.ArgumentParser) -> None:
         help="such as '%%d.%%m.%%Y %%H:%%M', where times are not written 2016-07-01 14:00",
     )  # fmt: skip
 
+    forecast.add_argument(
+        "--known-ahead", nargs="+", default=[], metavar="COLUMN",
+        help="columns that are known for the steps to come, such as promotions or holidays",
+    )  # fmt: skip
+
 
 def _add_question(forecast: argparse.ArgumentParser) -> None:
     forecast.add_argument(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _files
+from posenc.data.dataset import MOST_GROWTH
 from posenc.data.errors import FileFormatError
 from posenc.experiments.forecasting.own.table import Track
 from posenc.experiments.forecasting.units import calendar_of
@@ -20,7 +21,9 @@ SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 NAMES = {"ms": "month", "me": "month", "q": "quarter", "qs": "quarter", "y": "year", "a": "year"}
 DAY = 86400
+MOST_YEARS = 1000
 LONGEST_SEASON = 336  # a day of minutes is no season that a model of this size could see
+SMALL = 1 << 20  # values that series side by side may always have
 MOST_MISSING = 0.5  # of the steps between the first row and the last
 
 
@@ -80,7 +83,12 @@ def frequency(text: str) -> Frequency:
             f"frequency must be {', '.join((*SECONDS, *MONTHS))}, or some of them such as 30min, "
             f"got {text!r}"
         )
-    return Frequency(text, n * SECONDS.get(unit, 0), n * MONTHS.get(unit, 0))
+    every = Frequency(text, n * SECONDS.get(unit, 0), n * MONTHS.get(unit, 0))
+    if max(every.seconds / DAY / 365, every.months / 12) > MOST_YEARS:
+        raise ValueError(
+            f"frequency must be {MOST_YEARS:,} years at most, all that a calendar has, got {text!r}"
+        )
+    return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +106,8 @@ class Grid:
         See `units.calendar_of`.
     notes : list of str
         What a reader should know of gaps.
+    known : array of shape (n_series, n_steps, n_known)
+        What was known ahead; not-a-number where no row is.
     """
 
     names: list[str]
@@ -105,6 +115,7 @@ class Grid:
     lines: NDArray[np.int64]
     calendar: NDArray[np.float64]
     notes: list[str]
+    known: NDArray[np.float64]
 
 
 def on_grid(path: Path, tracks: Sequence[Track], every: Frequency) -> Grid:
@@ -118,16 +129,33 @@ def on_grid(path: Path, tracks: Sequence[Track], every: Frequency) -> Grid:
     for track, place in zip(tracks, places, strict=True):
         _check_spacing(path, track, place, every)
     n_steps = max(int(place[-1]) for place in places) + 1
-    if n_steps > _files.most("lines"):
-        raise FileFormatError(path, None, f"{n_steps:,} steps of {every.text}, which is "
-                              f"{_files.beyond('lines')}")  # fmt: skip
+    _check_size(path, tracks, n_steps, every)
     values = np.full((len(tracks), n_steps), np.nan)
     lines = np.zeros((len(tracks), n_steps), np.int64)
+    known = np.full((len(tracks), n_steps, len(tracks[0].known[0])), np.nan)
     for row, (track, place) in enumerate(zip(tracks, places, strict=True)):
         values[row, place], lines[row, place] = track.values, track.lines
+        known[row, place] = track.known
     wall = _wall_times(tracks, places, n_steps, _adder(every))
     notes = _gaps(path, tracks, places)
-    return Grid([track.name for track in tracks], values, lines, calendar_of(wall), notes)
+    names = [track.name for track in tracks]
+    return Grid(names, values, lines, calendar_of(wall), notes, known)
+
+
+def _check_size(path: Path, tracks: Sequence[Track], n_steps: int, every: Frequency) -> None:
+    """Raise FileFormatError if series side by side take far more memory than their rows."""
+    n_rows, n_each = sum(len(track.times) for track in tracks), 1 + len(tracks[0].known[0])
+    n_values = len(tracks) * n_steps * n_each
+    sizes = f"{len(tracks):,} series of {n_steps:,} steps of {every.text} are"
+    if n_steps > _files.most("lines"):
+        raise FileFormatError(path, None, f"{sizes} {_files.beyond('lines')}")
+    if n_values > max(SMALL, MOST_GROWTH * n_rows * n_each):
+        raise FileFormatError(
+            path, None, f"{sizes} {n_values:,} values, and the file has {n_rows:,} rows: series "
+            "that do not go on at the same times belong into files of their own"
+        )  # fmt: skip
+    if n_values > _files.most("values"):
+        raise FileFormatError(path, None, f"{sizes} {_files.beyond('values')}")
 
 
 def _plain(path: Path, track: Track, every: Frequency) -> list[datetime]:

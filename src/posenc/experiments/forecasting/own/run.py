@@ -10,6 +10,7 @@ from posenc import _checks
 from posenc.bench import failures, jobs, local, stages
 from posenc.bench import progress as lines
 from posenc.bench.driver import Driver, deadline
+from posenc.bench.settings import MOST_SEEDS
 from posenc.bench.store import Store, unique
 from posenc.bench.tuning import Cells
 from posenc.experiments.forecasting.own import blocks, cells, verdict
@@ -26,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     until, device = deadline(options.seconds), jobs.resolve_device(options.device)
     plan = make_plan(options)
     files = stages.beside(options.out)
+    lines.name_place(files.results, files.trials)
     print(_course(plan), file=sys.stderr)
     with local.LocalEngine(options.workers) as engine:
         for name, path, some in _stages(plan, files):
@@ -59,7 +61,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
     _checks.probability("margin", _checks.positive("margin", options.margin))
     n_blocks = cells.BLOCKS[profile] if options.blocks is None else options.blocks
     seeds = cells.SEEDS[profile] if options.seeds is None else options.seeds
-    _checks.count("seeds", seeds, minimum=1)
+    _checks.count("seeds", seeds, minimum=1, maximum=MOST_SEEDS)
     every = frequency(options.frequency)
     season = every.season if options.season is None else options.season
     shape = blocks.shape(season, options.horizon, options.context)
@@ -70,13 +72,14 @@ def make_plan(options: argparse.Namespace) -> Plan:
         options.separator.replace("\\t", "\t"),
         options.decimal,
         options.time_format,
+        options.known_ahead,
     )
     grid = on_grid(options.file, read_tracks(options.file, form), every)
     how = {"calendar": options.calendar, "context": options.context}
     layout = blocks.lay_out(options.file, grid, shape, n_blocks, **how)
     for note in grid.notes:
         print(note, file=sys.stderr)
-    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds)
+    return Plan(layout, options.readers, encodings, _rivals(), profile, seeds, form.known)
 
 
 def _rivals() -> list[str]:
@@ -94,11 +97,12 @@ def _course(plan: Plan) -> str:
     n, first = len(layout.names), layout.unit(0)
     series = "one series" if n == 1 else f"{n:,} series"
     dropped = f" ({first.dropped:,} of them too short or constant)" if first.dropped else ""
+    ahead = f" Known ahead: {', '.join(plan.known)}." if plan.known else ""
     how = "other series choose" if layout.panel else f"{layout.choosing:,} steps before each choose"
     return (
         f"{layout.stem}: {series}{dropped} of {layout.n_steps:,} steps; {shape.context} steps are "
         f"seen, {shape.horizon} forecast, the season has {shape.season}. {layout.n_blocks} blocks "
-        f"of {layout.length:,} steps test, from step {layout.begin(0) + 1:,} on; {how}."
+        f"of {layout.length:,} steps test, from step {layout.begin(0) + 1:,} on; {how}.{ahead}"
     )
 
 

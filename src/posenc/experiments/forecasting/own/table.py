@@ -2,7 +2,8 @@
 
 import difflib
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,18 +12,11 @@ import numpy as np
 
 from posenc import _files
 from posenc.data.errors import FileFormatError
-from posenc.data.formats import text
+from posenc.data.formats import moments, text
 
 MOST = float(np.finfo(np.float32).max)  # models get 32-bit numbers
 MISSING = ("", "na", "nan", "null", "none")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-# How people write times that ISO 8601 does not; day and month are never guessed.
-FORMATS = (
-    "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d.%m.%Y",
-    "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y",
-    "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%m/%d/%Y", "%m/%d/%Y %I:%M %p",
-    "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m", "%Y",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +35,8 @@ class Form:
         Between fields, and within numbers.
     time_format : str
         As `datetime.strptime` has it; empty for ISO 8601.
+    known : sequence of str
+        Columns that are known ahead, such as promotions: they are read, and not forecast.
     """
 
     time: str
@@ -49,6 +45,7 @@ class Form:
     separator: str = ","
     decimal: str = "."
     time_format: str = ""
+    known: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1:
@@ -57,6 +54,8 @@ class Form:
             raise ValueError(f"decimal must be . or a comma, got {self.decimal!r}")
         if self.decimal == self.separator:
             raise ValueError(f"separator and decimal must differ, got {self.decimal!r} for both")
+        if self.time_format:
+            moments.check_form("time_format", self.time_format)
 
 
 @dataclass(eq=False)
@@ -72,21 +71,24 @@ class Track:
         Not-a-number where a value is missing.
     lines : list of int
         Where each stands in the file.
+    known : list of sequences of float
+        What was known ahead of each.
     """
 
     name: str
     times: list[datetime] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    known: list[Sequence[float]] = field(default_factory=list)
 
 
 def read_tracks(path: Path, form: Form) -> list[Track]:
     """Return the series of a file, or raise FileFormatError with the line that is wrong."""
-    rows = _rows(text.readable(path), form)
+    _, rows = text.table(text.readable(path), form.separator)
     head = next(rows, (0, []))[1]
     if not any(name.strip() for name in head):
         raise FileFormatError(path, None, "is empty; it needs a head line, and a row for each time")
-    reader = _Reader(path, form, [name.strip() for name in head])
+    reader = _Reader(path, form, text.heads(head))
     for line, row in rows:
         reader.take(line, row)
     if not reader.tracks:
@@ -99,33 +101,37 @@ class _Reader:
 
     def __init__(self, path: Path, form: Form, head: list[str]) -> None:
         self.path, self.form, self.head = path, form, head
+        self.at, self.n_called = {name: i for i, name in enumerate(head)}, Counter(head)
         self.time = self._place(form.time, "--time")
         self.series = self._place(form.series, "--series") if form.series else None
-        apart = {form.time, form.series}
+        self.known = [(name, self._place(name, "--known-ahead")) for name in form.known]
+        apart = {form.time, form.series, *form.known}
         names = list(form.values) or [name for name in head if name and name not in apart]
         if not names:
             raise FileFormatError(path, 1, f"there is no column beside {form.time!r} to forecast")
-        for name in names:
-            if name in apart or names.count(name) > 1:
+        for name, n in Counter(names).items():
+            if name in apart or n > 1:
                 raise ValueError(f"--value must name other columns, each once, got {name!r}")
         self.columns = {name: self._place(name, "--value") for name in names}
         self.tracks: dict[tuple[str, str], Track] = {}
-        self.first: tuple[int, str, datetime] | None = None
+        self.clock = moments.Moments(path, form.time, form.time_format)
 
     def take(self, line: int, row: list[str]) -> None:
         """Take a row."""
         if len(row) != len(self.head):
-            raise FileFormatError(self.path, line, self._uneven(row))
-        time = self._time(row[self.time], line)
+            raise FileFormatError(self.path, line, self._uneven(row, line))
+        time = self.clock.time(row[self.time], line)
         of = "" if self.series is None else row[self.series].strip()
         if self.series is not None and not of:
             raise FileFormatError(self.path, line, f"no name in the column {self.form.series!r}")
+        known = [self._known(row[place], name, line) for name, place in self.known]
         for column, place in self.columns.items():
             track = self.tracks.get((of, column)) or self._begin(of, column, line)
             self._check_order(track, time, row[self.time], line)
             track.times.append(time)
             track.values.append(self._number(row[place], column, line))
             track.lines.append(line)
+            track.known.append(known)
 
     def _begin(self, of: str, column: str, line: int) -> Track:
         if len(self.tracks) >= _files.most("series"):
@@ -134,9 +140,9 @@ class _Reader:
         return self.tracks.setdefault((of, column), Track(" ".join(names)))
 
     def _place(self, name: str, option: str) -> int:
-        if self.head.count(name) == 1:
-            return self.head.index(name)
-        if name in self.head:
+        if self.n_called[name] == 1:
+            return self.at[name]
+        if name in self.at:
             raise FileFormatError(self.path, 1, f"two columns are called {name!r}; rename one")
         sign = self.form.separator
         others = {s: said for s, said in SEPARATORS.items() if s != sign and s in self.head[0]}
@@ -152,48 +158,10 @@ class _Reader:
         why = f"there is no column {name!r} for {option}, only {there}{guess}"
         raise FileFormatError(self.path, 1, why)
 
-    def _uneven(self, row: list[str]) -> str:
-        said = f"{len(row)} values, {len(self.head)} in the head line"
+    def _uneven(self, row: list[str], line: int) -> str:
+        said = f"{len(row)} values, {len(self.head)} in the head line{text.uneven(line, row)}"
         if len(row) > len(self.head) and self.form.separator == ",":
             said += "; numbers with a decimal comma must stand in quotes, with --decimal ','"
-        return said
-
-    def _time(self, written: str, line: int) -> datetime:
-        written = written.strip()
-        try:
-            time = self._parsed(written)
-        except (ValueError, OverflowError):
-            raise FileFormatError(self.path, line, self._no_time(written)) from None
-        if self.first is None:
-            self.first = line, written, time
-        elif (time.tzinfo is None) != (self.first[2].tzinfo is None):
-            why = (
-                f"the time {written!r} has {'no' if time.tzinfo is None else 'a'} zone, that of "
-                f"line {self.first[0]} has {'one' if time.tzinfo is None else 'none'}: "
-                f"{self.first[1]!r}; write all of them alike"
-            )
-            raise FileFormatError(self.path, line, why)
-        return time
-
-    def _parsed(self, written: str) -> datetime:
-        if self.form.time_format:
-            return datetime.strptime(written, self.form.time_format)
-        return datetime.fromisoformat(written)
-
-    def _no_time(self, written: str) -> str:
-        if not written:
-            return f"no time in the column {self.form.time!r}"
-        asked = self.form.time_format
-        said = f"{written!r:.40} is no time " + (
-            f"of the form {asked}" if asked else "such as 2016-07-01 14:00"
-        )
-        if self.first is not None:
-            return f"{said}; that of line {self.first[0]} is {self.first[1]!r}: write all alike"
-        if written.isdigit() and len(written) > 8:
-            return f"{said}; seconds since 1970 must be turned into times first"
-        fitting = [form for form in FORMATS if form != asked and _fits(written, form)]
-        if fitting:
-            said += ": add --time-format " + " or ".join(f"'{form}'" for form in fitting)
         return said
 
     def _check_order(self, track: Track, time: datetime, written: str, line: int) -> None:
@@ -211,6 +179,13 @@ class _Reader:
             why = f"the time {written}{of} is earlier than the one before it, in line "
             why += f"{track.lines[-1]}; sort the rows by time"
         raise FileFormatError(self.path, line, why)
+
+    def _known(self, written: str, column: str, line: int) -> float:
+        value = self._number(written, column, line)
+        if math.isnan(value):
+            why = f"an empty field in the column {column!r}: what is known ahead must stand there"
+            raise FileFormatError(self.path, line, why)
+        return value
 
     def _number(self, written: str, column: str, line: int) -> float:
         written = written.strip()
@@ -239,26 +214,8 @@ class _Reader:
         return f"{said}; an unknown value is left empty, a column of words is left out by --value"
 
 
-def _fits(written: str, form: str) -> bool:
-    try:
-        return bool(datetime.strptime(written, form))
-    except ValueError:
-        return False
-
-
 def _is_number(written: str) -> bool:
     try:
         return math.isfinite(float(written))
     except ValueError:
         return False
-
-
-def _fault(path: Path, line: int | None, problem: str) -> FileFormatError:
-    remedy = "; save the table as CSV in UTF-8" * (problem == "not UTF-8 text")
-    return FileFormatError(path, line, problem + remedy)
-
-
-def _rows(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
-    for line, row in _files.lines(path, _fault):
-        if row.strip():
-            yield line, text.fields(path, line, row, form.separator)

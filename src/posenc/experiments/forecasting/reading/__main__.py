@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
+from posenc._wall import behind
 from posenc.experiments import digests, results
 from posenc.experiments.forecasting import protocol
 from posenc.experiments.forecasting.reading import devices, rivals, show
@@ -73,4 +74,4 @@ def _families(answered: Sequence[Answered]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(behind(main))

@@ -1,0 +1,276 @@
+"""What no rule reads is refused or named, and nothing is called proved above it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from posenc import register
+from posenc.register import command_line
+
+SMALL = {"hidden_size": 512, "num_attention_heads": 4, "num_hidden_layers": 8}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
+
+
+def explained(config, length=None):
+    return register.read(config).explain(length)
+
+
+def test_minimax_m2_turns_what_its_rotary_dim_says():
+    found = register.read(
+        {"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64, "rope_theta": 5e6}
+    )
+    assert {(one.head_dim, one.turning) for one in found.layers} == {(128, 64)}
+    assert found.proved
+    assert not found.unread
+
+
+@pytest.mark.parametrize("family", ["hunyuan_v1_moe", "hunyuan_v1_dense"])
+def test_the_alpha_of_hunyuan_is_a_larger_base_and_no_growth(family):
+    rope = {"type": "dynamic", "factor": 1.0, "alpha": 1000.0, "beta_fast": 32, "mscale": 1.0}
+    config = {"model_type": family, "head_dim": 128, "rope_theta": 1e4, "rope_scaling": rope}
+    found = register.read(config)
+    layer, said = found.layers[0], found.explain()
+    assert layer.base == pytest.approx(1e4 * 1000 ** (128 / 126))
+    np.testing.assert_array_equal(found.inv_freq(0), found.inv_freq(0, 10**6))
+    assert "the base is 10,000 x 1,000^(128/126) = 11,158,840, at any length" in said
+    assert "A cache stays valid" in said
+    assert "Said, and not used by this schedule: factor, beta_fast, mscale." in said
+
+
+def test_periods_of_layers_are_those_that_a_configuration_says():
+    config = {"model_type": "modernbert-decoder", "num_hidden_layers": 8}
+    found = register.read(config | {"global_attn_every_n_layers": 4})
+    assert [n for n, one in enumerate(found.layers) if one.kind == "full"] == [0, 4]
+    found = register.read({"model_type": "llama4_text", "no_rope_layer_interval": 3})
+    assert [one.door for one in found.layers[:6]] == 2 * ["rotate", "rotate", "none"]
+    assert [one.kind for one in found.layers[:6]] == 2 * ["chunk", "chunk", "full"]
+
+
+def test_what_phi_3_calls_yarn_is_longrope():
+    lists = {"short_factor": [1.0] * 48, "long_factor": [1.5] * 48}
+    config = {"model_type": "phi3", "max_position_embeddings": 131_072}
+    found = register.read(config | {"rope_scaling": {"type": "yarn"} | lists})
+    assert found.layers[0].scaling["type"] == "longrope"
+    assert found.layers[0].gain == pytest.approx(np.sqrt(1 + np.log(32) / np.log(4096)))
+    with pytest.raises(
+        register.ConfigError, match="must be one of default, longrope, got 'linear'"
+    ):
+        register.read(config | {"rope_scaling": {"type": "linear", "factor": 2.0}})
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        ({"rotary_dim": 64}, "Not read: rotary_dim = 64"),
+        ({"rope_ratio": 4}, "Not read: rope_ratio = 4"),
+        ({"sliding_window": 4096}, "Not read: sliding_window = 4096"),
+        ({"partial_rotary_factor": 0.5}, "Not read: partial_rotary_factor = 0.5"),
+        ({"ntk_alpha": [1.0, 2.0]}, "Not read: ntk_alpha = [1.0, 2.0]"),
+        ({"position_embedding_type": "alibi"}, "Not read: position_embedding_type = 'alibi'"),
+    ],
+)
+def test_an_entry_that_sounds_like_positions_and_is_not_read_is_named(entries, line):
+    found = register.read({"model_type": "llama"} | SMALL | entries)
+    said = found.explain().splitlines()
+    assert line in said
+    assert "Compared with" not in said[-1]
+    assert "Not proved" in said[-1]
+    assert found.proved == ()
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"sliding_window": None, "hidden_act": "silu", "rope_scaling": None},
+        {"rope_scaling": YARN, "original_max_position_embeddings": 8192, "model": "rotor"},
+        {"use_sliding_window": False, "max_window_layers": 28},
+    ],
+)
+def test_nothing_is_named_that_is_read_or_means_nothing(entries):
+    found = register.read({"model_type": "llama", "max_position_embeddings": 8192} | entries)
+    assert not found.unread
+    assert found.proved
+
+
+def test_no_released_model_has_an_entry_that_is_not_read():
+    assert [name for name in register.released() if register.read(name).unread] == []
+
+
+@pytest.mark.parametrize(
+    ("rope", "sentence"),
+    [
+        (YARN | {"foo": 1}, "rope_scaling says 'foo' = 1, which nothing reads in this family"),
+        (YARN | {"alpha": 1000.0}, "says 'alpha' = 1000.0, which nothing reads"),
+        ({"partial_rotary_factor": 0.5}, "says 'partial_rotary_factor' = 0.5, which nothing"),
+    ],
+)
+def test_an_unknown_entry_inside_a_block_about_rotation_is_refused(rope, sentence):
+    with pytest.raises(register.ConfigError, match=sentence):
+        register.read({"model_type": "llama", "rope_scaling": rope})
+
+
+def test_entries_in_one_of_two_blocks_or_beside_types_of_layers_are_refused():
+    later = {"rope_parameters": YARN | {"beta_fast": 16}}
+    with pytest.raises(
+        register.ConfigError, match="rope_parameters says 'beta_fast', which rope_sc"
+    ):
+        register.read({"model_type": "llama", "rope_scaling": YARN} | later)
+    parts = {"sliding_attention": {"rope_theta": 1e4}, "full_attention": {"rope_theta": 1e6}}
+    with pytest.raises(register.ConfigError, match="and 'rope_theta' beside them"):
+        register.read({"model_type": "gemma3_text", "rope_parameters": parts | {"rope_theta": 3.0}})
+
+
+def test_numbers_that_a_schedule_does_not_use_are_told():
+    rope = {"rope_type": "linear", "factor": 2.0, "beta_fast": 32}
+    said = explained({"model_type": "llama", "rope_scaling": rope})
+    assert "Said, and not used by this schedule: beta_fast." in said
+
+
+def test_the_length_of_training_is_not_the_length_that_the_code_allows():
+    found = register.read("Qwen/Qwen3-8B")
+    assert (found.length, found.trained) == (40_960, 32_768)
+    assert "arXiv:2505.09388" in found.trained_source
+    said = found.explain(131_072)
+    assert "made for 32,768 tokens; 40,960 is what its code allows" in said
+    assert "131,072 tokens are 4 times the length of training" in said
+    assert "factor 4 is valid" in said
+    assert "factor 2 is valid" in found.explain(65_536)
+
+
+def test_a_configuration_is_known_by_the_numbers_of_a_released_model():
+    config = dict(register.reading.released()["Qwen/Qwen3-8B"]["config"])
+    found = register.read(config | {"rope_scaling": YARN | {"rope_theta": config["rope_theta"]}})
+    assert found.trained == 32_768
+    assert "whose numbers these are" in found.trained_source
+    other = register.read(config | {"num_hidden_layers": 35})
+    assert (other.trained, other.trained_source) == (None, None)
+    assert "Length of training: not known" in other.explain()
+    assert "Count it from the length of training" in other.explain(131_072)
+
+
+def test_the_words_of_makers_are_of_models_that_are_held():
+    for like, tokens, source in register.makers.WORDS:
+        names = [name for name in register.released() if register.makers.re.fullmatch(like, name)]
+        assert names
+        assert {register.read(name).trained for name in names} == {tokens}
+        assert "arXiv" in source or "Meta" in source
+
+
+def test_a_schedule_that_does_not_say_where_it_starts_is_to_be_checked():
+    config = {"model_type": "qwen3", "max_position_embeddings": 65_536}
+    said = explained(config | {"rope_scaling": {"rope_type": "yarn", "factor": 8.0}})
+    assert "Check: the schedule does not say original_max_position_embeddings, and 65,536" in said
+    assert "factor 8 over 65,536 tokens." in said
+    sure = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 8192}
+    assert "Check: the schedule" not in explained(config | {"rope_scaling": sure})
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ("kimi_linear", "Order comes from 21 recurrent layers, which read token after token."),
+        ("qwen3_next", "recurrent layers, which read token after token, and from 12 layers of"),
+        ("qwen3_5_text", "from 24 recurrent layers"),
+        ("olmo_hybrid", "from 24 recurrent layers"),
+        ({"model_type": "lfm2", "full_attn_idxs": [2, 5], "num_hidden_layers": 8},
+         "from 6 convolutions over neighbouring tokens, and from 2 layers of attention that turn"),
+        ("minimax", "from 16 recurrent layers"),
+        ("smollm3", "Order comes from 27 layers of attention that turn."),
+        ({"model_type": "gpt_neox", "rotary_pct": 0.25}, None),
+        ("llama", None),
+        ("gpt2", None),
+    ],
+)  # fmt: skip
+def test_where_order_comes_from_is_said_of_the_model(config, sentence):
+    said = explained(config)
+    assert "mask alone" not in said
+    assert sentence in said if sentence else "Order comes" not in said
+
+
+@pytest.mark.parametrize(
+    "name", ["falcon_h1", "jamba", "dinov3_vit", "pixtral", "nemotron_h", "qwen4", "mistral4"]
+)
+def test_an_unknown_architecture_is_not_taken_for_another_of_like_letters(name):
+    with pytest.raises(register.ConfigError) as refused:
+        register.read({"model_type": name, "architectures": ["JambaForCausalLM"]})
+    assert "did you mean" not in str(refused.value)
+    assert not any(repr(known) in str(refused.value) for known in register.names())
+
+
+def test_a_name_that_is_spelled_alike_is_offered():
+    with pytest.raises(register.ConfigError, match="did you mean 'meta-llama/Meta-Llama-3"):
+        register.read("meta-llama/Llama-3.1-8B")
+    with pytest.raises(register.ConfigError, match="did you mean 'qwen3_moe'"):
+        register.read({"model_type": "Qwen3-MoE"})
+
+
+def test_a_class_that_is_known_is_read_under_another_name_and_that_is_to_be_checked():
+    config = dict(register.reading.released()["deepseek-ai/DeepSeek-V3"]["config"])
+    config |= {"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}
+    found = register.read(config)
+    assert found.family == "deepseek_v3"
+    assert found.layers == register.read("deepseek-ai/DeepSeek-V3").layers
+    assert (
+        "Check: model_type 'kimi_k2' is read as 'deepseek_v3', as architectures" in found.explain()
+    )
+    assert not found.proved
+    own = register.read(config | {"auto_map": {"AutoModel": "modeling.Other"}}).explain()
+    assert "auto_map names code of its own, which decides" in own
+
+
+def test_code_of_its_own_decides_and_that_is_said():
+    own = {"auto_map": {"AutoModelForCausalLM": "modeling_x.XForCausalLM"}}
+    assert "Check: auto_map names code of its own" in explained({"model_type": "phi3"} | own)
+    with pytest.raises(register.ConfigError, match="auto_map names code of its own, which decides"):
+        register.read({"model_type": "nobody"} | own)
+
+
+def test_other_models_of_a_configuration_are_named():
+    seeing = {"model_type": "siglip_vision_model", "hidden_size": 64}
+    config = {"model_type": "gemma3", "vision_config": seeing, "text_config": SMALL}
+    found = register.read(config)
+    assert found.others == ("vision_config (siglip_vision_model)",)
+    assert "Not read: vision_config (siglip_vision_model)." in found.explain()
+    parts = {"text_config": {"hidden_size": 512}, "vision_config": {"hidden_size": 768}}
+    assert register.read({"model_type": "clip"} | parts).others == ("vision_config",)
+    beside = register.read(config | {"rope_theta": 3.0, "quantization_config": {"bits": 4}})
+    assert beside.unread == ("rope_theta = 3.0",)
+
+
+def test_other_files_and_addresses_get_a_sentence_on_what_to_give(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    (tmp_path / "model.gguf").write_bytes(b"GGUF\x03\x00\x00\x00" + bytes(range(256)))
+    (tmp_path / "params.json").write_text(json.dumps({"dim": 4096, "n_layers": 32, "n_heads": 32}))
+    for given, sentence in (
+        (tmp_path, f"is a folder; give {tmp_path / 'config.json'}"),
+        (tmp_path / "empty", "is a folder; it has no config.json"),
+        (tmp_path / "model.gguf", "is a GGUF file, whose header is not read; give the config.json"),
+        (tmp_path / "params.json", "this is a params.json, .* give the config.json of the same"),
+        ("https://huggingface.co/Qwen/Qwen3-8B/raw/main/config.json",
+         "https://huggingface.co/.* is an address: nothing is fetched; download it"),
+    ):  # fmt: skip
+        with pytest.raises(register.ConfigError, match=sentence):
+            register.read(given)
+        assert command_line.main([str(given)]) == 2
+    assert capsys.readouterr().err.count("\n") == 5
+
+
+def test_no_name_of_a_file_or_entry_steers_the_terminal(tmp_path, capsys):
+    path = tmp_path / "a\x1b[31mb.json"
+    assert command_line.main([str(path)]) == 2
+    path.write_text(json.dumps({"model_type": "llama", "rope_\x1b]0;x\x07": 1}))
+    assert command_line.main([str(path)]) == 0
+    said = capsys.readouterr()
+    assert "a\\x1b[31mb.json" in said.err
+    assert "Not read: rope_\\x1b]0;x\\x07 = 1" in said.out
+    assert "\x1b" not in said.err + said.out
+
+
+def test_two_names_for_one_number_vouch_for_each_other_only_where_one_is_read():
+    window = {"sliding_window": 4096, "sliding_window_size": 4096}
+    assert not register.read({"model_type": "gemma2"} | window).unread
+    assert len(register.read({"model_type": "llama"} | window).unread) == 2
+    blocks = {"rope_theta": 5e5, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
+    assert not register.read({"model_type": "llama"} | blocks).unread
