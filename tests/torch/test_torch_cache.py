@@ -312,8 +312,11 @@ def test_padding_anywhere(name):
     torch.testing.assert_close(parts[mask], whole[mask], rtol=0, atol=1e-12)
 
 
-def test_a_mask_of_pairs_speaks_of_all_tokens_so_far():
+@pytest.mark.parametrize("window", [None, 4])
+def test_a_mask_of_pairs_speaks_of_all_tokens_so_far(window):
+    """Also of those that a layer with a window has dropped, as in a model not all layers do."""
     attention, x = layer("rotary", torch.float64), tokens(dtype=torch.float64)
+    attention.window = window
     mask = (torch.rand(LENGTH, LENGTH) < 0.6) | torch.eye(LENGTH, dtype=torch.bool)
     kept = Cache()
     parts = [

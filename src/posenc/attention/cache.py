@@ -289,6 +289,18 @@ class Cache:
         known = Steps(steps.length, steps.device, given=steps.positions, known=padding)
         return known.highest()[:, -1:]
 
+    def among_kept(self, pairs: Any, n_new: int) -> Any:
+        """Return pairs of queries and kept tokens, of pairs with all tokens so far.
+
+        Those are (..., queries, keys), the last `n_new` keys being the new tokens. Whatever else a
+        mask is comes back as it was.
+        """
+        n_keys = self._n_dropped + self.length + n_new
+        if not self._n_dropped or not isinstance(pairs, Tensor) or pairs.shape[-1:] != (n_keys,):
+            return pairs
+        first = pairs[..., : self.keep_first]
+        return torch.cat((first, pairs[..., self.keep_first + self._n_dropped :]), dim=-1)
+
     @property
     def padded(self) -> bool:
         """Whether a mask came with tokens that are kept."""

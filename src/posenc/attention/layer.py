@@ -282,6 +282,8 @@ class SelfAttention(Attention):
             return Masks(None)
         before = 0 if cache is None else cache.length
         batch, length = x.shape[:2]
+        if cache is not None:
+            mask, pairs = (cache.among_kept(one, length) for one in (mask, pairs))
         return sort_masks(mask, padding, pairs, batch, length, length, before)
 
     def _check_cache(self, cache: Cache, x: Tensor) -> None:

@@ -156,7 +156,7 @@ class ALiBi(Position):
     slopes : sequence of n_heads numbers, optional
         Slopes of your own in place of these, each at least 0; 0 is a head without a penalty.
     heads : sequence of int, optional
-        Which heads a layer holds that is one part of several, as in tensor parallelism: of 8
+        Which heads a layer holds that is one part of several, each on a device of its own: of 8
         heads the later half is `range(4, 8)`. Sizes and slopes are then those of all heads, and
         the encoding is made for these alone, of the same width each.
 
