@@ -28,7 +28,16 @@ def broken_names(make, **promises):
     return {one.name for one in report.findings if one.outcome in ("broken", "late")}, report
 
 
-@pytest.mark.parametrize("exhibit", gallery.GALLERY, ids=lambda one: one.broken.__name__)
+def asked(exhibits):
+    """Return exhibits as parameters; one that is compiled at each length takes half a minute."""
+    weekly = {"ForgetsWhenCompiled": pytest.mark.slow}
+    names = [one.broken.__name__ for one in exhibits]
+    marks = [[weekly[name]] if name in weekly else [] for name in names]
+    pairs = zip(exhibits, names, marks, strict=True)
+    return [pytest.param(one, id=name, marks=own) for one, name, own in pairs]
+
+
+@pytest.mark.parametrize("exhibit", asked(gallery.GALLERY))
 def test_a_broken_layer_is_found_by_the_right_checks_and_by_no_other(exhibit):
     found, report = broken_names(exhibit.broken, **exhibit.promised())
     assert found == set(exhibit.found_by), str(report)
@@ -39,7 +48,7 @@ def test_a_broken_layer_is_found_by_the_right_checks_and_by_no_other(exhibit):
 TWINS = {f"{one.right.__name__}, {one.promised()}": one for one in gallery.GALLERY}
 
 
-@pytest.mark.parametrize("exhibit", TWINS.values(), ids=lambda one: one.broken.__name__)
+@pytest.mark.parametrize("exhibit", asked(TWINS.values()))
 def test_the_right_layer_beside_it_keeps_the_same_promises(exhibit):
     found, report = broken_names(exhibit.right, **exhibit.promised())
     assert not found
