@@ -49,11 +49,11 @@ class Edition:
         found = json.loads(text)
         self.app.emit("notebook-edition", docname, found)
         among = self.notebooks if solutions else self.with_solutions()
-        rewrite = self._text(docname, frozenset(among))
+        rewrite = self._text(docname, frozenset(among), solutions)
         before = [cell.get("id", f"cell-{place}") for place, cell in enumerate(found["cells"])]
         for cell, name in zip(found["cells"], before, strict=True):
             cell["id"] = name
-        found["cells"] = list(Cells(rewrite, solutions)(found["cells"]))
+        found["cells"] = list(Cells(rewrite)(found["cells"]))
         self._head(found, docname, solutions)
         self.faults += [f"{docname}: {fault}" for fault in rewrite.inline.faults]
         for cell in found["cells"]:
@@ -66,12 +66,13 @@ class Edition:
         paths = {name: Path(self.app.env.doc2path(name)) for name in self.notebooks}
         return [n for n, path in paths.items() if "{solution" in path.read_text(encoding="utf-8")]
 
-    def _text(self, docname: str, notebooks: frozenset[str]) -> Text:
+    def _text(self, docname: str, notebooks: frozenset[str], solutions: bool) -> Text:
         faults: list[str] = []
         links = Links(self.site, docname, notebooks)
         cited = Citations(self.site, self.env, docname, faults)
         inline = Inline(links, cited, self.macros, faults)
-        return Text(self.parser, inline, self.app.config.notebook_edition_directives)
+        own = self.app.config.notebook_edition_directives
+        return Text(self.parser, inline, own, solutions)
 
     def _head(self, notebook: dict, docname: str, solutions: bool) -> None:
         """Say below the title what this is; a page with solutions is not for a class."""

@@ -18,12 +18,9 @@ class Cells:
     Parameters
     ----------
     text : Text
-    solutions : bool
-        Whether solutions stay.
     """
 
     text: Text
-    solutions: bool = True
     check: str = field(default="", init=False)  # the call that checks the exercise above
     exercise: str = field(default="", init=False)  # the one above
     solving: str = field(default="", init=False)  # the exercise whose solution stands above
@@ -51,7 +48,7 @@ class Cells:
                 yield self._yours(cell, part.label, is_last and with_code)
                 self.solving = part.label if is_last else ""
                 held = []
-            if part.kind != "solution" or self.solutions:
+            if part.text:
                 held.append(part)
         yield from _written(cell, held, names)
 
@@ -68,7 +65,7 @@ class Cells:
 
     def _code(self, cell: dict) -> Iterator[dict]:
         tags, source = set(cell["metadata"].get("tags", [])), "".join(cell["source"])
-        if self.solving and _is_folded(cell) and not self.solutions:
+        if self.solving and _is_folded(cell) and not self.text.solutions:
             return
         if not _is_folded(cell):
             self.solving = ""

@@ -57,11 +57,15 @@ class Text:
     own : dict
         Directives of this book alone: name, and a function of this object and a `Directive` that
         returns CommonMark.
+    solutions : bool
+        Whether solutions stay. One that is left out is not even read: what it cites need not stand
+        on the page.
     """
 
     parser: MarkdownIt
     inline: Inline
     own: dict[str, Callable[["Text", Directive], str]] = field(default_factory=dict)
+    solutions: bool = True
     boxes: dict[str, str] = field(default_factory=dict, init=False)  # label and heading, so far
 
     def __call__(self, source: str) -> str:
@@ -112,7 +116,8 @@ class Text:
         kind = found.name.partition("-")[0]
         if kind in ("exercise", "solution"):
             label = found.options.get("label", "") if kind == "exercise" else found.title
-            return kind, self.directive(found), label
+            is_left_out = kind == "solution" and not self.solutions
+            return kind, "" if is_left_out else self.directive(found), label
         return "text", self.directive(found), ""
 
     def _formula(self, token: Token) -> str:
