@@ -249,7 +249,10 @@ def test_layers_without_rotation_have_no_frequencies():
             "lists 1 layers, num_hidden_layers says 2",
         ),
         ({"use_sliding_window": True}, "use_sliding_window needs max_window_layers or layer_types"),
-        ({"full_attn_idxs": [2, 40]}, "full_attn_idxs must list numbers from 0 to 31"),
+        (
+            {"model_type": "lfm2", "full_attn_idxs": [2, 40]},
+            "full_attn_idxs must list numbers from 0 to 31",
+        ),
         (
             {"model_type": "exaone4", "sliding_window_pattern": "LLLG", "rope_scaling": None},
             "sliding_window_pattern must be a whole number of at least 1, got 'LLLG'",

@@ -274,3 +274,25 @@ def test_two_names_for_one_number_vouch_for_each_other_only_where_one_is_read():
     assert len(register.read({"model_type": "llama"} | window).unread) == 2
     blocks = {"rope_theta": 5e5, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
     assert not register.read({"model_type": "llama"} | blocks).unread
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "value"),
+    [
+        ("llama", "rotary_pct", 0.25),
+        ("llama", "rotary_emb_base", 777),
+        ("qwen3", "global_rope_theta", 777.0),
+        ("olmo2", "no_rope_layer_interval", 3),
+        ("llama", "full_attn_idxs", [0]),
+        ("mistral", "sliding_window_size", 9),
+        ("llama", "use_alibi", True),
+        ("llama", "yarn_factor", 4.0),
+        ("llama", "attention_chunk_size", 9),
+    ],
+)
+def test_a_name_of_another_family_is_not_read_as_this_ones(model_type, name, value):
+    plain = {"model_type": model_type, "hidden_size": 2048, "num_attention_heads": 16}
+    told = register.read(plain | {name: value})
+    assert told.layers == register.read(plain).layers
+    assert told.unread == (f"{name} = {value!r}",)
+    assert told.proved == ()

@@ -508,3 +508,25 @@ def test_padding_that_needs_positions_says_so_and_is_not_left_alone():
     assert told.passed
     alone = check_attention(CountsPadding, padding="left alone", measure=False)
     assert left.name in [one.name for one in alone.failures]
+
+
+@pytest.mark.parametrize(("window", "passes"), [(32, True), (33, False)])
+def test_a_window_of_four_layers_is_found_where_little_of_a_token_is_left(window, passes):
+    class Deep(nn.Module):
+        d_model = 32
+
+        def __init__(self):
+            super().__init__()
+            made = [encodings.make("rotary", 32, 2, 512) for _ in range(4)]
+            self.layers = nn.ModuleList(
+                SelfAttention(32, 2, one, causal=True, window=window) for one in made
+            )
+            self.norm = nn.LayerNorm(32)
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = x + layer(self.norm(x))
+            return x
+
+    report = check_attention(Deep, causal=True, window=32, layers=4, measure=False)
+    assert report.passed == passes, str(report)

@@ -89,7 +89,8 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     name, checks = reading.architecture({"auto_map": beside.get("auto_map")} | held)
     family = reading.families()[name]
     rules.agree(held)
-    ignored = family.get("ignores", ())
+    foreign = unread.of_others(name, family)
+    ignored = {*family.get("ignores", ()), *foreign}
     asked = unread.Asked({entry: held[entry] for entry in held if entry not in ignored})
     layers, length = _described(asked, family)
     entry = reading.released().get(config) if isinstance(config, str) else None
@@ -97,7 +98,7 @@ def read(config: Mapping[str, Any] | str | os.PathLike[str]) -> "Description":
     proved = [field for field in family.get("proved", ()) if field not in unproved]
     if any(layer.query_scaling for layer in layers) and "query_scaling" not in unproved:
         proved.append("query_scaling")
-    left = unread.entries(held, asked, beside, family, lambda one: _described(one, family))
+    left = unread.entries(held, asked, beside, family, foreign, lambda one: _described(one, family))
     trained, source = makers.trained(config if isinstance(config, str) else "", held)
     return Description(
         family=name,

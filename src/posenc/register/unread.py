@@ -14,6 +14,20 @@ SWITCHED = dict.fromkeys(  # these say nothing where that one is false
 SIZES = ("hidden_size", "num_hidden_layers", "depth", "embed_dim", "d_model", "n_layers")
 
 
+# What some families have, and by what the names of others that read it begin.
+OF_SOME = {"no_rope_layer_interval": "llama4", "full_attn_idxs": "lfm2"}
+# What sounds like positions, too, but by which no class was asked for what it takes.
+ALSO = re.compile("alibi|yarn|ntk|attention_chunk_size|attn_idxs")
+
+
+def of_others(name: str, family: Mapping[str, Any]) -> set[str]:
+    """Return names that the register knows of other families, and that this one's class ignores."""
+    known = {*family.get("takes", ()), *family.get("defaults", {})}
+    others = {one for names in NAMES.values() for one in names if SOUNDS.search(one)}
+    others |= {one for one, own in OF_SOME.items() if not name.startswith(own)}
+    return others - known
+
+
 class Asked(dict[str, Any]):
     """A configuration that keeps the names of the entries that it was asked for."""
 
@@ -39,24 +53,34 @@ def entries(
     asked: Asked,
     beside: Mapping[str, Any],
     family: Mapping[str, Any],
+    foreign: set[str],
     read: Callable[[Mapping[str, Any]], Any],
 ) -> tuple[str, ...]:
     """Return entries that sound like positions and change nothing of what is read, as name = value.
 
-    `asked` was read once; what it lacks of `config` the family's class ignores, and `beside` stands
-    around it. The names that the class is known to take are no matter; of any other entry, another
-    value has to be told from this one.
+    `foreign` are names that only other families read. `asked` was read once; what it lacks of
+    `config` the family's class ignores, and `beside` stands around it. The names that the class is
+    known to take are no matter; of any other entry, another value has to be told from this one.
     """
     known = family.get("takes", ())
     left = {**beside, **config}
     for name in asked:
-        if SOUNDS.search(name) and (name in known or _matters(asked, name, read)):
+        if _sounds(name) and (name in known or _matters(asked, name, read)):
+            del left[name]
+    read_so = {name: dict.get(asked, name) for name in asked.names & asked.keys()}
+    said = {**family.get("defaults", {}), **read_so}
+    for name in foreign & left.keys():
+        if _is_said_again(name, left[name], said):
             del left[name]
     return tuple(
         f"{_plain(name)} = {value!r:.60}"
         for name, value in left.items()
-        if value is not None and SOUNDS.search(name) and not _is_model(name, value)
+        if value is not None and _sounds(name) and not _is_model(name, value)
     )
+
+
+def _sounds(name: str) -> bool:
+    return bool(SOUNDS.search(name) or ALSO.search(name))
 
 
 def _matters(config: Asked, name: str, read: Callable[[Mapping[str, Any]], Any]) -> bool:
