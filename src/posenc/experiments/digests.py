@@ -99,7 +99,8 @@ def _check_whole(path: Path, name: str, lock: dict[str, str]) -> None:
     if there != lock.get("digest"):
         raise ValueError(
             f"{path} must hold what was locked ({lock.get('digest', 'nothing yet')}), got {there}. "
-            f"Take it back from version control; if `{lock['command']}` has made it anew, run {LOCKING} {name}"
+            f"Take it back from version control; if `{lock['command']}` has made it anew, run "
+            f"{LOCKING} {name}"
         )
 
 
