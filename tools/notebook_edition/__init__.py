@@ -34,7 +34,14 @@ class Edition:
         self.app, self.env = app, app.env
         names = sorted(app.env.found_docs)
         self.site = Site(Path(app.outdir), names, site_address(app.config))
-        self.notebooks = [name for name in names if app.env.doc2path(name).endswith(".ipynb")]
+        paths = {name: Path(app.env.doc2path(name)) for name in names}
+        self.sources = {
+            name: path.read_text(encoding="utf-8")
+            for name, path in paths.items()
+            if path.suffix == ".ipynb"
+        }
+        self.notebooks = frozenset(self.sources)
+        self.with_solutions = frozenset(n for n, one in self.sources.items() if "{solution" in one)
         tex = getattr(app.config, "mathjax3_config", None) or {}
         macros = tex.get("tex", {}).get("macros", {})
         self.macros = {name: means for name, means in macros.items() if isinstance(means, str)}
@@ -45,14 +52,12 @@ class Edition:
 
     def notebook(self, docname: str, *, solutions: bool = True) -> dict[str, Any]:
         """Return one notebook of the edition, with or without the solutions of its exercises."""
-        text = Path(self.app.env.doc2path(docname)).read_text(encoding="utf-8")
-        found = json.loads(text)
+        found = json.loads(self.sources[docname])
         self.app.emit("notebook-edition", docname, found)
-        among = self.notebooks if solutions else self.with_solutions()
-        rewrite = self._text(docname, frozenset(among), solutions)
-        before = [cell.get("id", f"cell-{place}") for place, cell in enumerate(found["cells"])]
-        for cell, name in zip(found["cells"], before, strict=True):
-            cell["id"] = name
+        among = self.notebooks if solutions else self.with_solutions
+        rewrite = self._text(docname, among, solutions)
+        for place, cell in enumerate(found["cells"]):
+            cell.setdefault("id", f"cell-{place}")
         found["cells"] = list(Cells(rewrite)(found["cells"]))
         self._head(found, docname, solutions)
         self.faults += [f"{docname}: {fault}" for fault in rewrite.inline.faults]
@@ -60,11 +65,6 @@ class Edition:
             cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
         found["metadata"]["colab"] = {"provenance": [], "toc_visible": True}
         return found
-
-    def with_solutions(self) -> list[str]:
-        """Return the notebooks that hold solutions."""
-        paths = {name: Path(self.app.env.doc2path(name)) for name in self.notebooks}
-        return [n for n, path in paths.items() if "{solution" in path.read_text(encoding="utf-8")]
 
     def _text(self, docname: str, notebooks: frozenset[str], solutions: bool) -> Text:
         faults: list[str] = []
@@ -115,10 +115,10 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     folder = Path(app.outdir).parent / config.notebook_edition_folder
     written = {
         f"{name}.ipynb": edition.notebook(name, solutions=config.notebook_edition_solutions)
-        for name in edition.notebooks
+        for name in sorted(edition.notebooks)
     }
     if below := config.notebook_edition_without_solutions:
-        for name in edition.with_solutions():
+        for name in sorted(edition.with_solutions):
             written[f"{below}/{name}.ipynb"] = edition.notebook(name, solutions=False)
     if edition.faults:
         raise ExtensionError("\n".join(["notebook edition:", *dict.fromkeys(edition.faults)]))
