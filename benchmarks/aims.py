@@ -234,8 +234,8 @@ def pages() -> dict[str, float]:
 
 def figures() -> dict[str, float]:
     """Measure the weight of the interactive figures."""
-    from posenc.guide import explorables
-    from posenc.teaching.explorables import bundle
+    from posenc_book.explorables import bundle
+    from posenc_book.guide import explorables
 
     def weight(name: str) -> int:
         html = explorables.make(name).html()

@@ -24,11 +24,11 @@ from distributed import LocalCluster
 from engine import cells
 from timing import markdown
 
-from posenc.bench.cluster import DaskEngine
-from posenc.bench.jobs import Job
-from posenc.bench.local import LocalEngine, available_cores
-from posenc.bench.settings import Settings
-from posenc.bench.store import Store
+from posenc_book.bench.cluster import DaskEngine
+from posenc_book.bench.jobs import Job
+from posenc_book.bench.local import LocalEngine, available_cores
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.store import Store
 
 
 def processor_seconds() -> float:

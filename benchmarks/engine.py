@@ -1,4 +1,4 @@
-"""How fast the benchmark trains: `posenc.bench` against a plain loop and the survey's code.
+"""How fast the benchmark trains: `posenc_book.bench` against a plain loop and the survey's code.
 
 Run `python benchmarks/engine.py` (`--quick` for a smaller grid). Side by side, in one run, at
 equal width, depth, heads, batch size, epochs and data:
@@ -38,13 +38,13 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from posenc import tables
-from posenc.bench import jobs, parts, records
-from posenc.bench.driver import Driver
-from posenc.bench.grid import Grid, Spec
-from posenc.bench.jobs import Job
-from posenc.bench.local import LocalEngine, available_cores
-from posenc.bench.settings import Settings, profile
-from posenc.bench.store import Store
+from posenc_book.bench import jobs, parts, records
+from posenc_book.bench.driver import Driver
+from posenc_book.bench.grid import Grid, Spec
+from posenc_book.bench.jobs import Job
+from posenc_book.bench.local import LocalEngine, available_cores
+from posenc_book.bench.settings import Settings, profile
+from posenc_book.bench.store import Store
 
 LENGTHS = (30, 100, 896)
 
@@ -108,7 +108,7 @@ def against_plain(options: argparse.Namespace) -> str:
             ]
         )
         print("measured:", *rows[-1], file=sys.stderr, flush=True)
-    head = ["(a) L", "plain loop, s per training", "posenc.bench, s", "ratio"]
+    head = ["(a) L", "plain loop, s per training", "posenc_book.bench, s", "ratio"]
     return markdown(head, rows)
 
 
@@ -121,7 +121,7 @@ def against_reference(options: argparse.Namespace) -> str:
         for theirs, ours in names.items():
             todo = cells(options, length, ours)
             rows.append([str(length), theirs, *_against(model(theirs), todo, options)])
-    return markdown(["(b) L", "encoding", "reference, s", "posenc.bench, s", "ratio"], rows)
+    return markdown(["(b) L", "encoding", "reference, s", "posenc_book.bench, s", "ratio"], rows)
 
 
 def _against(
@@ -230,7 +230,7 @@ def against_tsai(options: argparse.Namespace) -> str:
         found.append(dict(zip(names, (length, *hourly, round(ratio, 4)), strict=True)))
     if options.out:
         _store(found, options)
-    return markdown(["(c) L", "tsai, trainings an hour", "posenc.bench", "ratio"], rows)
+    return markdown(["(c) L", "tsai, trainings an hour", "posenc_book.bench", "ratio"], rows)
 
 
 def _store(found: list[dict[str, float]], options: argparse.Namespace) -> None:

@@ -18,8 +18,8 @@ from aim_limits import FIGURE_LIMIT, FRAME, RUNTIME_LIMIT
 from playwright.sync_api import Browser, sync_playwright
 from timing import markdown
 
-from posenc.guide import explorables
-from posenc.teaching.explorables import bundle
+from posenc_book.explorables import bundle
+from posenc_book.guide import explorables
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "site"), str(ROOT / "tools")]

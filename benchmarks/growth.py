@@ -11,7 +11,7 @@ how much the process grows at its largest. A series ends where the next call wou
 too much memory. The exponent is the slope of a line through the logarithms of the last three.
 
 Beside it stand the power of the length that the encoding's own documentation names for what it
-does, the power that is counted (`posenc.audit.survey.growth`), and the survey's printed one.
+does, the power that is counted (`posenc_book.audit.survey.growth`), and the survey's printed one.
 """
 
 import argparse
@@ -33,8 +33,8 @@ from costs import OF_AN_IMAGE
 from timing import busy, markdown
 
 from posenc import encodings
-from posenc.audit.survey import growth, summaries
 from posenc.models import TimeSeriesTransformer
+from posenc_book.audit.survey import growth, summaries
 
 STORED = Path(__file__).resolve().parents[1] / "results" / "growth.json"
 BASE = {"length": 512, "batch": 1, "heads": 4, "depth": 1}

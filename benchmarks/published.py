@@ -29,10 +29,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc.audit import checkout, published
-from posenc.bench import build, ensemble, parts, records, settings, train
-from posenc.bench.settings import Settings
-from posenc.bench.store import Store
+from posenc_book.audit import checkout, published
+from posenc_book.bench import build, ensemble, parts, records, settings, train
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.store import Store
 
 CPU = torch.device("cpu")
 N_ORDERS = 20

@@ -17,12 +17,12 @@ from functools import cache
 
 import torch
 
-from posenc import data
-from posenc.bench import build, records, train
-from posenc.bench.settings import Settings
-from posenc.bench.store import Store
-from posenc.data import measure
-from posenc.data.synthetic import FAMILIES
+from posenc_book import data
+from posenc_book.bench import build, records, train
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.store import Store
+from posenc_book.data import measure
+from posenc_book.data.synthetic import FAMILIES
 
 SETS = ("MSL", "SMD")
 ENCODINGS = ("none", "sinusoidal", "dft")

@@ -29,9 +29,9 @@ from timing import busy, markdown
 from torch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from posenc.bench import build, ensemble, parts
-from posenc.bench.settings import Settings
-from posenc.bench.train import Training
+from posenc_book.bench import build, ensemble, parts
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.train import Training
 
 LENGTHS = (8, 30, 100, 300)
 Product = tuple[int, int, int]  # (m, k) times (k, n)

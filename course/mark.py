@@ -45,7 +45,7 @@ SOME_REFUSED = 3  # exit status
 SKIPPED = {"check", "show"}
 BEFORE = "The points by hand were given before this was marked again."
 OTHER = "This is another assignment than that of most here."
-POSENC = HERE.parent / "src" / "posenc"
+HOUSES = {f"/code/{name}": str(HERE.parent / "src" / name) for name in ("posenc", "posenc_book")}
 
 
 class Refused(ValueError):
@@ -160,7 +160,7 @@ def limits(source: build.Source) -> sandbox.Limits:
 
 def shown(source: build.Source) -> dict[str, str]:
     """Return what a submission may read: Python, and the package where the assignment uses it."""
-    return sandbox.visible({"/code/posenc": str(POSENC)} if "posenc" in source.needs else {})
+    return sandbox.visible(HOUSES if "posenc" in source.needs else {})
 
 
 @dataclass
@@ -610,7 +610,7 @@ def mark_all(
         Where the system does not run a submission. What was marked before is kept.
     """
     secret = [HERE, folder, out, *([seed_file] if seed_file else [])]
-    sandbox.must_stay_hidden(secret, sandbox.visible({"/code/posenc": str(POSENC)}))
+    sandbox.must_stay_hidden(secret, sandbox.visible(HOUSES))
     self_test()
     kept, prepared = journal.Journal(out, folder), Prepared()
     things = [_Thing.of(*pair, folder, seed) for pair in journal.found(folder, out.resolve())]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from posenc.experiments import peers
+from posenc_book.read import peers
 
 DTYPES = (torch.float64, torch.float32)
 
@@ -43,7 +43,7 @@ class Case:
     Attributes
     ----------
     encoding : str
-        A registered name, or "published.NAME" for a re-enactment of `posenc.audit.published`.
+        A registered name, or "published.NAME" for a re-enactment of `posenc_book.audit.published`.
     reference : str
         A name of `references.REFERENCES`.
     part : str
@@ -57,7 +57,7 @@ class Case:
     explanation : str
         Why the two differ by more than rounding, where that is known and meant.
     unit : str
-        A key of `posenc.experiments.peers.UNITS`.
+        A key of `posenc_book.read.peers.UNITS`.
     """
 
     encoding: str

@@ -9,7 +9,7 @@ from peers.modules import D_HEAD, D_MODEL, LENGTH, N_HEADS, Maps, attended, call
 from peers.modules import tokens as random_tokens
 from peers.references import code
 from peers.relative import CONVTRAN, convtran_maps
-from posenc.audit import published
+from posenc_book.audit import published
 
 SIZES = D_MODEL, N_HEADS, LENGTH
 FLOAT32_ANGLES = "The reference computes angles in float32."

@@ -5,7 +5,7 @@
 
 The index leads to a page for each family, and to one on which all encodings stand side by side.
 
-The words come from `posenc.teaching.atlas.cards`, the answers about doors, parameters, lengths and
+The words come from `posenc_book.atlas.cards`, the answers about doors, parameters, lengths and
 times from the library, who uses an encoding from the register of released models, costs and
 accuracies from the stored results (the probe's, and the lab's), the marks from the ledger.
 """
@@ -23,16 +23,16 @@ import ledger
 import marks
 import notebooks
 from posenc import encodings
-from posenc.experiments.classification import edition, second
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.lengths import read as lab
-from posenc.experiments.lengths.train import FIRST, MORE, PROTOCOL
-from posenc.guide.measured import Measured, measured, number
-from posenc.teaching.atlas import Card, cards
-from posenc.teaching.atlas.card import FAMILIES, SETTING
-from posenc.teaching.atlas.elsewhere import ELSEWHERE
-from posenc.teaching.atlas.facts import SIZE, Facts, facts
-from posenc.teaching.atlas.used import line as used_by
+from posenc_book.atlas import Card, cards
+from posenc_book.atlas.card import FAMILIES, SETTING
+from posenc_book.atlas.elsewhere import ELSEWHERE
+from posenc_book.atlas.facts import SIZE, Facts, facts
+from posenc_book.atlas.used import line as used_by
+from posenc_book.guide.measured import Measured, measured, number
+from posenc_book.read.classification import edition, second
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.lengths import read as lab
+from posenc_book.read.lengths.train import FIRST, MORE, PROTOCOL
 from repository import ROOT
 
 BOOK = ROOT / "book"
@@ -236,7 +236,7 @@ JOIN = """\
 An encoding joins the library as a class. [The four doors](four-doors) shows how to write one, and
 [Distance instead of place](relative-and-hybrid) looks at eight that the library has.
 
-It joins the atlas as one file in `posenc/teaching/atlas/cards`, and `python tools/atlas.py` makes
+It joins the atlas as one file in `posenc_book/atlas/cards`, and `python tools/atlas.py` makes
 these pages anew. A test runs the lines of code on the card. It also asks the library for doors,
 parameters, longer inputs, real times and caches, and fails where the card says otherwise.
 """
@@ -284,7 +284,7 @@ def family_page(family: str) -> list:
         "",
         "from posenc import encodings",
         *["from posenc.attention import Places"] * ("Places" in code),
-        "from posenc.teaching.figures import atlas",
+        "from posenc_book.figures import atlas",
     ]
     found = [new_markdown_cell(words), *map(new_code_cell, ("\n".join(imports), SETTING))]
     return found + [cell for card in kin(family) for cell in on_page(card)]
@@ -295,10 +295,10 @@ def compared_page() -> list:
     return [
         new_markdown_cell(COMPARED),
         new_code_cell(
-            "from posenc import encodings\nfrom posenc.guide import measured\n"
-            "from posenc.teaching import scorecard, scorecard_torch\n"
-            "from posenc.teaching.atlas import additions\n"
-            "from posenc.teaching.figures import atlas"
+            "from posenc import encodings\nfrom posenc_book.guide import measured\n"
+            "from posenc_book.teaching import scorecard, scorecard_torch\n"
+            "from posenc_book.atlas import additions\n"
+            "from posenc_book.figures import atlas"
         ),
         new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
         new_code_cell("measured.measured_table()"),

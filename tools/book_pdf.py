@@ -24,7 +24,7 @@ import repository
 import vendored
 from alone import alone
 from chromium import FLAGS, chromium
-from posenc._extras import wanted
+from posenc_book._extras import wanted
 
 try:
     import pikepdf

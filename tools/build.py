@@ -32,7 +32,7 @@ FOUNDATION = (
     "course/*.py",
     "course/capstone.yml",
     "src/posenc/*.py",
-    "src/posenc/audit/*.py",
+    "src/posenc_book/audit/*.py",
     "tools/*.py",
     "tools/notebook_edition/*.py",
     "tools/templates/*",
@@ -42,7 +42,7 @@ NAMES_ONLY = (
     "book/_assets/**/*",
     "course/quizzes/*.yml",
     "course/source/*.py",
-    "src/posenc/teaching/explorables/scripts/*",
+    "src/posenc_book/explorables/scripts/*",
 )
 JUPYTER_BOOK = "tools/quick.py"
 MADE = ("html", ".doctrees", "jupyter_execute")  # other targets keep theirs beside

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from posenc._extras import wanted
+from posenc_book._extras import wanted
 from repository import ROOT
 
 try:

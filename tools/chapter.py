@@ -35,7 +35,7 @@ IMPORTS = """\
 import numpy as np
 
 from posenc import frequencies, tables
-from posenc.teaching import plots"""
+from posenc_book.teaching import plots"""
 
 FIGURE = """\
 table = tables.sinusoidal(32, 16)

@@ -93,7 +93,7 @@ def run_set_up(source: str) -> tuple[str, str]:
     from nbclient.exceptions import CellExecutionError
 
     code = nbformat.v4.new_code_cell
-    notebook = nbformat.v4.new_notebook(cells=[code(source), code("import posenc")])
+    notebook = nbformat.v4.new_notebook(cells=[code(source), code("import posenc_book")])
     failed = ""
     try:
         NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
@@ -108,7 +108,7 @@ def set_up(branch: Path = BRANCH) -> None:
     """Try the set-up cell without a network, with its wheel, with a lost one, and once more."""
     kept = branch / wheels.FOLDER
     wheel = (kept / wheels.NEWEST).read_text(encoding="utf-8").strip()
-    remove = [sys.executable, "-m", "pip", "uninstall", "--quiet", "--yes", "posenc"]
+    remove = [sys.executable, "-m", "pip", "uninstall", "--quiet", "--yes", "posenc-book"]
     _, failed = run_set_up(wheels.set_up(wheel, "http://127.0.0.1:9"))
     if "then run this cell again" not in failed:
         sys.exit(

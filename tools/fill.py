@@ -9,11 +9,11 @@ A number in prose wears the name of what it is, and reads well wherever a notebo
     It gains <data value="benchmark.more_with_steps">7.1</data> points more with steps.
 
 `benchmark.more_with_steps` is the text that the function `more_with_steps` of
-`tools/quantities/benchmark.py` returns, and `costs.times.rotary` one of several that `times` does.
-Whoever writes one leaves the middle empty. Words that data may prove wrong wear a condition,
-`<data value="if:benchmark.dft_is_behind">...</data>`: its function says whether they still hold.
-Nothing rewrites these words; where they hold no longer, they are named. A whole table stands
-between the lines `<!-- data speed.one_token -->` and `<!-- /data -->`.
+`src/posenc_book/quantities/benchmark.py` returns, and `costs.times.rotary` one of several that
+`times` does. Whoever writes one leaves the middle empty. Words that data may prove wrong wear a
+condition, `<data value="if:benchmark.dft_is_behind">...</data>`: its function says whether they
+still hold. Nothing rewrites these words; where they hold no longer, they are named. A whole table
+stands between the lines `<!-- data speed.one_token -->` and `<!-- /data -->`.
 """
 
 import argparse
@@ -25,7 +25,11 @@ from functools import cache
 from importlib import import_module
 from inspect import getmembers, isroutine
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 
+import posenc_book.quantities
+import quantities
 from repository import ROOT, notebooks, texts
 
 NAMED = re.compile(
@@ -33,7 +37,8 @@ NAMED = re.compile(
     r"(?P<said>.*?)(?P<close></data>|<!-- /data -->)",
     re.DOTALL,
 )
-QUANTITIES = Path(__file__).parent / "quantities"
+# of data and results, and of the repository itself
+QUANTITIES = (posenc_book.quantities, quantities)
 
 
 class FillError(ValueError):
@@ -46,16 +51,21 @@ class UnsaidError(ValueError):
 
 def modules() -> list[str]:
     """Return the modules that compute quantities."""
-    return sorted(path.stem for path in QUANTITIES.glob("[a-z]*.py"))
+    return sorted(name for package in QUANTITIES for name in _modules(package))
+
+
+def _modules(package: ModuleType) -> list[str]:
+    return [found.name for found in iter_modules(package.__path__) if found.name[0] != "_"]
 
 
 @cache
 def functions(module: str) -> dict[str, object]:
     """Return the functions of a module that compute what prose names, by their names."""
-    if module not in modules():
+    package = next((package for package in QUANTITIES if module in _modules(package)), None)
+    if package is None:
         return {}
-    members = getmembers(import_module(f"quantities.{module}"), isroutine)
-    own = f"quantities.{module}"
+    own = f"{package.__name__}.{module}"
+    members = getmembers(import_module(own), isroutine)
     return {n: f for n, f in members if not n.startswith("_") and f.__module__ == own}
 
 
@@ -72,7 +82,7 @@ def value(name: str, *, condition: bool = False) -> str | bool:
     """Return the text that stands under a name, or whether a condition holds."""
     module, function, *key = [*name.split(".", 2), ""][:3]
     if function not in functions(module):
-        raise FillError(f"{name}: tools/quantities/{module}.py has no function {function!r}")
+        raise FillError(f"{name}: quantities/{module}.py has no function {function!r}")
     found = computed(module, function)
     if isinstance(found, dict):
         if key[0] not in found:

@@ -11,7 +11,7 @@ where the statement is not the source's but ours. A row of "N", which are many p
 to search for. The other four fields are copied from the output
 of the one cell that ends with `claim(...)` or `untestable(...)` for this id. From the ledger are
 made the copy that travels with the package, the marks in prose, and the outputs of
-`posenc.audit.claims.show`.
+`posenc_book.audit.claims.show`.
 """
 
 import argparse
@@ -27,8 +27,8 @@ import yaml
 
 import marks
 import sources
-from posenc.audit.claims import MIME
-from posenc.audit.ledger import SOURCES
+from posenc_book.audit.claims import MIME
+from posenc_book.audit.ledger import SOURCES
 from repository import ROOT, address, notebooks, pages
 
 BOOK = ROOT / "book"

@@ -7,10 +7,10 @@ from functools import cache
 from html import escape
 
 import ledger
-from posenc.audit.claims import LOOK
-from posenc.audit.claims import words as claim_words
-from posenc.audit.ledger import FOUR, place
-from posenc.audit.outcomes import DEFINITIONS
+from posenc_book.audit.claims import LOOK
+from posenc_book.audit.claims import words as claim_words
+from posenc_book.audit.ledger import FOUR, place
+from posenc_book.audit.outcomes import DEFINITIONS
 
 BAR, GAP, LEFT, FULL = 13, 3, 34, 300  # bar height, gap, start of the bars, longest bar
 OURS = "ours"

@@ -28,7 +28,7 @@ import ledger_html
 import marks
 import source_html
 import source_rows
-from posenc.audit.claims import LOOK, Shown
+from posenc_book.audit.claims import LOOK, Shown
 
 logger = logging.getLogger(__name__)
 

@@ -5,11 +5,11 @@ A mark is plain Markdown, so it reads well wherever a notebook is opened:
     <sup>[✓ B12](audit/first-principles.ipynb#claim-B12 "confirmed: ...")</sup>
 
 Who writes one needs the id only, `<sup>[B12]()</sup>`; `make ledger` fills in symbol, address and
-title, and keeps them true. The same run renews the outputs of `posenc.audit.claims.show`.
+title, and keeps them true. The same run renews the outputs of `posenc_book.audit.claims.show`.
 
 While it teaches, a chapter keeps its marks out of the way: where its end says how many statements
-were checked, with a number that `tools/quantities/checked.py` fills in, the site shows marks only
-to readers who ask for them.
+were checked, with a number that `tools/quantities/checked.py` fills in, the site shows
+marks only to readers who ask for them.
 """
 
 import json
@@ -17,8 +17,8 @@ import posixpath
 import re
 from pathlib import Path
 
-from posenc.audit.claims import LOOK, SHOWN_MIME, Shown
-from posenc.audit.ledger import place
+from posenc_book.audit.claims import LOOK, SHOWN_MIME, Shown
+from posenc_book.audit.ledger import place
 from repository import notebooks, texts
 
 MARK = re.compile(

@@ -165,7 +165,7 @@ MISTAKES = [
     ),
     Mistake(
         "a GPT that writes moves the clocks of one layer",
-        "src/posenc/teaching/program.py",
+        "src/posenc_book/teaching/program.py",
         "in (self, *(layer.attention for layer in self.layers)):",
         "in (self,):",
         "tests/teaching/test_program.py::"
@@ -217,7 +217,7 @@ MISTAKES = [
     # data
     Mistake(
         "a resample puts one series into both parts",
-        "src/posenc/data/resamples.py",
+        "src/posenc_book/data/resamples.py",
         "same = identities((both,))[0]",
         "same = np.arange(len(both))",
         "tests/data/test_data_resamples.py::"
@@ -225,14 +225,14 @@ MISTAKES = [
     ),
     Mistake(
         "the fourth series of a .ts file gets the label of the first",
-        "src/posenc/data/formats/ts.py",
+        "src/posenc_book/data/formats/ts.py",
         "labels.append(index[label.strip()])",
         "labels.append(labels[0] if len(labels) == 3 else index[label.strip()])",
         "tests/data/test_data_formats.py::test_each_of_many_series_keeps_its_own_label",
     ),
     Mistake(
         "the test part decides how series are scaled",
-        "src/posenc/bench/parts.py",
+        "src/posenc_book/bench/parts.py",
         "data.channel_statistics(parts[0])",
         "data.channel_statistics(parts[-1])",
         "tests/bench/test_bench_train.py::"
@@ -240,7 +240,7 @@ MISTAKES = [
     ),
     Mistake(
         "validation and test part are exchanged",
-        "src/posenc/bench/parts.py",
+        "src/posenc_book/bench/parts.py",
         "for part in (train, held_out, test)]",
         "for part in (train, test, held_out)]",
         "tests/bench/test_bench_train.py::test_the_test_part_decides_nothing "
@@ -250,28 +250,28 @@ MISTAKES = [
     # training and results
     Mistake(
         "the learning rate rises one step late",
-        "src/posenc/bench/course.py",
+        "src/posenc_book/bench/course.py",
         "settings.learning_rate * (step + 1) / rise",
         "settings.learning_rate * step / rise",
         "tests/bench/test_bench_train.py::test_learning_rate_rises_then_falls_to_zero",
     ),
     Mistake(
         "the last check is scored in place of the best",
-        "src/posenc/bench/train.py",
+        "src/posenc_book/bench/train.py",
         "tensor.copy_(self.kept[name])",
         "pass",
         "tests/bench/test_bench_train.py::test_the_best_validation_epoch_is_what_is_scored",
     ),
     Mistake(
         "trials are chosen by the test part",
-        "src/posenc/bench/tuning.py",
+        "src/posenc_book/bench/tuning.py",
         'return metrics["validation_accuracy"], -math.inf',
         'return metrics.get("accuracy", metrics["validation_accuracy"]), -math.inf',
         "tests/bench/test_bench_tuning.py::test_the_test_part_chooses_nothing",
     ),
     Mistake(
         "the store forgets a newline",
-        "src/posenc/bench/store.py",
+        "src/posenc_book/bench/store.py",
         "_write_whole(descriptor, line.encode())",
         "_write_whole(descriptor, line.strip().encode())",
         "tests/bench/test_bench_store.py::test_a_line_has_exactly_the_promised_fields "
@@ -279,14 +279,14 @@ MISTAKES = [
     ),
     Mistake(
         "of several records of one cell a failed one counts",
-        "src/posenc/bench/store.py",
+        "src/posenc_book/bench/store.py",
         'if old is None or "error" in old:',
         'if old is None or "error" in record:',
         "tests/bench/test_bench_store.py::test_unique_prefers_the_first_that_finished",
     ),
     Mistake(
         "failed trainings of what might have been chosen are not counted",
-        "src/posenc/experiments/edition3/reading.py",
+        "src/posenc_book/read/edition3/reading.py",
         "[TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]",
         "[pair[:2] for pair in one.pairs]",
         "tests/experiments/edition3/test_edition3_reading.py::"
@@ -295,28 +295,28 @@ MISTAKES = [
     # statistics
     Mistake(
         "accuracies are compared as floats, so that rounding breaks ties",
-        "src/posenc/statistics/friedman.py",
+        "src/posenc_book/statistics/friedman.py",
         "means = set_means(differences).round(DECIMALS)",
         "means = set_means(differences)",
         "tests/statistics/test_friedman.py::test_rounding_noise_makes_no_rank",
     ),
     Mistake(
         "Holm's factor is one too large",
-        "src/posenc/statistics/friedman.py",
+        "src/posenc_book/statistics/friedman.py",
         "np.arange(p_values.size, 0, -1)",
         "np.arange(p_values.size + 1, 1, -1)",
         "tests/statistics/test_friedman.py::test_holm_of_a_worked_example",
     ),
     Mistake(
         "Wilcoxon's test drops differences of 0 unasked",
-        "src/posenc/statistics/friedman.py",
+        "src/posenc_book/statistics/friedman.py",
         'if zeros == "wilcox":',
         "if zeros:",
         "tests/statistics/test_friedman.py::test_wilcoxon_equals_all_patterns_of_signs",
     ),
     Mistake(
         "the worst method has rank 1",
-        "src/posenc/statistics/summary.py",
+        "src/posenc_book/statistics/summary.py",
         "stats.rankdata(-_table(scores), axis=1)",
         "stats.rankdata(_table(scores), axis=1)",
         "tests/statistics/test_summary.py::test_ranks_share_ties_and_sum_up",
@@ -324,14 +324,14 @@ MISTAKES = [
     # verdicts
     Mistake(
         "a claim that fails is confirmed",
-        "src/posenc/audit/claims.py",
+        "src/posenc_book/audit/claims.py",
         "\n    if not holds:",
         "\n    if holds:",
         "tests/audit/test_audit_claims.py::test_a_claim_that_holds_is_confirmed",
     ),
     Mistake(
         "power for too large a difference counts",
-        "src/posenc/audit/rules.py",
+        "src/posenc_book/audit/rules.py",
         "evidence.power_for <= target",
         "evidence.power_for >= target",
         "tests/audit/test_audit_rules.py::"
@@ -339,7 +339,7 @@ MISTAKES = [
     ),
     Mistake(
         "a difference is shown above the level of the test",
-        "src/posenc/audit/evidence.py",
+        "src/posenc_book/audit/evidence.py",
         "apart = evidence.difference.value <= alpha",
         "apart = evidence.difference.value <= 2 * alpha",
         "tests/audit/test_audit_rules.py::"
@@ -347,7 +347,7 @@ MISTAKES = [
     ),
     Mistake(
         "rounded figures that only touch are out of order",
-        "src/posenc/audit/rounding.py",
+        "src/posenc_book/audit/rounding.py",
         "(wide and left.low == right.high)",
         "(wide and left.low > right.high)",
         "tests/audit/test_audit_rounding.py::test_neighbouring_printed_figures_are_in_order",
@@ -378,7 +378,7 @@ MISTAKES = [
     # forecasting
     Mistake(
         "series with many windows count more",
-        "src/posenc/experiments/forecasting/train.py",
+        "src/posenc_book/read/forecasting/train.py",
         "float((sums[there] / counts[there]).mean())",
         "float(sums.sum() / counts.sum())",
         "tests/experiments/forecasting/test_forecasting_training.py::"
@@ -386,7 +386,7 @@ MISTAKES = [
     ),
     Mistake(
         "a family is judged on the units that happen to be there",
-        "src/posenc/experiments/forecasting/reading/answers.py",
+        "src/posenc_book/read/forecasting/reading/answers.py",
         "    if len(whole) < len(family.units):\n        return Answered(family, whole)",
         "    family = replace(family, units=whole)\n    if len(whole) < 2:\n"
         "        return Answered(family, whole)",

@@ -22,7 +22,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from posenc.audit.claims import MIME, SHOWN_MIME
+from posenc_book.audit.claims import MIME, SHOWN_MIME
 from repository import ROOT, address, branch
 from repository import notebooks as all_notebooks
 
@@ -34,16 +34,16 @@ import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
 
-if find_spec("posenc") is None and sys.platform != "emscripten":  # on Colab: add the package only
-    %pip install --quiet --no-deps "posenc @ git+{address}@{branch}"
+SOURCE = "git+{address}@{branch}"
+if find_spec("posenc_book") is None and sys.platform != "emscripten":  # on Colab: only these two
+    %pip install -q --no-deps "posenc @ {{SOURCE}}#subdirectory=src" "posenc-book @ {{SOURCE}}"
     invalidate_caches()
-if find_spec("posenc") is None:
+if find_spec("posenc_book") is None:
     raise ModuleNotFoundError(
-        "This notebook needs the package posenc, which is not here and could not be fetched. "
-        "Copy the folder src/posenc of "
-        "{address} "
-        "next to this notebook, or run 'pip install .' in a copy of that repository. "
-        "Then run this cell again."
+        "This notebook needs posenc and posenc_book, which are not here and could not be fetched. "
+        "Run 'pip install ./src .' in a copy of "
+        "{address}, "
+        "then run this cell again."
     )
 """
 METADATA = {

@@ -35,7 +35,7 @@ HOLDERS = (
     "book/audit/*.md",
     "book/audit/*.ipynb",
     "book/atlas/*.ipynb",
-    "src/posenc/audit/ledger.json",
+    "src/posenc_book/audit/ledger.json",
     "_config.yml",
 )
 

@@ -4,7 +4,7 @@
 the folder that Python comes from: an address, or a folder of the site such as `_static/pyodide`,
 which `tools/pyodide_folder.py` makes. Before the click a page has the button, a style sheet and one
 short script. Behind the click lie, in `_static/run`, the cells of the page, a wheel of our package
-made from `src/posenc`, and the scripts that start Python in a worker; the worker holds every file
+made from `src`, and the scripts that start Python in a worker; the worker holds every file
 of the runtime and every package against the checksums in `tools/pyodide.json`.
 
 The worker answers to no policy of the page, as it is a file of its own, so a page with the button
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "book" / "_assets" / "run"
-PACKAGE = ROOT / "src" / "posenc"
+PACKAGES = [ROOT / "src" / name for name in ("posenc", "posenc_book")]
 WHEEL = f"posenc-{__version__}-py3-none-any.whl"
 METADATA = f"Metadata-Version: 2.1\nName: posenc\nVersion: {__version__}\nLicense: MIT\n"
 TAGS = "Wheel-Version: 1.0\nGenerator: posenc\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -66,10 +66,11 @@ def notebook_module():
 
 
 def package() -> dict[str, bytes]:
-    """Return the files of our package, by their place in a wheel."""
+    """Return the files of our packages, by their place in a wheel."""
     return {
-        path.relative_to(PACKAGE.parent).as_posix(): _content(path)
-        for path in sorted(PACKAGE.rglob("*"))
+        path.relative_to(folder.parent).as_posix(): _content(path)
+        for folder in PACKAGES
+        for path in sorted(folder.rglob("*"))
         if path.suffix in DATA
         and "__pycache__" not in path.parts
         and not any(path.match(pattern) for pattern in LEFT_OUT)
@@ -85,7 +86,7 @@ def _content(path: Path) -> bytes:
 
 
 def wheel() -> bytes:
-    """Return a wheel of our package: its modules and small data, without measured results.
+    """Return a wheel of our packages: their modules and small data, without measured results.
 
     The same files give the same bytes.
     """

@@ -6,7 +6,7 @@ from html import escape
 
 import source_rows
 import source_text
-from posenc.audit.ledger import SOURCES
+from posenc_book.audit.ledger import SOURCES
 
 Link = Callable[[str], str]  # from the id of a row to a link with its verdict's mark
 

@@ -21,7 +21,7 @@ import yaml
 import ledger
 import source_text
 import sources
-from posenc.audit.ledger import FOUR
+from posenc_book.audit.ledger import FOUR
 
 FILE = ledger.BOOK / "sentences.yml"
 KINDS = {

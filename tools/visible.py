@@ -26,7 +26,7 @@ import pandas as pd
 import yaml
 
 import posenc
-from posenc.bench import build
+from posenc_book.bench import build
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("audit", "guide", "experiments")  # those that read records

@@ -1,4 +1,4 @@
-"""The package as a wheel, and the set-up cell that fetches it: what a notebook was made from.
+"""Both packages as one wheel, and the set-up cell that fetches it: what a notebook was made from.
 
     python tools/wheels.py _build/wheels    # make the wheel of this commit, print where it lies
 
@@ -28,20 +28,20 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 WHEELS, WHEEL = "{wheels}", "{wheel}"
-if find_spec("posenc") is None and sys.platform != "emscripten":  # on Colab: add the package only
+if find_spec("posenc_book") is None and sys.platform != "emscripten":  # on Colab: add only these
     try:
         urlopen(Request(f"{{WHEELS}}/{{WHEEL}}", method="HEAD")).close()
     except HTTPError:
-        print("The package that this notebook was made with is gone. This is the newest one.")
+        print("The wheel that this notebook was made with is gone. This is the newest one.")
         WHEEL = urlopen(f"{{WHEELS}}/{newest}").read().decode().strip()
     except URLError:
         pass  # no network: the next lines say what to do
     %pip install --quiet --no-deps {{WHEELS}}/{{WHEEL}}
     invalidate_caches()
-if find_spec("posenc") is None:
+if find_spec("posenc_book") is None:
     raise ModuleNotFoundError(
-        "This notebook needs the package posenc, which is not here and could not be fetched. "
-        "Run 'pip install .' in a copy of {address}, "
+        "This notebook needs posenc and posenc_book, which are not here and could not be fetched. "
+        "Run 'pip install ./src .' in a copy of {address}, "
         "then run this cell again."
     )"""
 
@@ -75,7 +75,12 @@ def make(commit: str, folder: Path, root: Path = ROOT) -> str:
         subprocess.run(["tar", "-x", "-C", place], input=archive, check=True)
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
         pip += ["--no-deps", "--no-build-isolation", "--wheel-dir", f"{place}/made", PACKAGE]
-        subprocess.run(pip, cwd=place, check=True, env=os.environ | {"SOURCE_DATE_EPOCH": when})
+        subprocess.run(
+            pip,
+            cwd=place,
+            check=True,
+            env=os.environ | {"SOURCE_DATE_EPOCH": when, "BOTH_HOUSES": "1"},
+        )
         (made,) = Path(place, "made").glob("*.whl")
         return store(made, folder)
 

@@ -5,9 +5,10 @@ position enters attention. The NumPy half (frequencies, tables, rotation, schedu
 faithfulness) needs numpy and scipy only; the torch half starts at `posenc.attention`.
 """
 
-from posenc import _extras, faithfulness, fourier, frequencies, rotation, schedules, tables
+from posenc import _extras, _moved, faithfulness, fourier, frequencies, rotation, schedules, tables
 
 __all__ = ["faithfulness", "fourier", "frequencies", "rotation", "schedules", "tables"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-_extras.install()
+_moved.install()
+_extras.install(_extras.LIBRARY)

@@ -3,17 +3,17 @@
 import importlib
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from posenc._wall import behind
 
 COMMANDS = {
     "explain": ("posenc.register.command_line", "what a released model does with positions"),
     "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
-    "bench": (
-        "posenc.experiments.command_line",
-        "what an encoding is worth, on your own data, too",
-    ),
+    "bench": ("posenc_book.read.command_line", "what an encoding is worth, on your own data, too"),
+    "data": ("posenc_book.data.__main__", "the data sets of the benchmark, and how to get them"),
 }
+BOOK = "posenc_book"
 
 
 def main() -> int:
@@ -23,6 +23,9 @@ def main() -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     name, *words = arguments or ["--help"]
+    if name in COMMANDS and COMMANDS[name][0].startswith(BOOK) and find_spec(BOOK) is None:
+        print(f"posenc {name} needs the book's code: pip install posenc-book", file=sys.stderr)
+        return 2
     if name in COMMANDS:
         return int(importlib.import_module(COMMANDS[name][0]).main(words))
     print(

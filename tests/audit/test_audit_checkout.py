@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc.audit import checkout, definitions
+from posenc_book.audit import checkout, definitions
 
 ROOT = Path(__file__).parents[2]
 

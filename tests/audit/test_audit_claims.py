@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from posenc.audit import ledger, rules
-from posenc.audit.claims import LOOK, MIME, SHOWN_MIME, claim, show, untestable
+from posenc_book.audit import ledger, rules
+from posenc_book.audit.claims import LOOK, MIME, SHOWN_MIME, claim, show, untestable
 
 
 class _Text(HTMLParser):
@@ -166,7 +166,7 @@ def test_what_the_ledger_does_not_hold_cannot_be_shown(id):
 
 
 def test_showing_needs_no_statistics_and_no_torch():
-    code = "import sys; from posenc.audit.claims import show; print(show('B15')); "
+    code = "import sys; from posenc_book.audit.claims import show; print(show('B15')); "
     code += "assert not {'torch', 'scipy.stats', 'yaml'} & sys.modules.keys()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "B15" in done.stdout

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.audit import printed
+from posenc_book.audit import printed
 
 # Sums in thousandths, added from the paper's text.
 ROW_SUMS = {

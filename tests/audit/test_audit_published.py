@@ -8,8 +8,8 @@ import torch
 
 from posenc import encodings, tables
 from posenc.attention import SelfAttention
-from posenc.audit import published
 from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc_book.audit import published
 
 SMALL = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24}
 ORDER = torch.tensor([2, 0, 3, 1])

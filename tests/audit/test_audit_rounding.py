@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from posenc.audit import rounding
-from posenc.audit.rounding import Bounds, Truth, compare, printed
+from posenc_book.audit import rounding
+from posenc_book.audit.rounding import Bounds, Truth, compare, printed
 
 properties = settings(deadline=None, max_examples=60, derandomize=True)
 decimals = st.decimals(-1000, 1000, allow_nan=False, places=6)

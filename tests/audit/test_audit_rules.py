@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from posenc.audit import rules
-from posenc.audit.evidence import (
+from posenc_book.audit import rules
+from posenc_book.audit.evidence import (
     Claim,
     Corrected,
     Direction,
@@ -19,8 +19,8 @@ from posenc.audit.evidence import (
     correct,
     shows,
 )
-from posenc.audit.rounding import Bounds, Truth, printed
-from posenc.audit.rules import Outcome, Slip, SlipKind, decide
+from posenc_book.audit.rounding import Bounds, Truth, printed
+from posenc_book.audit.rules import Outcome, Slip, SlipKind, decide
 
 properties = settings(deadline=None, max_examples=100, derandomize=True)
 SETS = Units("data sets", 20, independent=True)

@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from posenc.audit import habits, modules
-from posenc.experiments import results
-from posenc.experiments.range_probe import longer as lengths
-from posenc.experiments.range_probe import protocol as probes
-from posenc.experiments.range_probe import read as probe
-from posenc.experiments.windows import read as windows
+from posenc_book.audit import habits, modules
+from posenc_book.read import results
+from posenc_book.read.range_probe import longer as lengths
+from posenc_book.read.range_probe import protocol as probes
+from posenc_book.read.range_probe import read as probe
+from posenc_book.read.windows import read as windows
 
 # --- trained at one length, tested at others
 

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from posenc.audit import printed
-from posenc.audit.survey import side_by_side, summaries
-from posenc.data.registry import ENTRIES
-from posenc.experiments.command_line import parser
+from posenc_book.audit import printed
+from posenc_book.audit.survey import side_by_side, summaries
+from posenc_book.data.registry import ENTRIES
+from posenc_book.read.command_line import parser
 
 both = pytest.mark.parametrize("model", printed.TABLES)
 BAR, CROSS = side_by_side.BAR, side_by_side.CROSS
@@ -41,9 +41,9 @@ def test_six_rows_are_measured_and_five_name_their_command(model):
     assert {line[-1] for line in named} == set(rows) - measured
     assert len(set(rows) - measured) == 5
     for *_, module, command, name in named[::2]:
-        assert (module, command, name in ENTRIES) == ("posenc.data", "fetch", True)
+        assert (module, command, name in ENTRIES) == ("posenc_book.data", "fetch", True)
     for line in named[1::2]:
-        assert line[:3] == ["python", "-m", "posenc.bench"]
+        assert line[:3] == ["python", "-m", "posenc_book.bench"]
         assert parser().parse_args(line[3:]).profile == "protocol"
 
 

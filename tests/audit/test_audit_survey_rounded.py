@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from posenc.audit import printed
-from posenc.audit.rounding import Bounds, Truth, every, how_many
-from posenc.audit.survey import rounded, summaries
+from posenc_book.audit import printed
+from posenc_book.audit.rounding import Bounds, Truth, every, how_many
+from posenc_book.audit.survey import rounded, summaries
 
 both = pytest.mark.parametrize("model", ["time_series", "patch"])
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posenc.audit import printed
-from posenc.audit.claims import claim
-from posenc.audit.outcomes import Outcome
-from posenc.audit.rules import Decision
-from posenc.audit.survey import trained
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification import second
-from posenc.experiments.classification.second import Accuracies
+from posenc_book.audit import printed
+from posenc_book.audit.claims import claim
+from posenc_book.audit.outcomes import Outcome
+from posenc_book.audit.rules import Decision
+from posenc_book.audit.survey import trained
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification import second
+from posenc_book.read.classification.second import Accuracies
 
 ENCODINGS = protocols.ENCODINGS
 SETS = protocols.UP_TO_100[:16]
@@ -164,7 +164,7 @@ def test_trends_that_are_not_there_are_not_confirmed():
 
 
 def test_a_trend_with_length_alone_is_not_all_three():
-    from posenc import data
+    from posenc_book import data
 
     lengths = [data.recorded_facts(name).length for name in SETS]
 

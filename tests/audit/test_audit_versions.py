@@ -4,8 +4,8 @@ import urllib.error
 
 import pytest
 
-from posenc.audit import versions
-from posenc.audit.versions import PAPERS, Text, judge
+from posenc_book.audit import versions
+from posenc_book.audit.versions import PAPERS, Text, judge
 
 OLD = """Waves are read slowly. In our experi-
 ments seven waves were drawn on paper by hand. Large tables are easy to carry while remaining

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from posenc.audit.outcomes import Outcome
-from posenc.audit.survey import again
-from posenc.experiments.edition3.claims import CLAIMS
-from posenc.experiments.edition3.reading import Answer, Family, said
+from posenc_book.audit.outcomes import Outcome
+from posenc_book.audit.survey import again
+from posenc_book.read.edition3.claims import CLAIMS
+from posenc_book.read.edition3.reading import Answer, Family, said
 
 
 def answer(outcome, estimate=0.0123, title="asked"):

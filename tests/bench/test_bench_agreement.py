@@ -11,13 +11,13 @@ import torch
 
 from posenc import encodings
 from posenc.attention import DOORS, Position
-from posenc.bench import agreement, dropout, ownfile, records
-from posenc.bench.agreement import Course
+from posenc_book.bench import agreement, dropout, ownfile, records
+from posenc_book.bench.agreement import Course
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     path = tmp_path_factory.mktemp("agreement") / "new" / "agreement.json"
     assert main(["agree", "--device", "cpu", "--out", str(path)]) == 0
@@ -26,7 +26,7 @@ def stored(tmp_path_factory):
 
 def test_the_processor_agrees_with_itself(stored):
     found = json.loads(stored.read_text())
-    assert found["made_by"] == "python -m posenc.bench agree"
+    assert found["made_by"] == "python -m posenc_book.bench agree"
     (device,) = found["devices"]
     one = found["devices"][device]
     assert device == "cpu"
@@ -117,7 +117,7 @@ def test_a_file_of_another_origin_is_left_alone(call, monkeypatch, tmp_path, tex
     (tmp_path / "a.json").write_text(text)
     code, _, err = call("agree", "--device", "cpu", "--out", tmp_path / "a.json")
     assert code == 2
-    assert "was not written by python -m posenc.bench agree: name another --out" in err
+    assert "was not written by python -m posenc_book.bench agree: name another --out" in err
     assert (tmp_path / "a.json").read_text() == text
     with pytest.raises(ValueError, match="left as it is"):
         ownfile.write_own(tmp_path / "a.json", agreement.MAKER, {})
@@ -182,7 +182,7 @@ def test_an_out_that_is_a_folder_is_named(call, tmp_path):
 
 
 def test_the_help_says_what_is_compared(capsys):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     with pytest.raises(SystemExit):
         main(["agree", "--help"])

@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from posenc.bench import changes, commands, tables, tuning
-from posenc.bench.changes import Change, Stored
-from posenc.bench.records import finished
-from posenc.bench.settings import Settings, profile
-from posenc.bench.store import Store
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification import report, tiers
+from posenc_book.bench import changes, commands, tables, tuning
+from posenc_book.bench.changes import Change, Stored
+from posenc_book.bench.records import finished
+from posenc_book.bench.settings import Settings, profile
+from posenc_book.bench.store import Store
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification import report, tiers
 
 OPTIONS = {"length": 12, "n": 48, "distance": 3}
 SET = "range_probe:length=12,n=48,distance=3"
@@ -91,9 +91,9 @@ def test_three_names_are_listed():
 def test_a_run_says_before_training_what_has_changed(call, monkeypatch, attribute, sentence, n):
     kind = attribute.split("_")[0]
     at = (
-        "posenc.data.fingerprint"
+        "posenc_book.data.fingerprint"
         if kind == "dataset"
-        else "posenc.bench.build.encoding_fingerprint"
+        else "posenc_book.bench.build.encoding_fingerprint"
     )
     monkeypatch.setattr(at, lambda *_, **__: "before")
     assert "anew" not in call(*RUN, "--seeds", n)[1]
@@ -137,7 +137,7 @@ def slice_of(call, tmp_path, monkeypatch, seconds):
     """Train a slice of a protocol with one small block, none of whose trainings is real."""
     block = protocols.Block("patch", "PenDigits", ("none",))
     monkeypatch.setattr(protocols, "blocks", lambda *_: [block])
-    monkeypatch.setattr("posenc.data.load", lambda *_: None)
+    monkeypatch.setattr("posenc_book.data.load", lambda *_: None)
     monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
     monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
     monkeypatch.setattr(tiers, "deadline", lambda _: time.monotonic() + seconds)
@@ -162,7 +162,7 @@ def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("command", ["protocol", "lab", "text", "probes", "gaps"])
 def test_the_help_says_that_a_slice_may_overrun(command, capsys):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     with pytest.raises(SystemExit):
         main([command, "--help"])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.bench import build, records, tables
-from posenc.bench.__main__ import main
-from posenc.bench.settings import Settings, profile
-from posenc.bench.store import Store
-from posenc.experiments.classification import report
+from posenc_book.bench import build, records, tables
+from posenc_book.bench.__main__ import main
+from posenc_book.bench.settings import Settings, profile
+from posenc_book.bench.store import Store
+from posenc_book.read.classification import report
 
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smoke"]
 
@@ -153,7 +153,7 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     code, text, _ = call("run", *arguments, "--engine", "serial", "--out", tmp_path / "r.jsonl")
     assert code == 1
     assert "1 cells trained, 1 of them failed" in text
-    assert f"why they failed: python -m posenc.bench status {tmp_path / 'r.jsonl'}" in text
+    assert f"why they failed: python -m posenc_book.bench status {tmp_path / 'r.jsonl'}" in text
     assert (
         "failed: bad:Bad patch range_probe seed 0: OSError: no"
         in call("status", tmp_path / "r.jsonl")[1]
@@ -179,7 +179,7 @@ def test_failures_of_code_that_was_mended_are_told_apart(call, tmp_path):
 def test_progress_names_running_failed_and_the_time_left():
     import io
 
-    from posenc.bench.progress import Progress
+    from posenc_book.bench.progress import Progress
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -199,7 +199,7 @@ def test_progress_names_running_failed_and_the_time_left():
 def test_progress_names_its_stage_and_what_was_done_before():
     import io
 
-    from posenc.bench.progress import Plan, Progress
+    from posenc_book.bench.progress import Plan, Progress
 
     stream = io.StringIO()
     with Progress(10, stream, done=4, stage="tuning, last trial") as progress:
@@ -339,7 +339,7 @@ def test_a_report_leaves_files_of_others_alone(results, tmp_path, call, name):
     (folder / "notes.md").write_text("notes")
     code, text, err = call("report", results, "--out", folder)
     assert (code, text) == (2, "")
-    assert f"{folder / name} was not written by python -m posenc.bench report" in err
+    assert f"{folder / name} was not written by python -m posenc_book.bench report" in err
     assert "name another --out; it was left as it is" in err
     assert {p.name: p.read_text() for p in folder.iterdir()} == {name: "mine", "notes.md": "notes"}
 
@@ -354,7 +354,7 @@ def test_a_report_goes_over_its_own_files_and_over_no_others(results, tmp_path, 
         file.write("a remark of a reader")
     code, _, err = call("report", results, "--out", folder)
     assert code == 2
-    assert "report.md was not written by python -m posenc.bench report, or was changed" in err
+    assert "report.md was not written by python -m posenc_book.bench report, or was changed" in err
     assert "a remark" in (folder / "report.md").read_text()
     assert (folder / "notes.md").read_text() == "notes"
 
@@ -377,9 +377,9 @@ def test_a_report_of_nothing_is_refused(tmp_path, call):
 
 def test_reading_results_needs_no_torch():
     code = (
-        "import sys; from posenc.bench import settings, store\n"
-        "from posenc.bench import tables\n"
-        "from posenc.statistics import summary\n"
+        "import sys; from posenc_book.bench import settings, store\n"
+        "from posenc_book.bench import tables\n"
+        "from posenc_book.statistics import summary\n"
         "print('torch' in sys.modules, 'matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -411,10 +411,10 @@ def test_a_refused_command_leaves_no_folder_behind(call, tmp_path):
 
 
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]], ids=["at the end", "at the first line"])
-@pytest.mark.parametrize("arguments", ["posenc.bench status", "posenc.data list"])
+@pytest.mark.parametrize("arguments", ["posenc_book.bench status", "posenc_book.data list"])
 def test_a_reader_that_leaves_ends_a_command_without_a_word(results, arguments, unbuffered):
     module, command = arguments.split()
-    file = [results] if module == "posenc.bench" else []
+    file = [results] if module == "posenc_book.bench" else []
     started = [sys.executable, "-W", "error", *unbuffered, "-m", module, command, *file]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(started, **pipes) as process:

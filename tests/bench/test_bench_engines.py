@@ -20,14 +20,14 @@ from pathlib import Path
 
 import pytest
 
-from posenc.bench import commands, records, tuning
-from posenc.bench import grid as grids
-from posenc.bench.cluster import DaskEngine
-from posenc.bench.driver import Driver
-from posenc.bench.jobs import Job, run
-from posenc.bench.local import LocalEngine, SerialEngine
-from posenc.bench.settings import Settings
-from posenc.bench.store import Store, StoreError
+from posenc_book.bench import commands, records, tuning
+from posenc_book.bench import grid as grids
+from posenc_book.bench.cluster import DaskEngine
+from posenc_book.bench.driver import Driver
+from posenc_book.bench.jobs import Job, run
+from posenc_book.bench.local import LocalEngine, SerialEngine
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.store import Store, StoreError
 
 ENCODINGS = """
 import os, signal, sys, time
@@ -183,7 +183,7 @@ class Watch:
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        monkeypatch.setattr("posenc.bench.driver.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("posenc_book.bench.driver.time.monotonic", lambda: self.now)
 
     def map(self, jobs):
         for job in jobs:
@@ -515,7 +515,7 @@ def cluster():
 
 @pytest.fixture
 def scheduler(cluster, monkeypatch):
-    monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 300)
+    monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 300)
     return cluster
 
 
@@ -577,7 +577,7 @@ def dask(tmp_path):
 def test_a_run_outlives_a_worker_and_the_next_one_a_scheduler(dask, drive, out, mine, monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 300)
+    monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 300)
     monkeypatch.setattr(sys, "path", sys.path[:])  # a worker in this process adds its folder
     address, source = f"tcp://127.0.0.1:{free_port()}", Path(mine.__file__)
     scheduler_of = ("scheduler", "--host", address)
@@ -615,7 +615,7 @@ def free_port():
 
 
 def test_an_absent_scheduler_is_named(call, out, monkeypatch):
-    monkeypatch.setattr("posenc.bench.cluster.TIMEOUT", 0.5)
+    monkeypatch.setattr("posenc_book.bench.cluster.TIMEOUT", 0.5)
     arguments = ["run", *TINY, "--encodings", "none", "--out", out]
     code, _, err = call(*arguments, "--engine", "tcp://127.0.0.1:9")
     assert code == 2

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from posenc import encodings
-from posenc.bench import build, fingerprints
+from posenc_book.bench import build, fingerprints
 
 SOURCE = '''
 from posenc.attention import Position

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from posenc.bench import metrics
+from posenc_book.bench import metrics
 
 
 def test_metrics_by_hand():

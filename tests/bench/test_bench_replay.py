@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from posenc.bench import replay
-from posenc.bench.replay import WARM_UP, Replayed
+from posenc_book.bench import replay
+from posenc_book.bench.replay import WARM_UP, Replayed
 
 
 class Graph:

@@ -4,15 +4,15 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from posenc.bench import build
-from posenc.bench.driver import deadline
-from posenc.bench.grid import make, parse
-from posenc.bench.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
 from posenc.encodings.window_statistics import STATISTICS
+from posenc_book.bench import build
+from posenc_book.bench.driver import deadline
+from posenc_book.bench.grid import make, parse
+from posenc_book.bench.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
 
 
 def test_key_is_the_same_on_every_machine_and_in_every_process():
-    code = "from posenc.bench.settings import *; print(Settings('none', 'patch', 'LSST').key)"
+    code = "from posenc_book.bench.settings import *; print(Settings('none', 'patch', 'LSST').key)"
     keys = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
         for _ in range(2)
@@ -248,7 +248,7 @@ def test_million_cells_are_planned_in_constant_memory(monkeypatch):
     import itertools
     import tracemalloc
 
-    monkeypatch.setattr("posenc.bench.grid.data.fingerprint", lambda name: name)
+    monkeypatch.setattr("posenc_book.bench.grid.data.fingerprint", lambda name: name)
     grid = make(["a", "b"], ["none"], ["patch", "time_series"], range(10))
     grid = replace(grid, datasets=[grid.datasets[0]] * 25_000)
     tracemalloc.start()

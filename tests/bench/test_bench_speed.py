@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from posenc.bench.local import SerialEngine
+from posenc_book.bench.local import SerialEngine
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 # Stands for a checkout of the survey's code: the same names, and one encoding that crashes.

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import data
-from posenc.bench import build, grid, parts
-from posenc.bench.__main__ import main
-from posenc.bench.settings import Settings, profile
-from posenc.bench.store import Store
-from posenc.bench.train import train
-from posenc.data.from_csv import convert
-from posenc.experiments.classification import paired
+from posenc_book import data
+from posenc_book.bench import build, grid, parts
+from posenc_book.bench.__main__ import main
+from posenc_book.bench.settings import Settings, profile
+from posenc_book.bench.store import Store
+from posenc_book.bench.train import train
+from posenc_book.data.from_csv import convert
+from posenc_book.read.classification import paired
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import data, encodings
-from posenc.bench import build, dropout, grid, memory, parts
-from posenc.bench.settings import Settings, profile
-from posenc.bench.train import TrainingError, learning_rate, train
+from posenc import encodings
+from posenc_book import data
+from posenc_book.bench import build, dropout, grid, memory, parts
+from posenc_book.bench.settings import Settings, profile
+from posenc_book.bench.train import TrainingError, learning_rate, train
 
 STOCHASTIC = {"sine_spe", "conv_spe"}
 STEADY = [name for name in encodings.names() if name not in STOCHASTIC]
@@ -32,8 +33,8 @@ def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypa
 def test_the_first_training_of_a_process_pays_no_start(tmp_path):
     script = tmp_path / "three.py"
     script.write_text(
-        "from posenc.bench.settings import Settings\n"
-        "from posenc.bench.train import train\n"
+        "from posenc_book.bench.settings import Settings\n"
+        "from posenc_book.bench.train import train\n"
         "options = dict(dataset_options={'n': 48, 'length': 12, 'distance': 3}, epochs=1)\n"
         "cells = [Settings('none', 'patch', 'range_probe', seed=s, **options) for s in range(2)]\n"
         "for _ in range(3):\n"
@@ -48,7 +49,7 @@ def test_the_first_training_of_a_process_pays_no_start(tmp_path):
 
 
 def test_a_warm_up_changes_no_number(cell):
-    train_module = sys.modules["posenc.bench.train"]
+    train_module = sys.modules["posenc_book.bench.train"]
     train_module._warm.clear()
     (cold,), (warm,) = train([cell("sine_spe")]), train([cell("sine_spe")])
     assert results(cold) == results(warm)
@@ -81,7 +82,7 @@ def float64(monkeypatch):
         three = {n: getattr(found, n) for n in ("train", "validation", "test")}
         return replace(found, **{n: replace(p, x=p.x.double()) for n, p in three.items()})
 
-    monkeypatch.setattr("posenc.bench.train.parts.load_parts", wide)
+    monkeypatch.setattr("posenc_book.bench.train.parts.load_parts", wide)
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
@@ -136,7 +137,7 @@ def test_the_test_part_decides_nothing(cell, monkeypatch):
         found = load(*arguments)
         return replace(found, test=replace(found.test, x=-found.test.x, y=1 - found.test.y))
 
-    monkeypatch.setattr("posenc.bench.train.parts.load_parts", shuffled)
+    monkeypatch.setattr("posenc_book.bench.train.parts.load_parts", shuffled)
     other = train([chosen])[0]
     for name in ("best_epoch", "validation_accuracy", "train_loss", "epochs"):
         assert other[name] == honest[name]
@@ -151,7 +152,7 @@ def test_the_best_validation_epoch_is_what_is_scored(cell, monkeypatch):
         found = load(*arguments)
         return replace(found, test=found.validation)
 
-    monkeypatch.setattr("posenc.bench.train.parts.load_parts", same)
+    monkeypatch.setattr("posenc_book.bench.train.parts.load_parts", same)
     for outcome in train([cell(seed=s, epochs=12, learning_rate=0.03) for s in range(4)]):
         assert outcome["accuracy"] == pytest.approx(outcome["validation_accuracy"])
 
@@ -195,7 +196,7 @@ def test_a_loss_that_is_not_finite_fails_its_own_seed_only(cell, monkeypatch):
                 model.head.weight.fill_(math.nan)
         return model
 
-    monkeypatch.setattr("posenc.bench.train.build.model", broken)
+    monkeypatch.setattr("posenc_book.bench.train.build.model", broken)
     good, bad, also_good = train([cell(seed=s) for s in range(3)])
     assert isinstance(bad, TrainingError)
     assert "loss became nan in epoch 1" in str(bad)
@@ -285,7 +286,7 @@ def shortened(monkeypatch):
         x = np.where(mask[:, :, None], found.x, 0).astype(np.float32)
         return replace(found, x=x, mask=mask)
 
-    monkeypatch.setattr("posenc.bench.parts.data.load", shorter)
+    monkeypatch.setattr("posenc_book.bench.parts.data.load", shorter)
     parts._load.cache_clear()
     yield
     parts._load.cache_clear()

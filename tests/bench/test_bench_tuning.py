@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from posenc import encodings
-from posenc.bench import commands, failures, records, stages, tuning
-from posenc.bench.driver import Driver, Summary
-from posenc.bench.local import SerialEngine
-from posenc.bench.settings import Settings
-from posenc.bench.store import Store
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification import report
+from posenc_book.bench import commands, failures, records, stages, tuning
+from posenc_book.bench.driver import Driver, Summary
+from posenc_book.bench.local import SerialEngine
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.store import Store
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification import report
 
 
 class Quiet:
@@ -206,7 +206,7 @@ def stand_in(monkeypatch):
         def train(cells, *_, **__):
             return [outcome(one) for one in cells]
 
-        monkeypatch.setattr("posenc.bench.train.train", train)
+        monkeypatch.setattr("posenc_book.bench.train.train", train)
 
     return put
 
@@ -240,8 +240,8 @@ def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
         "training: 5 trained (5 failed), 0 were there",
         "failed: none patch BasicMotions, 3 trials: MemoryError: no room",
         "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
-        "why they failed: python -m posenc.bench status mine/tuning-BasicMotions.jsonl",
-        "why they failed: python -m posenc.bench status mine/second-BasicMotions.jsonl",
+        "why they failed: python -m posenc_book.bench status mine/tuning-BasicMotions.jsonl",
+        "why they failed: python -m posenc_book.bench status mine/second-BasicMotions.jsonl",
         "to try them again: the same command with --retry-failed; mended code needs no option",
     ]
     code, again, _ = call(*PROTOCOL)
@@ -314,7 +314,7 @@ def test_a_protocols_bar_counts_all_its_cells(call, stand_in):
 
 @pytest.mark.parametrize("option", ["workers", "stack"])
 def test_a_wrong_option_of_a_protocol_is_named_before_anything_is_read(call, monkeypatch, option):
-    monkeypatch.setattr("posenc.data.load", lambda *_: pytest.fail("read"))
+    monkeypatch.setattr("posenc_book.data.load", lambda *_: pytest.fail("read"))
     code, text, err = call(*PROTOCOL, f"--{option}", 0)
     assert (code, text) == (2, "")
     assert f"{option} must be an integer of at least 1, got 0" in err

@@ -112,6 +112,6 @@ def test_every_package_is_installed_and_the_results_with_them(monkeypatch):
     source = ROOT / "src"
     folders = {path.parent for path in source.rglob("*.py")}
     found = {".".join(folder.relative_to(source).parts) for folder in folders}
-    assert sorted(given["packages"]) == sorted({*found, "posenc.results"})
+    assert sorted(given["packages"]) == sorted({*found, "posenc_book.results"})
     where = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert (ROOT / where["package-dir"]["posenc.results"]).is_dir()
+    assert (ROOT / where["package-dir"]["posenc_book.results"]).is_dir()

@@ -56,8 +56,8 @@ def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
     licences = {Path(name).name for name in wheel if ".dist-info/licenses/" in name}
     assert licences == {"LICENSE", "LICENSE-text"}
     for name in ("costs", "edition", "peers", "published-modules"):
-        assert f"posenc/results/{name}.json" in wheel
-    assert not [name for name in wheel if name.startswith("posenc/results/") and ".py" in name]
+        assert f"posenc_book/results/{name}.json" in wheel
+    assert not [name for name in wheel if name.startswith("posenc_book/results/") and ".py" in name]
     assert not [name for name in wheel if name.startswith(("tests/", "tools/"))]
 
 
@@ -248,8 +248,8 @@ def test_every_module_imports_or_names_the_extra_that_it_needs(bare):
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["posenc.data", "fetch", "Epilepsy"], "pip install 'posenc[data]'"),
-        (["posenc.bench", "run", "--datasets", "range_probe"], "pip install 'posenc[bench]'"),
+        (["posenc_book.data", "fetch", "Epilepsy"], "pip install 'posenc[data]'"),
+        (["posenc_book.bench", "run", "--datasets", "range_probe"], "pip install 'posenc[bench]'"),
     ],
 )
 def test_commands_say_what_to_install_in_one_line(bare, tmp_path, monkeypatch, arguments, wanted):
@@ -264,7 +264,7 @@ def test_commands_say_what_to_install_in_one_line(bare, tmp_path, monkeypatch, a
 
 def test_figures_say_what_shows_them(bare):
     """Without IPython a figure is made, and cannot be shown."""
-    code = "from posenc.teaching import explorables\nexplorables.show('clock-hands')"
+    code = "from posenc_book import explorables\nexplorables.show('clock-hands')"
     run = run_bare(bare, "-c", code)
     assert "needs IPython: pip install 'posenc[plots]'" in run.stderr
 

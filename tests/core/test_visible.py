@@ -23,5 +23,5 @@ def test_names_of_classes_outside_the_registry_do_not_count_and_scores_do():
         return {"encoding": f"{module}:LoudDFT", "settings": settings, "accuracy": accuracy}
 
     before = visible.digest(record("matched", 0.5, "a"))
-    assert visible.digest(record("posenc.audit.matched", 0.5, "b")) == before
+    assert visible.digest(record("posenc_book.audit.matched", 0.5, "b")) == before
     assert visible.digest(record("matched", 0.25, "a")) != before

@@ -11,7 +11,7 @@ from posenc._wall import FAULT, ISSUES, behind
 
 ROOT = Path(__file__).parents[2]
 # What other programs of ours start, and what answers them by its exit code alone.
-CHILDREN = {"src/posenc/audit/probes.py", "course/runner.py", "course/sandbox.py",
+CHILDREN = {"src/posenc_book/audit/probes.py", "course/runner.py", "course/sandbox.py",
             "course/reader.py"}  # fmt: skip
 
 
@@ -59,5 +59,5 @@ def test_every_module_that_is_a_command_stands_before_it():
         for path in (ROOT / folder).rglob("*.py")
         if re.search(r'^if __name__ == "__main__":\n(?!(.*\n)*.*behind\()', path.read_text(), re.M)
     }
-    main = {"src/posenc/__main__.py", "src/posenc/bench/__main__.py"}  # it stands within
+    main = {"src/posenc/__main__.py", "src/posenc_book/bench/__main__.py"}  # it stands within
     assert bare - main == CHILDREN

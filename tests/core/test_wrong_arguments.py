@@ -17,9 +17,9 @@ import api
 
 MODULES = (
     *(f"posenc.{name}" for name in (*api.ROOMS["mathematics"].modules, "schedules")),
-    "posenc.statistics.summary",
-    "posenc.statistics.friedman",
-    "posenc.statistics.equality",
+    "posenc_book.statistics.summary",
+    "posenc_book.statistics.friedman",
+    "posenc_book.statistics.equality",
 )
 RNG = np.random.default_rng(0)
 OMEGA = [1.0, 0.1, 0.01, 0.001]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from datafiles import TINY_TEST, TINY_TRAIN, Server, make_zip
 
-from posenc.data import download, registry
+from posenc_book.data import download, registry
 
 REAL = os.environ.get("POSENC_DATA")
 
@@ -121,8 +121,8 @@ def python(tmp_path):
 
     def start(url, code):
         program = (
-            "from posenc.data import download, load, registry\n"
-            "from posenc.data.download import Url\n"
+            "from posenc_book.data import download, load, registry\n"
+            "from posenc_book.data.download import Url\n"
             "download.RETRIES = 0\n"
             f"entry = registry.Entry('Tiny', 'archive', ((Url({url!r}),),))\n"
             "registry.ENTRIES['Tiny'] = entry\n" + code

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
-from posenc.audit import versions
-from posenc.bench.store import Store
-from posenc.data import archives, from_csv, packed
-from posenc.data.dataset import Dataset
-from posenc.data.errors import ArchiveError, FileFormatError
-from posenc.data.formats import arff, array, mat, table, ts
-from posenc.data.sets import archive, msl, room
-from posenc.experiments.classification import baselines
-from posenc.experiments.forecasting.own.grid import frequency, on_grid
-from posenc.experiments.forecasting.own.table import Form, read_tracks
+from posenc_book.audit import versions
+from posenc_book.bench.store import Store
+from posenc_book.data import archives, from_csv, packed
+from posenc_book.data.dataset import Dataset
+from posenc_book.data.errors import ArchiveError, FileFormatError
+from posenc_book.data.formats import arff, array, mat, table, ts
+from posenc_book.data.sets import archive, msl, room
+from posenc_book.read.classification import baselines
+from posenc_book.read.forecasting.own.grid import frequency, on_grid
+from posenc_book.read.forecasting.own.table import Form, read_tracks
 
 SECONDS = 5.0  # of the processor, for one file of a few kilobytes
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from readers import ODD, READERS
 
 from posenc._wall import FAULT, behind
-from posenc.bench import agreement
-from posenc.bench.driver import Driver, Summary
-from posenc.data import __main__ as data_command
-from posenc.data.from_csv import convert
-from posenc.experiments import command_line
-from posenc.experiments.classification import baselines
-from posenc.experiments.range_probe import extrapolation
 from posenc.register import command_line as explain
+from posenc_book.bench import agreement
+from posenc_book.bench.driver import Driver, Summary
+from posenc_book.data import __main__ as data_command
+from posenc_book.data.from_csv import convert
+from posenc_book.read import command_line
+from posenc_book.read.classification import baselines
+from posenc_book.read.range_probe import extrapolation
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "12"))
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)

@@ -12,13 +12,13 @@ import pytest
 from readers import ARFF, BASELINE, READERS, RECORD, judged, npy, outcome
 
 import posenc
-from posenc import _files
-from posenc.bench import ownfile
-from posenc.bench.store import Store, merge
-from posenc.data import checksums, measure
-from posenc.data.errors import FileFormatError
-from posenc.data.formats import mat, text, ts
-from posenc.experiments.classification import baselines
+from posenc_book import _files
+from posenc_book.bench import ownfile
+from posenc_book.bench.store import Store, merge
+from posenc_book.data import checksums, measure
+from posenc_book.data.errors import FileFormatError
+from posenc_book.data.formats import mat, text, ts
+from posenc_book.read.classification import baselines
 
 SOURCE = Path(posenc.__file__).parent
 HEAD = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"
@@ -85,7 +85,7 @@ def test_a_writer_takes_regular_files_only(kind, tmp_path):
     ids=" ".join,
 )
 def test_a_command_refuses_a_device_before_it_does_anything(arguments, tmp_path, capsys):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     source = tmp_path / "in.jsonl"
     source.write_text(RECORD)
@@ -200,7 +200,7 @@ def test_what_is_compressed_in_a_mat_file_or_in_arrays_is_counted(tmp_path, monk
     savemat(path, {"adl_data": np.zeros((100_000, 4))}, do_compression=True)
     with pytest.raises(FileFormatError, match=r"a\.mat.* bytes unpack to more than"):
         mat.read_mat(path, "adl_data", 4)
-    from posenc.data import carried
+    from posenc_book.data import carried
 
     path = tmp_path / "a.npz"
     np.savez_compressed(path, train_x=np.zeros((100_000, 4)))

@@ -5,9 +5,9 @@ import re
 import pytest
 from counted import COUNTS, REPEATS
 
-from posenc import data
-from posenc.data import registry
-from posenc.data.sets import archive
+from posenc_book import data
+from posenc_book.data import registry
+from posenc_book.data.sets import archive
 
 
 def test_every_ready_made_set_of_the_registry_is_counted():

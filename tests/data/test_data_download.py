@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
-from posenc import data
-from posenc.data import archives, bounded, download, packed
-from posenc.data.download import Url, Zenodo
+from posenc_book import data
+from posenc_book.data import archives, bounded, download, packed
+from posenc_book.data.download import Url, Zenodo
 
 
 def leftovers(cache):
@@ -403,7 +403,7 @@ def test_a_changed_source_is_never_answered_with_old_arrays(tiny_folder, monkeyp
 
 
 def test_the_lock_waits_and_gives_up(own_cache):
-    from posenc.data import lock
+    from posenc_book.data import lock
 
     path = own_cache / "one.lock"
     with (

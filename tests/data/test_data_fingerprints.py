@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from datafiles import TINY_TEST, TINY_TRAIN
 
-from posenc import data
-from posenc.data import fingerprints
+from posenc_book import data
+from posenc_book.data import fingerprints
 
 
 @pytest.fixture

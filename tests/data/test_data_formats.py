@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import scipy.io
 
-from posenc import data
-from posenc.data import registry
-from posenc.data.formats import arff, ts
-from posenc.data.formats.array import read_npy
-from posenc.data.formats.mat import read_mat
-from posenc.data.formats.table import read_table
-from posenc.data.sets import emg, msl, room, smd, unimib
+from posenc_book import data
+from posenc_book.data import registry
+from posenc_book.data.formats import arff, ts
+from posenc_book.data.formats.array import read_npy
+from posenc_book.data.formats.mat import read_mat
+from posenc_book.data.formats.table import read_table
+from posenc_book.data.sets import emg, msl, room, smd, unimib
 
 ARFF = """\
 % a comment

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data import dataset
-from posenc.data.__main__ import main
-from posenc.data.errors import DataError, FileFormatError
-from posenc.data.from_csv import convert
+from posenc_book import data
+from posenc_book.data import dataset
+from posenc_book.data.__main__ import main
+from posenc_book.data.errors import DataError, FileFormatError
+from posenc_book.data.from_csv import convert
 
 WIDE = "id,move,t0,t1,t2\n" + "".join(
     f"{i},{'push' if i % 2 else 'left pull'},{i},{i + 0.5},{-i}\n" for i in range(20)

@@ -15,9 +15,9 @@ import pytest
 from datafiles import TINY_TRAIN, make_zip
 from readers import ARFF, BASELINE, OWN, READERS, RECORD, SEGMENTS, TIMED, npy, outcome
 
-from posenc.data import packed
-from posenc.data.dataset import Dataset
-from posenc.data.sets import room
+from posenc_book.data import packed
+from posenc_book.data.dataset import Dataset
+from posenc_book.data.sets import room
 
 MOST = 5.0
 LEAST_SECONDS, LEAST_BYTES = 0.04, 1 << 18  # below that the reader's own start weighs most

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data import repeats
-from posenc.data.dataset import Dataset
-from posenc.data.resamples import halves
+from posenc_book import data
+from posenc_book.data import repeats
+from posenc_book.data.dataset import Dataset
+from posenc_book.data.resamples import halves
 
 
 def made(labels, first, masked=False):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from datafiles import TINY_TRAIN
 
-from posenc import data
-from posenc.data import checksums, folders, registry
-from posenc.data.__main__ import main
-from posenc.data.download import Url
-from posenc.data.errors import DataError
-from posenc.data.load import GROUPS
-from posenc.data.synthetic import FAMILIES
+from posenc_book import data
+from posenc_book.data import checksums, folders, registry
+from posenc_book.data.__main__ import main
+from posenc_book.data.download import Url
+from posenc_book.data.errors import DataError
+from posenc_book.data.load import GROUPS
+from posenc_book.data.synthetic import FAMILIES
 
 SURVEY = {
     "Sleep",
@@ -78,7 +78,7 @@ def test_unknown_names_suggest_close_ones():
 
 def test_without_aeon_any_set_of_the_archives_is_asked_for_at_their_own_page(monkeypatch):
     """On Colab, which has no aeon: the chapter on data sets loads JapaneseVowels there."""
-    module = importlib.import_module("posenc.data.load")
+    module = importlib.import_module("posenc_book.data.load")
     monkeypatch.setattr(module, "_zenodo_records", dict)
     monkeypatch.setattr(module.folders, "bundled", lambda: None)
     ((page,),) = module.find_entry("JapaneseVowels").sources
@@ -244,7 +244,7 @@ def test_cache_folder(monkeypatch):
 
 def test_import_brings_neither_torch_nor_aeon():
     code = (
-        "import sys, posenc.data; posenc.data.load('range_probe', 'train');"
+        "import sys, posenc_book.data; posenc_book.data.load('range_probe', 'train');"
         "print({'torch', 'aeon', 'pooch', 'matplotlib', 'pandas'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data.dataset import stack
-from posenc.data.lost_samples import lose_samples
+from posenc_book import data
+from posenc_book.data.dataset import stack
+from posenc_book.data.lost_samples import lose_samples
 
 SHARE = 0.3
 

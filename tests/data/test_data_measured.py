@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data import measure, registry
-from posenc.data.__main__ import main
-from posenc.data.dataset import Dataset
+from posenc_book import data
+from posenc_book.data import measure, registry
+from posenc_book.data.__main__ import main
+from posenc_book.data.dataset import Dataset
 
 RECORD = measure.recorded()
 TOLERANCE = 0.03  # other versions of the forest; the effect shown in the book is four times larger

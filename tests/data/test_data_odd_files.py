@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io.arff import ParseArffError, loadarff
 
-from posenc.data.errors import FileFormatError
-from posenc.data.formats import arff, ts
+from posenc_book.data.errors import FileFormatError
+from posenc_book.data.formats import arff, ts
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"  # what the bytes of a byte-order mark are decoded to

@@ -2,8 +2,8 @@
 
 import pytest
 
-from posenc import data
-from posenc.data.overview import overview, special
+from posenc_book import data
+from posenc_book.data.overview import overview, special
 
 TABLE = overview()
 

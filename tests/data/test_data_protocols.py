@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posenc import data
-from posenc.data import windows
-from posenc.data.dataset import Dataset, stack
-from posenc.data.sets.anomaly import Recording, by_time, time_blocks
+from posenc_book import data
+from posenc_book.data import windows
+from posenc_book.data.dataset import Dataset, stack
+from posenc_book.data.sets.anomaly import Recording, by_time, time_blocks
 
 
 def make(y, *, groups=None, mask=None, x=None):
@@ -145,7 +145,7 @@ def test_normalisation_uses_the_training_part_only():
 
 
 def test_the_test_part_does_not_touch_training(monkeypatch):
-    from posenc.data import protocols
+    from posenc_book.data import protocols
 
     before = data.prepare("BasicMotions")
     load = protocols.load

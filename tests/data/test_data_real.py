@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from counted import COUNTS, REPEATS
 
-from posenc import data
-from posenc.data import registry, repeats
-from posenc.data.sets import archive, msl, smd
+from posenc_book import data
+from posenc_book.data import registry, repeats
+from posenc_book.data.sets import archive, msl, smd
 
 
 @pytest.fixture(autouse=True)
@@ -218,7 +218,7 @@ def test_lsst_loads_fast_from_a_warm_cache():
 
 
 def test_every_set_at_hand_verifies():
-    from posenc.data.verify import verify
+    from posenc_book.data.verify import verify
 
     for name, entry in registry.ENTRIES.items():
         report = verify(name)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from posenc.data import repeats
-from posenc.data.dataset import Dataset
+from posenc_book.data import repeats
+from posenc_book.data.dataset import Dataset
 
 
 def made(values, mask=None):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data import registry, resamples
-from posenc.data.dataset import Dataset
-from posenc.data.repeats import identities
-from posenc.data.synthetic import FAMILIES
+from posenc_book import data
+from posenc_book.data import registry, resamples
+from posenc_book.data.dataset import Dataset
+from posenc_book.data.repeats import identities
+from posenc_book.data.synthetic import FAMILIES
 
 LENGTH = 6
 # numbers of the training series of resamples 1 and 2 of `pair`

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data import elevator
-from posenc.data.elevator import CHANNELS, FLOOR, MAX_ACCELERATION, MAX_JERK, RATED_SPEED
+from posenc_book import data
+from posenc_book.data import elevator
+from posenc_book.data.elevator import CHANNELS, FLOOR, MAX_ACCELERATION, MAX_JERK, RATED_SPEED
 
 FAMILIES = ("elevator", "range_probe")
 

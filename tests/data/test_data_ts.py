@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from datafiles import TINY_TRAIN
 
-from posenc import _files, data
-from posenc.data import dataset
-from posenc.data.formats import text
+from posenc_book import _files, data
+from posenc_book.data import dataset
+from posenc_book.data.formats import text
 
 
 def write(tmp_path, content, name="one.ts"):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.data.dataset import Dataset
-from posenc.data.lost_samples import lose_samples
+from posenc_book import data
+from posenc_book.data.dataset import Dataset
+from posenc_book.data.lost_samples import lose_samples
 
 WRONG = (None, 3, 0.5, [], {}, "", "../x", "a b", object(), "x" * 10_000)
 NO_COUNT = (None, "text", [], -1, 0.5, np.nan, np.inf, 10**400, object())

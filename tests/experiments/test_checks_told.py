@@ -2,7 +2,7 @@
 
 import pytest
 
-from posenc.experiments import checks
+from posenc_book.read import checks
 
 STORED = checks.load_checks()
 

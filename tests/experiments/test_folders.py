@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = sorted(p.parent for p in (ROOT / "src/posenc/experiments").glob("*/__init__.py"))
+FOLDERS = sorted(p.parent for p in (ROOT / "src/posenc_book/read").glob("*/__init__.py"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=[p.name for p in FOLDERS])
 def test_what_an_experiment_names_is_there(folder):
-    told = import_module(f"posenc.experiments.{folder.name}").__doc__
+    told = import_module(f"posenc_book.read.{folder.name}").__doc__
     assert re.findall(r"^(trained by|stored in|read by) ", told, re.M) == [
         "trained by",
         "stored in",

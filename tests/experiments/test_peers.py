@@ -15,8 +15,8 @@ from posenc import encodings
 from posenc.attention import SelfAttention
 from posenc.encodings import NoPosition
 from posenc.encodings.stretching import SCALINGS
-from posenc.experiments import peers, results
-from posenc.experiments.classification import protocol as protocols
+from posenc_book.read import peers, results
+from posenc_book.read.classification import protocol as protocols
 
 STORED = peers.load_comparisons()
 COMPARISONS = STORED["comparisons"]

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from walking import each_passes
 
-from posenc import data, encodings
-from posenc.bench import build, cases, fingerprints, records, tuning
-from posenc.bench.build import MODELS
-from posenc.bench.settings import Settings
-from posenc.experiments import digests, results
-from posenc.experiments.classification import baselines, edition, second
-from posenc.experiments.classification import protocol as protocols
+from posenc import encodings
+from posenc_book import data
+from posenc_book.bench import build, cases, fingerprints, records, tuning
+from posenc_book.bench.build import MODELS
+from posenc_book.bench.settings import Settings
+from posenc_book.read import digests, results
+from posenc_book.read.classification import baselines, edition, second
+from posenc_book.read.classification import protocol as protocols
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.names()

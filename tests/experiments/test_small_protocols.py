@@ -2,12 +2,12 @@
 
 import pytest
 
-from posenc.experiments import results, small_protocols
-from posenc.experiments.characters import train as text
-from posenc.experiments.gaps import protocol as gaps
-from posenc.experiments.lengths import repairs
-from posenc.experiments.lengths import train as lab
-from posenc.experiments.range_probe import protocol as probes
+from posenc_book.read import results, small_protocols
+from posenc_book.read.characters import train as text
+from posenc_book.read.gaps import protocol as gaps
+from posenc_book.read.lengths import repairs
+from posenc_book.read.lengths import train as lab
+from posenc_book.read.range_probe import protocol as probes
 
 
 def page():
@@ -15,7 +15,7 @@ def page():
 
 
 def test_the_page_says_what_the_code_does():
-    assert page() == small_protocols.text(), "run `python -m posenc.experiments.small_protocols`"
+    assert page() == small_protocols.text(), "run `python -m posenc_book.read.small_protocols`"
 
 
 @pytest.mark.parametrize("module", [gaps, lab, probes, repairs, text])

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc.experiments.lengths import read as lab
-from posenc.experiments.range_probe import longer as lengths
-from posenc.guide import measured
-from posenc.guide import recommendations as guide
-from posenc.guide.chooser import Chooser, moved_image, reach, stretch
-from posenc.teaching.atlas import called
-from posenc.teaching.figures import choosing as figures
+from posenc_book.atlas import called
+from posenc_book.figures import choosing as figures
+from posenc_book.guide import measured
+from posenc_book.guide import recommendations as guide
+from posenc_book.guide.chooser import Chooser, moved_image, reach, stretch
+from posenc_book.read.lengths import read as lab
+from posenc_book.read.range_probe import longer as lengths
 
 lines = functools.cache(guide.lines)  # reads all results, which takes seconds
 chooser = functools.cache(Chooser)

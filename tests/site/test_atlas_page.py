@@ -9,15 +9,15 @@ from nbformat.v4 import new_markdown_cell
 
 import atlas
 from marks import MARK
-from posenc.experiments.classification import edition
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.lengths import read as lab
-from posenc.experiments.lengths import train as bench
-from posenc.guide.measured import Measured, measured
-from posenc.teaching.atlas import card, cards
-from posenc.teaching.atlas.card import FAMILIES
-from posenc.teaching.atlas.facts import facts
-from posenc.teaching.atlas.used import users
+from posenc_book.atlas import card, cards
+from posenc_book.atlas.card import FAMILIES
+from posenc_book.atlas.facts import facts
+from posenc_book.atlas.used import users
+from posenc_book.guide.measured import Measured, measured
+from posenc_book.read.classification import edition
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.lengths import read as lab
+from posenc_book.read.lengths import train as bench
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]
 

@@ -11,7 +11,7 @@ from sitefiles import ROOT, toc_files
 import ledger
 import ledger_html
 import quizzes
-from posenc.teaching import plots
+from posenc_book.teaching import plots
 
 pytestmark = pytest.mark.browser
 

@@ -38,16 +38,19 @@ LABELS = {
 WRITTEN = {
     "Add an encoding": {
         "src/posenc/README.md",
-        "src/posenc/bench/fingerprints.json",
+        "src/posenc_book/bench/fingerprints.json",
         "book/api/encodings.md",
         "book/atlas.ipynb",
         "book/atlas/distances.ipynb",
         "book/atlas/compared.ipynb",
     },
-    "Add a data set": {"src/posenc/data/checksums.sha256", "src/posenc/data/measured.json"},
+    "Add a data set": {
+        "src/posenc_book/data/checksums.sha256",
+        "src/posenc_book/data/measured.json",
+    },
     "Add a chapter": {"README.md", "book/two-clocks.ipynb"},
     "Add an explorable": set(),
-    "Add a claim": {"src/posenc/audit/ledger.json"},
+    "Add a claim": {"src/posenc_book/audit/ledger.json"},
 }
 # Where tests find data and texts: as in any other run of them on this machine.
 FOR_TESTS = {"POSENC_DATA", "POSENC_SOURCES", "POSENC_CACHE", "POSENC_OFFLINE"} & os.environ.keys()
@@ -89,7 +92,7 @@ for page in atlas.outdated():
 """
 
 
-ROW = "import json; from posenc.audit import ledger; print(json.dumps(ledger.row('B900')))"
+ROW = "import json; from posenc_book.audit import ledger; print(json.dumps(ledger.row('B900')))"
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,7 @@ class Copy:
         if not WHOLE and line == "python tools/atlas.py":
             made = self.python(ATLAS).splitlines()
             return "\n".join(self.python(NEW_CELLS, *page.split()) for page in made)
-        if not WHOLE and line.startswith("python -m posenc.bench run "):
+        if not WHOLE and line.startswith("python -m posenc_book.bench run "):
             line += " --engine serial"
         return self.run("bash", "-c", line)
 
@@ -328,10 +331,10 @@ def test_a_data_set(copy):
     assert new == "OliveOil: 2 new checksums\n"
     assert "2 agree, 0 unknown, 0 differ" in verified
     assert "note: a note on what a reader should know" in told
-    code = "from posenc import data; print('OliveOil' in data.names('archive'))"
+    code = "from posenc_book import data; print('OliveOil' in data.names('archive'))"
     assert copy.python(code) == "True"
-    counted = json.loads(copy.read("src/posenc/data/measured.json"))
-    before = json.loads((ROOT / "src/posenc/data/measured.json").read_text())
+    counted = json.loads(copy.read("src/posenc_book/data/measured.json"))
+    before = json.loads((ROOT / "src/posenc_book/data/measured.json").read_text())
     sizes = [[8, 8], [8, 8], [7, 7], [7, 7]]
     assert list(counted["sets"].pop("OliveOil")["class_counts"].values()) == sizes
     assert counted == before

@@ -10,12 +10,7 @@ from browsing import DESKTOP, PHONE, Opened
 from playwright.sync_api import Page
 
 from posenc import fourier, frequencies, rotation, schedules, tables
-from posenc.experiments.classification import explorable as benchmark
-from posenc.experiments.classification import one_more_split, trained_again
-from posenc.experiments.range_probe import explorable as kernels
-from posenc.guide import explorables
-from posenc.teaching import program
-from posenc.teaching.explorables import (
+from posenc_book.explorables import (
     at_birth,
     clocks,
     density,
@@ -32,8 +27,13 @@ from posenc.teaching.explorables import (
     two_hands,
     two_patches,
 )
-from posenc.teaching.explorables import ruler as rulers
-from posenc.teaching.explorables.controls import Order, Spot, Switch
+from posenc_book.explorables import ruler as rulers
+from posenc_book.explorables.controls import Order, Spot, Switch
+from posenc_book.guide import explorables
+from posenc_book.read.classification import explorable as benchmark
+from posenc_book.read.classification import one_more_split, trained_again
+from posenc_book.read.range_probe import explorable as kernels
+from posenc_book.teaching import program
 
 pytestmark = pytest.mark.browser
 

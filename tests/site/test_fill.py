@@ -6,8 +6,8 @@ import pytest
 from sitefiles import ROOT
 
 import fill
-from posenc.audit import versions
-from quantities import paper_versions
+from posenc_book.audit import versions
+from posenc_book.quantities import paper_versions
 
 HOLDERS = [path.relative_to(ROOT).as_posix() for path in fill.holders()]
 

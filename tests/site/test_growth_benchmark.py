@@ -5,7 +5,7 @@ import sys
 import pytest
 from sitefiles import ROOT
 
-from posenc.audit.survey import summaries
+from posenc_book.audit.survey import summaries
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import growth as cost

@@ -17,9 +17,9 @@ import ledger_html
 import marks
 import repository
 import sources
-from posenc.audit import ledger as packaged
-from posenc.audit.claims import LOOK, MIME, SHOWN_MIME, Shown, claim, untestable
-from posenc.audit.outcomes import DEFINITIONS, Outcome
+from posenc_book.audit import ledger as packaged
+from posenc_book.audit.claims import LOOK, MIME, SHOWN_MIME, Shown, claim, untestable
+from posenc_book.audit.outcomes import DEFINITIONS, Outcome
 from quantities import checked
 
 LISTED = {"B": 20, "R": 9, "F": 22, "S": 21}  # claims that were listed before the measurements

@@ -11,7 +11,7 @@ from parsing import by_id
 from sitefiles import ROOT, SITE
 
 import moved
-from posenc.teaching.atlas import cards
+from posenc_book.atlas import cards
 
 # Read from the site of the first edition; its page on published code stands in the Audit now.
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))

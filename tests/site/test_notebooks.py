@@ -84,7 +84,7 @@ class Computer:
         self.specs, self.installed, others = iter(specs), [], find_spec
         monkeypatch.setattr(
             "importlib.util.find_spec",
-            lambda name, *rest: next(self.specs) if name == "posenc" else others(name, *rest),
+            lambda name, *rest: next(self.specs) if name == "posenc_book" else others(name, *rest),
         )
         monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # IPython warns of one that it is not in
         self.shell = InteractiveShell()
@@ -99,7 +99,7 @@ def test_set_up_says_what_to_do_where_the_package_cannot_be_had(monkeypatch, cap
     computer = Computer(monkeypatch, [None, None])
     error = computer.run()
     assert isinstance(error, ModuleNotFoundError)
-    assert f"Copy the folder src/posenc of {notebooks.address()} next to" in str(error)
+    assert f"'pip install ./src .' in a copy of {notebooks.address()}" in str(error)
     assert len(computer.installed) == 1
     capsys.readouterr()
 

@@ -22,8 +22,8 @@ import moved
 import picture
 import repository
 import wheels
-from posenc.audit.claims import SHOWN_MIME
-from posenc.teaching.atlas.card import FAMILIES
+from posenc_book.atlas.card import FAMILIES
+from posenc_book.audit.claims import SHOWN_MIME
 
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.

@@ -6,8 +6,8 @@ import ast
 import pytest
 from sitefiles import ROOT
 
-from posenc.experiments.command_line import parser
-from posenc.experiments.range_probe import extrapolation
+from posenc_book.read.command_line import parser
+from posenc_book.read.range_probe import extrapolation
 
 FOLDERS = ("src", "course", "peers", "tools", "benchmarks")
 PROGRAMS = [

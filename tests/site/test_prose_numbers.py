@@ -18,7 +18,7 @@ import pytest
 from quoting import sections, sentences, unfounded
 from sitefiles import ROOT, toc_files
 
-from posenc.data import measure
+from posenc_book.data import measure
 
 # tools/atlas.py writes the first, and each entry of the second links the verdict that it quotes.
 MADE = ("book/atlas", "book/errata")

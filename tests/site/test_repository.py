@@ -91,7 +91,7 @@ def test_one_command_changes_the_address_everywhere(copy, name):
     changed = relative(repository.change(f"git@github.com:{name}.git", copy), copy)
     assert repository.address(copy / "_config.yml") == new
     assert {"_config.yml", "README.md", "CITATION.cff", "pyproject.toml"} <= changed
-    assert "src/posenc/audit/ledger.json" in changed  # claims that are shown link by it
+    assert "src/posenc_book/audit/ledger.json" in changed  # claims that are shown link by it
     assert relative(repository.notebooks(), ROOT) <= changed
     old = repository.slug(ADDRESS), repository.pages(ADDRESS)
     held = [p for p in changed for one in old if one in (copy / p).read_text()]

@@ -91,7 +91,7 @@ def test_the_wheel_has_every_module_and_no_results(wheel):
         names = set(archive.namelist())
     modules = {str(p.relative_to(ROOT / "src")) for p in (ROOT / "src" / "posenc").rglob("*.py")}
     assert modules <= names
-    assert not [name for name in names if name.startswith("posenc/results/")]
+    assert not [name for name in names if name.startswith("posenc_book/results/")]
     assert len(wheel) < 1.25e6  # beside some 14 MB of Python and NumPy that a page loads
 
 
@@ -99,8 +99,8 @@ def test_the_package_works_from_the_wheel_alone(wheel, tmp_path):
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         archive.extractall(tmp_path)
     code = (
-        "import sys, posenc; from posenc.audit.claims import show\n"
-        "from posenc.teaching import explorables\n"
+        "import sys, posenc; from posenc_book.audit.claims import show\n"
+        "from posenc_book import explorables\n"
         "from importlib.metadata import version; show('B1'), explorables.make('shuffle').html()\n"
         "print(posenc.__file__, version('posenc') == posenc.__version__, 'scipy' in sys.modules)"
     )

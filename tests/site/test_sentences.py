@@ -12,7 +12,7 @@ import source_html
 import source_rows
 import source_text
 import sources
-from posenc.audit.ledger import FOUR
+from posenc_book.audit.ledger import FOUR
 
 ENTRIES = source_rows.read()
 CLAIMS = ledger.read()

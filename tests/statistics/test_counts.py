@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc.bench import cases
-from posenc.experiments import results
-from posenc.experiments.classification import (
+from posenc_book.bench import cases
+from posenc_book.read import results
+from posenc_book.read.classification import (
     baselines,
     edition,
     found,
@@ -18,8 +18,8 @@ from posenc.experiments.classification import (
     sanity,
     second,
 )
-from posenc.experiments.classification.second import Accuracies
-from posenc.statistics import counts, friedman
+from posenc_book.read.classification.second import Accuracies
+from posenc_book.statistics import counts, friedman
 
 
 @pytest.mark.parametrize("n", [139, 180, 2000, 123_457])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from posenc.statistics import equality
+from posenc_book.statistics import equality
 
 properties = settings(deadline=None, max_examples=25, derandomize=True)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc.statistics import exact
+from posenc_book.statistics import exact
 
 
 def test_spearman_has_scipys_correlation_and_a_fair_p_value():

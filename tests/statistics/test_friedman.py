@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from posenc.statistics import friedman
+from posenc_book.statistics import friedman
 
 properties = settings(deadline=None, max_examples=40, derandomize=True)
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from posenc.statistics import mixed
-from posenc.statistics import summary as statistics
+from posenc_book.statistics import mixed
+from posenc_book.statistics import summary as statistics
 
 # Davies and Goldsmith (1972), table 6.1: yields of dyestuff from six batches; and Box, Hunter and
 # Hunter (2005), table 4.4: yields of penicillin by four treatments (rows) from five blends.

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc.statistics import equality, friedman
-from posenc.statistics import power as study
-from posenc.statistics.power import Design
+from posenc_book.statistics import equality, friedman
+from posenc_book.statistics import power as study
+from posenc_book.statistics.power import Design
 
 DESIGN = Design(n_sets=20, n_resamples=5, between=0.02, within=0.03)
 # sd of a set's mean: 0.02**2 + 0.03**2 / 5

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from posenc.statistics import friedman
-from posenc.statistics import summary as statistics
+from posenc_book.statistics import friedman
+from posenc_book.statistics import summary as statistics
 
 SCORES = np.array(
     [

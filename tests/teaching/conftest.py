@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from posenc.teaching import plots
+from posenc_book.teaching import plots
 
 mpl.use("Agg")
 

@@ -12,14 +12,14 @@ from torch import nn
 
 from posenc import encodings, tables
 from posenc.attention import Places
-from posenc.audit import ledger
 from posenc.encodings.stretching import SCALINGS
-from posenc.experiments import costs
-from posenc.guide import measured
-from posenc.teaching.atlas import additions, card, cards
-from posenc.teaching.atlas.card import SETTING
-from posenc.teaching.atlas.elsewhere import ELSEWHERE
-from posenc.teaching.atlas.facts import SIZE, facts, parameters
+from posenc_book.atlas import additions, card, cards
+from posenc_book.atlas.card import SETTING
+from posenc_book.atlas.elsewhere import ELSEWHERE
+from posenc_book.atlas.facts import SIZE, facts, parameters
+from posenc_book.audit import ledger
+from posenc_book.guide import measured
+from posenc_book.read import costs
 
 ROOT = Path(__file__).parents[2]
 NAMES = encodings.names("all")
@@ -105,7 +105,7 @@ def test_the_card_of_rotary_names_every_option_for_long_inputs():
 
 
 def test_cards_need_neither_torch_nor_matplotlib():
-    code = "import sys; from posenc.teaching.atlas import cards; cards(); print(*sys.modules)"
+    code = "import sys; from posenc_book.atlas import cards; cards(); print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"torch", "matplotlib", "pandas"} & {*out.stdout.split()}
 

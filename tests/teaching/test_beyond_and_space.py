@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from posenc import frequencies, schedules
-from posenc.experiments.classification import control
-from posenc.experiments.gaps import read as gaps
-from posenc.teaching import last_marker
-from posenc.teaching.explorables import rope_schedules
-from posenc.teaching.figures import beyond_training_length as beyond
-from posenc.teaching.figures import time_and_space
+from posenc_book.explorables import rope_schedules
+from posenc_book.figures import beyond_training_length as beyond
+from posenc_book.figures import time_and_space
+from posenc_book.read.classification import control
+from posenc_book.read.gaps import read as gaps
+from posenc_book.teaching import last_marker
 
 OMEGA = frequencies.geometric(128)
 

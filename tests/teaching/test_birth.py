@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from posenc.models import LanguageModel
-from posenc.teaching import birth
-from posenc.teaching.explorables import at_birth
-from posenc.teaching.explorables.birth_shares import LAST, SHARES
-from posenc.teaching.figures import position_bias
+from posenc_book.explorables import at_birth
+from posenc_book.explorables.birth_shares import LAST, SHARES
+from posenc_book.figures import position_bias
+from posenc_book.teaching import birth
 
 
 def test_influence_is_the_size_of_the_derivative(monkeypatch):

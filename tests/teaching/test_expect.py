@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from posenc.teaching import expect
+from posenc_book.teaching import expect
 
 
 @pytest.mark.parametrize(

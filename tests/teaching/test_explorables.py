@@ -8,15 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from posenc import data, faithfulness, fourier, frequencies, tables
-from posenc.experiments.classification import fair, one_more_split, paired, trained_again
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.explorable import FOLLOWED, TOKENS, Benchmark
-from posenc.experiments.classification.second import Accuracies, load_grid
-from posenc.experiments.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
-from posenc.guide import explorables
-from posenc.statistics import counts
-from posenc.teaching.explorables import (
+from posenc import faithfulness, fourier, frequencies, tables
+from posenc_book import data
+from posenc_book.explorables import (
     bundle,
     density,
     drawers,
@@ -25,7 +19,14 @@ from posenc.teaching.explorables import (
     pulled,
     rope_schedules,
 )
-from posenc.teaching.explorables.controls import Range
+from posenc_book.explorables.controls import Range
+from posenc_book.guide import explorables
+from posenc_book.read.classification import fair, one_more_split, paired, trained_again
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification.explorable import FOLLOWED, TOKENS, Benchmark
+from posenc_book.read.classification.second import Accuracies, load_grid
+from posenc_book.read.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
+from posenc_book.statistics import counts
 
 ROOT = Path(__file__).parents[2]
 RUNTIME_LIMIT, FIGURE_LIMIT = 15_000, 40_000  # bytes
@@ -176,11 +177,7 @@ def test_what_a_preset_and_the_call_name_are_controls(name):
 @every_figure
 def test_what_is_copied_as_python_runs(name):
     from posenc import fourier, frequencies, tables
-    from posenc.experiments.classification import explorable as benchmark
-    from posenc.experiments.range_probe import explorable as kernels
-    from posenc.guide import chooser
-    from posenc.teaching import program, released
-    from posenc.teaching.explorables import (
+    from posenc_book.explorables import (
         at_birth,
         doors,
         drowning,
@@ -189,6 +186,10 @@ def test_what_is_copied_as_python_runs(name):
         shuffle,
         two_sentences,
     )
+    from posenc_book.guide import chooser
+    from posenc_book.read.classification import explorable as benchmark
+    from posenc_book.read.range_probe import explorable as kernels
+    from posenc_book.teaching import program, released
 
     figure = explorables.make(name)
     modules = [fourier, frequencies, tables, chooser, doors, pulled, rope_schedules, shuffle]
@@ -251,7 +252,7 @@ def test_the_site_gets_no_script_and_a_notebook_all_it_needs(monkeypatch):
 def test_the_map_of_the_doors_is_what_the_librarys_encodings_give(door):
     torch = pytest.importorskip("torch")
     from posenc import encodings
-    from posenc.teaching.explorables import doors
+    from posenc_book.explorables import doors
 
     q, k = np.random.default_rng(0).normal(size=(2, 6, 8))
     theirs = {"rotate": "rotary", "bias": "alibi"}[door]
@@ -385,7 +386,7 @@ def test_what_is_stored_of_trainings_has_every_encoding_and_size():
 
 
 def test_shades_are_ordered_like_what_they_stand_for():
-    from posenc.teaching.explorables import doors
+    from posenc_book.explorables import doors
 
     weights = np.linspace(0, 1 + doors.NEXT, 200)  # a door may add to a weight of 1
     shown = [doors.shade(weight) for weight in weights]

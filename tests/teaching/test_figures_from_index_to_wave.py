@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from posenc import tables
-from posenc.teaching.figures import order_blindness, oscillations, raw_indices
+from posenc_book.figures import order_blindness, oscillations, raw_indices
 
 
 def test_every_weight_is_written_into_its_field(drawn):

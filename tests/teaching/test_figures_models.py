@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from posenc.models import PatchTransformer, TimeSeriesTransformer
-from posenc.teaching.figures import time_series_transformers as figures
+from posenc_book.figures import time_series_transformers as figures
 
 
 def test_a_trace_lists_what_passes_and_where_position_enters():

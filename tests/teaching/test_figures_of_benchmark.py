@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from posenc.teaching.figures import benchmark, choosing, further
+from posenc_book.figures import benchmark, choosing, further
 
 
 def test_two_marks_a_set_are_told_with_the_one_that_moves_most(drawn):

@@ -7,8 +7,8 @@ import pytest
 
 from posenc import fourier, frequencies
 from posenc.faithfulness import decoding_error
-from posenc.teaching import plots
-from posenc.teaching.figures import faithful_encoding, faithfulness, fourier_view
+from posenc_book.figures import faithful_encoding, faithfulness, fourier_view
+from posenc_book.teaching import plots
 
 mpl.use("Agg")
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc.teaching import look_back
-from posenc.teaching.figures import relative_and_hybrid as figures
+from posenc_book.figures import relative_and_hybrid as figures
+from posenc_book.teaching import look_back
 
 
 def test_lines_coincide_where_only_the_offset_counts(drawn):

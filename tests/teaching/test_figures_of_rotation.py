@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from posenc import frequencies
-from posenc.teaching import look_back
-from posenc.teaching.figures import rotary, rotations
+from posenc_book.figures import rotary, rotations
+from posenc_book.teaching import look_back
 
 
 def test_hands_of_a_clock_make_the_same_turn_from_every_start(drawn):

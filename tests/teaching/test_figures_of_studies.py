@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from posenc.teaching.figures import anomaly_windows, four_doors, published_code
+from posenc_book.figures import anomaly_windows, four_doors, published_code
 
 
 def interval(mean, low, high):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from posenc.teaching import plots
+from posenc_book.teaching import plots
 
 mpl.use("Agg")
 

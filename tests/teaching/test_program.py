@@ -15,7 +15,7 @@ import torch
 from posenc import attention as library
 from posenc import encodings, frequencies, rotation, schedules, tables
 from posenc.attention import SelfAttention
-from posenc.teaching import program
+from posenc_book.teaching import program
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(program.__file__).read_text(encoding="utf-8")
@@ -157,7 +157,7 @@ def strays(chapter):
                 wrong.add(name)
             brought.add(name)
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ImportFrom) and node.module == "posenc.teaching.program":
+            if isinstance(node, ast.ImportFrom) and node.module == "posenc_book.teaching.program":
                 brought |= {alias.name for alias in node.names}
     return wrong | (set(CONTRACT[chapter]) - brought)
 

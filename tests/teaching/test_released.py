@@ -5,10 +5,10 @@ import pytest
 
 from posenc import register, schedules
 from posenc.register import Layer
-from posenc.teaching import released
-from posenc.teaching.atlas import cards, used
-from posenc.teaching.explorables import released_models as the_map
-from posenc.teaching.figures import todays_models as figures
+from posenc_book.atlas import cards, used
+from posenc_book.explorables import released_models as the_map
+from posenc_book.figures import todays_models as figures
+from posenc_book.teaching import released
 
 LENGTHS = (1024, 4096, 2**15, 2**17, 2**20)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from posenc import tables
-from posenc.teaching import program, roles
+from posenc_book.teaching import program, roles
 
 
 def causal(x, *maps):

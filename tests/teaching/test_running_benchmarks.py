@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.bench import tuning
-from posenc.bench.settings import PROFILES
-from posenc.data.__main__ import main as data_main
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.command_line import main, parser
-from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.own import blocks, cells, commands, verdict
-from posenc.experiments.range_probe import extrapolation
 from posenc.models import TimeSeriesTransformer
+from posenc_book.bench import tuning
+from posenc_book.bench.settings import PROFILES
+from posenc_book.data.__main__ import main as data_main
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.command_line import main, parser
+from posenc_book.read.forecasting import protocol
+from posenc_book.read.forecasting.own import blocks, cells, commands, verdict
+from posenc_book.read.range_probe import extrapolation
 
 PATH = Path(__file__).parents[2] / "book" / "running-benchmarks.ipynb"
 CELLS = nbformat.read(PATH, as_version=4).cells

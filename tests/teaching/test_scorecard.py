@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from posenc import tables
-from posenc.teaching import scorecard
+from posenc_book.teaching import scorecard
 
 
 def naive_offset_variation(make_table, n):

@@ -9,8 +9,8 @@ import torch
 
 from posenc import encodings, rotation, tables
 from posenc.models.transfer import transfer
-from posenc.teaching import scorecard, scorecard_torch
-from posenc.teaching.scorecard_torch import contribution, measure, order_distance
+from posenc_book.teaching import scorecard, scorecard_torch
+from posenc_book.teaching.scorecard_torch import contribution, measure, order_distance
 
 D_MODEL, N_HEADS, LENGTH = 16, 2, 24
 SIZES = {"d_model": D_MODEL, "n_heads": N_HEADS, "n_positions": LENGTH}
@@ -213,7 +213,7 @@ def test_a_class_of_ones_own_is_measured_like_the_registered_ones():
 
 
 def test_the_numpy_scorecard_needs_no_torch():
-    code = "import posenc.teaching.scorecard, sys; print('torch' in sys.modules)"
+    code = "import posenc_book.teaching.scorecard, sys; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 

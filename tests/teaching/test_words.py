@@ -2,7 +2,7 @@
 
 import pytest
 
-from posenc.teaching.words import WordTable
+from posenc_book.teaching.words import WordTable
 
 ROWS = {"a": {"n": 1200, "what": "x < y & z"}, "b": {"n": 3, "what": ""}}
 

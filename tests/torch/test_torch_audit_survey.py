@@ -7,8 +7,8 @@ from torch import nn
 
 from posenc import encodings
 from posenc.attention import Position, SelfAttention
-from posenc.audit.survey import growth, outlines, schematics, techniques
 from posenc.models import PatchTransformer, TimeSeriesTransformer
+from posenc_book.audit.survey import growth, outlines, schematics, techniques
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from posenc import encodings, models
 from posenc.attention import DOORS, Position, words
-from posenc.bench import build, grid
 from posenc.encodings import stretching
+from posenc_book.bench import build, grid
 
 
 def test_words_of_elsewhere_lead_to_what_is_here():

@@ -16,8 +16,8 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from posenc import encodings
 from posenc.attention import CrossAttention, Places, Position, SelfAttention
-from posenc.audit import published
 from posenc.models import LanguageModel, PatchTransformer, TimeSeriesTransformer
+from posenc_book.audit import published
 
 D_MODEL, N_HEADS, D_HEAD, LENGTH, BATCH, MAX = 8, 2, 4, 6, 2, 12
 TOLERANCE = {"rtol": 0, "atol": 1e-9}

@@ -1,5 +1,4 @@
-"""The quantities that prose names: a function each, of no argument, in a module for each subject.
+"""The quantities that prose names and that the repository itself says: pages, marks, benchmarks.
 
-A function returns the text that stands in the prose, a dictionary of such texts, or for a condition
-whether it holds. `tools/fill.py` says how they are named.
+Those of data and results are in `posenc_book.quantities`, which says what such a function returns.
 """

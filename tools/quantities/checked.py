@@ -1,7 +1,7 @@
 """How many statements of the sources a chapter tells, and how many of them had to be corrected."""
 
 import marks
-from posenc.audit import ledger
+from posenc_book.audit import ledger
 from quantities.first_page import CORRECTED
 from repository import ROOT
 

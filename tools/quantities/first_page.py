@@ -5,11 +5,11 @@ from functools import cache
 
 import repository
 import shape
-from posenc.audit import ledger
-from posenc.audit.outcomes import Outcome
 from posenc.encodings import names
-from posenc.experiments.range_probe import longer
-from quantities import _read, afterwards
+from posenc_book.audit import ledger
+from posenc_book.audit.outcomes import Outcome
+from posenc_book.quantities import _read, afterwards
+from posenc_book.read.range_probe import longer
 from repository import ROOT
 
 CORRECTED = (Outcome.SLIP, Outcome.REFUTED)

@@ -2,11 +2,11 @@
 
 import sys
 from importlib import import_module
-from pathlib import Path
 
-from posenc.experiments import results
+from posenc_book.read import results
+from repository import ROOT
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 
 
 def _benchmark(name):

@@ -1,12 +1,12 @@
 """Constants of our code that prose tells."""
 
 import shape
-from posenc.bench import tuning
-from posenc.bench.settings import Settings
-from posenc.data.elevator import elevator
-from posenc.experiments.classification import protocol as protocols
-from posenc.teaching import roles
-from quantities import _read
+from posenc_book.bench import tuning
+from posenc_book.bench.settings import Settings
+from posenc_book.data.elevator import elevator
+from posenc_book.quantities import _read
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.teaching import roles
 
 
 def reading():

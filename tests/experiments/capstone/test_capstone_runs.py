@@ -10,7 +10,7 @@ import pytest
 import torch
 from sitefiles import ROOT
 
-from posenc.experiments.capstone import read, stretching
+from posenc_book.read.capstone import read, stretching
 
 PAGE = nbformat.read(ROOT / "book" / "capstone.ipynb", as_version=4)
 
@@ -70,7 +70,7 @@ def test_a_task_of_ones_own_is_stretched_and_stored_apart(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "latest_code.py").write_text(
-        "from posenc.experiments.capstone.stretching import door_code as mine\nN_WORDS = 14\n"
+        "from posenc_book.read.capstone.stretching import door_code as mine\nN_WORDS = 14\n"
     )
     (tmp_path / "wordless.py").write_text("def mine(length): ...\n")
     out, path = tmp_path / "mine.json", "latest_code:mine"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posenc.experiments.characters.longrope import PLAN, Search
+from posenc_book.read.characters.longrope import PLAN, Search
 
 WANTED = np.array([1.0, 1.3, 2.0, 3.5, 4.5])
 STARTS = [np.full(5, 4.0), np.linspace(1, 4, 5)]

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from posenc.experiments.classification import found, second
+from posenc_book.read.classification import found, second
 
 
 @pytest.fixture(scope="module")

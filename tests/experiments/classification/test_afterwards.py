@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posenc.experiments.classification import afterwards, found, second
-from posenc.experiments.classification.baselines import load_baselines
-from posenc.experiments.classification.second import Accuracies
+from posenc_book.read.classification import afterwards, found, second
+from posenc_book.read.classification.baselines import load_baselines
+from posenc_book.read.classification.second import Accuracies
 
 pytestmark = pytest.mark.usefixtures("read_once")
 NAMES = ("none", "sinusoidal", *(f"e{i}" for i in range(9)))

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.bench import metrics
-from posenc.data.dataset import Dataset
-from posenc.experiments.classification import baselines
+from posenc_book import data
+from posenc_book.bench import metrics
+from posenc_book.data.dataset import Dataset
+from posenc_book.read.classification import baselines
 
 QUICK = ("nearest", "largest_class")
 
@@ -139,8 +139,8 @@ def test_a_record_is_whole(resample):
 
 @pytest.mark.parametrize(("name", "split"), [("Libras", 3), ("PenDigits", 0)])
 def test_fewer_series_are_those_of_a_training(monkeypatch, name, split):
-    from posenc.bench import parts
-    from posenc.bench.settings import Settings
+    from posenc_book.bench import parts
+    from posenc_book.bench.settings import Settings
 
     seen = []
     monkeypatch.setitem(

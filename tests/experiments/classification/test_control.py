@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posenc.bench.tuning import TUNED
-from posenc.experiments.classification import control, edition
-from posenc.experiments.classification import protocol as protocols
+from posenc_book.bench.tuning import TUNED
+from posenc_book.read.classification import control, edition
+from posenc_book.read.classification import protocol as protocols
 
 
 def record(dataset, encoding, seed, accuracy, protocol=protocols.HASH):

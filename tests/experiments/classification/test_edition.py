@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 
-from posenc.bench import records
-from posenc.bench.settings import Settings
-from posenc.bench.tuning import TUNED
-from posenc.experiments.classification import control, edition, families, second
-from posenc.experiments.classification import protocol as protocols
+from posenc_book.bench import records
+from posenc_book.bench.settings import Settings
+from posenc_book.bench.tuning import TUNED
+from posenc_book.read.classification import control, edition, families, second
+from posenc_book.read.classification import protocol as protocols
 
 N = protocols.TRAINING["resamples"]
 NOW = edition.Edition("2026-11", "2026-11-22", protocols.HASH, edition.ANALYSIS_HASH, {})
@@ -177,8 +177,8 @@ def test_the_command_writes_the_file_and_names_the_day(capsys):
 
 def test_readers_are_found_through_imports(tmp_path):
     code = {
-        "reads": "from posenc.experiments.classification import second",
-        "through": "%pip install x\nfrom posenc.audit.survey import trained",
+        "reads": "from posenc_book.read.classification import second",
+        "through": "%pip install x\nfrom posenc_book.audit.survey import trained",
         "apart": "import numpy as np\nfrom posenc import frequencies",
     }
     for name, source in code.items():

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from posenc.experiments import results
-from posenc.experiments.classification import fair
-from posenc.experiments.classification import protocol as protocols
-from posenc.statistics import equality, power
+from posenc_book.read import results
+from posenc_book.read.classification import fair
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.statistics import equality, power
 
 SETS = [("PenDigits", "time_series"), ("PenDigits", "patch"), ("SmoothSubspace", "patch")]
 

@@ -2,9 +2,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc.bench.tables import Scores
-from posenc.experiments.classification import figures
-from posenc.statistics import summary as statistics
+from posenc_book.bench.tables import Scores
+from posenc_book.read.classification import figures
+from posenc_book.statistics import summary as statistics
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from posenc.experiments.classification import edition, found, second
-from posenc.experiments.classification import protocol as protocols
-from posenc.statistics import friedman
-from posenc.statistics import summary as statistics
-from posenc.teaching import plots
-from posenc.teaching.figures import benchmark as figures
+from posenc_book.figures import benchmark as figures
+from posenc_book.read.classification import edition, found, second
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.statistics import friedman
+from posenc_book.statistics import summary as statistics
+from posenc_book.teaching import plots
 
 pytestmark = pytest.mark.usefixtures("read_once")
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from posenc.experiments.classification import found, found_tables, second
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Accuracies
-from posenc.statistics.summary import Interval
-from posenc.teaching.table import Table
+from posenc_book.read.classification import found, found_tables, second
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification.second import Accuracies
+from posenc_book.statistics.summary import Interval
+from posenc_book.teaching.table import Table
 
 pytestmark = pytest.mark.usefixtures("read_once")
 CURVES = {"one": (np.array([50, 200, 1000]), np.array([[1.0, 2.0, 3.0], [0.0, 4.0, -1.0]]))}

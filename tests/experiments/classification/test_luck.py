@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from posenc.experiments.classification import luck, second
-from posenc.experiments.classification.second import Accuracies
+from posenc_book.read.classification import luck, second
+from posenc_book.read.classification.second import Accuracies
 
 NAMES = ("none", *(f"e{i}" for i in range(10)))
 

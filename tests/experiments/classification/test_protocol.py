@@ -4,10 +4,10 @@ import shlex
 
 import pytest
 
-from posenc.bench import tuning
-from posenc.bench.settings import Settings, complete, profile
-from posenc.bench.store import Store
-from posenc.experiments.classification import protocol as protocols
+from posenc_book.bench import tuning
+from posenc_book.bench.settings import Settings, complete, profile
+from posenc_book.bench.store import Store
+from posenc_book.read.classification import protocol as protocols
 
 SMALL = shlex.split(
     "--datasets BasicMotions --models patch --n-layers 1 --d-model 8 --n-heads 2 --d-ff 8 "
@@ -57,7 +57,7 @@ def test_a_split_of_ones_own_is_kept_where_seeds_are_asked_for(call, tmp_path, m
 
 
 def test_a_run_that_makes_no_trials_refuses_the_profile(capsys):
-    from posenc.experiments.range_probe import extrapolation
+    from posenc_book.read.range_probe import extrapolation
 
     assert extrapolation.main(["--profile", "protocol"]) == 2
     assert "profile must be one of smoke, laptop, full" in capsys.readouterr().err

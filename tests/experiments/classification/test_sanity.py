@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from posenc.experiments.classification import sanity
-from posenc.experiments.classification.second import Accuracies
+from posenc_book.read.classification import sanity
+from posenc_book.read.classification.second import Accuracies
 
 
 def lines(dataset, baseline, accuracies):

@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from posenc.bench import build, tuning
-from posenc.experiments.classification import analysis, second, unequal
-from posenc.experiments.classification import protocol as protocols
+from posenc_book.bench import build, tuning
+from posenc_book.read.classification import analysis, second, unequal
+from posenc_book.read.classification import protocol as protocols
 
 pytestmark = pytest.mark.usefixtures("read_once")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from test_edition import add, floor, trained
 
-from posenc.experiments.classification import edition, found, found_tables, second, variants
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.classification.second import Accuracies
-from posenc.statistics import friedman
+from posenc_book.read.classification import edition, found, found_tables, second, variants
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.classification.second import Accuracies
+from posenc_book.statistics import friedman
 
 SETS = protocols.VARIED
 NAMES = protocols.COMPARED["large"]

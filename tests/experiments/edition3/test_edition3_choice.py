@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc.experiments.edition3 import choice, reading, words
-from posenc.experiments.edition3.questions import CHOSEN, QUESTIONS, TEN
-from posenc.experiments.edition3.reading import Scored
+from posenc_book.read.edition3 import choice, reading, words
+from posenc_book.read.edition3.questions import CHOSEN, QUESTIONS, TEN
+from posenc_book.read.edition3.reading import Scored
 
 
 @pytest.fixture(scope="module")

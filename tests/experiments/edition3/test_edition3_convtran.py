@@ -5,11 +5,11 @@ import torch
 from torch import nn
 
 from posenc import encodings
-from posenc.bench import build, ensemble
 from posenc.encodings.erpe import ERPE
 from posenc.encodings.sinusoidal import TAPE
-from posenc.experiments.edition3 import measured
-from posenc.experiments.edition3.convtran import N_FILTERS, WINDOW, ConvTran
+from posenc_book.bench import build, ensemble
+from posenc_book.bench.convtran import N_FILTERS, WINDOW, ConvTran
+from posenc_book.read.edition3 import measured
 
 CHANNELS, CLASSES, LENGTH, WIDTH = 3, 4, 20, 64
 

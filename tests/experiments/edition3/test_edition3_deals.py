@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import data
-from posenc.bench import parts
-from posenc.bench.settings import Settings
-from posenc.data import repeats
-from posenc.data.resamples import halves
-from posenc.experiments.edition3 import measured, sets
+from posenc_book import data
+from posenc_book.bench import parts
+from posenc_book.bench.settings import Settings
+from posenc_book.data import repeats
+from posenc_book.data.resamples import halves
+from posenc_book.read.edition3 import measured, sets
 
 CPU = torch.device("cpu")
 HALVES = {"deal": "halves"}

@@ -5,9 +5,9 @@ import torch
 
 from posenc import encodings
 from posenc.attention import Places
-from posenc.experiments.edition3 import hybrids
-from posenc.experiments.edition3.questions import ENCODINGS
 from posenc.testing import check_encoding
+from posenc_book.bench import hybrids
+from posenc_book.read.edition3.questions import ENCODINGS
 
 SIZES = (16, 2, 12)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc import data
-from posenc.bench import records
-from posenc.experiments.classification.protocol import DATASETS
-from posenc.experiments.edition3 import (
+from posenc_book import data
+from posenc_book.bench import records
+from posenc_book.read.classification.protocol import DATASETS
+from posenc_book.read.edition3 import (
     budget,
     claims,
     measured,
@@ -22,7 +22,7 @@ from posenc.experiments.edition3 import (
     questions,
     sets,
 )
-from posenc.statistics.power import Design, power
+from posenc_book.statistics.power import Design, power
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "results" / page.NAME).read_text(encoding="utf-8")

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posenc.audit import printed
-from posenc.audit.survey import trained
-from posenc.bench import records
-from posenc.data import recorded_facts
-from posenc.experiments.edition3 import claims, protocol, reading, sets
-from posenc.experiments.edition3.claims import CLAIMS
-from posenc.experiments.edition3.questions import QUESTIONS, TEN
-from posenc.experiments.edition3.reading import Scored, answered
+from posenc_book.audit import printed
+from posenc_book.audit.survey import trained
+from posenc_book.bench import records
+from posenc_book.data import recorded_facts
+from posenc_book.read.edition3 import claims, protocol, reading, sets
+from posenc_book.read.edition3.claims import CLAIMS
+from posenc_book.read.edition3.questions import QUESTIONS, TEN
+from posenc_book.read.edition3.reading import Scored, answered
 
 MARGIN = protocol.MARGIN
 

@@ -4,10 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc.experiments.edition3 import figure, reading, tables, words
-from posenc.experiments.edition3.claims import CLAIMS
-from posenc.experiments.edition3.questions import ENCODINGS, QUESTIONS, cells
-from posenc.experiments.edition3.reading import Scored
+from posenc_book.read.edition3 import figure, reading, tables, words
+from posenc_book.read.edition3.claims import CLAIMS
+from posenc_book.read.edition3.questions import ENCODINGS, QUESTIONS, cells
+from posenc_book.read.edition3.reading import Scored
 
 MISSING = ("choice", "tokens")
 

@@ -5,9 +5,9 @@ from functools import partial
 import torch
 
 from posenc.encodings import T5Bias
-from posenc.experiments.forecasting import buckets, protocol
-from posenc.experiments.forecasting.reading import complete, tables
-from posenc.experiments.forecasting.store import UnitStores
+from posenc_book.read.forecasting import buckets, protocol
+from posenc_book.read.forecasting.reading import complete, tables
+from posenc_book.read.forecasting.store import UnitStores
 
 
 def test_a_bucket_holds_one_hour_of_two_days():

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.data import folders
-from posenc.data.errors import DownloadError, FileFormatError, MissingDataError
-from posenc.experiments.forecasting import files, sources, units
-from posenc.experiments.forecasting.units import Series, Shape, Unit
-from posenc.experiments.forecasting.windows import cut
+from posenc_book.data import folders
+from posenc_book.data.errors import DownloadError, FileFormatError, MissingDataError
+from posenc_book.read.forecasting import files, sources, units
+from posenc_book.read.forecasting.units import Series, Shape, Unit
+from posenc_book.read.forecasting.windows import cut
 
 SHAPE = Shape(season=4, context=8, horizon=4, patch=2)
 HEAD = "date,a,b\n"

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc.data.errors import MissingDataError
-from posenc.experiments.forecasting import demand
-from posenc.experiments.forecasting.demand import DAY, ZONE
-from posenc.teaching.figures import forecasting as figures
+from posenc_book.data.errors import MissingDataError
+from posenc_book.figures import forecasting as figures
+from posenc_book.read.forecasting import demand
+from posenc_book.read.forecasting.demand import DAY, ZONE
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from posenc import __main__ as posenc_command
-from posenc.bench import local
-from posenc.experiments.command_line import main
-from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.own import cells, verdict
-from posenc.experiments.forecasting.own.blocks import Layout, shape
-from posenc.statistics.summary import t_interval
+from posenc_book.bench import local
+from posenc_book.read.command_line import main
+from posenc_book.read.forecasting import protocol
+from posenc_book.read.forecasting.own import cells, verdict
+from posenc_book.read.forecasting.own.blocks import Layout, shape
+from posenc_book.statistics.summary import t_interval
 
 START = datetime(2020, 3, 1)
 ASKED = ["--time", "date", "--horizon", "4", "--frequency", "h", "--context", "24"]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.data.errors import FileFormatError
-from posenc.experiments.forecasting.own import blocks
-from posenc.experiments.forecasting.own.grid import frequency, on_grid
-from posenc.experiments.forecasting.own.table import Form, read_tracks
-from posenc.experiments.forecasting.windows import cut
+from posenc_book.data.errors import FileFormatError
+from posenc_book.read.forecasting.own import blocks
+from posenc_book.read.forecasting.own.grid import frequency, on_grid
+from posenc_book.read.forecasting.own.table import Form, read_tracks
+from posenc_book.read.forecasting.windows import cut
 
 START = datetime(2020, 3, 1)
 HOURS = [f"{START + timedelta(hours=i)},{i % 24 + i / 7:.2f}" for i in range(600)]

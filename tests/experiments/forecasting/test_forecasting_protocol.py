@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from posenc.bench import records
-from posenc.experiments.forecasting import __main__ as command
-from posenc.experiments.forecasting import planned, protocol, train, units
-from posenc.experiments.forecasting.store import UnitStores
-from posenc.statistics.power import Design, provable_margin
+from posenc_book.bench import records
+from posenc_book.read.forecasting import __main__ as command
+from posenc_book.read.forecasting import planned, protocol, train, units
+from posenc_book.read.forecasting.store import UnitStores
+from posenc_book.statistics.power import Design, provable_margin
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "results" / "forecasting" / "protocol.md").read_text(encoding="utf-8")

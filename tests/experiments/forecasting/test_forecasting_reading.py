@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc.bench import records
-from posenc.experiments import results
-from posenc.experiments.forecasting import protocol
-from posenc.experiments.forecasting.readers import READERS
-from posenc.experiments.forecasting.reading import (
+from posenc_book.bench import records
+from posenc_book.read import results
+from posenc_book.read.forecasting import protocol
+from posenc_book.read.forecasting.readers import READERS
+from posenc_book.read.forecasting.reading import (
     __main__ as command,
 )
-from posenc.experiments.forecasting.reading import (
+from posenc_book.read.forecasting.reading import (
     answers,
     complete,
     devices,
@@ -27,7 +27,7 @@ from posenc.experiments.forecasting.reading import (
     show,
     tables,
 )
-from posenc.experiments.forecasting.reading.complete import COUNTED, Way, load_stored
+from posenc_book.read.forecasting.reading.complete import COUNTED, Way, load_stored
 
 READER = "patches_flat"
 # Mean and standard deviation over units of the logarithm of an error over that of none.

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from posenc.encodings import T5Bias
-from posenc.experiments.forecasting import fit, protocol, train
-from posenc.experiments.forecasting.readers import READERS, make_model
-from posenc.experiments.forecasting.units import Series, Shape, Unit
+from posenc_book.read.forecasting import fit, protocol, train
+from posenc_book.read.forecasting.readers import READERS, make_model
+from posenc_book.read.forecasting.units import Series, Shape, Unit
 
 SHAPE = Shape(season=4, context=16, horizon=4, patch=4)
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import data
-from posenc.bench import build, local, parts
-from posenc.bench.language import named
-from posenc.bench.store import Store
-from posenc.data import repeats
-from posenc.experiments.classification import protocol as protocols
-from posenc.experiments.gaps import protocol as gaps
-from posenc.experiments.gaps.protocol import PROTOCOL, protocol_cells
+from posenc_book import data
+from posenc_book.bench import build, local, parts
+from posenc_book.bench.language import named
+from posenc_book.bench.store import Store
+from posenc_book.data import repeats
+from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.gaps import protocol as gaps
+from posenc_book.read.gaps.protocol import PROTOCOL, protocol_cells
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16, "steps": 20, "least_steps": 0,
@@ -125,7 +125,7 @@ def test_some_of_it_is_chosen_by_name_and_seed():
 
 
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkeypatch):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     monkeypatch.setitem(PROTOCOL, "settings", {**PROTOCOL["settings"], **TINY})
     monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())

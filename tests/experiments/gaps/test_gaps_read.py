@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from posenc.experiments import results
-from posenc.experiments.gaps import protocol as bench
-from posenc.experiments.gaps import read as gaps
+from posenc_book.read import results
+from posenc_book.read.gaps import protocol as bench
+from posenc_book.read.gaps import read as gaps
 
 WORTH = {"none": 0.0, "sinusoidal": 0.06, "learnable": 0.04, "rotary": 0.0, "relative": 0.02}
 

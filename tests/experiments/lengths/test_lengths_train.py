@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.bench import jobs, language, local
-from posenc.bench.driver import Driver
-from posenc.bench.language import Clock
-from posenc.bench.seeded import SeedBySeed
-from posenc.bench.settings import key
-from posenc.bench.store import Store
-from posenc.bench.train import TrainingError
-from posenc.experiments.lengths import tasks as length_tasks
-from posenc.experiments.lengths import train as lab
-from posenc.experiments.lengths.train import (
+from posenc_book.bench import jobs, language, local
+from posenc_book.bench.driver import Driver
+from posenc_book.bench.language import Clock
+from posenc_book.bench.seeded import SeedBySeed
+from posenc_book.bench.settings import key
+from posenc_book.bench.store import Store
+from posenc_book.bench.train import TrainingError
+from posenc_book.read.lengths import tasks as length_tasks
+from posenc_book.read.lengths import train as lab
+from posenc_book.read.lengths.train import (
     FIRST,
     MORE,
     PROTOCOL,

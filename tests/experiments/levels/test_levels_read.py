@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from posenc.experiments import results
-from posenc.experiments.levels import protocol, read
+from posenc_book.read import results
+from posenc_book.read.levels import protocol, read
 
 SOURCES = {
     line["settings"]["dataset"]: line["settings"]["dataset_source"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from posenc.experiments.range_probe import longer as lengths
+from posenc_book.read.range_probe import longer as lengths
 
 
 def test_rows_show_mean_and_ends():

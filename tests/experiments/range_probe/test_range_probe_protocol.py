@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from posenc import data
-from posenc.audit.one_hot import OneHot
-from posenc.bench import local
-from posenc.bench.store import Store
-from posenc.bench.train import train
-from posenc.experiments.range_probe import extrapolation
-from posenc.experiments.range_probe import protocol as probes
-from posenc.experiments.range_probe.protocol import (
+from posenc_book import data
+from posenc_book.audit.one_hot import OneHot
+from posenc_book.bench import local
+from posenc_book.bench.store import Store
+from posenc_book.bench.train import train
+from posenc_book.read.range_probe import extrapolation
+from posenc_book.read.range_probe import protocol as probes
+from posenc_book.read.range_probe.protocol import (
     DISTANCES,
     OTHERS,
     PROTOCOL,
@@ -123,7 +123,7 @@ def small(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     arguments = ["probes", "--encodings", "none", "t5", "--distances", "4", "--device", "cpu"]
     arguments += ["--out", "made/probes.jsonl"]
@@ -139,7 +139,7 @@ def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_a_wrong_name_ends_the_command_before_any_training(capsys, tmp_path):
-    from posenc.bench.__main__ import main
+    from posenc_book.bench.__main__ import main
 
     assert main(["probes", "--encodings", "nope", "--out", "made/probes.jsonl"]) == 2
     assert "encoding must be one of" in capsys.readouterr().err

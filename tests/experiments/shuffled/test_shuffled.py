@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from posenc.experiments.shuffled import read, train
+from posenc_book.read.shuffled import read, train
 
 
 def test_each_order_shows_the_same_steps_and_does_what_it_is_called():

@@ -1,9 +1,0 @@
-"""Windows of anomalies: small and large rows of the DFT and sinusoidal encodings.
-
-Windows are cut by `posenc.data.windows`; these short trainings have no protocol of their own.
-
-trained by   python -m posenc.bench run, by `posenc.bench.train`
-stored in    results/windows-*.jsonl
-read by      `read`
-shown in     book/anomaly-windows.ipynb
-"""

@@ -1,0 +1,66 @@
+"""Answers and accuracies of the third edition, read once."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+from posenc_book import _files
+from posenc_book.read import results
+from posenc_book.read.edition3 import reading
+from posenc_book.read.edition3.claims import CLAIMS
+from posenc_book.read.edition3.planned import FILE
+from posenc_book.read.edition3.questions import QUESTIONS
+
+ASKED = QUESTIONS | CLAIMS
+
+
+@cache
+def read(family, without=None):
+    """Return a question or claim, over all of its sets or over all but one."""
+    if without is None:
+        return reading.load_answers()[family]
+    others = tuple(name for name in ASKED[family].datasets if name != without)
+    answered = reading.question if family in QUESTIONS else reading.claim
+    return answered(replace(ASKED[family], datasets=others), scores())
+
+
+def answers(family, without=None):
+    return read(family, without).answers
+
+
+def answer(family, pair=None, without=None):
+    """Return the first answer of a question or claim, or that to one of its pairs."""
+    whole = read(family, without)
+    return whole.answer(pair) if pair else whole.answers[0]
+
+
+def outcome(family, pair=None, without=None):
+    return answer(family, pair, without).outcome
+
+
+def points(family, pair=None, without=None):
+    return 100 * answer(family, pair, without).estimate
+
+
+def by_set(family, pair):
+    return dict(zip(ASKED[family].datasets, answer(family, pair).by_set, strict=True))
+
+
+def sets_above(least, question, pair):
+    return {name for name, by in by_set(question, pair).items() if by > least}
+
+
+@cache
+def scores():
+    return reading.scored(reading.load_trainings())
+
+
+def per_cent(dataset, encoding, layers, question="depth"):
+    """Return the mean accuracy of the runs of a question."""
+    alone = replace(QUESTIONS[question], datasets=(dataset,))
+    return 100 * float(reading.accuracies(alone, encoding, layers, scores()).mean())
+
+
+def planned():
+    """Return what was planned and simulated beforehand."""
+    return json.loads(_files.text(results.folder() / "edition-3" / FILE.name))

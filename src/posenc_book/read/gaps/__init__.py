@@ -1,0 +1,10 @@
+"""What are true times worth where steps were lost?
+
+Steps are lost in `posenc_book.data.lost_samples`.
+
+trained by   python -m posenc_book.bench gaps, by `posenc_book.bench.train`
+rules        results/small-protocols.md, from `protocol` and `told`
+stored in    results/gaps.jsonl
+read by      `read`
+shown in     book/time-and-space.ipynb
+"""

@@ -1,0 +1,35 @@
+"""What the changes do to the accuracy, read whole or not at all."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc_book.bench import tables
+from posenc_book.read import results
+from posenc_book.read.levels import protocol
+
+FILE = "levels"
+
+
+def load_levels() -> dict[tuple[str, str, str], NDArray[np.float64]]:
+    """Return the accuracies by (set, change, encoding), one a resample.
+
+    Raises
+    ------
+    ValueError
+        If trainings of the protocol are lacking.
+    """
+    records = tables.finished(results.load_records(FILE))
+    stored = {r["key"]: r["metrics"]["accuracy"] for r in records}
+    sources = {r["settings"]["dataset"]: r["settings"]["dataset_source"] for r in records}
+    found = {}
+    for place in protocol.places():
+        source = sources.get(place[0], "none is stored")
+        seeds = range(protocol.PROTOCOL["seeds"])
+        keys = [protocol.cell(*place, seed, source=source).key for seed in seeds]
+        if not all(key in stored for key in keys):
+            raise ValueError(
+                f"results/{FILE}.jsonl must hold all trainings of its protocol, some of "
+                f"{', '.join(place)} are lacking: run python -m posenc_book.bench levels"
+            )
+        found[place] = np.array([stored[key] for key in keys])
+    return found
