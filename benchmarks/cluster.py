@@ -27,8 +27,8 @@ from timing import markdown
 from posenc_book.bench.cluster import DaskEngine
 from posenc_book.bench.jobs import Job
 from posenc_book.bench.local import LocalEngine, available_cores
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 
 def processor_seconds() -> float:

@@ -16,9 +16,9 @@ from steps import begun
 from timing import busy, interleaved, markdown, median_ratio
 
 from posenc import encodings
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import Training
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records.settings import Settings
 
 LENGTHS = (8, 30, 100, 300)
 OF_AN_IMAGE = ("axial_rotary",)  # places in two dimensions: no series has them

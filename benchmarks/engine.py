@@ -38,13 +38,14 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from posenc import tables
-from posenc_book.bench import jobs, parts, records
+from posenc_book.bench import jobs, parts
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.grid import Grid, Spec
 from posenc_book.bench.jobs import Job
 from posenc_book.bench.local import LocalEngine, available_cores
-from posenc_book.bench.settings import Settings, profile
-from posenc_book.bench.store import Store
+from posenc_book.records import records
+from posenc_book.records.settings import Settings, profile
+from posenc_book.records.store import Store
 
 LENGTHS = (30, 100, 896)
 

@@ -30,9 +30,10 @@ import torch
 from torch import Tensor, nn
 
 from posenc_book.audit import checkout, published
-from posenc_book.bench import build, ensemble, parts, records, settings, train
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.bench import build, ensemble, parts, train
+from posenc_book.records import records, settings
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 CPU = torch.device("cpu")
 N_ORDERS = 20

@@ -18,11 +18,12 @@ from functools import cache
 import torch
 
 from posenc_book import data
-from posenc_book.bench import build, records, train
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.bench import build, train
 from posenc_book.data import measure
 from posenc_book.data.synthetic import FAMILIES
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 SETS = ("MSL", "SMD")
 ENCODINGS = ("none", "sinusoidal", "dft")

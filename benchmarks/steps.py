@@ -30,8 +30,8 @@ from torch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from posenc_book.bench import build, ensemble, parts
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import Training
+from posenc_book.records.settings import Settings
 
 LENGTHS = (8, 30, 100, 300)
 Product = tuple[int, int, int]  # (m, k) times (k, n)

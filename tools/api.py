@@ -81,7 +81,7 @@ ROOMS = {
     "bench": Room(
         "The benchmark",
         "What runs: settings, the grid of training runs, engines, the store of records. "
-        "`python -m posenc_book.bench run --help` is the way in.",
+        "`posenc bench run --help` is the way in.",
         (
             "bench.settings",
             "bench.grid",

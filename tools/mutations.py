@@ -271,7 +271,7 @@ MISTAKES = [
     ),
     Mistake(
         "the store forgets a newline",
-        "src/posenc_book/bench/store.py",
+        "src/posenc_book/records/store.py",
         "_write_whole(descriptor, line.encode())",
         "_write_whole(descriptor, line.strip().encode())",
         "tests/bench/test_bench_store.py::test_a_line_has_exactly_the_promised_fields "
@@ -279,7 +279,7 @@ MISTAKES = [
     ),
     Mistake(
         "of several records of one cell a failed one counts",
-        "src/posenc_book/bench/store.py",
+        "src/posenc_book/records/store.py",
         'if old is None or "error" in old:',
         'if old is None or "error" in record:',
         "tests/bench/test_bench_store.py::test_unique_prefers_the_first_that_finished",

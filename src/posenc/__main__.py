@@ -10,7 +10,7 @@ from posenc._wall import behind
 COMMANDS = {
     "explain": ("posenc.register.command_line", "what a released model does with positions"),
     "check": ("posenc.testing.command_line", "whether a layer treats positions as it promises"),
-    "bench": ("posenc_book.read.command_line", "what an encoding is worth, on your own data, too"),
+    "bench": ("posenc_book.command_line", "what an encoding is worth, on your own data, too"),
     "data": ("posenc_book.data.__main__", "the data sets of the benchmark, and how to get them"),
 }
 BOOK = "posenc_book"

@@ -15,6 +15,7 @@ from types import CodeType, ModuleType
 HOME, GONE_IN = "posenc_book", "0.3"
 MOVED = {
     "posenc.audit": f"{HOME}.audit",
+    "posenc.bench.__main__": f"{HOME}.command_line",
     "posenc.bench": f"{HOME}.bench",
     "posenc.data": f"{HOME}.data",
     "posenc.guide": f"{HOME}.guide",
@@ -70,8 +71,8 @@ class _Elsewhere(Loader):
         module.__spec__ = self._found  # the machinery has put the old name's there
 
     def get_code(self, fullname: str) -> CodeType | None:  # noqa: ARG002 - for `python -m`
-        loader = self._found.loader
-        return loader.get_code(self._found.name) if hasattr(loader, "get_code") else None
+        code = getattr(self._found.loader, "get_code", None)
+        return code(self._found.name) if code else None
 
 
 def install() -> None:

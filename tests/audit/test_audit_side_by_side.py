@@ -8,8 +8,8 @@ import pytest
 
 from posenc_book.audit import printed
 from posenc_book.audit.survey import side_by_side, summaries
+from posenc_book.command_line import parser
 from posenc_book.data.registry import ENTRIES
-from posenc_book.read.command_line import parser
 
 both = pytest.mark.parametrize("model", printed.TABLES)
 BAR, CROSS = side_by_side.BAR, side_by_side.CROSS
@@ -43,7 +43,7 @@ def test_six_rows_are_measured_and_five_name_their_command(model):
     for *_, module, command, name in named[::2]:
         assert (module, command, name in ENTRIES) == ("posenc_book.data", "fetch", True)
     for line in named[1::2]:
-        assert line[:3] == ["python", "-m", "posenc_book.bench"]
+        assert line[:3] == ["python", "-m", "posenc", "bench"]
         assert parser().parse_args(line[3:]).profile == "protocol"
 
 

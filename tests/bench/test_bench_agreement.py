@@ -11,8 +11,9 @@ import torch
 
 from posenc import encodings
 from posenc.attention import DOORS, Position
-from posenc_book.bench import agreement, dropout, ownfile, records
+from posenc_book.bench import agreement, dropout, ownfile
 from posenc_book.bench.agreement import Course
+from posenc_book.records import records
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def stored(tmp_path_factory):
 
 def test_the_processor_agrees_with_itself(stored):
     found = json.loads(stored.read_text())
-    assert found["made_by"] == "python -m posenc_book.bench agree"
+    assert found["made_by"] == "posenc bench agree"
     (device,) = found["devices"]
     one = found["devices"][device]
     assert device == "cpu"
@@ -117,7 +118,7 @@ def test_a_file_of_another_origin_is_left_alone(call, monkeypatch, tmp_path, tex
     (tmp_path / "a.json").write_text(text)
     code, _, err = call("agree", "--device", "cpu", "--out", tmp_path / "a.json")
     assert code == 2
-    assert "was not written by python -m posenc_book.bench agree: name another --out" in err
+    assert "was not written by posenc bench agree: name another --out" in err
     assert (tmp_path / "a.json").read_text() == text
     with pytest.raises(ValueError, match="left as it is"):
         ownfile.write_own(tmp_path / "a.json", agreement.MAKER, {})

@@ -5,13 +5,14 @@ import time
 
 import pytest
 
-from posenc_book.bench import changes, commands, tables, tuning
-from posenc_book.bench.changes import Change, Stored
-from posenc_book.bench.records import finished
-from posenc_book.bench.settings import Settings, profile
-from posenc_book.bench.store import Store
+from posenc_book.bench import commands, tuning
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification import report, tiers
+from posenc_book.records import changes, tables
+from posenc_book.records.changes import Change, Stored
+from posenc_book.records.records import finished
+from posenc_book.records.settings import Settings, profile
+from posenc_book.records.store import Store
 
 OPTIONS = {"length": 12, "n": 48, "distance": 3}
 SET = "range_probe:length=12,n=48,distance=3"

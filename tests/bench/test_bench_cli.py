@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from posenc_book.bench.__main__ import main
 
 from posenc import encodings
-from posenc_book.bench import build, records, tables
-from posenc_book.bench.__main__ import main
-from posenc_book.bench.settings import Settings, profile
-from posenc_book.bench.store import Store
+from posenc_book.bench import build
 from posenc_book.read.classification import report
+from posenc_book.records import records, tables
+from posenc_book.records.settings import Settings, profile
+from posenc_book.records.store import Store
 
 TINY = ["--datasets", "range_probe:length=12,n=48,distance=3", "--profile", "smoke"]
 
@@ -153,7 +154,7 @@ def test_a_failing_run_says_so_by_its_exit_code(call, tmp_path, monkeypatch):
     code, text, _ = call("run", *arguments, "--engine", "serial", "--out", tmp_path / "r.jsonl")
     assert code == 1
     assert "1 cells trained, 1 of them failed" in text
-    assert f"why they failed: python -m posenc_book.bench status {tmp_path / 'r.jsonl'}" in text
+    assert f"why they failed: posenc bench status {tmp_path / 'r.jsonl'}" in text
     assert (
         "failed: bad:Bad patch range_probe seed 0: OSError: no"
         in call("status", tmp_path / "r.jsonl")[1]
@@ -339,7 +340,7 @@ def test_a_report_leaves_files_of_others_alone(results, tmp_path, call, name):
     (folder / "notes.md").write_text("notes")
     code, text, err = call("report", results, "--out", folder)
     assert (code, text) == (2, "")
-    assert f"{folder / name} was not written by python -m posenc_book.bench report" in err
+    assert f"{folder / name} was not written by posenc bench report" in err
     assert "name another --out; it was left as it is" in err
     assert {p.name: p.read_text() for p in folder.iterdir()} == {name: "mine", "notes.md": "notes"}
 
@@ -354,7 +355,7 @@ def test_a_report_goes_over_its_own_files_and_over_no_others(results, tmp_path, 
         file.write("a remark of a reader")
     code, _, err = call("report", results, "--out", folder)
     assert code == 2
-    assert "report.md was not written by python -m posenc_book.bench report, or was changed" in err
+    assert "report.md was not written by posenc bench report, or was changed" in err
     assert "a remark" in (folder / "report.md").read_text()
     assert (folder / "notes.md").read_text() == "notes"
 
@@ -377,8 +378,8 @@ def test_a_report_of_nothing_is_refused(tmp_path, call):
 
 def test_reading_results_needs_no_torch():
     code = (
-        "import sys; from posenc_book.bench import settings, store\n"
-        "from posenc_book.bench import tables\n"
+        "import sys; from posenc_book.records import settings, store\n"
+        "from posenc_book.records import tables\n"
         "from posenc_book.statistics import summary\n"
         "print('torch' in sys.modules, 'matplotlib' in sys.modules)"
     )

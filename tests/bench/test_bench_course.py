@@ -5,8 +5,8 @@ import math
 import pytest
 
 from posenc_book.bench.course import Best, learning_rate, plan
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import train
+from posenc_book.records.settings import Settings
 
 STEPS = {"steps": 1000, "least_steps": 200, "patience_steps": 100, "check_every": 50}
 

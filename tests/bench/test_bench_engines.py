@@ -20,14 +20,15 @@ from pathlib import Path
 
 import pytest
 
-from posenc_book.bench import commands, records, tuning
+from posenc_book.bench import commands, tuning
 from posenc_book.bench import grid as grids
 from posenc_book.bench.cluster import DaskEngine
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.jobs import Job, run
 from posenc_book.bench.local import LocalEngine, SerialEngine
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store, StoreError
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, StoreError
 
 ENCODINGS = """
 import os, signal, sys, time

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from posenc_book.bench import estimate
-from posenc_book.bench.settings import Settings, profile
+from posenc_book.records.settings import Settings, profile
 
 DATA = {"dataset_options": {"length": 12, "n": 48, "distance": 3}}
 

@@ -8,11 +8,13 @@ from posenc.encodings.window_statistics import STATISTICS
 from posenc_book.bench import build
 from posenc_book.bench.driver import deadline
 from posenc_book.bench.grid import make, parse
-from posenc_book.bench.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
+from posenc_book.records.settings import INPUT_STATISTICS, PROFILES, Settings, complete, profile
 
 
 def test_key_is_the_same_on_every_machine_and_in_every_process():
-    code = "from posenc_book.bench.settings import *; print(Settings('none', 'patch', 'LSST').key)"
+    code = (
+        "from posenc_book.records.settings import *; print(Settings('none', 'patch', 'LSST').key)"
+    )
     keys = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
         for _ in range(2)

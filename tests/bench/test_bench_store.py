@@ -10,16 +10,16 @@ import time
 
 import pytest
 
-from posenc_book.bench import locks, records
-from posenc_book.bench.locks import Claims
-from posenc_book.bench.store import Store, StoreError, merge, unique
+from posenc_book.records import locks, records
+from posenc_book.records.locks import Claims
+from posenc_book.records.store import Store, StoreError, merge, unique
 
 WRITER = """
 import sys
 from pathlib import Path
-from posenc_book.bench import records
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 path, first, n, text = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), "x" * int(sys.argv[4])
 store = Store(path)
 print("ready", flush=True)
@@ -240,7 +240,7 @@ def test_a_failed_flush_leaves_the_file_as_it_was(path, record, monkeypatch):
 def test_claims_of_a_killed_process_become_free(tmp_path):
     results = tmp_path / "run.jsonl"
     code = (
-        "import sys, time; from pathlib import Path; from posenc_book.bench.locks import Claims\n"
+        "import sys, time; from pathlib import Path; from posenc_book.records.locks import Claims\n"
         "claims = Claims(Path(sys.argv[1])); print(claims.take('ab' * 16), flush=True)\n"
         "time.sleep(600)"
     )
@@ -262,7 +262,7 @@ def test_claims_of_a_killed_process_become_free(tmp_path):
 def test_a_driver_that_ends_does_not_part_two_others(tmp_path):
     results = tmp_path / "run.jsonl"
     code = (
-        "import sys; from pathlib import Path; from posenc_book.bench.locks import Claims\n"
+        "import sys; from pathlib import Path; from posenc_book.records.locks import Claims\n"
         "claims = Claims(Path(sys.argv[1])); print('open', flush=True); input()\n"
         "print(claims.take('ab' * 16), flush=True)\n"
     )

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from posenc_book.bench.__main__ import main
 
 from posenc_book import data
 from posenc_book.bench import build, grid, parts
-from posenc_book.bench.__main__ import main
-from posenc_book.bench.settings import Settings, profile
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import train
 from posenc_book.data.from_csv import convert
 from posenc_book.read.classification import paired
+from posenc_book.records.settings import Settings, profile
+from posenc_book.records.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import torch
 from posenc import encodings
 from posenc_book import data
 from posenc_book.bench import build, dropout, grid, memory, parts
-from posenc_book.bench.settings import Settings, profile
 from posenc_book.bench.train import TrainingError, learning_rate, train
+from posenc_book.records.settings import Settings, profile
 
 STOCHASTIC = {"sine_spe", "conv_spe"}
 STEADY = [name for name in encodings.names() if name not in STOCHASTIC]
@@ -33,7 +33,7 @@ def test_where_no_memory_is_measured_a_training_runs_all_the_same(cell, monkeypa
 def test_the_first_training_of_a_process_pays_no_start(tmp_path):
     script = tmp_path / "three.py"
     script.write_text(
-        "from posenc_book.bench.settings import Settings\n"
+        "from posenc_book.records.settings import Settings\n"
         "from posenc_book.bench.train import train\n"
         "options = dict(dataset_options={'n': 48, 'length': 12, 'distance': 3}, epochs=1)\n"
         "cells = [Settings('none', 'patch', 'range_probe', seed=s, **options) for s in range(2)]\n"

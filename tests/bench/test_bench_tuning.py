@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from posenc import encodings
-from posenc_book.bench import commands, failures, records, stages, tuning
+from posenc_book.bench import commands, failures, stages, tuning
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.bench.local import SerialEngine
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification import report
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 
 class Quiet:
@@ -240,8 +241,8 @@ def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
         "training: 5 trained (5 failed), 0 were there",
         "failed: none patch BasicMotions, 3 trials: MemoryError: no room",
         "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
-        "why they failed: python -m posenc_book.bench status mine/tuning-BasicMotions.jsonl",
-        "why they failed: python -m posenc_book.bench status mine/second-BasicMotions.jsonl",
+        "why they failed: posenc bench status mine/tuning-BasicMotions.jsonl",
+        "why they failed: posenc bench status mine/second-BasicMotions.jsonl",
         "to try them again: the same command with --retry-failed; mended code needs no option",
     ]
     code, again, _ = call(*PROTOCOL)

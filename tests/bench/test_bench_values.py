@@ -5,9 +5,9 @@ from hashlib import sha256
 
 import pytest
 
-from posenc_book.bench import records, values
-from posenc_book.bench.store import Store, merge
 from posenc_book.read import results
+from posenc_book.records import records, values
+from posenc_book.records.store import Store, merge
 
 WRONG = [
     ("metrics.accuracy", "high", "a number from 0 to 1", "'high'"),

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 import torch
-
 from posenc_book.bench.__main__ import main
-from posenc_book.bench.settings import Settings, profile
+
+from posenc_book.records.settings import Settings, profile
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,12 +46,12 @@ def cell():
 
 @pytest.fixture
 def command(tmp_path):
-    """Return a function that starts `python -m posenc_book.bench` in an empty folder."""
+    """Return a function that starts `posenc bench` in an empty folder."""
     started = []
 
     def start(*arguments, **options):
         process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "posenc_book.bench", *map(str, arguments)],
+            [sys.executable, "-W", "error", "-m", "posenc", "bench", *map(str, arguments)],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -13,7 +13,6 @@ import numpy as np
 from datafiles import TINY_TEST, TINY_TRAIN, make_zip
 
 from posenc_book.audit import versions
-from posenc_book.bench.store import Store
 from posenc_book.data import archives, from_csv, packed
 from posenc_book.data.dataset import Dataset
 from posenc_book.data.errors import ArchiveError, FileFormatError
@@ -22,6 +21,7 @@ from posenc_book.data.sets import archive, msl, room
 from posenc_book.read.classification import baselines
 from posenc_book.read.forecasting.own.grid import frequency, on_grid
 from posenc_book.read.forecasting.own.table import Form, read_tracks
+from posenc_book.records.store import Store
 
 SECONDS = 5.0  # of the processor, for one file of a few kilobytes
 

@@ -19,11 +19,11 @@ from readers import ODD, READERS
 
 from posenc._wall import FAULT, behind
 from posenc.register import command_line as explain
+from posenc_book import command_line
 from posenc_book.bench import agreement
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.data import __main__ as data_command
 from posenc_book.data.from_csv import convert
-from posenc_book.read import command_line
 from posenc_book.read.classification import baselines
 from posenc_book.read.range_probe import extrapolation
 

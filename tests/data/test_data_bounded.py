@@ -14,11 +14,11 @@ from readers import ARFF, BASELINE, READERS, RECORD, judged, npy, outcome
 import posenc
 from posenc_book import _files
 from posenc_book.bench import ownfile
-from posenc_book.bench.store import Store, merge
 from posenc_book.data import checksums, measure
 from posenc_book.data.errors import FileFormatError
 from posenc_book.data.formats import mat, text, ts
 from posenc_book.read.classification import baselines
+from posenc_book.records.store import Store, merge
 
 SOURCE = Path(posenc.__file__).parent
 HEAD = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"

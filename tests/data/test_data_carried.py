@@ -64,7 +64,7 @@ def test_what_is_no_packed_set_is_named_and_left_alone(tiny_folder, pack):
         path.write_bytes(content)
         code, _, err = pack(tiny_folder.parent, "Tiny")
         assert code == 1
-        assert f"{path} was not written by `python -m posenc_book.data pack`" in err
+        assert f"{path} was not written by `posenc data pack`" in err
         assert path.read_bytes() == content
         with pytest.raises(data.DataError, match="or is damaged: move it away"):
             data.load("Tiny", "train")

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from readers import BASELINE, ODD, READERS, RECORD, SECONDS, judged, npy, outcome
 
 from posenc_book.bench.grid import parse
-from posenc_book.bench.store import Store
 from posenc_book.data import packed
 from posenc_book.data.errors import FileFormatError
 from posenc_book.data.formats import arff, array, ts
 from posenc_book.data.sets import room
 from posenc_book.read.classification import baselines
+from posenc_book.records.store import Store
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
 STUMBLING = (

@@ -14,12 +14,13 @@ from walking import each_passes
 
 from posenc import encodings
 from posenc_book import data
-from posenc_book.bench import build, cases, fingerprints, records, tuning
+from posenc_book.bench import build, fingerprints, tuning
 from posenc_book.bench.build import MODELS
-from posenc_book.bench.settings import Settings
 from posenc_book.read import digests, results
 from posenc_book.read.classification import baselines, edition, second
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records import cases, records
+from posenc_book.records.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.names()

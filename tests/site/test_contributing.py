@@ -224,7 +224,7 @@ class Copy:
         if not WHOLE and line == "python tools/atlas.py":
             made = self.python(ATLAS).splitlines()
             return "\n".join(self.python(NEW_CELLS, *page.split()) for page in made)
-        if not WHOLE and line.startswith("python -m posenc_book.bench run "):
+        if not WHOLE and line.startswith("posenc bench run "):
             line += " --engine serial"
         return self.run("bash", "-c", line)
 

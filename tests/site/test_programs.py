@@ -6,7 +6,7 @@ import ast
 import pytest
 from sitefiles import ROOT
 
-from posenc_book.read.command_line import parser
+from posenc_book.command_line import parser
 from posenc_book.read.range_probe import extrapolation
 
 FOLDERS = ("src", "course", "peers", "tools", "benchmarks")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc_book.bench import cases
 from posenc_book.read import results
 from posenc_book.read.classification import (
     baselines,
@@ -19,6 +18,7 @@ from posenc_book.read.classification import (
     second,
 )
 from posenc_book.read.classification.second import Accuracies
+from posenc_book.records import cases
 from posenc_book.statistics import counts, friedman
 
 

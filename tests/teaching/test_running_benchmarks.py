@@ -11,13 +11,13 @@ import torch
 
 from posenc.models import TimeSeriesTransformer
 from posenc_book.bench import tuning
-from posenc_book.bench.settings import PROFILES
+from posenc_book.command_line import main, parser
 from posenc_book.data.__main__ import main as data_main
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.command_line import main, parser
 from posenc_book.read.forecasting import protocol
 from posenc_book.read.forecasting.own import blocks, cells, commands, verdict
 from posenc_book.read.range_probe import extrapolation
+from posenc_book.records.settings import PROFILES
 
 PATH = Path(__file__).parents[2] / "book" / "running-benchmarks.ipynb"
 CELLS = nbformat.read(PATH, as_version=4).cells

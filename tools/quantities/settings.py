@@ -2,10 +2,10 @@
 
 import shape
 from posenc_book.bench import tuning
-from posenc_book.bench.settings import Settings
 from posenc_book.data.elevator import elevator
 from posenc_book.quantities import _read
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records.settings import Settings
 from posenc_book.teaching import roles
 
 

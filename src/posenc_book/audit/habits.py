@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from posenc_book.audit import published
-from posenc_book.bench import tables as score_tables
 from posenc_book.read import results
+from posenc_book.records import tables as score_tables
 
 ACROSS, INDEXED = "posenc.audit.published:InputOnlyTPE", "posenc.audit.published:BatchIndexed"
 AXES = {"sinusoidal": "right", INDEXED: "batch index", ACROSS: "across the batch"}

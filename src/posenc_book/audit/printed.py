@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc_book.bench.tables import Scores
 from posenc_book.data.registry import ENTRIES, Printed
+from posenc_book.records.tables import Scores
 
 COLUMNS = ("Fixed", "Learnable", "Relative", "tAPE", "eRPE", "T-PE", "SPE", "TUPE")
 
@@ -312,7 +312,7 @@ def printed_scores(model: str) -> Scores:
 
     Returns
     -------
-    posenc_book.bench.tables.Scores
+    posenc_book.records.tables.Scores
 
     Raises
     ------

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from posenc_book.bench import build, dropout, ensemble, jobs, locks, ownfile, parts, records
-from posenc_book.bench.settings import Settings
+from posenc_book.bench import build, dropout, ensemble, jobs, ownfile, parts
 from posenc_book.bench.train import Training
+from posenc_book.records import locks, records
+from posenc_book.records.settings import Settings
 
-MAKER = "python -m posenc_book.bench agree"
+MAKER = "posenc bench agree"
 # One encoding without a door, and one for each.
 ENCODINGS = {"none": "none", "embed": "sinusoidal", "rotate": "rotary", "bias": "t5", "mix": "erpe"}
 STEPS = 5

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from posenc import _checks, encodings, models
 from posenc.attention import DOORS, Position, words
 from posenc_book.bench import fingerprints, names
-from posenc_book.bench.settings import Settings
 from posenc_book.data import Dataset
+from posenc_book.records.settings import Settings
 
 
 class OnTimes(nn.Module):

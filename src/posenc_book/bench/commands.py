@@ -13,8 +13,8 @@ from posenc_book.bench import build, estimate, failures, jobs, local, renewed, s
 from posenc_book.bench import grid as grids
 from posenc_book.bench.driver import Cells, Driver, Engine, Summary
 from posenc_book.bench.progress import Plan, name_place
-from posenc_book.bench.settings import MOST_SEEDS, NAMED, PROTOCOL, RESAMPLES, Settings
-from posenc_book.bench.store import Store
+from posenc_book.records.settings import MOST_SEEDS, NAMED, PROTOCOL, RESAMPLES, Settings
+from posenc_book.records.store import Store
 
 TRIALS = len(tuning.RATES) + 1
 
@@ -190,7 +190,7 @@ def _grid(options: argparse.Namespace) -> grids.Grid:
 
 def print_changes(groups: Iterable[Sequence[Settings]], out: Path, *, tuned: bool) -> None:
     """Say what is trained anew because an encoding's code or the series have changed."""
-    from posenc_book.bench import tables
+    from posenc_book.records import tables
 
     for sentence in renewed.told(groups, out, label=tables.label, tuned=tuned):
         print(sentence, flush=True)  # before what the training writes elsewhere
@@ -246,7 +246,7 @@ def _print_summary(summary: Summary, out: Path) -> None:
 
 
 def _warn_of_short_trainings(path: Path, cells: Cells) -> None:
-    from posenc_book.bench import tables
+    from posenc_book.records import tables
 
     keys = _keys(cells.groups())
     note = tables.short_trainings(r for r in Store(path) if r["key"] in keys)

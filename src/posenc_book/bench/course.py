@@ -9,7 +9,7 @@ long as large ones.
 import math
 from dataclasses import dataclass, field
 
-from posenc_book.bench.settings import Settings
+from posenc_book.records.settings import Settings
 
 # A fall of the validation loss that counts as progress: one per cent of the lowest so far.
 PROGRESS = 0.99

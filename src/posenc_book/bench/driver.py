@@ -10,9 +10,9 @@ from typing import Protocol
 
 from posenc import _checks
 from posenc_book.bench.jobs import Job
-from posenc_book.bench.locks import Claims
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store, StoreError
+from posenc_book.records.locks import Claims
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, StoreError
 
 
 def deadline(seconds: float | None) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import torch
 
 from posenc_book.bench import build, ensemble, parts, stopwatch
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import Training
+from posenc_book.records.settings import Settings
 
 SAMPLES = 6
 STEPS = 8  # of one training, at most

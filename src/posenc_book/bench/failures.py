@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from posenc_book.bench import changes, tuning
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store, unique
+from posenc_book.bench import tuning
+from posenc_book.records import changes
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, unique
 
 MOST = 10  # lines
 AGAIN = "to try them again: the same command with --retry-failed; mended code needs no option"
@@ -47,7 +48,7 @@ def said(found: Iterable[tuple[Path, list[dict]]]) -> list[str]:
         for (cells, kind, error), n in kinds.items()
     ]
     files = dict.fromkeys(path for path, _ in found)
-    status = [f"why they failed: python -m posenc_book.bench status {path}" for path in files]
+    status = [f"why they failed: posenc bench status {path}" for path in files]
     return [*_first(lines, "more of them"), *_first(status, "files more"), AGAIN]
 
 

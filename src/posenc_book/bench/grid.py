@@ -10,8 +10,8 @@ from typing import Any
 from posenc import _checks
 from posenc_book import data
 from posenc_book.bench import build
-from posenc_book.bench.settings import Settings, profile
 from posenc_book.data.lost_samples import CLOCKS
+from posenc_book.records.settings import Settings, profile
 
 
 @dataclass(frozen=True)

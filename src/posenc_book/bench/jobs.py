@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from posenc_book.bench import records, stopwatch
-from posenc_book.bench.settings import Settings
+from posenc_book.bench import stopwatch
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
 
 # Stacked attention forms its scores; beyond this many tokens training one by one is faster. (On an
 # H200 with 16 workers five resamples of 200 to 315 tokens took half the time in a stack.)

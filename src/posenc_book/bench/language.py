@@ -17,9 +17,9 @@ from posenc_book.bench import build, failures, jobs, local, renewed, stopwatch
 from posenc_book.bench.course import learning_rate
 from posenc_book.bench.driver import Cells, Driver, Summary, deadline
 from posenc_book.bench.progress import Progress, name_place
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import TrainingError
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 Batch = tuple[Tensor, Tensor]
 """Tokens (batch, length + 1), and which of those behind the first are to be predicted."""
@@ -41,7 +41,7 @@ class LanguageSettings(Settings):
     Parameters
     ----------
     **settings
-        As for `posenc_book.bench.settings.Settings`; `steps` must be at least 1.
+        As for `posenc_book.records.settings.Settings`; `steps` must be at least 1.
     random_positions : int
         Places to draw from in training, see `LanguageModel`; 0 counts.
     most_seconds : float

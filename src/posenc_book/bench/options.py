@@ -6,9 +6,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from posenc_book import _files
-from posenc_book.bench import store as stores
-from posenc_book.bench.settings import HELP, NAMED, PROFILES, PROTOCOL, Settings
-from posenc_book.bench.store import Store
+from posenc_book.records import store as stores
+from posenc_book.records.settings import HELP, NAMED, PROFILES, PROTOCOL, Settings
+from posenc_book.records.store import Store
 
 SECONDS = (
     "begin no training after so many seconds; what has begun is trained to its end, so the command "

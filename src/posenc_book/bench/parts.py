@@ -13,10 +13,10 @@ from torch import Tensor
 from posenc import _checks
 from posenc.encodings import with_window_statistics
 from posenc_book import data
-from posenc_book.bench.settings import Settings
 from posenc_book.data import Dataset
 from posenc_book.data.lost_samples import lose_samples
 from posenc_book.data.resamples import halves
+from posenc_book.records.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)

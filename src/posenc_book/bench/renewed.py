@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from posenc_book.bench import changes, tuning
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.bench import tuning
+from posenc_book.records import changes
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 
 def told(

@@ -7,7 +7,7 @@ from functools import cache
 from posenc import _checks
 from posenc_book import data
 from posenc_book.bench import build
-from posenc_book.bench.settings import Settings
+from posenc_book.records.settings import Settings
 
 # every cell of a protocol asks for both, and few differ
 encoding_source, dataset_source = cache(build.encoding_fingerprint), cache(data.fingerprint)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from posenc_book.bench import tuning
 from posenc_book.bench.driver import Cells, Summary
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store, unique
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, unique
 
 Run = Callable[[Cells, Store], Summary]
 """Trains what a results file lacks of some cells."""

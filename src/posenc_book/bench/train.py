@@ -18,8 +18,8 @@ from posenc_book.bench.course import Best, learning_rate, plan
 from posenc_book.bench.ensemble import Ensemble
 from posenc_book.bench.memory import PeakMemory
 from posenc_book.bench.parts import Part, Parts
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.values import WARM_PEAK
+from posenc_book.records.settings import Settings
+from posenc_book.records.values import WARM_PEAK
 
 Probe = Callable[[Settings, nn.Module], dict[str, Any]]
 """A further test of a fitted model: what it returns joins the scores of that cell."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from posenc_book.bench.settings import Settings
+from posenc_book.records.settings import Settings
 
 PROFILE = "tuning"
 RATES = (3e-4, 1e-3, 3e-3)

@@ -1,4 +1,4 @@
-"""Command line: python -m posenc_book.data [list | fetch | verify | info | ...], see --help."""
+"""Command line: posenc data [list | fetch | verify | info | ...], see --help."""
 
 import argparse
 import sys

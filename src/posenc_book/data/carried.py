@@ -1,6 +1,6 @@
 """Packed arrays in a folder of one's own, for a machine that has no source files.
 
-`python -m posenc_book.data pack` writes them, a file a set, and `load` finds them where
+`posenc data pack` writes them, a file a set, and `load` finds them where
 $POSENC_DATA points to that folder. Each file holds the checksums of the files that it was made
 from, which must be those of the copies this book used wherever it knows any.
 """
@@ -16,7 +16,7 @@ from posenc_book.data import checksums, packed
 from posenc_book.data.dataset import Dataset
 from posenc_book.data.errors import DataError, FileFormatError
 
-MAKER = "python -m posenc_book.data pack"
+MAKER = "posenc data pack"
 
 
 def location(folder: Path, name: str) -> Path:

@@ -94,7 +94,7 @@ def load(name: str, split: str, **options) -> Dataset:
     Real sets are looked for in $POSENC_DATA, then in the cache ($POSENC_CACHE or the platform's
     cache folder), then among the sets that come with aeon, and then downloaded, unless
     POSENC_OFFLINE is set. Where there are no source files, $POSENC_DATA may also hold what
-    `python -m posenc_book.data pack` has written.
+    `posenc data pack` has written.
 
     Parameters
     ----------

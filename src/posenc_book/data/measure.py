@@ -1,6 +1,6 @@
 """What was counted and measured in the real sets, kept in `measured.json` beside this file.
 
-The book shows these numbers on machines that do not have the sets. `python -m posenc_book.data
+The book shows these numbers on machines that do not have the sets. `posenc data
 measure` writes the file anew; the tests recompute it wherever the sets are at hand.
 """
 
@@ -116,7 +116,7 @@ def add(name: str, path: Path = RECORD) -> None:
     """Count one set and enter it in the record at `path`; all else stays as it is."""
     if name not in ENTRIES:
         close = ", ".join(difflib.get_close_matches(name, ENTRIES, n=3))
-        hint = f"did you mean {close}?" if close else "`python -m posenc_book.data list` names them"
+        hint = f"did you mean {close}?" if close else "`posenc data list` names them"
         raise UnknownDatasetError(f"no set of the record is called {name!r}; {hint}")
     record = _read_record(path)
     counted = record["sets"] | {name: count(name)}
@@ -287,7 +287,7 @@ def _everything() -> dict:
     here = [name for name, entry in ENTRIES.items() if find(entry)]
     scores = {name: [leakage(name, seed) for seed in SEEDS] for name in LEAKAGE_SETS}
     return {
-        "made_by": "python -m posenc_book.data measure",
+        "made_by": "posenc data measure",
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in ("posenc", "numpy", "scikit-learn")},
         "sets": {name: count(name) for name in here},

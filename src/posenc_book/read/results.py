@@ -12,9 +12,9 @@ from pathlib import Path
 
 import posenc_book
 from posenc_book import _files
-from posenc_book.bench import cases
-from posenc_book.bench.store import Store, unique
 from posenc_book.read import digests
+from posenc_book.records import cases
+from posenc_book.records.store import Store, unique
 
 Seen = tuple[tuple[int, int] | None, ...]
 _PACKAGE = Path(posenc_book.__file__).resolve().parent
@@ -32,7 +32,7 @@ def folder() -> Path:
             return path
     raise ValueError(
         "the folder 'results' is missing: clone the book's repository, or set POSENC_RESULTS to a "
-        "folder with files of `python -m posenc_book.bench run`"
+        "folder with files of `posenc bench run`"
     )
 
 
@@ -56,7 +56,7 @@ def load_records(pattern: str, *, locked: bool = True) -> list[dict]:
     Returns
     -------
     list of dict
-        Records in the form of `posenc_book.bench.records`.
+        Records in the form of `posenc_book.records.records`.
 
     Raises
     ------

@@ -10,11 +10,11 @@ import torch
 
 from posenc_book.bench import local
 from posenc_book.bench.language import Clock
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import TrainingError
 from posenc_book.read.characters import longrope, topics
 from posenc_book.read.characters import train as text
 from posenc_book.read.characters.train import PROTOCOL, TextSettings, protocol_cells
+from posenc_book.records.store import Store
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "steps": 6, "batch_size": 4,

@@ -140,7 +140,7 @@ def test_a_record_is_whole(resample):
 @pytest.mark.parametrize(("name", "split"), [("Libras", 3), ("PenDigits", 0)])
 def test_fewer_series_are_those_of_a_training(monkeypatch, name, split):
     from posenc_book.bench import parts
-    from posenc_book.bench.settings import Settings
+    from posenc_book.records.settings import Settings
 
     seen = []
     monkeypatch.setitem(

@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 
-from posenc_book.bench import records
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.tuning import TUNED
 from posenc_book.read.classification import control, edition, families, second
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
 
 N = protocols.TRAINING["resamples"]
 NOW = edition.Edition("2026-11", "2026-11-22", protocols.HASH, edition.ANALYSIS_HASH, {})

@@ -2,8 +2,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc_book.bench.tables import Scores
 from posenc_book.read.classification import figures
+from posenc_book.records.tables import Scores
 from posenc_book.statistics import summary as statistics
 
 

@@ -5,9 +5,9 @@ import shlex
 import pytest
 
 from posenc_book.bench import tuning
-from posenc_book.bench.settings import Settings, complete, profile
-from posenc_book.bench.store import Store
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records.settings import Settings, complete, profile
+from posenc_book.records.store import Store
 
 SMALL = shlex.split(
     "--datasets BasicMotions --models patch --n-layers 1 --d-model 8 --n-heads 2 --d-ff 8 "

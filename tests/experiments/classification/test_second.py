@@ -10,13 +10,14 @@ import pytest
 import torch
 
 from posenc import encodings
-from posenc_book.bench import build, records
-from posenc_book.bench.settings import Settings
+from posenc_book.bench import build
 from posenc_book.bench.tuning import TUNED
 from posenc_book.read import results
 from posenc_book.read.classification import analysis as protocol
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification import second
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
 from posenc_book.statistics import equality, friedman
 
 ENCODINGS = ("none", "sinusoidal", "rotary")

@@ -7,12 +7,12 @@ import time
 import pytest
 
 from posenc_book.bench import local
-from posenc_book.bench.store import Store
 from posenc_book.read.classification import commands
 from posenc_book.read.classification import protocol as second
 from posenc_book.read.edition3 import __main__ as command
 from posenc_book.read.edition3 import gpu, protocol, questions, sets
 from posenc_book.read.edition3.questions import cells_on_gpu
+from posenc_book.records.store import Store
 
 needs_sets = pytest.mark.skipif(not os.environ.get("POSENC_DATA"), reason="needs the sets")
 PLANNED = {

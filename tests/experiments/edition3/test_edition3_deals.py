@@ -8,10 +8,10 @@ import torch
 
 from posenc_book import data
 from posenc_book.bench import parts
-from posenc_book.bench.settings import Settings
 from posenc_book.data import repeats
 from posenc_book.data.resamples import halves
 from posenc_book.read.edition3 import measured, sets
+from posenc_book.records.settings import Settings
 
 CPU = torch.device("cpu")
 HALVES = {"deal": "halves"}

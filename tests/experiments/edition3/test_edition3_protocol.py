@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from posenc_book import data
-from posenc_book.bench import records
 from posenc_book.read.classification.protocol import DATASETS
 from posenc_book.read.edition3 import (
     budget,
@@ -22,6 +21,7 @@ from posenc_book.read.edition3 import (
     questions,
     sets,
 )
+from posenc_book.records import records
 from posenc_book.statistics.power import Design, power
 
 ROOT = Path(__file__).parents[3]

@@ -10,12 +10,12 @@ import pytest
 
 from posenc_book.audit import printed
 from posenc_book.audit.survey import trained
-from posenc_book.bench import records
 from posenc_book.data import recorded_facts
 from posenc_book.read.edition3 import claims, protocol, reading, sets
 from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.questions import QUESTIONS, TEN
 from posenc_book.read.edition3.reading import Scored, answered
+from posenc_book.records import records
 
 MARGIN = protocol.MARGIN
 

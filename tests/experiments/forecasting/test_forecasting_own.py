@@ -9,7 +9,7 @@ import pytest
 
 from posenc import __main__ as posenc_command
 from posenc_book.bench import local
-from posenc_book.read.command_line import main
+from posenc_book.command_line import main
 from posenc_book.read.forecasting import protocol
 from posenc_book.read.forecasting.own import cells, verdict
 from posenc_book.read.forecasting.own.blocks import Layout, shape

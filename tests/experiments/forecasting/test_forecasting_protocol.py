@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from posenc_book.bench import records
 from posenc_book.read.forecasting import __main__ as command
 from posenc_book.read.forecasting import planned, protocol, train, units
 from posenc_book.read.forecasting.store import UnitStores
+from posenc_book.records import records
 from posenc_book.statistics.power import Design, provable_margin
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc_book.bench import records
 from posenc_book.read import results
 from posenc_book.read.forecasting import protocol
 from posenc_book.read.forecasting.readers import READERS
@@ -28,6 +27,7 @@ from posenc_book.read.forecasting.reading import (
     tables,
 )
 from posenc_book.read.forecasting.reading.complete import COUNTED, Way, load_stored
+from posenc_book.records import records
 
 READER = "patches_flat"
 # Mean and standard deviation over units of the logarithm of an error over that of none.

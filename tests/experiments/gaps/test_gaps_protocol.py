@@ -10,11 +10,11 @@ import torch
 from posenc_book import data
 from posenc_book.bench import build, local, parts
 from posenc_book.bench.language import named
-from posenc_book.bench.store import Store
 from posenc_book.data import repeats
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.gaps import protocol as gaps
 from posenc_book.read.gaps.protocol import PROTOCOL, protocol_cells
+from posenc_book.records.store import Store
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16, "steps": 20, "least_steps": 0,

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from posenc_book.bench import records, tables
 from posenc_book.read import results
 from posenc_book.read.characters import read as text
 from posenc_book.read.characters import train as bench_text
 from posenc_book.read.lengths import read as lab
 from posenc_book.read.lengths import repairs
 from posenc_book.read.lengths import train as bench
+from posenc_book.records import records, tables
 
 LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
 NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]

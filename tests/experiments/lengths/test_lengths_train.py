@@ -10,8 +10,6 @@ from posenc_book.bench import jobs, language, local
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.language import Clock
 from posenc_book.bench.seeded import SeedBySeed
-from posenc_book.bench.settings import key
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import TrainingError
 from posenc_book.read.lengths import tasks as length_tasks
 from posenc_book.read.lengths import train as lab
@@ -23,6 +21,8 @@ from posenc_book.read.lengths.train import (
     LabSettings,
     tier_cells,
 )
+from posenc_book.records.settings import key
+from posenc_book.records.store import Store
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "steps": 6, "batch_size": 4,

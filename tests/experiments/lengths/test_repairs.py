@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from posenc.encodings import NoPosition, Rotary
-from posenc_book.bench import records
 from posenc_book.bench.language import Clock
 from posenc_book.read.lengths import read_repairs, repairs
 from posenc_book.read.lengths import tasks as length_tasks
 from posenc_book.read.lengths import train as lab
+from posenc_book.records import records
 
 TINY = {
     "d_model": 16, "n_heads": 2, "d_ff": 32, "steps": 4, "batch_size": 4, "trained": 5,

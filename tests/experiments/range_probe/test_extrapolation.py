@@ -10,12 +10,12 @@ from posenc_book import data
 from posenc_book.bench import build, jobs, local
 from posenc_book.bench import grid as grids
 from posenc_book.bench.local import SerialEngine
-from posenc_book.bench.settings import profile
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import train
 from posenc_book.read import results
 from posenc_book.read.range_probe import extrapolation
 from posenc_book.read.range_probe.extrapolation import LengthGrid, LengthSettings, grow, probe
+from posenc_book.records.settings import profile
+from posenc_book.records.store import Store
 
 LENGTH, LONGER = 12, (12, 24, 48)
 MOVING = ["none", "rotary", "relative", "t5", "alibi"]  # scores depend on offsets only

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from posenc_book.bench import build
-from posenc_book.bench.settings import Settings
 from posenc_book.read import results
 from posenc_book.read.range_probe import kernels
+from posenc_book.records.settings import Settings
 
 LENGTH = 12
 

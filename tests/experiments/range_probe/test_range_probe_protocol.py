@@ -8,7 +8,6 @@ import pytest
 from posenc_book import data
 from posenc_book.audit.one_hot import OneHot
 from posenc_book.bench import local
-from posenc_book.bench.store import Store
 from posenc_book.bench.train import train
 from posenc_book.read.range_probe import extrapolation
 from posenc_book.read.range_probe import protocol as probes
@@ -20,6 +19,7 @@ from posenc_book.read.range_probe.protocol import (
     Variant,
     protocol_cells,
 )
+from posenc_book.records.store import Store
 
 TINY = {
     "d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16, "steps": 20, "least_steps": 0,

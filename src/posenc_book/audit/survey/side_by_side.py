@@ -218,8 +218,8 @@ def commands(names: Sequence[str] | None = None) -> str:
         line
         for name in names
         for line in (
-            f"python -m posenc_book.data fetch {name}",
-            f"python -m posenc_book.bench run --profile protocol --datasets {name}",
+            f"posenc data fetch {name}",
+            f"posenc bench run --profile protocol --datasets {name}",
         )
     )
 

@@ -1,4 +1,4 @@
-"""The command `text` of `python -m posenc_book.bench`."""
+"""The command `text` of `posenc bench`."""
 
 import argparse
 

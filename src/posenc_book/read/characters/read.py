@@ -1,6 +1,6 @@
 """The model of characters as pages read it: loss by context, as trained and after a fine-tuning.
 
-The runs are those of `python -m posenc_book.bench text`.
+The runs are those of `posenc bench text`.
 """
 
 from collections import Counter
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc_book.bench import language, store, tables
-from posenc_book.bench.tables import NOT_RUN
+from posenc_book.bench import language
 from posenc_book.read import results
 from posenc_book.read.characters import train as bench
+from posenc_book.records import store, tables
+from posenc_book.records.tables import NOT_RUN
 
 _SCHEDULES = (*bench.PROTOCOL["schedules"], *bench.LATER)
 NAMES = [

@@ -56,6 +56,6 @@ crossings of the best {search["parents"]}; divisors from 1 to {search["highest"]
 factor, in steps of {search["step"]:g}. Limit: {limit:,.0f} seconds.
 
 ```console
-$ python -m posenc_book.bench text
+$ posenc bench text
 ```
 """

@@ -1,6 +1,6 @@
 """A model of characters, trained on 128 and read on up to 512: what a longer context is worth.
 
-    python -m posenc_book.bench text
+    posenc bench text
 
 The text is `topics`. A model with rotary encoding is read as it was trained and with
 each schedule of `SCHEDULES` in place of its frequencies; then each of them is trained on for a few
@@ -22,12 +22,12 @@ from posenc import _checks
 from posenc.encodings import Rotary
 from posenc.models import LanguageModel
 from posenc_book.bench import build, language, seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.language import Clock, LanguageSettings
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
 from posenc_book.data.streams import generator
 from posenc_book.read.characters import longrope, topics
+from posenc_book.records.hashes import hashed
 
 PROFILE = "text"
 AS_TRAINED = "as trained"

@@ -1,6 +1,6 @@
 """The benchmark: do positional encodings help to classify time series, and which?
 
-trained by   python -m posenc_book.bench protocol, in `tiers`, by `posenc_book.bench.train`
+trained by   posenc bench protocol, in `tiers`, by `posenc_book.bench.train`
 rules        results/protocol.md, from `protocol` (training) and `analysis`
 stored in    results/second-*.jsonl, results/tuning-*.jsonl, results/baselines
 read by      `second`, for pages by `found`

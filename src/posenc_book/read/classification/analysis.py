@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from posenc._wall import behind
-from posenc_book.bench.hashes import hashed
 from posenc_book.read import results
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.protocol import TRAINING
+from posenc_book.records.hashes import hashed
 from posenc_book.statistics.friedman import ZEROS
 
 ANALYSIS: dict[str, Any] = {
@@ -252,7 +252,7 @@ steps: `--tier 3` trains them after all else, and `--tier 3 --encodings kerple` 
 own is trained by
 
 ```console
-$ python -m posenc_book.bench protocol --encoding mine:Nearby --datasets RacketSports --out mine
+$ posenc bench protocol --encoding mine:Nearby --datasets RacketSports --out mine
 ```"""
 
 

@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 
 from posenc import _checks
 from posenc_book import _files, data
-from posenc_book.bench import cases, changes, metrics, parts, records, stopwatch, values
-from posenc_book.bench.locks import exclusive
+from posenc_book.bench import metrics, parts, stopwatch
 from posenc_book.bench.progress import name_place
-from posenc_book.bench.settings import MOST_SEEDS
 from posenc_book.data import Dataset
 from posenc_book.read import digests, results
+from posenc_book.records import cases, changes, records, values
+from posenc_book.records.locks import exclusive
+from posenc_book.records.settings import MOST_SEEDS
 
 N_KERNELS = 10_000
 # the ridge needs the features of all series at once: with this many series it gets fewer of them

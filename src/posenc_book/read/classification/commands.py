@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from posenc_book.bench.options import OUT, SECONDS, existing
-from posenc_book.bench.settings import complete
-from posenc_book.bench.store import Store
+from posenc_book.records.settings import complete
+from posenc_book.records.store import Store
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

@@ -26,13 +26,14 @@ import posenc
 import posenc_book
 from posenc._wall import behind
 from posenc_book import _files
-from posenc_book.bench import build, tables
-from posenc_book.bench.settings import complete
+from posenc_book.bench import build
 from posenc_book.read import digests, results
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import HASH as ANALYSIS_HASH
+from posenc_book.records import tables
+from posenc_book.records.settings import complete
 
-HOUSES = {house.__name__: Path(house.__file__).parent for house in (posenc, posenc_book)}
+HOUSES = {house.__name__: Path(house.__path__[0]) for house in (posenc, posenc_book)}
 FILE, COMMAND = digests.FILE, digests.COMMAND
 READER = __spec__.name  # what imports this, directly or not, may show an edition
 _SETTINGS = protocols.TRAINING["settings"]

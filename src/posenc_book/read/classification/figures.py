@@ -5,9 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from posenc_book.bench.tables import Scores
 from posenc_book.figures import ranks
 from posenc_book.read.classification import second
+from posenc_book.records.tables import Scores
 from posenc_book.statistics import summary as statistics
 from posenc_book.teaching import plots
 

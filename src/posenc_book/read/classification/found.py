@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.bench import tables
 from posenc_book.data.measure import recorded_facts
 from posenc_book.read import results
 from posenc_book.read.classification import edition, fair, sanity, second, variants
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.second import Accuracies
 from posenc_book.read.costs import step_costs
+from posenc_book.records import tables
 from posenc_book.statistics import counts, equality, friedman, mixed
 from posenc_book.statistics import summary as statistics
 

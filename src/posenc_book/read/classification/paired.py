@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posenc_book.bench import tables
-from posenc_book.bench.settings import complete
 from posenc_book.data.errors import DataError
 from posenc_book.read.classification import second
+from posenc_book.records import tables
+from posenc_book.records.settings import complete
 from posenc_book.statistics import equality, friedman
 
 BASELINE = "none"

@@ -14,9 +14,9 @@ from typing import Any
 from posenc import _checks
 from posenc_book import data
 from posenc_book.bench import build, tuning
-from posenc_book.bench.hashes import hashed
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.stages import Files
+from posenc_book.records.hashes import hashed
+from posenc_book.records.settings import Settings
 
 PROFILE = "second"
 

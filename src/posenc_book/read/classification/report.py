@@ -10,16 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from posenc_book import _files
-from posenc_book.bench import changes, failures, ownfolder, tables, values
-from posenc_book.bench.changes import Change
-from posenc_book.bench.settings import complete
-from posenc_book.bench.store import unique
-from posenc_book.bench.tables import Scores
+from posenc_book.bench import failures, ownfolder
 from posenc_book.read.classification import paired, second
+from posenc_book.records import changes, tables, values
+from posenc_book.records.changes import Change
+from posenc_book.records.settings import complete
+from posenc_book.records.store import unique
+from posenc_book.records.tables import Scores
 from posenc_book.statistics import friedman
 from posenc_book.statistics import summary as statistics
 
-MAKER, LISTING = "python -m posenc_book.bench report", "report.json"
+MAKER, LISTING = "posenc bench report", "report.json"
 
 SEEDS = (
     "In brackets: a percentile bootstrap over seeds, which is too narrow where these are few. Two "

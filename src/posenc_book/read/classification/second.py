@@ -158,7 +158,7 @@ def load_grid(
         if (name, 0) not in floors:
             raise ValueError(
                 f"the largest class of {name} is not stored; run "
-                f"python -m posenc_book.bench baselines --datasets {name}"
+                f"posenc bench baselines --datasets {name}"
             )
     floor = [[floors.get((d, r), floors[d, 0]) for r in range(n)] for d in complete]
     return Accuracies(model, tuple(complete), tuple(encodings), np.array(scores), np.array(floor))

@@ -9,9 +9,9 @@ from posenc_book import data
 from posenc_book.bench import commands, jobs, stages
 from posenc_book.bench.driver import deadline
 from posenc_book.bench.progress import Plan, name_place
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 
 def train(options: argparse.Namespace) -> int:

@@ -19,11 +19,11 @@ from posenc_book import data
 from posenc_book.bench import jobs, local
 from posenc_book.bench.driver import Driver, deadline
 from posenc_book.bench.progress import Progress, name_place
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store, unique
 from posenc_book.bench.tuning import Cells
 from posenc_book.read.edition3 import protocol, sets
 from posenc_book.read.edition3.questions import FAMILIES, cells, cells_on_gpu
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, unique
 
 NAMES = (*sets.SURVEY, *sets.COUNTED)
 STACKS = {"cpu": 4, "cuda": 16}  # resamples of a cell that share a stack, if they are short

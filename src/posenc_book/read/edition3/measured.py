@@ -19,12 +19,12 @@ from posenc._wall import behind
 from posenc_book import _files
 from posenc_book.bench import build, ensemble
 from posenc_book.bench.parts import Part, Parts
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import Training
 from posenc_book.data import recorded_facts
 from posenc_book.read.classification.protocol import TRAINING
 from posenc_book.read.edition3 import sets
 from posenc_book.read.edition3.questions import ENCODINGS, MODEL, MODELS, cells
+from posenc_book.records.settings import Settings
 
 FILE = Path("results", "edition-3", "measured.json")
 STEPS, SECONDS = 8, 2.0  # that are timed of one cell, at most

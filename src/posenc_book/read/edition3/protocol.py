@@ -8,8 +8,6 @@ from typing import Any
 
 from posenc_book import data
 from posenc_book.bench import build
-from posenc_book.bench.hashes import hashed
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.tuning import worth
 from posenc_book.read.classification import protocol as second
 from posenc_book.read.edition3 import sets
@@ -24,6 +22,8 @@ from posenc_book.read.edition3.questions import (
     cells,
     cells_on_gpu,
 )
+from posenc_book.records.hashes import hashed
+from posenc_book.records.settings import Settings
 
 FROZEN = "2026-11-27"
 PROFILE, TRIAL = "third", "third-trial"

@@ -19,9 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc._wall import behind
-from posenc_book.bench import tables
-from posenc_book.bench.settings import complete
-from posenc_book.bench.store import Store, unique
 from posenc_book.bench.tuning import worth
 from posenc_book.data import recorded_facts
 from posenc_book.read import digests, results
@@ -37,6 +34,9 @@ from posenc_book.read.edition3.questions import (
     TEN,
     Question,
 )
+from posenc_book.records import tables
+from posenc_book.records.settings import complete
+from posenc_book.records.store import Store, unique
 from posenc_book.statistics.friedman import holm
 from posenc_book.statistics.summary import t_interval
 

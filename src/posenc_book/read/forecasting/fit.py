@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from posenc_book.bench.course import learning_rate
 from posenc_book.bench.ensemble import Ensemble
 from posenc_book.bench.replay import Replayed
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import TrainingError
 from posenc_book.read.forecasting.windows import Parts, joined
+from posenc_book.records.settings import Settings
 
 CHUNK = {"cpu": 1024, "cuda": 2048}  # windows of all models that are judged at once
 

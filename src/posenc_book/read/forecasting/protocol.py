@@ -7,11 +7,11 @@ from typing import Any
 
 from posenc import _checks
 from posenc_book.bench import seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.tuning import Cells
 from posenc_book.read.forecasting.readers import LINEAR, READERS, n_tokens
 from posenc_book.read.forecasting.train import TRIAL, ForecastSettings
 from posenc_book.read.forecasting.units import UNITS, load_unit
+from posenc_book.records.hashes import hashed
 
 PLACEBO = "posenc.experiments.forecasting.placebo:Placebo"
 ENCODINGS = (

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc_book.bench import build
-from posenc_book.bench.settings import Settings
+from posenc_book.records.settings import Settings
 
 N_CALENDAR = 4
 KNOWN, N_KNOWN = "known_ahead", 2  # option of a cell, and channels of each column it names

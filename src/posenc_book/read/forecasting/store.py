@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from posenc_book.bench.store import Store, unique
+from posenc_book.records.store import Store, unique
 
 
 class UnitStores:

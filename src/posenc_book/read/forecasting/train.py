@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from posenc import _checks
 from posenc.models.transfer import transfer
 from posenc_book.bench import ensemble
-from posenc_book.bench.settings import Settings
 from posenc_book.bench.train import TrainingError, exact_convolutions
 from posenc_book.read.forecasting.fit import Fit
 from posenc_book.read.forecasting.readers import LINEAR, make_model, n_tokens
 from posenc_book.read.forecasting.units import load_unit
 from posenc_book.read.forecasting.windows import SHUFFLED, Parts, Windows, cut
+from posenc_book.records.settings import Settings
 
 LEAST_LONG = 52  # a context from which on longer ones are tested
 LONGER = 4  # times its context at which a model is tested, too
@@ -34,7 +34,7 @@ class ForecastSettings(Settings):
     Parameters
     ----------
     **settings
-        As for `posenc_book.bench.settings.Settings`: `dataset` is a unit, `model` a reader.
+        As for `posenc_book.records.settings.Settings`: `dataset` is a unit, `model` a reader.
     calendar : bool
         Whether hour, day of the week, of the month and of the year join the values.
     shuffled : {"", "steps", "patches"}

@@ -2,7 +2,7 @@
 
 Steps are lost in `posenc_book.data.lost_samples`.
 
-trained by   python -m posenc_book.bench gaps, by `posenc_book.bench.train`
+trained by   posenc bench gaps, by `posenc_book.bench.train`
 rules        results/small-protocols.md, from `protocol` and `told`
 stored in    results/gaps.jsonl
 read by      `read`

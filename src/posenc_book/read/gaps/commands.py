@@ -1,4 +1,4 @@
-"""The command `gaps` of `python -m posenc_book.bench`."""
+"""The command `gaps` of `posenc bench`."""
 
 import argparse
 

@@ -1,6 +1,6 @@
 """What true times are worth, trained to the end: series that lost half of their steps.
 
-    python -m posenc_book.bench gaps
+    posenc bench gaps
 
 Each encoding is trained twice on the same values: with "times" the steps that are left stand where
 they were recorded, with "indices" they are moved together and counted. `PROTOCOL` holds all that
@@ -12,11 +12,11 @@ from typing import Any
 
 from posenc_book import data
 from posenc_book.bench import seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.seeded import SeedBySeed
-from posenc_book.bench.settings import Settings
 from posenc_book.data.lost_samples import CLOCKS
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.records.hashes import hashed
+from posenc_book.records.settings import Settings
 
 PROFILE = "gaps"
 

@@ -1,6 +1,6 @@
 """What true times are worth to a model, from trainings to the end on series that lost steps.
 
-The trainings are those of `python -m posenc_book.bench gaps`, read whole or not at all. With the
+The trainings are those of `posenc bench gaps`, read whole or not at all. With the
 clock "times" the steps that are left stand where they were recorded and a mask covers the gaps;
 with "indices" they are moved together and counted. The values are the same.
 """
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc_book.bench import tables
 from posenc_book.read import results
 from posenc_book.read.gaps import protocol as gaps
+from posenc_book.records import tables
 from posenc_book.statistics import friedman
 from posenc_book.statistics import summary as statistics
 
@@ -129,6 +129,6 @@ def _accuracies() -> dict[tuple[str, str, str, int], float]:
         dataset, encoding, clock, seed = missing[0]
         raise ValueError(
             f"results must hold every training with gaps, but {len(missing)} are missing, such as "
-            f"{dataset}, {encoding}, {clock}, seed {seed}: run python -m posenc_book.bench gaps"
+            f"{dataset}, {encoding}, {clock}, seed {seed}: run posenc bench gaps"
         )
     return found

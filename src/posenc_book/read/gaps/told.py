@@ -50,7 +50,7 @@ they stay in the test and weaken it. What it does not show is open, not absent. 
 the groups, and which encoding has the higher accuracy with times, are shown and not tested.
 
 ```console
-$ python -m posenc_book.bench gaps
+$ posenc bench gaps
 ```
 """
 

@@ -1,4 +1,4 @@
-"""The command `lab` of `python -m posenc_book.bench`."""
+"""The command `lab` of `posenc bench`."""
 
 import argparse
 

@@ -1,6 +1,6 @@
 """The length-generalisation lab as pages read it: task by encoding by length, and what is missing.
 
-The runs are those of `python -m posenc_book.bench lab`; `posenc_book.read.small_protocols` writes
+The runs are those of `posenc bench lab`; `posenc_book.read.small_protocols` writes
 their protocol for people.
 """
 
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from posenc import _checks
-from posenc_book.bench import language, store, tables
+from posenc_book.bench import language
 from posenc_book.read import results
 from posenc_book.read.lengths import tasks as length_tasks
 from posenc_book.read.lengths import train as bench
 from posenc_book.read.lengths.train import PROTOCOL
+from posenc_book.records import store, tables
 
 SCORES = ("exact", "token")
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]

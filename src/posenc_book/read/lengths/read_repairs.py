@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posenc_book.bench import store, tables
 from posenc_book.read import results
 from posenc_book.read.lengths import repairs
 from posenc_book.read.lengths.read import Spread
 from posenc_book.read.lengths.repairs import AS_TRAINED, PROTOCOL
+from posenc_book.records import store, tables
 
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
 

@@ -1,6 +1,6 @@
 """What people would try first when a model must read further than in training.
 
-    python -m posenc_book.bench lab --repairs
+    posenc bench lab --repairs
 
 A second protocol of the lab, so that no earlier training becomes stale: models are those of
 `train`, in fewer steps, and some let half of each head or a whole layer go without position. Each
@@ -20,7 +20,6 @@ from posenc.attention import Position
 from posenc.encodings import NoPosition
 from posenc.models import LanguageModel
 from posenc_book.bench import build, language, seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.language import Clock
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
@@ -28,6 +27,7 @@ from posenc_book.data.streams import generator
 from posenc_book.read.lengths import tasks as length_tasks
 from posenc_book.read.lengths import train as lab
 from posenc_book.read.lengths.train import CHUNK, LabSettings
+from posenc_book.records.hashes import hashed
 
 PROFILE = "lab"
 AS_TRAINED = "as trained"

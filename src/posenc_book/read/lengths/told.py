@@ -72,7 +72,7 @@ The last two were one tier until 24 November 2026: dividing it changed no traini
 first five seeds of all encodings are read.
 
 ```console
-$ python -m posenc_book.bench lab --tier 1
+$ posenc bench lab --tier 1
 ```
 """
 

@@ -59,6 +59,6 @@ trained, and in these ways:
 every training is finished.
 
 ```console
-$ python -m posenc_book.bench lab --repairs
+$ posenc bench lab --repairs
 ```
 """

@@ -1,6 +1,6 @@
 """The length-generalisation lab: learn a task from short sequences, be asked about long ones.
 
-    python -m posenc_book.bench lab --tier 1
+    posenc bench lab --tier 1
 
 A small causal model learns one of `tasks` from sequences of 1 to 20 symbols and
 is tested on 20 to 100. `PROTOCOL` holds all that decides a result, and its hash stands in every
@@ -20,13 +20,13 @@ from torch import Tensor
 from posenc import _checks
 from posenc.models import LanguageModel
 from posenc_book.bench import language, seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.language import Clock, LanguageSettings
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
 from posenc_book.data.streams import generator
 from posenc_book.read.lengths import tasks as length_tasks
 from posenc_book.read.lengths.tasks import Sequences
+from posenc_book.records.hashes import hashed
 
 PROFILE = "lab"
 RANDOM = 512  # places to draw from; the longest test sequence has 304 tokens

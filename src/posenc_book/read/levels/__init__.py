@@ -1,6 +1,6 @@
 """Why are our accuracies not the survey's? One thing changed at a time, on two of its sets.
 
-trained by   python -m posenc_book.bench levels, by `posenc_book.bench.train`
+trained by   posenc bench levels, by `posenc_book.bench.train`
 rules        `protocol`
 stored in    results/levels.jsonl
 read by      `read`

@@ -1,4 +1,4 @@
-"""The command `levels` of `python -m posenc_book.bench`."""
+"""The command `levels` of `posenc bench`."""
 
 import argparse
 

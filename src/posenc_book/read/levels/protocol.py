@@ -1,6 +1,6 @@
 """Two sets on which print and measurement lie far apart, trained with one thing changed at a time.
 
-    python -m posenc_book.bench levels
+    posenc bench levels
 
 On LSST our models with a token a step are twenty points below print, on MelbournePedestrian the
 whole printed range lies below our model without positions. `PROTOCOL` holds all that decides a
@@ -10,10 +10,10 @@ result, and its hash stands in every record. It was written before any of these 
 from typing import Any
 
 from posenc_book.bench import seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.seeded import SeedBySeed
-from posenc_book.bench.settings import Settings
 from posenc_book.read.classification import protocol as benchmark
+from posenc_book.records.hashes import hashed
+from posenc_book.records.settings import Settings
 
 PROFILE = "levels"
 LARGE = benchmark.VARIANTS["large"]["time_series"]

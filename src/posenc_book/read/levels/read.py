@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.bench import tables
 from posenc_book.read import results
 from posenc_book.read.levels import protocol
+from posenc_book.records import tables
 
 FILE = "levels"
 
@@ -29,7 +29,7 @@ def load_levels() -> dict[tuple[str, str, str], NDArray[np.float64]]:
         if not all(key in stored for key in keys):
             raise ValueError(
                 f"results/{FILE}.jsonl must hold all trainings of its protocol, some of "
-                f"{', '.join(place)} are lacking: run python -m posenc_book.bench levels"
+                f"{', '.join(place)} are lacking: run posenc bench levels"
             )
         found[place] = np.array([stored[key] for key in keys])
     return found

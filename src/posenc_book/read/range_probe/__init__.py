@@ -2,7 +2,7 @@
 
 The task is `posenc_book.data.range_probe`.
 
-trained by   python -m posenc_book.bench probes, in `extrapolation`, by `posenc_book.bench.train`
+trained by   posenc bench probes, in `extrapolation`, by `posenc_book.bench.train`
 rules        results/small-protocols.md, from `protocol` and `told`
 stored in    results/probes.jsonl, results/kernels.jsonl
 read by      `read` and, on longer series, `longer`

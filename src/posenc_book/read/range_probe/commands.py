@@ -1,4 +1,4 @@
-"""The command `probes` of `python -m posenc_book.bench`."""
+"""The command `probes` of `posenc bench`."""
 
 import argparse
 

@@ -28,7 +28,7 @@ from posenc_book import data
 from posenc_book.bench import build, language
 from posenc_book.bench import grid as grids
 from posenc_book.bench.grid import Grid
-from posenc_book.bench.settings import MOST_SEEDS, PROFILES, PROTOCOL, Settings
+from posenc_book.records.settings import MOST_SEEDS, PROFILES, PROTOCOL, Settings
 
 # Found on validation accuracy at the training length, before any longer series was looked at.
 TASK = "range_probe:distance=4,length=32,n=4096"
@@ -44,7 +44,7 @@ class LengthSettings(Settings):
     Parameters
     ----------
     **settings
-        As for `posenc_book.bench.settings.Settings`; `max_cases` must be 0, and `dataset_options`
+        As for `posenc_book.records.settings.Settings`; `max_cases` must be 0, and `dataset_options`
         must hold `length`.
     test_lengths : tuple of int
         Steps of the test series, none shorter than those of training.

@@ -26,8 +26,8 @@ from posenc_book.bench import grid as grids
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.local import LocalEngine
 from posenc_book.bench.progress import Progress
-from posenc_book.bench.settings import Settings
-from posenc_book.bench.store import Store
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
 
 ENCODINGS = (
     "sinusoidal", "dft", "tape", "learnable", "rotary", "relative", "t5", "alibi", "tupe", "erpe",

@@ -1,6 +1,6 @@
 """The range probe, trained to the end, and what its models do beyond their length.
 
-    python -m posenc_book.bench probes
+    posenc bench probes
 
 In `range_probe` a class is a relation of two positions, a number of steps apart. Small models learn
 it at several distances, with encodings of several sizes, and each is then tested on series that are
@@ -14,9 +14,9 @@ from typing import Any
 
 from posenc import _checks
 from posenc_book.bench import seeded
-from posenc_book.bench.hashes import hashed
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.read.range_probe.extrapolation import LengthSettings
+from posenc_book.records.hashes import hashed
 
 PROFILE = "probe"
 TASK = "range_probe"
@@ -32,7 +32,7 @@ class Variant:
     encoding : str
         One of `posenc.encodings.names("series")`, or "module:Class".
     scale : str
-        As in `posenc_book.bench.settings.Settings`.
+        As in `posenc_book.records.settings.Settings`.
     options : tuple of (str, object)
         Those of the encoding, in pairs.
     """

@@ -3,10 +3,10 @@
 from collections import Counter
 from functools import cache
 
-from posenc_book.bench import tables
 from posenc_book.read import results
 from posenc_book.read.range_probe import protocol as probes
 from posenc_book.read.range_probe.protocol import Variant
+from posenc_book.records import tables
 
 FILE = "probes"
 
@@ -25,7 +25,7 @@ def records() -> tuple[dict, ...]:
         (one, far), n = next((place, n) for place, n in lacking.items() if n)
         raise ValueError(
             f"results must hold every training on the range probe, but {n} of {one.label} at "
-            f"distance {far} are missing: run python -m posenc_book.bench probes"
+            f"distance {far} are missing: run posenc bench probes"
         )
     return found
 

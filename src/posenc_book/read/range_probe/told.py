@@ -51,7 +51,7 @@ series each, which are *longer*, or as long as in training and at the end of a l
 other steps are masked, *later*. An encoding that cannot be built there refuses, and says why.
 
 ```console
-$ python -m posenc_book.bench probes
+$ posenc bench probes
 ```
 """
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc_book import data
-from posenc_book.bench import tables as score_tables
 from posenc_book.read import results
 from posenc_book.read.range_probe import protocol as probes
 from posenc_book.read.range_probe import read as probe
+from posenc_book.records import tables as score_tables
 from posenc_book.statistics import summary as statistics
 
 SINES, DFT = "sinusoidal, large", "DFT, small"

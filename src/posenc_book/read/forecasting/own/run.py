@@ -10,14 +10,14 @@ from posenc import _checks
 from posenc_book.bench import failures, jobs, local, stages
 from posenc_book.bench import progress as lines
 from posenc_book.bench.driver import Driver, deadline
-from posenc_book.bench.settings import MOST_SEEDS
-from posenc_book.bench.store import Store, unique
 from posenc_book.bench.tuning import Cells
 from posenc_book.read.forecasting.own import blocks, cells, verdict
 from posenc_book.read.forecasting.own.cells import Plan
 from posenc_book.read.forecasting.own.grid import frequency, on_grid
 from posenc_book.read.forecasting.own.table import Form, read_tracks
 from posenc_book.read.forecasting.readers import READERS
+from posenc_book.records.settings import MOST_SEEDS
+from posenc_book.records.store import Store, unique
 
 STACK = {"cpu": 5, "cuda": 10}  # seeds or trials that are trained as one stack
 

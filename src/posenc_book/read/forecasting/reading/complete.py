@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.bench import store, tables
 from posenc_book.read import results
 from posenc_book.read.forecasting import protocol
 from posenc_book.read.forecasting.readers import LINEAR, READERS
 from posenc_book.read.forecasting.train import ForecastSettings
+from posenc_book.records import store, tables
 
 COUNTED: tuple[str, ...] = tuple(protocol.ANALYSIS["counted"])
 FILES = "forecasting/*"

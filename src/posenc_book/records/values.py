@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from posenc._checks import MOST
-from posenc_book.bench.settings import Settings
+from posenc_book.records.settings import Settings
 
 
 class Rule(NamedTuple):

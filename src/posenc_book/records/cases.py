@@ -6,9 +6,9 @@ ones the options say it. Where neither does, nothing is checked.
 
 from collections.abc import Mapping
 
-from posenc_book.bench.settings import complete
-from posenc_book.bench.values import FROM_1
 from posenc_book.data import recorded
+from posenc_book.records.settings import complete
+from posenc_book.records.values import FROM_1
 
 _GENERATED = ("range_probe",)  # their option `n` is the size of each part
 _ROUNDING = 1e-12  # of a quotient of two counts that is stored with all its digits

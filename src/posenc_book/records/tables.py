@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc_book.bench import settings, store
+from posenc_book.records import settings, store
 from posenc_book.statistics.summary import Interval, interval
 
 # Settings in which cells of one table may differ: they are what the table compares, or what

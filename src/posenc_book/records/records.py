@@ -8,8 +8,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from posenc_book import _files
-from posenc_book.bench import cases, values
-from posenc_book.bench.settings import Settings, complete, key
+from posenc_book.records import cases, values
+from posenc_book.records.settings import Settings, complete, key
 
 # Fields of every record, in their order, and the types of their values.
 FIELDS: dict[str, type | tuple[type, ...]] = {

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from posenc_book import _files
-from posenc_book.bench import records
-from posenc_book.bench.locks import exclusive
+from posenc_book.records import records
+from posenc_book.records.locks import exclusive
 
 _START = b'{"key":'  # of every record, as `Store.append` writes it
 _KEYED = re.compile(rb'\{"key": ?"[0-9a-f]{32}"')  # what no other file begins with

@@ -1,0 +1,39 @@
+"""The command line: `posenc bench run | protocol | baselines | report | ...`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from posenc._wall import behind
+from posenc_book.bench import console
+from posenc_book.bench import options as of_the_engine
+from posenc_book.read.characters import commands as of_characters
+from posenc_book.read.classification import commands as of_classification
+from posenc_book.read.forecasting.own import commands as of_forecasting
+from posenc_book.read.gaps import commands as of_gaps
+from posenc_book.read.lengths import commands as of_lengths
+from posenc_book.read.levels import commands as of_levels
+from posenc_book.read.range_probe import commands as of_the_range_probe
+
+ROOMS = (
+    of_the_engine, of_classification, of_lengths, of_characters, of_the_range_probe, of_gaps,
+    of_levels, of_forecasting,
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
+    return console.run(parser(), arguments)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    top = argparse.ArgumentParser(prog="posenc bench", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    for room in ROOMS:
+        room.add_to(commands)
+    return top
+
+
+if __name__ == "__main__":
+    sys.exit(behind(main))
