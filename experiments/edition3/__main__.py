@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from experiments.edition3 import train
-
 from posenc import _checks
 from posenc._wall import behind
 from posenc_book import data

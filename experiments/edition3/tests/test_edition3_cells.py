@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from experiments.edition3 import train
 
+from experiments.edition3 import train
 from posenc_book.read.edition3 import plan
 from posenc_book.records import records
 

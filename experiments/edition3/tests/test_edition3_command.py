@@ -3,9 +3,9 @@
 import os
 
 import pytest
+
 from experiments.edition3 import __main__ as command
 from experiments.edition3 import train
-
 from posenc_book.bench import local
 from posenc_book.read.edition3 import plan
 from posenc_book.records.store import Store
