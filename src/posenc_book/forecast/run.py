@@ -86,7 +86,7 @@ def _rivals() -> list[str]:
     """Return the baselines that can be computed here; say what is missing for the others."""
     if find_spec("statsforecast") is not None:
         return list(cells.BASELINES)
-    needs = "it needs statsforecast, which pip install 'posenc[forecasting]' brings"
+    needs = "it needs statsforecast, which pip install 'posenc-book[forecasting]' brings"
     print(f"theta is left out: {needs}", file=sys.stderr)
     return [name for name in cells.BASELINES if name != "theta"]
 
