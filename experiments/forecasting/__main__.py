@@ -13,7 +13,6 @@ from pathlib import Path
 
 from experiments.forecasting import cells
 from experiments.forecasting.store import UnitStores
-
 from posenc._wall import behind
 from posenc_book.bench import console, jobs, local
 from posenc_book.bench.driver import Driver, deadline

@@ -3,9 +3,9 @@
 from functools import partial
 
 import torch
+
 from experiments.forecasting import buckets, cells
 from experiments.forecasting.store import UnitStores
-
 from posenc.encodings import T5Bias
 from posenc_book.read import results
 from posenc_book.read.forecasting import plan

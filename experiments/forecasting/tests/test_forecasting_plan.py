@@ -5,10 +5,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+
 from experiments.forecasting import __main__ as command
 from experiments.forecasting import cells
 from experiments.forecasting.store import UnitStores
-
 from posenc_book.forecast import cells as of_a_file
 from posenc_book.forecast.readers import LINEAR, READERS
 from posenc_book.forecast.units import UNITS
