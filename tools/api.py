@@ -76,7 +76,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.synthetic", "data.lost_samples"),
+        ("data", "data.synthetic", "data.lost_samples", "data.tasks"),
     ),
     "bench": Room(
         "The benchmark",
@@ -121,17 +121,13 @@ ROOMS = {
         (
             "experiments.results",
             "experiments.peers",
-            "experiments.small_protocols",
             "experiments.classification.protocol",
             "experiments.classification.baselines",
             "experiments.classification.analysis",
             "experiments.classification.second",
             "experiments.classification.figures",
-            "experiments.lengths.tasks",
-            "experiments.lengths.train",
+            "experiments.lengths.plan",
             "experiments.lengths.read",
-            "experiments.characters.topics",
-            "experiments.characters.train",
             "experiments.characters.read",
             "experiments.range_probe.protocol",
             "experiments.range_probe.extrapolation",
