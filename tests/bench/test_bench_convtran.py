@@ -9,14 +9,17 @@ from posenc.encodings.erpe import ERPE
 from posenc.encodings.sinusoidal import TAPE
 from posenc_book.bench import build, ensemble
 from posenc_book.bench.convtran import N_FILTERS, WINDOW, ConvTran
-from posenc_book.read.edition3 import measured
+from posenc_book.read.edition3 import plan
+from posenc_book.records.settings import Settings
 
 CHANNELS, CLASSES, LENGTH, WIDTH = 3, 4, 20, 64
 
 
 def made(name="convtran", seed=0, **changes):
-    one = measured.cell(name, "RacketSports", 1)
-    one = type(one)(**{**vars(one), "seed": seed, **changes})
+    encoding, options = plan.ENCODINGS[name]
+    model = plan.MODELS.get(name, plan.MODEL)
+    settings = {**plan.TRAINING["settings"], "n_layers": 1, "encoding_options": options, **changes}
+    one = Settings(encoding, model, "RacketSports", seed=seed, **settings)
     return build.model(one, CHANNELS, CLASSES, LENGTH)
 
 

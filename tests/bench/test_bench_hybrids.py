@@ -7,7 +7,7 @@ from posenc import encodings
 from posenc.attention import Places
 from posenc.testing import check_encoding
 from posenc_book.bench import hybrids
-from posenc_book.read.edition3.questions import ENCODINGS
+from posenc_book.read.edition3.plan import ENCODINGS
 
 SIZES = (16, 2, 12)
 
