@@ -378,15 +378,15 @@ MISTAKES = [
     # forecasting
     Mistake(
         "series with many windows count more",
-        "src/posenc_book/read/forecasting/train.py",
+        "src/posenc_book/forecast/train.py",
         "float((sums[there] / counts[there]).mean())",
         "float(sums.sum() / counts.sum())",
-        "tests/experiments/forecasting/test_forecasting_training.py::"
+        "tests/forecast/test_forecasting_training.py::"
         "test_errors_are_means_of_series_not_of_windows",
     ),
     Mistake(
         "a family is judged on the units that happen to be there",
-        "src/posenc_book/read/forecasting/reading/answers.py",
+        "src/posenc_book/read/forecasting/answers.py",
         "    if len(whole) < len(family.units):\n        return Answered(family, whole)",
         "    family = replace(family, units=whole)\n    if len(whole) < 2:\n"
         "        return Answered(family, whole)",
