@@ -81,7 +81,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.synthetic", "data.lost_samples"),
+        ("data", "data.synthetic", "data.lost_samples", "data.tasks"),
         "posenc_book",
     ),
     "bench": Room(
@@ -129,17 +129,13 @@ ROOMS = {
         (
             "read.results",
             "read.peers",
-            "read.small_protocols",
             "read.classification.protocol",
             "read.classification.baselines",
             "read.classification.analysis",
             "read.classification.second",
             "read.classification.figures",
-            "read.lengths.tasks",
-            "read.lengths.train",
+            "read.lengths.plan",
             "read.lengths.read",
-            "read.characters.topics",
-            "read.characters.train",
             "read.characters.read",
             "read.range_probe.protocol",
             "read.range_probe.extrapolation",

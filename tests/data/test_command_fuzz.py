@@ -42,8 +42,6 @@ GOOD = {
     "protocol": ["--datasets", "Libras", "--encodings", "rotary"],
     "baselines": ["--datasets", "Runs"],
     "report": ["records.jsonl"],
-    "lab": ["--tasks", "copy", "--seeds", "1"],
-    "text": ["--encodings", "none", "--seeds", "1"],
     "probes": ["--encodings", "none", "--seeds", "1"],
     "gaps": ["--datasets", "Libras", "--encodings", "none", "--seeds", "1"],
     "levels": ["--seeds", "1"],

@@ -3,7 +3,7 @@
 Steps are lost in `posenc_book.data.lost_samples`.
 
 trained by   posenc bench gaps, by `posenc_book.bench.train`
-rules        results/small-protocols.md, from `protocol` and `told`
+rules        results/small-protocols.md, from `protocol`
 stored in    results/gaps.jsonl
 read by      `read`
 shown in     book/time-and-space.ipynb

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from posenc_book.read.lengths import tasks as length_tasks
-from posenc_book.read.lengths.tasks import TASKS, draw, task, task_fingerprint
+from posenc_book.data import tasks as length_tasks
+from posenc_book.data.tasks import TASKS, draw, task, task_fingerprint
 
 LENGTHS = (2, 3, 7, 20, 100)
 

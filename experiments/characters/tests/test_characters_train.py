@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.characters import topics
+from experiments.characters import train as text
+from experiments.characters.train import TextSettings, protocol_cells
 from posenc_book.bench import local
 from posenc_book.bench.language import Clock
 from posenc_book.bench.train import TrainingError
-from posenc_book.read.characters import longrope, topics
-from posenc_book.read.characters import train as text
-from posenc_book.read.characters.train import PROTOCOL, TextSettings, protocol_cells
+from posenc_book.read import results
+from posenc_book.read.characters.plan import HASH, LATER, LATER_HASHES, PROTOCOL
 from posenc_book.records.store import Store
 
 TINY = {
@@ -55,17 +57,11 @@ def test_every_fifth_topic_is_held_out_and_the_fingerprint_sees_a_change():
 # -- the protocol ----------------------------------------------------------------------------------
 
 
-def test_the_protocol_is_the_one_that_was_frozen():
-    """A change here makes another protocol: what is stored would have to be trained anew."""
-    assert text.HASH == "d5590e7fdf03"
-
-
 def test_a_later_schedule_changes_no_hash_and_nothing_but_the_schedule():
     (first,) = next(protocol_cells().groups())
-    assert text.LATER_HASHES["llama3"] == "737bef7e3b85"  # three trainings are stored under it
-    for schedule in text.LATER:
+    for schedule in LATER:
         (later,) = next(text.later_cells(schedule).groups())
-        assert later.protocol == text.LATER_HASHES[schedule] != first.protocol
+        assert later.protocol == LATER_HASHES[schedule] != first.protocol
         assert later.schedules == (schedule,)
         same = {name: getattr(first, name) for name in ("schedules", "protocol", "most_seconds")}
         assert replace(later, **same) == first
@@ -78,7 +74,7 @@ def test_a_later_schedule_changes_no_hash_and_nothing_but_the_schedule():
 def short_search(monkeypatch):
     few = {"population": 4, "rounds": 1, "parents": 2, "mutations": 1, "crossings": 1}
     for name, value in few.items():
-        monkeypatch.setitem(longrope.PLAN, name, value)
+        monkeypatch.setitem(LATER["longrope"]["search"], name, value)
 
 
 @pytest.mark.usefixtures("short_search")
@@ -127,7 +123,7 @@ def test_a_training_with_dropout_can_be_repeated():
 
 
 def test_schedules_stretch_to_the_longest_context_and_leave_the_weights():
-    cell = tiny(schedules=(*PROTOCOL["schedules"], *text.LATER))
+    cell = tiny(schedules=(*PROTOCOL["schedules"], *LATER))
     plain = text.model(cell)
     divisors = np.linspace(1, 4, cell.d_model // cell.n_heads // 2)
     for schedule in cell.schedules:
@@ -235,14 +231,19 @@ def test_the_command_writes_records_and_goes_on(call, monkeypatch, tmp_path):
     changes |= {"tuning": {"steps": 2, "batch_size": 2, "learning_rate": 1e-3}}
     for name, value in changes.items():
         monkeypatch.setitem(PROTOCOL, name, value)
-    monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())
-    code, out, _ = call("text", "--seeds", 1, "--out", "text.jsonl", "--device", "cpu")
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
+    code, out, _ = call("--seeds", 1, "--out", "text.jsonl", "--device", "cpu")
     assert code == 0
     assert "3 cells trained, 0 of them failed or unfinished; 0 were there, 0 are left" in out
     records = list(Store(tmp_path / "text.jsonl"))
     assert [r["encoding"] for r in records] == ["rotary", "none", "alibi", "rotary", "rotary"]
-    assert [r["protocol"] for r in records] == [text.HASH] * 3 + [*text.LATER_HASHES.values()]
+    assert [r["protocol"] for r in records] == [HASH] * 3 + [*LATER_HASHES.values()]
     assert all(r["settings"]["dataset_options"]["python"] for r in records)
-    code, out, _ = call("text", "--seeds", 1, "--out", "text.jsonl")
+    code, out, _ = call("--seeds", 1, "--out", "text.jsonl")
     assert "0 cells trained, 0 of them failed or unfinished; 3 were there" in out
     assert "0 cells trained, 0 of them failed or unfinished; 1 were there" in out
+
+
+def test_stored_settings_give_their_keys_back():
+    for one in results.load_records("text"):
+        assert TextSettings(**one["settings"]).key == one["key"]

@@ -7,27 +7,13 @@ frequencies, is left out here, as it is in the configurations that use their lis
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Divisors = NDArray[np.float64]
-
-PLAN: dict[str, float] = {
-    "population": 64,
-    "rounds": 40,
-    "parents": 32,
-    "mutations": 16,
-    "crossings": 16,
-    "tries": 20,
-    "chance": 0.3,
-    "step": 0.01,
-    "highest": 1.25,
-}
-"""Lists at first; rounds, and in each the lists that stay, are changed and are crossed; attempts at
-a crossing; chance of a divisor to change; grid of the divisors, and the highest in factors."""
 
 
 @dataclass
@@ -42,13 +28,16 @@ class Search:
         How many times longer inputs become; divisors lie from 1 to `highest` times as much.
     rng : numpy Generator
     plan : mapping
-        As `PLAN`.
+        That of `later.json`: lists at first (`population`); `rounds`, and in each the lists that
+        stay (`parents`), are changed (`mutations`) and are crossed (`crossings`); attempts at a
+        crossing (`tries`); `chance` of a divisor to change; grid of the divisors (`step`), and the
+        `highest` in factors.
     """
 
     loss: Callable[[Divisors], float]
     factor: float
     rng: np.random.Generator
-    plan: Mapping[str, Any] = field(default_factory=lambda: PLAN)
+    plan: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         self.losses: dict[tuple[float, ...], float] = {}

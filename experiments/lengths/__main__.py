@@ -1,16 +1,25 @@
-"""The command `lab` of `posenc bench`."""
+"""The command `python -m experiments.lengths`: train what a results file of the lab lacks."""
 
 import argparse
+import sys
+from collections.abc import Sequence
 
+from experiments.lengths import repairs, train
+from posenc._wall import behind
+from posenc_book.bench import console, language
 from posenc_book.bench.options import add_course
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    """Add the command of this experiment to a command line."""
-    _add(commands.add_parser("lab", help="train a tier of the length-generalisation lab"))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, and return the exit code: 0 well, 1 some cells failed, 2 wrong or broken."""
+    return console.run(_parser(), arguments)
 
 
-def _add(lab: argparse.ArgumentParser) -> None:
+def _parser() -> argparse.ArgumentParser:
+    lab = argparse.ArgumentParser(
+        prog="python -m experiments.lengths",
+        description="train a tier of the length-generalisation lab",
+    )
     lab.add_argument("--tier", type=int, default=1, help="as its protocol counts them (1)")
     lab.add_argument("--tasks", nargs="+", metavar="NAME", help="these of the tier only")
     lab.add_argument(
@@ -22,17 +31,18 @@ def _add(lab: argparse.ArgumentParser) -> None:
     )
     add_course(lab, "results/lab.jsonl")
     lab.set_defaults(command=_run)
+    return lab
 
 
 def _run(options: argparse.Namespace) -> int:
-    from posenc_book.bench import language
-    from posenc_book.read.lengths import repairs
-    from posenc_book.read.lengths import train as lab
-
     if options.repairs:
         if options.tier != 1 or options.tasks or options.encodings:
             raise ValueError("--repairs is a protocol without tiers: of its choices only --seeds")
         cells = repairs.protocol_cells(options.seeds)
         return 1 if language.run(cells, options, repairs.train).failed else 0
-    cells = lab.tier_cells(options.tier, options.tasks, options.encodings, options.seeds)
-    return 1 if language.run(cells, options, lab.train).failed else 0
+    cells = train.tier_cells(options.tier, options.tasks, options.encodings, options.seeds)
+    return 1 if language.run(cells, options, train.train).failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(behind(main))

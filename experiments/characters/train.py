@@ -1,12 +1,12 @@
 """A model of characters, trained on 128 and read on up to 512: what a longer context is worth.
 
-    posenc bench text
+    python -m experiments.characters
 
-The text is `topics`. A model with rotary encoding is read as it was trained and with
-each schedule of `SCHEDULES` in place of its frequencies; then each of them is trained on for a few
-steps at 512 characters and read again. Models without position and with ALiBi stand beside.
-`PROTOCOL` holds all that decides a result but the text, which belongs to the version of Python.
-A schedule that came later is read from trainings of its own, by the same protocol (`LATER`).
+The text is `topics`. A model with rotary encoding is read as it was trained and with each schedule
+of the plan in place of its frequencies; then each of them is trained on for a few steps at 512
+characters and read again. Models without position and with ALiBi stand beside. `plan.json` holds
+all that decides a result but the text, which belongs to the version of Python. A schedule that came
+later is read from trainings of its own, by the same protocol (`later.json`).
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from experiments.characters import longrope, topics
 from posenc import _checks
 from posenc.encodings import Rotary
 from posenc.models import LanguageModel
@@ -26,57 +27,10 @@ from posenc_book.bench.language import Clock, LanguageSettings
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
 from posenc_book.data.streams import generator
-from posenc_book.read.characters import longrope, topics
-from posenc_book.records.hashes import hashed
+from posenc_book.read.characters.plan import AS_TRAINED, HASH, LATER, LATER_HASHES, PROTOCOL
 
 PROFILE = "text"
-AS_TRAINED = "as trained"
 CHUNK = 16  # windows that are read at once
-
-PROTOCOL: dict[str, Any] = {
-    "edition": 1,
-    "encodings": ("rotary", "none", "alibi"),
-    "seeds": 3,
-    "trained": 128,
-    "contexts": (64, 128, 192, 256, 384, 512),
-    "n_windows": 32,
-    "asked": 32,
-    "schedules": ("linear", "ntk", "dynamic_ntk", "yarn"),
-    "tuning": {"steps": 50, "batch_size": 2, "learning_rate": 3e-4},
-    "settings": {
-        "d_model": 64,
-        "n_heads": 2,
-        "n_layers": 2,
-        "d_ff": 256,
-        "dropout": 0.0,
-        "optimizer": "adamw",
-        "learning_rate": 3e-3,
-        "weight_decay": 0.01,
-        "warmup": 0.05,
-        "schedule": "cosine",
-        "batch_size": 8,
-        "steps": 1500,
-        "most_seconds": 900.0,
-    },
-    "score": "mean cross-entropy in nats of the last 32 characters of each window",
-}
-
-HASH = hashed(PROTOCOL)
-
-# 25 November 2026: two schedules more, each frozen before it was read. The models of rotary
-# encoding are trained once more for each. LongRoPE's divisors are searched on the training text:
-# what is to be small is the loss at the longest context, at as many places as in the test text.
-_LATER = {"protocol": HASH, "encoding": "rotary"}
-LATER: dict[str, dict[str, Any]] = {
-    "llama3": {**_LATER, "schedules": ("llama3",)},
-    "longrope": {
-        **_LATER,
-        "schedules": ("longrope",),
-        "search": longrope.PLAN,
-        "settings": {"most_seconds": 3600.0},
-    },
-}
-LATER_HASHES = {schedule: hashed(plan) for schedule, plan in LATER.items()}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """What people would try first when a model must read further than in training.
 
-    posenc bench lab --repairs
+    python -m experiments.lengths --repairs
 
-A second protocol of the lab, so that no earlier training becomes stale: models are those of
-`train`, in fewer steps, and some let half of each head or a whole layer go without position. Each
-model with rotary encoding is read in several ways: as it is, cut to what it knows, with the
-schedules of `posenc.schedules`, and without its encoding, before and after some further steps.
+A second protocol of the lab, `repairs.json`, so that no earlier training becomes stale: models are
+those of `train`, in fewer steps, and some let half of each head or a whole layer go without
+position. Each model with rotary encoding is read in several ways: as it is, cut to what it knows,
+with the schedules of `posenc.schedules`, and without its encoding, before and after some further
+steps.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from experiments.lengths import train as lab
+from experiments.lengths.train import CHUNK, LabSettings
 from posenc import _checks
 from posenc.attention import Position
 from posenc.encodings import NoPosition
@@ -23,71 +26,15 @@ from posenc_book.bench import build, language, seeded
 from posenc_book.bench.language import Clock
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
+from posenc_book.data import tasks as length_tasks
 from posenc_book.data.streams import generator
-from posenc_book.read.lengths import tasks as length_tasks
-from posenc_book.read.lengths import train as lab
-from posenc_book.read.lengths.train import CHUNK, LabSettings
-from posenc_book.records.hashes import hashed
+from posenc_book.read.lengths.plan_repairs import AS_TRAINED, HASH, PROTOCOL, Row, places
 
 PROFILE = "lab"
-AS_TRAINED = "as trained"
 CUT = "cut"
 DROPPED = "dropped"
 FURTHER = ", further"  # behind a reading: after further training
 SCHEDULES = ("linear", "ntk", "yarn")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A model of this protocol.
-
-    Parameters
-    ----------
-    label : str
-        Its name in tables.
-    encoding : str
-        One of `posenc.encodings.names("series")`.
-    options : tuple of (str, object)
-        Those of the encoding, in pairs.
-    without : tuple of int
-        Layers that have no position, counted from 0.
-    readings : tuple of str
-        Ways in which the trained model is read beside `AS_TRAINED`.
-    """
-
-    label: str
-    encoding: str
-    options: tuple[tuple[str, object], ...] = ()
-    without: tuple[int, ...] = ()
-    readings: tuple[str, ...] = ()
-
-
-ROWS = (
-    Row(
-        "rotary",
-        "rotary",
-        readings=(CUT, *SCHEDULES, DROPPED, AS_TRAINED + FURTHER, DROPPED + FURTHER),
-    ),
-    Row("rotary, half of each head", "rotary", (("share", 0.5),)),
-    Row("rotary, then none", "rotary", without=(1,)),
-    Row("none", "none"),
-)
-TASKS = ("flip_flop", "recall")
-
-PROTOCOL: dict[str, Any] = {
-    "edition": 1,
-    "tasks": TASKS,
-    "rows": [[one.label, one.encoding, one.options, one.without, one.readings] for one in ROWS],
-    "seeds": 5,
-    "trained": lab.PROTOCOL["trained"],
-    "tested": (20, 40, 80),
-    "n_test": lab.PROTOCOL["n_test"],
-    "settings": {**lab.PROTOCOL["settings"], "steps": 1200},
-    "scores": lab.PROTOCOL["scores"],
-    "further": {"steps": 400, "learning_rate": 3e-3},
-}
-
-HASH = hashed(PROTOCOL)
 
 
 @dataclass(frozen=True)
@@ -97,7 +44,7 @@ class RepairSettings(LabSettings):
     Parameters
     ----------
     **settings
-        As for `posenc_book.read.lengths.train.LabSettings`.
+        As for `experiments.lengths.train.LabSettings`.
     without : tuple of int
         Layers without position.
     readings : tuple of str
@@ -150,11 +97,6 @@ def cell(task: str, row: Row, seed: int, **changes: Any) -> RepairSettings:
         dataset_source=length_tasks.task_fingerprint(task),
         **common,
     )
-
-
-def places() -> list[tuple[str, Row]]:
-    """Return each task with each row."""
-    return [(task, row) for task in TASKS for row in ROWS]
 
 
 def protocol_cells(seeds: int | None = None) -> SeedBySeed:

@@ -1,11 +1,11 @@
 """The length-generalisation lab: learn a task from short sequences, be asked about long ones.
 
-    posenc bench lab --tier 1
+    python -m experiments.lengths --tier 1
 
-A small causal model learns one of `tasks` from sequences of 1 to 20 symbols and
-is tested on 20 to 100. `PROTOCOL` holds all that decides a result, and its hash stands in every
-record. It was frozen before any sequence of a test was looked at, but for the pilot that it names.
-`results/small-protocols.md` is made from it by `python -m posenc_book.read.small_protocols`.
+A small causal model learns one of `posenc_book.data.tasks` from sequences of 1 to 20 symbols and
+is tested on 20 to 100. `plan.json` holds all that decides a result, and its hash stands in every
+record. It was frozen before any sequence of a test was looked at, but for the pilot that
+`results/small-protocols.md` names.
 """
 
 from collections.abc import Sequence
@@ -23,123 +23,13 @@ from posenc_book.bench import language, seeded
 from posenc_book.bench.language import Clock, LanguageSettings
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
+from posenc_book.data import tasks as length_tasks
 from posenc_book.data.streams import generator
-from posenc_book.read.lengths import tasks as length_tasks
-from posenc_book.read.lengths.tasks import Sequences
-from posenc_book.records.hashes import hashed
+from posenc_book.data.tasks import Sequences
+from posenc_book.read.lengths.plan import HASH, PROTOCOL, TIERS, Encoding
 
 PROFILE = "lab"
-RANDOM = 512  # places to draw from; the longest test sequence has 304 tokens
 CHUNK = 50  # sequences that are tested at once
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """An encoding of the lab: its name, its options, and whether places are drawn in training.
-
-    Parameters
-    ----------
-    name : str
-        One of `posenc.encodings.names("series")`.
-    options : tuple of (str, object)
-        Those of the encoding, in pairs.
-    random : bool
-        Whether training draws places from 0 to 511 in place of counting.
-    """
-
-    name: str
-    options: tuple[tuple[str, object], ...] = ()
-    random: bool = False
-
-    @property
-    def label(self) -> str:
-        """The name as tables show it."""
-        return language.label(self.name, self.random)
-
-
-# FIRE's threshold is a quarter of the longest training input: 512 would be beyond every test.
-FIRST = (
-    Encoding("none"),
-    Encoding("sinusoidal"),
-    Encoding("rotary"),
-    Encoding("t5"),
-    Encoding("alibi"),
-    Encoding("transformer_xl"),
-    Encoding("fire", (("threshold", 16.0),)),
-    Encoding("sinusoidal", random=True),
-)
-MORE = (
-    Encoding("learnable"),
-    Encoding("relative"),
-    Encoding("kerple"),
-    Encoding("cope"),
-    Encoding("xpos"),
-    Encoding("pope"),
-    Encoding("learnable", random=True),
-    Encoding("rotary", random=True),
-)
-TASKS = ("copy", "parity", "addition")
-OTHERS = ("reverse", "sort", "flip_flop", "indirect_indexing")
-
-PROTOCOL: dict[str, Any] = {
-    "edition": 1,
-    "tasks": TASKS + OTHERS,
-    "encodings": [[one.name, one.options, one.random] for one in FIRST + MORE],
-    "random_positions": RANDOM,
-    "trained": 20,
-    "tested": tuple(range(20, 101, 10)),
-    "n_test": 200,
-    "settings": {
-        "d_model": 64,
-        "n_heads": 4,
-        "n_layers": 2,
-        "d_ff": 256,
-        "dropout": 0.0,
-        "optimizer": "adamw",
-        "learning_rate": 3e-3,
-        "weight_decay": 0.01,
-        "warmup": 0.025,
-        "schedule": "cosine",
-        "batch_size": 16,
-        "steps": 4000,
-        "most_seconds": 300.0,
-    },
-    "scores": {
-        "exact": "share of sequences with every answer token right",
-        "token": "share of right answer tokens, each after the right ones before it",
-    },
-    "learned": 0.9,
-    "order": "by token accuracy, mean over lengths above the trained one, then over seeds",
-}
-
-HASH = hashed(PROTOCOL)
-
-
-@dataclass(frozen=True)
-class Tier:
-    """Tasks, encodings and seeds, all of them together.
-
-    Parameters
-    ----------
-    tasks : tuple of str
-        Names of `tasks.TASKS`.
-    encodings : tuple of Encoding
-    seeds : int
-        How many, from 0 on.
-    """
-
-    tasks: tuple[str, ...]
-    encodings: tuple[Encoding, ...]
-    seeds: int
-
-
-TIERS = {
-    1: Tier(TASKS, FIRST, 5),
-    2: Tier(OTHERS, FIRST, 5),
-    3: Tier(TASKS + OTHERS, FIRST + MORE, 5),
-    4: Tier(TASKS + OTHERS, FIRST + MORE, 10),
-}
-"""Each tier is complete in itself; the third and the fourth contain those before them."""
 
 
 @dataclass(frozen=True)

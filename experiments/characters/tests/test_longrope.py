@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from posenc_book.read.characters.longrope import PLAN, Search
+from experiments.characters.longrope import Search
+from posenc_book.read.characters.plan import LATER
 
+PLAN = LATER["longrope"]["search"]
 WANTED = np.array([1.0, 1.3, 2.0, 3.5, 4.5])
 STARTS = [np.full(5, 4.0), np.linspace(1, 4, 5)]
 

@@ -6,21 +6,18 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.lengths import repairs
+from experiments.lengths import train as lab
+from experiments.lengths.train import LabSettings, tier_cells
 from posenc_book.bench import jobs, language, local
 from posenc_book.bench.driver import Driver
 from posenc_book.bench.language import Clock
 from posenc_book.bench.seeded import SeedBySeed
 from posenc_book.bench.train import TrainingError
-from posenc_book.read.lengths import tasks as length_tasks
-from posenc_book.read.lengths import train as lab
-from posenc_book.read.lengths.train import (
-    FIRST,
-    MORE,
-    PROTOCOL,
-    Encoding,
-    LabSettings,
-    tier_cells,
-)
+from posenc_book.data import tasks as length_tasks
+from posenc_book.read import results
+from posenc_book.read.lengths.plan import ENCODINGS, FIRST, HASH, PROTOCOL, Encoding, trainings
+from posenc_book.records import labels
 from posenc_book.records.settings import key
 from posenc_book.records.store import Store
 
@@ -54,6 +51,10 @@ class Oracle(torch.nn.Module):
         return torch.nn.functional.one_hot(following, self.n_symbols).float()
 
 
+def named(cell):
+    return cell.dataset, labels.label(cell.encoding, cell.random_positions), cell.seed
+
+
 # -- the protocol ----------------------------------------------------------------------------------
 
 
@@ -63,14 +64,10 @@ def test_tiers_have_the_announced_sizes_and_contain_each_other():
         cells = [cell for group in tier_cells(tier).groups() for cell in group]
         keys[tier] = {cell.key for cell in cells}
         assert len(cells) == len(tier_cells(tier)) == len(keys[tier]) == n
-        assert {cell.protocol for cell in cells} == {lab.HASH}
+        assert {cell.protocol for cell in cells} == {HASH}
+        assert [named(cell) for cell in cells] == trainings(tier)
     assert keys[1] | keys[2] < keys[3]
     assert not keys[1] & keys[2]
-
-
-def test_the_protocol_is_the_one_that_was_frozen():
-    """A change here makes another protocol: what is stored would have to be trained anew."""
-    assert lab.HASH == "ca520bf96904"
 
 
 def test_every_cell_can_be_built_and_serves_its_longest_test():
@@ -78,7 +75,7 @@ def test_every_cell_can_be_built_and_serves_its_longest_test():
     lengths = {task: length_tasks.task(task).n_tokens(100) for task in PROTOCOL["tasks"]}
     longest = max(lengths, key=lengths.get)
     assert lengths[longest] <= 304 < 512
-    chosen = [(longest, encoding) for encoding in FIRST + MORE]
+    chosen = [(longest, encoding) for encoding in ENCODINGS]
     for task, encoding in [*chosen, *((task, FIRST[-1]) for task in lengths)]:
         net = lab.model(lab.cell(task, encoding, 0)).eval()
         with torch.no_grad():
@@ -261,18 +258,18 @@ def small(monkeypatch):
     settings = {**PROTOCOL["settings"], **{k: TINY[k] for k in TINY if k in PROTOCOL["settings"]}}
     for name, value in {"settings": settings, "trained": 5, "tested": (5, 9), "n_test": 20}.items():
         monkeypatch.setitem(PROTOCOL, name, value)
-    monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
 
 
 @pytest.mark.usefixtures("small")
 def test_the_command_trains_what_is_missing_and_names_what_is_left(call, tmp_path):
-    arguments = ["lab", "--tasks", "copy", "--encodings", "none", "t5", "--out", "made/lab.jsonl"]
+    arguments = ["--tasks", "copy", "--encodings", "none", "t5", "--out", "made/lab.jsonl"]
     code, out, _ = call(*arguments, "--seeds", 1, "--device", "cpu")
     assert code == 0
     assert "2 cells trained, 0 of them failed or unfinished; 0 were there, 0 are left" in out
     records = list(Store(tmp_path / "made" / "lab.jsonl"))
     assert [language.named(r) for r in records] == ["copy, none, seed 0", "copy, t5, seed 0"]
-    assert all(r["protocol"] == lab.HASH for r in records)
+    assert all(r["protocol"] == HASH for r in records)
     code, out, _ = call(*arguments, "--seeds", 2, "--seconds", 1e-9)
     assert code == 0
     assert "0 cells trained" in out
@@ -283,7 +280,6 @@ def test_the_command_trains_what_is_missing_and_names_what_is_left(call, tmp_pat
 @pytest.mark.usefixtures("small")
 def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call, monkeypatch):
     arguments = [
-        "lab",
         "--tasks",
         "copy",
         "--encodings",
@@ -307,7 +303,7 @@ def test_the_command_names_unfinished_cells_and_tries_them_again_when_told(call,
 
 @pytest.mark.usefixtures("small")
 def test_the_command_says_what_changed_code_trains_anew(call, tmp_path):
-    arguments = ["lab", "--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "l.jsonl"]
+    arguments = ["--tasks", "copy", "--encodings", "none", "--seeds", 1, "--out", "l.jsonl"]
     assert "trained anew" not in call(*arguments)[1]
     path = tmp_path / "l.jsonl"
     (record,) = Store(path)
@@ -319,7 +315,33 @@ def test_the_command_says_what_changed_code_trains_anew(call, tmp_path):
 
 
 def test_wrong_names_end_the_command_before_any_training(call):
-    code, _, err = call("lab", "--tier", 5)
+    code, _, err = call("--tier", 5)
     assert code == 2
     assert "tier must be one of 1, 2, 3, 4" in err
-    assert call("lab", "--tasks", "coppy")[0] == 2
+    assert call("--tasks", "coppy")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--repairs", "--tasks", "copy"], "--repairs is a protocol without tiers"),
+        (["--out", "/dev/full"], "must be a regular file, is a device"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_trained(call, arguments, said):
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_the_help_says_that_a_slice_may_overrun(call, capsys):
+    with pytest.raises(SystemExit):
+        call("--help")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "may overrun by as long as one training takes" in text
+
+
+def test_stored_settings_give_their_keys_back():
+    for one in results.load_records("lab"):
+        kind = repairs.RepairSettings if one["protocol"] == repairs.HASH else LabSettings
+        assert kind(**one["settings"]).key == one["key"]
