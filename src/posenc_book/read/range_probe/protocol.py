@@ -38,7 +38,7 @@ class Variant:
         return f"{self.encoding} ({', '.join(changes)})" if changes else self.encoding
 
 
-def variants(rows: list[list]) -> tuple[Variant, ...]:
+def _variants(rows: list[list]) -> tuple[Variant, ...]:
     """Return the encodings that rows of the plan name."""
     return tuple(
         Variant(encoding, scale, tuple((name, value) for name, value in options))
@@ -49,8 +49,8 @@ def variants(rows: list[list]) -> tuple[Variant, ...]:
 PROTOCOL = plans.load("range_probe")
 HASH = hashed(PROTOCOL)
 ONE_HOT = "posenc.audit.one_hot:OneHot"
-SIZED = variants(PROTOCOL["sized"])  # size and shape apart, at every distance
-OTHERS = variants(PROTOCOL["others"])  # at one of them, for the tests beyond the trained length
+SIZED = _variants(PROTOCOL["sized"])  # size and shape apart, at every distance
+OTHERS = _variants(PROTOCOL["others"])  # at one of them, for the tests beyond the trained length
 DISTANCES = tuple(PROTOCOL["distances"])
 TESTED_AT = PROTOCOL["others_at"]
 
