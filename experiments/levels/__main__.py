@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from experiments.levels import train
-
 from posenc._wall import behind
 from posenc_book.bench import console, language
 from posenc_book.bench.options import add_course

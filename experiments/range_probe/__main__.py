@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from experiments.range_probe import train
-
 from posenc._wall import behind
 from posenc_book.bench import console, extrapolation, language
 from posenc_book.bench.options import add_course

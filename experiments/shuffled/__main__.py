@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.shuffled import train
-
 from posenc._wall import behind
 from posenc_book.bench import console
 

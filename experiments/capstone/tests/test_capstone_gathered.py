@@ -3,7 +3,6 @@
 import json
 
 from experiments.capstone import __main__ as command
-
 from posenc_book.capstone import stretching
 
 

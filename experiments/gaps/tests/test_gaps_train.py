@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+
 from experiments.gaps import __main__ as command
 from experiments.gaps import train
-
 from posenc_book import data
 from posenc_book.bench import build, local, parts
 from posenc_book.bench.language import named

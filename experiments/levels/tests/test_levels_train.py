@@ -1,9 +1,9 @@
 """The trainings that ask why levels differ: their cells are those that are stored."""
 
 import pytest
+
 from experiments.levels import __main__ as command
 from experiments.levels import train
-
 from posenc_book.read import results
 from posenc_book.read.levels import read
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 import torch
-from experiments.range_probe import kernels
 
+from experiments.range_probe import kernels
 from posenc_book.bench import build
 from posenc_book.read import results
 from posenc_book.records.settings import Settings

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+
 from experiments.range_probe import __main__ as command
 from experiments.range_probe.train import cell, protocol_cells
-
 from posenc_book import data
 from posenc_book.audit.one_hot import OneHot
 from posenc_book.bench import extrapolation, local

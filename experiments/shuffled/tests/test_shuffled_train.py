@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 import torch
+
 from experiments.shuffled import __main__ as command
 from experiments.shuffled import train
-
 from posenc_book.read.shuffled import read
 
 
