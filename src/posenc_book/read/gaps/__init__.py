@@ -2,7 +2,7 @@
 
 Steps are lost in `posenc_book.data.lost_samples`.
 
-trained by   posenc bench gaps, by `posenc_book.bench.train`
+trained by   experiments/gaps
 rules        results/small-protocols.md, from `protocol`
 stored in    results/gaps.jsonl
 read by      `read`

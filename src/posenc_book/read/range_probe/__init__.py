@@ -2,7 +2,7 @@
 
 The task is `posenc_book.data.range_probe`.
 
-trained by   posenc bench probes, in `extrapolation`, by `posenc_book.bench.train`
+trained by   experiments/range_probe
 rules        results/small-protocols.md, from `protocol`
 stored in    results/probes.jsonl, results/kernels.jsonl
 read by      `read` and, on longer series, `longer`

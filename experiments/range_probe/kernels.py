@@ -1,6 +1,6 @@
 """Scores by offset: what an encoding makes of them at the start of a training and at its end.
 
-    python -m posenc_book.read.range_probe.kernels --out results/kernels.jsonl
+    python -m experiments.range_probe.kernels --out results/kernels.jsonl
 
 The task is `range_probe`: two pulses stand four steps apart on a ring, and the class says which
 came first, so scores at the offsets 4 and -4 are worth learning. The model has one layer, so that
@@ -111,7 +111,7 @@ def _test_series(cell: Settings) -> Tensor:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train what a results file lacks; return 0, or 1 if some cells failed, 2 if broken."""
     parser = argparse.ArgumentParser(
-        prog="python -m posenc_book.read.range_probe.kernels", description=__doc__.splitlines()[0]
+        prog="python -m experiments.range_probe.kernels", description=__doc__.splitlines()[0]
     )
     parser.add_argument(
         "--out",
@@ -142,13 +142,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Progress(len(grid)) as progress:
             summary = driver.run(progress)
     except (ValueError, OSError) as error:
-        print(f"posenc_book.read.range_probe.kernels: {error}", file=sys.stderr)
+        print(f"experiments.range_probe.kernels: {error}", file=sys.stderr)
         return 2
     return 1 if summary.failed else 0
 
 
 if __name__ == "__main__":
     # workers import what they run by name, so it must not live in the module "__main__"
-    from posenc_book.read.range_probe import kernels
+    from experiments.range_probe import kernels
 
     sys.exit(behind(kernels.main))

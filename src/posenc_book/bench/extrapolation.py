@@ -1,6 +1,6 @@
 """Length extrapolation: train at one length, test the same weights at longer ones.
 
-    python -m posenc_book.read.range_probe.extrapolation --out lengths.jsonl
+    python -m posenc_book.bench.extrapolation --out lengths.jsonl
 
 The task is `range_probe`, in which a class is a relation of two positions and so is defined at
 every length. A fitted model is tested in two ways. *Longer*: the series has more steps. *Later*:
@@ -175,13 +175,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         next(grid.groups())  # checks the lengths
         return 1 if language.run(grid, options, probe=probe).failed else 0
     except (ValueError, OSError) as error:
-        print(f"posenc_book.read.range_probe.extrapolation: {error}", file=sys.stderr)
+        print(f"posenc_book.bench.extrapolation: {error}", file=sys.stderr)
         return 2
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m posenc_book.read.range_probe.extrapolation",
+        prog="python -m posenc_book.bench.extrapolation",
         description="Train at one length, test at longer ones.",
     )
     parser.add_argument(
@@ -213,6 +213,6 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     # workers import what they run by name, so it must not live in the module "__main__"
-    from posenc_book.read.range_probe import extrapolation
+    from posenc_book.bench import extrapolation
 
     sys.exit(behind(extrapolation.main))

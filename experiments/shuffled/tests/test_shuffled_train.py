@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from posenc_book.read.shuffled import read, train
+from experiments.shuffled import __main__ as command
+from experiments.shuffled import train
+from posenc_book.read.shuffled import read
 
 
 def test_each_order_shows_the_same_steps_and_does_what_it_is_called():
@@ -78,11 +80,11 @@ def test_what_is_missing_is_trained_and_stored(monkeypatch, tmp_path):
     names = ("set", "model", "seed")
     monkeypatch.setattr(train, "run", lambda *cell: dict(zip(names, cell, strict=True)))
     out = tmp_path / "runs.json"
-    train.main(["--out", str(out)])
+    assert command.main(["--out", str(out)]) == 0
     runs = json.loads(out.read_text())["runs"]
     assert len(runs) == sum(map(len, train.SETS.values())) == len(train.MODELS) + 3
     monkeypatch.setattr(train, "run", None)
-    train.main(["--out", str(out)])  # all is there
+    assert command.main(["--out", str(out)]) == 0  # all is there
 
 
 def test_a_name_that_is_not_stored_is_refused():
@@ -94,5 +96,5 @@ def test_a_name_that_is_not_stored_is_refused():
 
 def test_a_missing_file_says_what_makes_it(monkeypatch, tmp_path):
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
-    with pytest.raises(ValueError, match=r"posenc\.experiments\.shuffled"):
+    with pytest.raises(ValueError, match=r"python -m experiments\.shuffled makes it"):
         read.load_shuffled()

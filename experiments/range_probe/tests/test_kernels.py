@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.range_probe import kernels
 from posenc_book.bench import build
 from posenc_book.read import results
-from posenc_book.read.range_probe import kernels
 from posenc_book.records.settings import Settings
 
 LENGTH = 12
@@ -104,4 +104,4 @@ def test_the_command_writes_lines_and_goes_on_where_it_stopped(tmp_path, monkeyp
 def test_what_cannot_be_is_said(tmp_path, capsys):
     out = str(tmp_path / "kernels.jsonl")
     assert kernels.main(["--out", out, "--encodings", "t6", "--lengths", "16"]) == 2
-    assert "posenc_book.read.range_probe.kernels:" in capsys.readouterr().err
+    assert "experiments.range_probe.kernels:" in capsys.readouterr().err

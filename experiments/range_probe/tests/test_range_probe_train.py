@@ -5,20 +5,15 @@ import json
 import numpy as np
 import pytest
 
+from experiments.range_probe import __main__ as command
+from experiments.range_probe.train import cell, protocol_cells
 from posenc_book import data
 from posenc_book.audit.one_hot import OneHot
-from posenc_book.bench import local
+from posenc_book.bench import extrapolation, local
 from posenc_book.bench.train import train
-from posenc_book.read.range_probe import extrapolation
 from posenc_book.read.range_probe import protocol as probes
-from posenc_book.read.range_probe.protocol import (
-    DISTANCES,
-    OTHERS,
-    PROTOCOL,
-    SIZED,
-    Variant,
-    protocol_cells,
-)
+from posenc_book.read.range_probe.protocol import DISTANCES, OTHERS, PROTOCOL, SIZED, Variant
+from posenc_book.records.hashes import hashed
 from posenc_book.records.store import Store
 
 TINY = {
@@ -28,7 +23,7 @@ TINY = {
 
 
 def all_cells(**chosen):
-    return [cell for group in protocol_cells(**chosen).groups() for cell in group]
+    return [one for group in protocol_cells(**chosen).groups() for one in group]
 
 
 # -- the protocol ----------------------------------------------------------------------------------
@@ -45,15 +40,16 @@ def test_every_size_stands_at_every_distance_and_all_encodings_at_one():
 
 
 def test_the_hash_belongs_to_the_protocol(monkeypatch):
+    assert probes.HASH == "fde44aa7ea61"
     monkeypatch.setitem(PROTOCOL["settings"], "learning_rate", 0.1)
-    assert probes.hashed(PROTOCOL) != probes.HASH
+    assert hashed(PROTOCOL) != probes.HASH
 
 
 def test_a_seed_has_series_and_a_split_of_its_own_the_same_for_every_encoding():
-    one, other = probes.cell(SIZED[0], 1, 0), probes.cell(SIZED[3], 1, 0)
+    one, other = cell(SIZED[0], 1, 0), cell(SIZED[3], 1, 0)
     assert one.dataset_options == other.dataset_options
     assert one.split_seed == one.seed == 0
-    again = probes.cell(SIZED[0], 1, 1)
+    again = cell(SIZED[0], 1, 1)
     series = [data.load("range_probe", "train", **c.dataset_options).x for c in (one, again)]
     assert series[0].shape == (4000, 32, 2)
     assert not np.array_equal(*series)
@@ -99,7 +95,7 @@ def test_one_hot_rows_refuse_more_positions_than_entries():
 
 
 def fitted(variant, distance, **changes):
-    return train([probes.cell(variant, distance, 0, **changes)], probe=extrapolation.probe)
+    return train([cell(variant, distance, 0, **changes)], probe=extrapolation.probe)
 
 
 def test_a_fitted_model_is_tested_beyond_its_length():
@@ -117,30 +113,26 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setitem(PROTOCOL, "settings", {**PROTOCOL["settings"], **TINY})
     monkeypatch.setitem(PROTOCOL, "task", {"length": 32, "n": 40, "noise": 0.02})
     monkeypatch.setitem(PROTOCOL, "n_test", 20)
-    monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.usefixtures("small")
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
-    from posenc_book.command_line import main
-
-    arguments = ["probes", "--encodings", "none", "t5", "--distances", "4", "--device", "cpu"]
+    arguments = ["--encodings", "none", "t5", "--distances", "4", "--device", "cpu"]
     arguments += ["--out", "made/probes.jsonl"]
-    assert main([*arguments, "--seeds", "1"]) == 0
+    assert command.main([*arguments, "--seeds", "1"]) == 0
     assert "2 cells trained, 0 of them failed" in capsys.readouterr().out
     records = list(Store(tmp_path / "made" / "probes.jsonl"))
     assert [r["encoding"] for r in records] == ["none", "t5"]
     assert all(r["protocol"] == probes.HASH and r["profile"] == "probe" for r in records)
     assert json.dumps(records[0]["settings"]["test_lengths"]) == "[32, 64, 128]"
-    assert main([*arguments, "--seeds", "2"]) == 0
+    assert command.main([*arguments, "--seeds", "2"]) == 0
     assert "2 cells trained, 0 of them failed or unfinished; 2 were" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("small")
 def test_a_wrong_name_ends_the_command_before_any_training(capsys, tmp_path):
-    from posenc_book.command_line import main
-
-    assert main(["probes", "--encodings", "nope", "--out", "made/probes.jsonl"]) == 2
+    assert command.main(["--encodings", "nope", "--out", "made/probes.jsonl"]) == 2
     assert "encoding must be one of" in capsys.readouterr().err
     assert not (tmp_path / "made" / "probes.jsonl").exists()

@@ -7,13 +7,12 @@ import pytest
 import torch
 
 from posenc_book import data
-from posenc_book.bench import build, jobs, local
+from posenc_book.bench import build, extrapolation, jobs, local
 from posenc_book.bench import grid as grids
+from posenc_book.bench.extrapolation import LengthGrid, LengthSettings, grow, probe
 from posenc_book.bench.local import SerialEngine
 from posenc_book.bench.train import train
 from posenc_book.read import results
-from posenc_book.read.range_probe import extrapolation
-from posenc_book.read.range_probe.extrapolation import LengthGrid, LengthSettings, grow, probe
 from posenc_book.records.settings import profile
 from posenc_book.records.store import Store
 

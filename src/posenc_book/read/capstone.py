@@ -1,30 +1,23 @@
-"""What the two trained examples of the capstone have measured, read from one small file.
-
-`gathered` makes the file: python -m posenc_book.read.capstone.read stretched.json runs
-"""
+"""What the two trained examples of the capstone have measured, read from one small file."""
 
 import json
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc._wall import behind
 from posenc_book import _files
 from posenc_book.read import results
-from posenc_book.read.capstone import stretching
 
 FILE = "capstone.json"
-SPLITS = 5
 
 
 def load_capstone() -> dict:
     """Return what is stored: "small" by seed, and "nearby" by data set."""
     path = results.folder() / FILE
     if not path.is_file():
-        raise ValueError(f"{path} is missing; posenc_book.read.capstone says what makes it")
+        raise ValueError(f"{path} is missing; python -m experiments.capstone makes it")
     return json.loads(_files.text(path))
 
 
@@ -33,7 +26,7 @@ def stretched(
 ) -> dict[str, NDArray[np.float64]]:
     """Return row -> shares that are right, (seeds, lengths): the trained, twice, four times.
 
-    They are the book's, or those of a file that `stretching` has written.
+    They are the book's, or those of a file that `posenc_book.capstone.stretching` has written.
     """
     stored = load_capstone() if path is None else json.loads(_files.text(Path(path)))
     seeds = stored[size].values()
@@ -53,7 +46,7 @@ def rows_of(shares: dict[str, NDArray[np.float64]], lengths: list[int]) -> dict[
 
 
 def nearby() -> dict[str, NDArray[np.float64]]:
-    """Return the accuracies of `Nearby` in points, one a split, by data set."""
+    """Return the accuracies of `capstone.nearby` in points, one a split, by data set."""
     return {name: 100 * np.array(one) for name, one in load_capstone()["nearby"].items()}
 
 
@@ -62,26 +55,3 @@ def minutes_of(encoding: str, names: Iterable[str]) -> float:
     records = [one for name in names for one in results.load_records(f"second-{name}")]
     ours = [r for r in records if (r["encoding"], r["model"]) == (encoding, "time_series")]
     return sum(r["seconds"] for r in ours) / 60
-
-
-def gathered(stretched: Path, runs: Path) -> dict:
-    """Return what the file holds, from the two runs; a data set counts with all its splits."""
-    sets = {}
-    for path in sorted(runs.glob("second-*.jsonl")):
-        records = [json.loads(line) for line in _files.text(path).splitlines()]
-        by_split = {r["resample"]: r["metrics"]["accuracy"] for r in records if "metrics" in r}
-        if len(by_split) == SPLITS:
-            sets[path.stem.removeprefix("second-")] = [by_split[s] for s in range(SPLITS)]
-    cost = stretching.seconds_a_step("evening")
-    return {**json.loads(_files.text(stretched)), "nearby": sets, "seconds_a_step": cost}
-
-
-def _main(words: Sequence[str]) -> None:
-    if len(words) != 2:
-        sys.exit(f"two paths are needed, of the stretched and of the trained, got {len(words)}")
-    text = json.dumps(gathered(*map(Path, words)), indent=1)
-    _files.replace(results.folder() / FILE, text + "\n")
-
-
-if __name__ == "__main__":
-    sys.exit(behind(_main))

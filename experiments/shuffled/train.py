@@ -1,7 +1,5 @@
 """Train small forecasters, and ask them again about windows whose past is in another order.
 
-    python -m posenc_book.read.shuffled.train --out results/shuffled.json
-
 Parts and scale are those of Zeng and others: twelve, four and four months of ETTh1, 70, 10 and 20
 per cent of the exchange rates, each column in standard deviations of its first part. 96 steps are
 seen and 96 forecast, each column by itself. Of the test part every fourth window is asked. The
@@ -11,9 +9,7 @@ A few longer trainings were seen before their lengths were settled; those that a
 made afterwards.
 """
 
-import argparse
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +21,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from posenc import _checks
-from posenc._wall import behind
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc_book import _files
 from posenc_book.forecast import files, sources
@@ -163,17 +158,10 @@ def missing(stored: list[dict]) -> Iterator[tuple[str, str, int]]:
             yield from ((name, m, seed) for m in models if (name, m, seed) not in there)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Train what is missing, and store each training as it ends."""
-    parser = argparse.ArgumentParser(description="Train forecasters and shuffle their past.")
-    parser.add_argument("--out", type=Path, required=True, help="file that is written and resumed")
-    path = parser.parse_args(arguments).out
-    stored = json.loads(_files.text(path))["runs"] if path.is_file() else []
+def run_all(out: Path) -> None:
+    """Train what a file lacks, and store each training as it ends."""
+    stored = json.loads(_files.text(out))["runs"] if out.is_file() else []
     for cell in list(missing(stored)):
         stored.append(run(*cell))
         text = json.dumps({"torch": torch.__version__, "runs": stored}, indent=1)
-        _files.replace(path, text + "\n")
-
-
-if __name__ == "__main__":
-    sys.exit(behind(main))
+        _files.replace(out, text + "\n")

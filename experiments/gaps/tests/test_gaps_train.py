@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.gaps import __main__ as command
+from experiments.gaps import train
 from posenc_book import data
 from posenc_book.bench import build, local, parts
 from posenc_book.bench.language import named
 from posenc_book.data import repeats
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.gaps import protocol as gaps
-from posenc_book.read.gaps.protocol import PROTOCOL, protocol_cells
+from posenc_book.read.gaps.protocol import HASH, PROTOCOL
+from posenc_book.records.hashes import hashed
 from posenc_book.records.store import Store
 
 TINY = {
@@ -24,12 +26,12 @@ SET = "ItalyPowerDemand"
 
 
 def all_cells(**chosen):
-    return [cell for group in protocol_cells(**chosen).groups() for cell in group]
+    return [cell for group in train.protocol_cells(**chosen).groups() for cell in group]
 
 
 def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
     cells = all_cells()
-    assert len(cells) == len(protocol_cells()) == len({cell.key for cell in cells})
+    assert len(cells) == len(train.protocol_cells()) == len({cell.key for cell in cells})
     found = {(c.dataset, c.encoding, c.dataset_options["clock"], c.seed) for c in cells}
     names = [PROTOCOL[key] for key in ("datasets", "encodings", "clocks")]
     assert found == set(product(*names, range(PROTOCOL["seeds"])))
@@ -38,7 +40,7 @@ def test_every_encoding_stands_on_every_set_under_both_clocks_with_every_seed():
 def test_a_cell_is_what_the_protocol_says():
     fingerprint = functools.cache(build.encoding_fingerprint)
     for cell in all_cells():
-        assert cell.protocol == gaps.HASH
+        assert cell.protocol == HASH
         assert cell.model == PROTOCOL["model"]
         assert cell.encoding_source == fingerprint(cell.encoding)
         assert cell.dataset_source
@@ -52,22 +54,22 @@ def test_a_cell_is_what_the_protocol_says():
 def test_the_sets_are_those_of_a_rule_about_their_size():
     facts = {name: data.recorded_facts(name) for name in protocols.UP_TO_100}
     fit = [name for name, one in facts.items() if 15 <= one.length <= 51 and one.train <= 2000]
-    assert sorted(fit) == sorted(gaps.DATASETS)
+    assert sorted(fit) == sorted(PROTOCOL["datasets"])
 
 
 @pytest.mark.parametrize("key", PROTOCOL)
 def test_the_hash_is_that_of_all_that_decides(key):
-    assert gaps.hashed({**PROTOCOL, key: "another"}) != gaps.HASH
-    assert gaps.hashed(PROTOCOL) == gaps.HASH
+    assert hashed({**PROTOCOL, key: "another"}) != HASH
+    assert hashed(PROTOCOL) == HASH == "83b909ae0d89"
 
 
 def test_a_cell_that_differs_belongs_to_no_protocol():
-    other = gaps.cell(SET, "rotary", "times", 0, steps=500, resample=3)
+    other = train.cell(SET, "rotary", "times", 0, steps=500, resample=3)
     assert (other.protocol, other.steps, other.resample) == ("", 500, 3)
 
 
 def parts_of(dataset, clock, seed):
-    return parts.load_parts(gaps.cell(dataset, "none", clock, seed), torch.device("cpu"))
+    return parts.load_parts(train.cell(dataset, "none", clock, seed), torch.device("cpu"))
 
 
 @pytest.mark.parametrize("dataset", PROTOCOL["datasets"])
@@ -98,13 +100,13 @@ def test_no_series_stands_in_both_parts(dataset):
     whole = data.resample(*(data.load(dataset, split) for split in data.SPLITS), 2)
     assert repeats.count(*whole)[2] == 0
     found = parts_of(dataset, "times", 2)
-    train = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
-    assert torch.equal(train, torch.as_tensor(whole[0].y).sort().values)
+    kept = torch.cat([found.train.y.ravel(), found.validation.y.ravel()]).sort().values
+    assert torch.equal(kept, torch.as_tensor(whole[0].y).sort().values)
 
 
 def test_another_seed_loses_other_steps():
     masks = [
-        data.load(SET, "train", **gaps.cell(SET, "none", "times", seed).dataset_options).mask
+        data.load(SET, "train", **train.cell(SET, "none", "times", seed).dataset_options).mask
         for seed in (0, 1)
     ]
     assert not np.array_equal(*masks)
@@ -121,26 +123,24 @@ def test_some_of_it_is_chosen_by_name_and_seed():
         ({"seeds": 6}, "seeds must be at most 5, got 6"),
     ):
         with pytest.raises(ValueError, match=what):
-            protocol_cells(**wrong)
+            train.protocol_cells(**wrong)
 
 
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkeypatch):
-    from posenc_book.command_line import main
-
     monkeypatch.setitem(PROTOCOL, "settings", {**PROTOCOL["settings"], **TINY})
-    monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
     out = tmp_path / "made" / "gaps.jsonl"
-    arguments = ["gaps", "--datasets", SET, "--encodings", "rotary", "--device", "cpu"]
+    arguments = ["--datasets", SET, "--encodings", "rotary", "--device", "cpu"]
     arguments += ["--out", str(out)]
-    assert main([*arguments, "--seeds", "1"]) == 0
+    assert command.main([*arguments, "--seeds", "1"]) == 0
     assert "2 cells trained, 0 of them failed" in capsys.readouterr().out
     records = list(Store(out))
     assert [r["settings"]["dataset_options"]["clock"] for r in records] == ["times", "indices"]
-    assert all(r["protocol"] == gaps.HASH and r["profile"] == gaps.PROFILE for r in records)
+    assert all(r["protocol"] == HASH and r["profile"] == train.PROFILE for r in records)
     assert [named(r) for r in records] == [
         f"{SET}, rotary, clock {clock}, seed 0" for clock in PROTOCOL["clocks"]
     ]
-    assert main([*arguments, "--seeds", "2"]) == 0
+    assert command.main([*arguments, "--seeds", "2"]) == 0
     assert "2 cells trained, 0 of them failed or unfinished; 2 were" in capsys.readouterr().out
-    assert main(["gaps", "--encodings", "nope", "--out", str(tmp_path / "other.jsonl")]) == 2
+    assert command.main(["--encodings", "nope", "--out", str(tmp_path / "other.jsonl")]) == 2
     assert "encoding must be one of" in capsys.readouterr().err

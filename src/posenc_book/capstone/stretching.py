@@ -1,9 +1,9 @@
 """Stretch the reader's GPT to four times its length and mend it, on a task that needs the far end.
 
-    python -m posenc_book.read.capstone.stretching small --seeds 5
-    python -m posenc_book.read.capstone.stretching evening --measure
-    python -m posenc_book.read.capstone.stretching evening --seeds 20 --out mine.json
-    python -m posenc_book.read.capstone.stretching evening --task mine:my_task --out mine.json
+    python -m posenc_book.capstone.stretching small --seeds 5
+    python -m posenc_book.capstone.stretching evening --measure
+    python -m posenc_book.capstone.stretching evening --seeds 20 --out mine.json
+    python -m posenc_book.capstone.stretching evening --task mine:my_task --out mine.json
 
 The second says what a step costs here. The last takes a task of your own, a function like
 `door_code` in a file that says `N_WORDS`. A seed that is stored already is not trained again, so a
