@@ -60,7 +60,7 @@ def test_only_complete_sets_of_this_protocol_enter():
     lacking = second.missing("patch", records=lines)
     assert lacking["Trace"] == N * (len(protocols.ENCODINGS) - len(ENCODINGS))
     assert lacking["Adiac"] == N * len(protocols.ENCODINGS)
-    with pytest.raises(ValueError, match="largest class of Trace is not stored; run python -m"):
+    with pytest.raises(ValueError, match="largest class of Trace is not stored; run posenc bench"):
         second.load_grid("patch", encodings=ENCODINGS, records=lines, baselines=[])
     with pytest.raises(ValueError, match="no data set is complete for model 'time_series'"):
         second.load_grid("time_series", records=lines, baselines=[])
