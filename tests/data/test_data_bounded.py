@@ -260,7 +260,16 @@ def opens(path: Path) -> bool:
 def test_no_other_module_opens_files_for_reading():
     found = {
         path.relative_to(SOURCE).as_posix()
-        for room in ("data", "records", "bench", "forecast", "capstone", "statistics", "read", "guide")
+        for room in (
+            "data",
+            "records",
+            "bench",
+            "forecast",
+            "capstone",
+            "statistics",
+            "read",
+            "guide",
+        )
         for path in (SOURCE / room).rglob("*.py")
         if opens(path)
     }
