@@ -54,7 +54,7 @@ TRAINING: dict[str, Any] = {
         "if all fail": UNTUNED,
     },
     "resamples": {
-        "unused": "deals 1 to n in halves, see `posenc_book.data.resamples`",
+        "unused": "deals 1 to n in halves, see `posenc.data.resamples`",
         "survey": "resamples 1 to n in the official sizes; seeds where the split must be kept",
     },
     "shared": "equal series stay on one side of a deal",

@@ -10,7 +10,7 @@ from itertools import product
 from posenc_book.read.edition3 import sets
 from posenc_book.read.edition3.claims import CLAIMS
 
-OWN = "posenc_book.read.edition3.hybrids:"
+OWN = "posenc.experiments.edition3.hybrids:"  # as records name them
 MODEL = "time_series"  # a token a step
 CONVTRAN = "posenc.experiments.edition3.convtran:ConvTran"
 MODELS = {"convtran": CONVTRAN, "convtran, none": CONVTRAN}
