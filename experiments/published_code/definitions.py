@@ -2,7 +2,7 @@
 
 A notebook or a module is read as text. What comes back is each class on its own, with the imports
 and the definitions of the same file that it uses, so that it can be run apart from everything
-else that the file does. See `posenc_book.audit.checkout` for the running.
+else that the file does. `checkout.py` runs it.
 """
 
 import ast
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BROKEN = "unreadable"
-EXACT = 1e-5  # as near as what a class computes comes to another: its angles are in float32
 
 
 @dataclass(frozen=True)

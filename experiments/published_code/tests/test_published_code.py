@@ -1,15 +1,11 @@
 """Classes of a repository are found without being run, and run without doing harm to the caller."""
 
-import importlib.util
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
-
-from posenc_book.audit import checkout, definitions
-
-ROOT = Path(__file__).parents[2]
+from experiments.published_code import checkout, definitions
+from experiments.published_code.__main__ import main
 
 IMPORTS = "import math, torch\nfrom torch import nn\nimport a_package_that_nobody_has\n"
 
@@ -265,14 +261,7 @@ def test_changes_and_the_address_of_a_checkout_are_seen(tmp_path):
     assert checkout.commit_of(folder).endswith(" with changes")
 
 
-# --- the command, and what it stored
-
-
-def command():
-    spec = importlib.util.spec_from_file_location("published", ROOT / "benchmarks/published.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+# --- the command
 
 
 def test_the_command_replaces_what_it_knew_of_a_repository(tmp_path):
@@ -280,7 +269,7 @@ def test_the_command_replaces_what_it_knew_of_a_repository(tmp_path):
     for name, text in (("b", "x = 1"), ("a", "x = 1"), ("b", "x = 2")):
         folder = written(tmp_path / name, [], [("module.py", text)])
         commits.append(checkout.commit_of(folder))
-        command().main(["modules", "--checkout", str(folder), "--out", str(out)])
+        main(["modules", "--checkout", str(folder), "--out", str(out)])
     stored = json.loads(out.read_text())
     found = [(one["repository"], one["commit"]) for one in stored]
     assert found == [("a", commits[1]), ("b", commits[2])]
@@ -293,15 +282,11 @@ def test_the_command_replaces_what_it_knew_of_a_repository(tmp_path):
 )
 def test_the_command_refuses_what_does_not_go_together(arguments, capsys):
     with pytest.raises(SystemExit):
-        command().main([*arguments, "--out", "x"])
+        main([*arguments, "--out", "x"])
     assert "usage" in capsys.readouterr().err
 
 
-def test_what_is_stored_is_of_the_commits_that_the_book_names():
-    stored = json.loads((ROOT / "results" / "published-modules.json").read_text())
-    assert [(one["repository"], one["commit"]) for one in stored] == [
-        ("dfstrans/DFStrans", "3918f7b"),
-        ("imics-lab/positional-encoding-benchmark", "12b718b"),
-    ]
-    text = json.dumps(stored)
-    assert not [word for word in ("self.", "def ", "class ", "import ") if word in text]
+def test_a_folder_that_is_no_checkout_is_an_error_of_one_line(tmp_path, capsys):
+    given = ["modules", "--checkout", str(tmp_path), "--out", str(tmp_path / "x.json")]
+    assert main(given) == 2
+    assert "folder must be that of a git checkout" in capsys.readouterr().err

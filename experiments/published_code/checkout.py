@@ -4,11 +4,13 @@ Each distinct class runs in a process of its own, with a limit in time and memor
 folder. That keeps endless loops and crashes away; it is no sandbox, so read a repository before you
 run it. Of the repository nothing is kept but counts, hashes and measurements.
 
-The measuring stands in `posenc_book.audit.probes`, which the processes run.
+The measuring stands in `probes.py`, which the processes run.
 """
 
+import datetime
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -16,11 +18,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from posenc import _checks
-from posenc_book.audit import definitions
-from posenc_book.audit.definitions import Definition
+import torch
+from experiments.published_code import definitions
+from experiments.published_code.definitions import Definition
 
-PROBES = {  # class -> what it is asked, see `posenc_book.audit.probes`
+from posenc import _checks
+
+HERE = Path(__file__).parent
+PROBES = {  # class -> what it is asked, see `probes.py`
     "AbsolutePositionalEncoding": "added",
     "Attention_Rel_Scl": "heads",
     "Attention_Rel_Vec": "skew",
@@ -73,6 +78,19 @@ def survey(folder: Path, seconds: float = SECONDS) -> dict[str, Any]:
     }
 
 
+def store(folder: Path, out: Path) -> None:
+    """Store what the classes of a checkout do, beside what is stored of other repositories."""
+    found = survey(folder) | {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+    known = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else []
+    kept = [one for one in known if one["repository"] != found["repository"]]
+    text = json.dumps(sorted([*kept, found], key=lambda one: one["repository"]), indent=1)
+    out.write_text(text + "\n", encoding="utf-8")
+
+
 def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[dict[str, Any]]:
     """Return what some classes do, each measured in a process of its own."""
     orders = [
@@ -90,7 +108,7 @@ def ask(asked: list[tuple[Definition, str]], seconds: float = SECONDS) -> list[d
         kept = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         run = subprocess.run(
-            [sys.executable, "-m", "posenc_book.audit.probes"],
+            [sys.executable, "-P", str(HERE / "probes.py")],
             cwd=empty,
             env=environment | {"OMP_NUM_THREADS": "1", "HOME": empty},
             input=json.dumps({"seconds": seconds, "orders": orders}),

@@ -1,24 +1,10 @@
-"""What published code does, and what two of its habits do to a score; for `audit/published-code`.
+"""What two habits of published code do to a score: choosing by the test part, and batches mixed up.
 
 `checkpoints` notes after every epoch which test series are right, so that rules for choosing the
 checkpoint can be compared afterwards. `across` lets trained models classify the same test series
-in batches of other sizes and orders, which a sound model does not notice. `modules` runs the
-classes of a public repository themselves, each in a process of its own, and compares them with our
-re-enactments; it keeps counts and measurements, and nothing of the code.
-
-    python benchmarks/published.py checkpoints --out results/published-checkpoints.jsonl
-    python benchmarks/published.py across --out results/published-across.jsonl
-    python benchmarks/published.py modules --checkout FOLDER --out results/published-modules.json
-
-Cells that a file of the first two holds are skipped; `modules` replaces what it knew of the same
-repository. A process with a time limit is no sandbox: read a repository before you run it. One of
-the classes needs the package einops, which this project does not.
+in batches of other sizes and orders, which a sound model does not notice.
 """
 
-import argparse
-import datetime
-import json
-import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from posenc_book.audit import checkout, published
+from posenc_book.audit import published
 from posenc_book.bench import build, ensemble, parts, train
 from posenc_book.records import records, settings
 from posenc_book.records.settings import Settings
@@ -154,39 +140,10 @@ def across_cells() -> Iterator[Settings]:
             yield replace(cell, dataset="range_probe", **PROBE)
 
 
-def modules(folder: Path, out: Path) -> None:
-    """Store what the classes of a checkout do, beside what is stored of other repositories."""
-    found = checkout.survey(folder) | {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-    }
-    known = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else []
-    kept = [one for one in known if one["repository"] != found["repository"]]
-    text = json.dumps(sorted([*kept, found], key=lambda one: one["repository"]), indent=1)
-    out.write_text(text + "\n", encoding="utf-8")
-
-
 EXPERIMENTS = {"checkpoints": (checkpoint_cells, checkpoints), "across": (across_cells, across)}
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "experiment", choices=[*EXPERIMENTS, "modules"], help="see the first lines of this file"
-    )
-    parser.add_argument("--out", required=True, help="file of results")
-    parser.add_argument("--checkout", type=Path, help="a git checkout, for `modules`")
-    options = parser.parse_args(arguments)
-    if (options.experiment == "modules") != (options.checkout is not None):
-        parser.error("--checkout goes with `modules`, which needs it")
-    if options.experiment == "modules":
-        modules(options.checkout, Path(options.out))
-    else:
-        run(options.experiment, options.out)
-
-
-def run(experiment: str, out: str) -> None:
+def run(experiment: str, out: Path) -> None:
     """Train the cells of an experiment that a file does not hold yet."""
     cells, measure = EXPERIMENTS[experiment]
     store = Store(out)
@@ -197,7 +154,3 @@ def run(experiment: str, out: str) -> None:
             metrics = measure(cell)
             seconds = time.perf_counter() - start
             store.append(records.finished(cell, metrics, device="cpu", seconds=seconds))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,10 @@
-"""What does a class of published code do? Run by `audit.checkout`, never imported by others.
+"""What does a class of published code do? Run by `checkout.py`, never imported by others.
 
 A probe makes the class small, asks it once or a few times, and compares with the encodings of this
 library and with the re-enactments of `posenc_book.audit.published`. It returns numbers and words
 only. Every class is asked in a process of its own, which is ended when its time is up.
 
-    python -m posenc_book.audit.probes < orders.json     # answers as 0.json, 1.json, ... beside
+    python -P probes.py < orders.json     # answers as 0.json, 1.json, ... in the current folder
 """
 
 import inspect
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from posenc import tables
 from posenc.encodings import Added
 from posenc_book.audit import published
-from posenc_book.audit.definitions import EXACT
+from posenc_book.audit.modules import EXACT
 
 BATCH, LENGTH, D_MODEL, HEADS, MAX_LEN = 3, 7, 16, 4, 50
 DECAY_WIDTH, PASSES = 240, 4
