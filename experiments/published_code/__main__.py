@@ -1,4 +1,4 @@
-"""The command `python -m experiments.published_code`: ask published classes, or train as they do."""
+"""The command `python -m experiments.published_code`: ask published classes, or train."""
 
 import argparse
 import sys
