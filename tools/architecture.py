@@ -118,7 +118,7 @@ def _module(name: str, files: dict[str, Path]) -> str | None:
 
 def _room(module: str, basis: list[str]) -> str:
     part = module.split(".")[1]
-    beside = ("_checks", "_extras", "_files", "_wall")
+    beside = ("_checks", "_extras", "_files", "_stored", "_wall")
     return MATHEMATICS if part in basis or part in beside else part
 
 
