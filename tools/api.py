@@ -175,9 +175,9 @@ def pages() -> dict[str, str]:
     index = [
         "# The library",
         "",
-        "The public names of `posenc`, the library, and of `posenc_book`, the book's code beside it, "
-        "that readers call: one page a room, made from the docstrings of the code. Rooms import only "
-        "what stands above them in this list, and those from attention on need torch.",
+        "The public names of `posenc`, the library, and of `posenc_book`, the book's code beside "
+        "it, that readers call: one page a room, made from the docstrings of the code. Rooms "
+        "import only what stands above them in this list, and those from attention on need torch.",
         "",
     ]
     made = {}

@@ -29,7 +29,7 @@ import posenc_book
 from posenc_book.bench import build
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("audit", "guide", "read")  # those that read records
+ROOMS = ("audit", "guide", "read", "forecast")  # those that read records
 CLASS = re.compile(r"[\w.]+:(?=[A-Z]\w*$)")  # the module of "module:Class"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 SHOWN = ("text/plain", "text/html", "text/markdown")

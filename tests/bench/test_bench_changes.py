@@ -163,7 +163,7 @@ def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("command", ["protocol", "lab", "text", "probes", "gaps"])
 def test_the_help_says_that_a_slice_may_overrun(command, capsys):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     with pytest.raises(SystemExit):
         main([command, "--help"])

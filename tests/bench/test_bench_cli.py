@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from posenc_book.bench.__main__ import main
 
 from posenc import encodings
 from posenc_book.bench import build
+from posenc_book.command_line import main
 from posenc_book.read.classification import report
 from posenc_book.records import records, tables
 from posenc_book.records.settings import Settings, profile

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 import torch
-from posenc_book.bench.__main__ import main
 
+from posenc_book.command_line import main
 from posenc_book.records.settings import Settings, profile
 
 
