@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.published_code import checkout, train
-
 from posenc._wall import behind
 from posenc_book.bench import console
 

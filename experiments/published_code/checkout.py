@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
 from experiments.published_code import definitions
 from experiments.published_code.definitions import Definition
-
 from posenc import _checks
 
 HERE = Path(__file__).parent

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+
 from experiments.published_code import checkout, definitions
 from experiments.published_code.__main__ import main
 
