@@ -161,7 +161,7 @@ def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch
     assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
 
 
-@pytest.mark.parametrize("command", ["protocol", "lab", "text", "probes", "gaps"])
+@pytest.mark.parametrize("command", ["protocol", "run"])
 def test_the_help_says_that_a_slice_may_overrun(command, capsys):
     from posenc_book.command_line import main
 
