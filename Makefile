@@ -209,6 +209,10 @@ site:
 test-all: $(VENV)/.lab-installed  ## every check, and the slow ones that `make test` leaves out
 	$(MAKE) --no-print-directory test SLOW=1
 
+.PHONY: laboratory
+laboratory: $(VENV)/.test-installed  ## the tests of what trained the results (weekly, and when that or the engine changes)
+	$(BIN)/python -m pytest -p no:nbval experiments -n $(JOBS) --dist worksteal --durations=10
+
 # --- the rest
 
 .PHONY: coverage

@@ -41,7 +41,14 @@ WHEEL = f"posenc-{__version__}-py3-none-any.whl"
 METADATA = f"Metadata-Version: 2.1\nName: posenc\nVersion: {__version__}\nLicense: MIT\n"
 TAGS = "Wheel-Version: 1.0\nGenerator: posenc\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that an archive can name
-DATA = {".py", ".json", ".js", ".css", ".typed"}  # no sums of data files, of which a page has none
+DATA = {
+    ".py",
+    ".json",
+    ".toml",
+    ".js",
+    ".css",
+    ".typed",
+}  # no sums of data files, of which a page has none
 # What no page reads: how encodings of stored records are told, data sets, released models, prose.
 LEFT_OUT = ("bench/fingerprints.json", "data/measured.json", "register/*.json", "quantities/*.py")
 TIME = re.compile(r"<p>(?:(?!</p>).)*<strong>Time:</strong>.*?</p>", re.DOTALL)

@@ -22,7 +22,7 @@ TABLE = ROOT / "tools" / "sizes.toml"
 CODE = {".py", ".js"}
 PAGE = ROOT / "book" / "choosing.ipynb"
 BUILD = "from flit_core import buildapi; buildapi.build_wheel({!r})"
-COUNT = "import sys; print(sum(name.split('.')[0] in ('posenc', 'posenc_book') for name in sys.modules))"
+COUNT = "import sys; print(sum(m.split('.')[0] in ('posenc', 'posenc_book') for m in sys.modules))"
 
 
 def table() -> dict[str, dict]:

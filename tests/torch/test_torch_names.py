@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -150,3 +151,13 @@ def test_a_class_that_make_could_not_make_is_refused():
 
     with pytest.raises(ValueError, match="Wanting has none for slope"):
         encodings.register("wanting", Wanting)
+
+
+def test_checkers_of_types_know_the_names_that_the_library_knows():
+    assert get_args(encodings.Name) == tuple(encodings.names("all"))
+
+
+def test_an_encoding_is_made_of_its_class_as_of_its_name():
+    assert type(encodings.make(encodings.Rotary, 8, 2, 5, base=100.0)).__name__ == "Rotary"
+    with pytest.raises(ValueError, match=r"options of 'Rotary' are: .*; got bass"):
+        encodings.make(encodings.Rotary, 8, 2, 5, bass=100.0)

@@ -56,6 +56,9 @@ def test_encodings_of_ones_own_serve_a_layer() -> None:
 def test_what_comes_back_has_a_type() -> None:
     position = make("rotary", 8, 2, 5, base=100.0)
     assert_type(position, Position)
+    assert_type(make(Near, 8, 2, 5), Position)
+    with pytest.raises(ValueError, match="'rotary'"):
+        make("rotray", 8, 2, 5)  # type: ignore[arg-type]
     assert_type(names(), list[str])
     layer = SelfAttention(8, 2, position, causal=True)
     assert_type(layer, SelfAttention)

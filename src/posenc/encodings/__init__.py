@@ -3,7 +3,7 @@
 import inspect
 import keyword
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from posenc import _checks
 from posenc.attention import Position, words
@@ -58,6 +58,7 @@ __all__ = [
     "Learnable",
     "LearnableFrequency",
     "MRoPE",
+    "Name",
     "NoPosition",
     "PoPE",
     "Relative",
@@ -82,6 +83,14 @@ __all__ = [
     "window_statistics",
     "with_window_statistics",
 ]
+
+Name = Literal[
+    "none", "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear",
+    "rotary", "relative", "t5", "alibi", "tupe", "sine_spe", "conv_spe", "tpe", "erpe",
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "dywpe",
+    "window_statistics", "axial_rotary", "mrope", "swin",
+]  # fmt: skip
+"""The names that the library knows, for checkers of types."""
 
 _BOOK: dict[str, type[Position]] = {
     "none": NoPosition,
@@ -264,13 +273,17 @@ def register(name: str, cls: type[Position]) -> type[Position]:
     return cls
 
 
-def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any) -> Position:
+def make(
+    name: Name | type[Position], d_model: int, n_heads: int, max_length: int, **options: Any
+) -> Position:
     """Return a new encoding.
 
     Parameters
     ----------
-    name : str
-        One of `names("all")` or `names("own")`.
+    name : str or type
+        One of `names("all")` or `names("own")`, or a class. A checker of types knows the library's
+        own names alone, and so finds `make("rotray", ...)`; for an encoding of yours it asks for
+        the class, while the name that you registered is as good when the program runs.
     d_model, n_heads, max_length : int
         As for `posenc.attention.Position`.
     **options
@@ -301,9 +314,15 @@ def make(name: str, d_model: int, n_heads: int, max_length: int, **options: Any)
     --------
     >>> make("rotary", 64, 4, 100, pairing="half").pairing
     'half'
+    >>> make(Rotary, 64, 4, 100).pairing
+    'interleaved'
     """
-    cls = get(name)
-    _check_options(name, list(inspect.signature(cls).parameters)[3:], options)
+    cls = name if inspect.isclass(name) and issubclass(name, Position) else get(str(name))
+    _check_options(
+        cls.__name__ if cls is name else str(name),
+        list(inspect.signature(cls).parameters)[3:],
+        options,
+    )
     return cls(d_model, n_heads, max_length, **options)
 
 

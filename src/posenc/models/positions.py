@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 from posenc import _checks, encodings
 from posenc.attention import Position, check_position
@@ -142,7 +142,8 @@ def build(
 ) -> Position:
     """Return an encoding for these sizes."""
     if isinstance(position, str):
-        return encodings.make(position, d_model, n_heads, n_tokens, **options)
+        name = cast(encodings.Name, position)
+        return encodings.make(name, d_model, n_heads, n_tokens, **options)
     if isinstance(position, Position):
         if options:
             raise ValueError(f"position_options must be empty for a finished encoding: {options}")

@@ -21,7 +21,7 @@ ROWS = 6  # of a grid of LENGTH tokens, for encodings of several axes
 def make(name: str) -> Position:
     """Return an encoding at its start, in the size of the pictures."""
     with _one_draw():
-        return encodings.make(name, D_MODEL, N_HEADS, LENGTH).double().eval()
+        return encodings.make(encodings.get(name), D_MODEL, N_HEADS, LENGTH).double().eval()
 
 
 @torch.no_grad()
@@ -70,7 +70,7 @@ def who_sees_whom(name: str, n_heads: int = N_HEADS) -> NDArray[np.float64]:
     stand on a grid of `ROWS` rows along the last two, row by row.
     """
     with _one_draw():
-        position = encodings.make(name, D_MODEL, n_heads, LENGTH)
+        position = encodings.make(encodings.get(name), D_MODEL, n_heads, LENGTH)
         layer = SelfAttention(D_MODEL, n_heads, position).double().eval()
     layer.qkv.weight[: 2 * D_MODEL] = torch.eye(D_MODEL).repeat(2, 1)
     x = torch.ones(1, LENGTH, D_MODEL, dtype=torch.float64)

@@ -55,7 +55,9 @@ def parameters(name: str, *, d_model: int, n_heads: int, n_layers: int, L: int) 
     """Return how many numbers a model learns for an encoding, shared ones counted once."""
     with torch.random.fork_rng(devices=[]):
         if _n_axes(name) > 1:  # models of series have none, so one for each layer
-            found = [encodings.make(name, d_model, n_heads, L) for _ in range(n_layers)]
+            found = [
+                encodings.make(encodings.get(name), d_model, n_heads, L) for _ in range(n_layers)
+            ]
         else:
             found, _ = positions.for_layers(
                 name, d_model, n_heads, L, n_layers, class_token=False, shared=None, options=None
@@ -68,7 +70,7 @@ def _layer(name: str, *, length: int = _LENGTH, causal: bool = False) -> SelfAtt
     """Return a small layer with this encoding, in double precision."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        position = encodings.make(name, _WIDTH, _HEADS, length)
+        position = encodings.make(encodings.get(name), _WIDTH, _HEADS, length)
         return SelfAttention(_WIDTH, _HEADS, position, causal=causal).double().eval()
 
 
@@ -80,7 +82,7 @@ def _tokens(length: int = _LENGTH) -> Tensor:
 def _n_axes(name: str) -> int:
     """Return how many numbers make a token's position."""
     with torch.random.fork_rng(devices=[]):
-        return encodings.make(name, _WIDTH, _HEADS, _LENGTH).n_axes
+        return encodings.make(encodings.get(name), _WIDTH, _HEADS, _LENGTH).n_axes
 
 
 def _at(name: str, places: Tensor) -> dict[str, Tensor]:

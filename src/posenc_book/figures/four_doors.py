@@ -42,7 +42,7 @@ def attention_map(door: str, d_model: int = 128, n_heads: int = 4) -> NDArray[np
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         letters = {letter: LOUD * torch.randn(d_model).sign() for letter in sorted(set(TOKENS))}
-        position = encodings.make(name, d_model, n_heads, len(TOKENS), **options)
+        position = encodings.make(encodings.get(name), d_model, n_heads, len(TOKENS), **options)
         layer = SelfAttention(d_model, n_heads, position).double().eval()
     layer.qkv.weight[: 2 * d_model] = torch.eye(d_model).repeat(2, 1)
     x = torch.stack([letters[letter] for letter in TOKENS]).double()

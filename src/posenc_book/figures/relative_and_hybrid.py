@@ -43,7 +43,9 @@ def make(name: str, **options: Any) -> Position:
     """Return an encoding at its start in the size of the chapter, in double precision."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return encodings.make(name, D_MODEL, N_HEADS, LENGTH, **options).double().eval()
+        return (
+            encodings.make(encodings.get(name), D_MODEL, N_HEADS, LENGTH, **options).double().eval()
+        )
 
 
 def heads(x: Tensor) -> Tensor:

@@ -44,7 +44,7 @@ class OneLayer(nn.Module):
         **options: Any,
     ) -> None:
         super().__init__()
-        position = encodings.make(name, D_MODEL, n_heads, max_length, **options)
+        position = encodings.make(encodings.get(name), D_MODEL, n_heads, max_length, **options)
         self.letters = nn.Embedding(N_LETTERS, D_MODEL)
         self.attention = SelfAttention(D_MODEL, n_heads, position, causal=True, window=window)
         self.answer = nn.Linear(D_MODEL, n_answers)

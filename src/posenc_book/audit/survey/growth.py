@@ -46,7 +46,7 @@ def cost(
         Of the encoding.
     """
     torch.manual_seed(0)
-    position = encodings.make(name, width, heads, length, **(options or {}))
+    position = encodings.make(encodings.get(name), width, heads, length, **(options or {}))
     given = inputs(length, width, heads)
     kept: list[Tensor] = []
 

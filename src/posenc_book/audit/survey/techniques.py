@@ -40,7 +40,7 @@ def named(*found: frozenset[str]) -> str:
 def row(name: str) -> tuple[str, str, str]:
     """Return an encoding's row of Table 1 as measured: technique, injection, learned or not."""
     torch.manual_seed(0)
-    position = encodings.make(name, 32, 1, 24)
+    position = encodings.make(encodings.get(name), 32, 1, 24)
     doors = set(position.doors())
     injection = "additive" if doors == {"embed"} else "combined" if "embed" in doors else "matrices"
     learned = "Learnable" if list(position.parameters()) else "Fixed"
