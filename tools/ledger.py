@@ -33,7 +33,7 @@ from repository import ROOT, address, notebooks, pages
 
 BOOK = ROOT / "book"
 LEDGER = BOOK / "claims.yml"
-COPY = ROOT / "src" / "posenc" / "audit" / "ledger.json"
+COPY = ROOT / "src" / "posenc_book" / "audit" / "ledger.json"
 WRITTEN = ("id", "source", "place", "claim")
 FINDING = ("find", "found", "ours")  # one of them at least, before the claim
 READ = "read"  # for papers that did not all lie before us

@@ -11,7 +11,7 @@ import resvg_py
 
 from repository import ROOT
 
-STYLE = ROOT / "src" / "posenc" / "teaching" / "explorables" / "scripts" / "explorables.css"
+STYLE = ROOT / "src" / "posenc_book" / "explorables" / "scripts" / "explorables.css"
 FONTS = [
     str(Path(matplotlib.get_data_path(), "fonts", "ttf", f"DejaVuSans{kind}.ttf"))
     for kind in ("", "-Bold")

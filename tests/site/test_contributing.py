@@ -359,7 +359,7 @@ def test_an_explorable(copy, request):
     compared = "test_every_figure_has_its_mathematics_compared"
     assert copy.tests("tests/site/test_explorables_browser.py", "-k", compared) == 1
     browser = request.getfixturevalue("browser")  # skips the rest where there is none
-    scripts = copy.folder / "src" / "posenc" / "teaching" / "explorables" / "scripts"
+    scripts = copy.folder / "src" / "posenc_book" / "explorables" / "scripts"
     assert in_browser(browser, scripts, "wave", 0.5) == pytest.approx(np.sin(0.5 * np.arange(65)))
 
 

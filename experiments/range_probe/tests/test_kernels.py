@@ -89,7 +89,6 @@ def test_the_command_plans_what_is_stored():
     }
 
 
-@pytest.mark.slow
 def test_the_command_writes_lines_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "TASK", "range_probe:distance=4,length={length},n=64")
     monkeypatch.setattr(kernels, "CHANGES", kernels.CHANGES | {"epochs": 1, "patience": 1})

@@ -3,7 +3,7 @@
 import inspect
 import keyword
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from posenc import _checks
 from posenc.attention import Position, words
@@ -317,7 +317,7 @@ def make(
     >>> make(Rotary, 64, 4, 100).pairing
     'interleaved'
     """
-    cls = name if inspect.isclass(name) and issubclass(name, Position) else get(str(name))
+    cls = name if inspect.isclass(name) and issubclass(name, Position) else get(cast("str", name))
     _check_options(
         cls.__name__ if cls is name else str(name),
         list(inspect.signature(cls).parameters)[3:],

@@ -1,4 +1,4 @@
-"""What a training was asked and gave, as a line of a file: settings, the store, tables of scores.
+"""What trainings were asked and gave: settings, the store of lines, tables of scores.
 
 The engine writes such lines and readers read them; nothing here trains.
 """
