@@ -1,4 +1,4 @@
-"""The command line: `posenc bench run | protocol | baselines | report | ...`."""
+"""The command line: `posenc bench run | baselines | report | ...`."""
 
 import argparse
 import sys
@@ -8,7 +8,6 @@ from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.bench import options as of_the_engine
 from posenc_book.read.characters import commands as of_characters
-from posenc_book.read.classification import commands as of_classification
 from posenc_book.read.forecasting.own import commands as of_forecasting
 from posenc_book.read.gaps import commands as of_gaps
 from posenc_book.read.lengths import commands as of_lengths
@@ -16,7 +15,7 @@ from posenc_book.read.levels import commands as of_levels
 from posenc_book.read.range_probe import commands as of_the_range_probe
 
 ROOMS = (
-    of_the_engine, of_classification, of_lengths, of_characters, of_the_range_probe, of_gaps,
+    of_the_engine, of_lengths, of_characters, of_the_range_probe, of_gaps,
     of_levels, of_forecasting,
 )  # fmt: skip
 

@@ -20,11 +20,10 @@ from readers import ODD, READERS
 from posenc._wall import FAULT, behind
 from posenc.register import command_line as explain
 from posenc_book import command_line
-from posenc_book.bench import agreement
+from posenc_book.bench import agreement, baselines
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.data import __main__ as data_command
 from posenc_book.data.from_csv import convert
-from posenc_book.read.classification import baselines
 from posenc_book.read.range_probe import extrapolation
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "12"))
@@ -39,7 +38,6 @@ GOOD = {
     "agree": ["--device", "cpu"],
     "status": ["records.jsonl"],
     "merge": ["records.jsonl", "--out", "merged.jsonl"],
-    "protocol": ["--datasets", "Libras", "--encodings", "rotary"],
     "baselines": ["--datasets", "Runs"],
     "report": ["records.jsonl"],
     "lab": ["--tasks", "copy", "--seeds", "1"],
@@ -60,7 +58,7 @@ GOOD = {
     "grades": ["marks.csv"],
 }
 """Commands by name, with a line that is in order."""
-MISSING = {"protocol": 2, "gaps": 2, "levels": 2, "measure": 1}
+MISSING = {"gaps": 2, "levels": 2, "measure": 1}
 """What these say without the data sets of the book."""
 FILES = {
     "forecast": "sales.csv",

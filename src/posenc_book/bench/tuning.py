@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from posenc_book.records.records import worth
 from posenc_book.records.settings import Settings
 
 PROFILE = "tuning"
@@ -71,13 +72,6 @@ def tuned(cell: Settings, records: Mapping[str, dict]) -> Settings | None:
         return None
     best, _ = max(_finished([*first_trials(cell), last], records), key=_worth_of_pair)
     return replace(cell, learning_rate=best.learning_rate, scale=best.scale, tuned=TUNED)
-
-
-def worth(record: Mapping[str, Mapping[str, Any]]) -> tuple[float, float]:
-    """Return what trials are compared by: validation accuracy, then the lower validation loss."""
-    metrics = record["metrics"]
-    loss = metrics["validation_loss"]
-    return metrics["validation_accuracy"], -math.inf if loss is None else -loss
 
 
 def _trial(cell: Settings, **changes: Any) -> Settings:

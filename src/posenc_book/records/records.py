@@ -1,11 +1,13 @@
 """The form of one line of results: one finished or failed training."""
 
 import json
+import math
 import platform
 import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from posenc_book import _files
 from posenc_book.records import cases, values
@@ -41,6 +43,13 @@ def finished(settings: Settings, metrics: Mapping, *, device: str, seconds: floa
 def failed(settings: Settings, error: str, *, device: str, seconds: float) -> dict:
     """Return the record of a failed training: no metrics, and the reason in `error`."""
     return finished(settings, {}, device=device, seconds=seconds) | {"error": error}
+
+
+def worth(record: Mapping[str, Any]) -> tuple[float, float]:
+    """Return what validation compares by: its accuracy, then its loss, the lower the better."""
+    metrics = record["metrics"]
+    loss = metrics["validation_loss"]
+    return metrics["validation_accuracy"], -math.inf if loss is None else -loss
 
 
 def check(record: object) -> dict:
