@@ -18,7 +18,7 @@ from posenc_book.records import records
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     path = tmp_path_factory.mktemp("agreement") / "new" / "agreement.json"
     assert main(["agree", "--device", "cpu", "--out", str(path)]) == 0
@@ -183,7 +183,7 @@ def test_an_out_that_is_a_folder_is_named(call, tmp_path):
 
 
 def test_the_help_says_what_is_compared(capsys):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     with pytest.raises(SystemExit):
         main(["agree", "--help"])

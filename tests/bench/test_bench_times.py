@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from posenc_book.bench.__main__ import main
 
 from posenc_book import data
 from posenc_book.bench import build, grid, parts
 from posenc_book.bench.train import train
+from posenc_book.command_line import main
 from posenc_book.data.from_csv import convert
 from posenc_book.records import paired
 from posenc_book.records.settings import Settings, profile
