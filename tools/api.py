@@ -24,11 +24,16 @@ README = ROOT / "src" / "posenc" / "README.md"  # of the library
 
 
 class Room(NamedTuple):
-    """One page: a title, what stands on it, and the modules whose names it lists."""
+    """One page: a title, what stands on it, the modules whose names it lists, and their package."""
 
     title: str
     says: str
     modules: tuple[str, ...]
+    house: str = "posenc"
+
+    def imported(self) -> dict[str, types.ModuleType]:
+        """Return the modules by their names within the package."""
+        return {path: importlib.import_module(f"{self.house}.{path}") for path in self.modules}
 
 
 ROOMS = {
@@ -76,14 +81,15 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.synthetic", "data.lost_samples"),
+        ("data", "data.synthetic", "data.lost_samples", "data.units"),
+        "posenc_book",
     ),
     "bench": Room(
         "The benchmark",
         "What runs: settings, the grid of training runs, engines, the store of records. "
         "`posenc bench run --help` is the way in.",
         (
-            "bench.settings",
+            "records.settings",
             "bench.grid",
             "bench.driver",
             "bench.local",
@@ -94,14 +100,17 @@ ROOMS = {
             "bench.parts",
             "bench.ensemble",
             "bench.metrics",
-            "bench.store",
-            "bench.records",
-            "bench.tables",
+            "records.store",
+            "records.records",
+            "records.tables",
             "bench.tuning",
             "bench.language",
             "bench.seeded",
             "bench.fingerprints",
+            "bench.baselines",
+            "figures.score_tables",
         ),
+        "posenc_book",
     ),
     "statistics": Room(
         "Statistics",
@@ -114,29 +123,29 @@ ROOMS = {
             "statistics.power",
             "statistics.exact",
         ),
+        "posenc_book",
     ),
     "experiments": Room(
         "The experiments",
         "One folder each: a protocol, what trains, and what reads the results.",
         (
-            "experiments.results",
-            "experiments.peers",
-            "experiments.small_protocols",
-            "experiments.classification.protocol",
-            "experiments.classification.baselines",
-            "experiments.classification.analysis",
-            "experiments.classification.second",
-            "experiments.classification.figures",
-            "experiments.lengths.tasks",
-            "experiments.lengths.train",
-            "experiments.lengths.read",
-            "experiments.characters.topics",
-            "experiments.characters.train",
-            "experiments.characters.read",
-            "experiments.range_probe.protocol",
-            "experiments.range_probe.extrapolation",
-            "experiments.gaps.protocol",
+            "read.results",
+            "read.peers",
+            "read.small_protocols",
+            "read.classification.protocol",
+            "read.classification.baselines",
+            "read.classification.second",
+            "read.lengths.tasks",
+            "read.lengths.train",
+            "read.lengths.read",
+            "read.characters.topics",
+            "read.characters.train",
+            "read.characters.read",
+            "read.range_probe.protocol",
+            "read.range_probe.extrapolation",
+            "read.gaps.protocol",
         ),
+        "posenc_book",
     ),
     "audit": Room(
         "The audit",
@@ -150,11 +159,13 @@ ROOMS = {
             "audit.printed",
             "audit.published",
         ),
+        "posenc_book",
     ),
     "teaching": Room(
         "Teaching",
         "What the chapters share: the style of figures, the scorecards of encodings.",
         ("teaching.plots", "teaching.table", "teaching.scorecard", "teaching.scorecard_torch"),
+        "posenc_book",
     ),
 }
 
@@ -164,9 +175,9 @@ def pages() -> dict[str, str]:
     index = [
         "# The library",
         "",
-        "The public names of the package `posenc` that readers call, one page a room, made from "
-        "the docstrings of the code. Rooms import only what stands above them in this list, and "
-        "those from attention on need torch.",
+        "The public names of `posenc`, the library, and of `posenc_book`, the book's code beside it, "
+        "that readers call: one page a room, made from the docstrings of the code. Rooms import only "
+        "what stands above them in this list, and those from attention on need torch.",
         "",
     ]
     made = {}
@@ -200,12 +211,11 @@ def page(room: Room) -> str:
     """Return the page of a room."""
     parts = [f"# {room.title}", _prose(room.says)]
     contents, sections = [], []
-    for path in room.modules:
-        module = importlib.import_module(f"posenc.{path}")
+    for path, module in room.imported().items():
         members = entries(module)
         links = (f"[`{one}`](#{_label(path, one, value)})" for one, value in members.items())
-        contents.append(f"- `posenc.{path}`: {', '.join(links)}")
-        sections += [f"## `posenc.{path}`", _text(inspect.getdoc(module) or "")]
+        contents.append(f"- `{room.house}.{path}`: {', '.join(links)}")
+        sections += [f"## `{room.house}.{path}`", _text(inspect.getdoc(module) or "")]
         sections += [_member(path, member, value) for member, value in members.items()]
     return "\n\n".join([*parts, "\n".join(contents), *sections]) + "\n"
 
@@ -305,7 +315,7 @@ def sections(doc: str) -> dict[str, str]:
 
 
 def _doc(cls: type, name: str) -> str:
-    """Return the docstring of a method, or of the one of `posenc` that it overrides."""
+    """Return the docstring of a method, or of the one of ours that it overrides."""
     ours = (vars(base) for base in cls.__mro__ if base.__module__.startswith("posenc"))
     functions = (getattr(names[name], "__func__", names[name]) for names in ours if name in names)
     return next((inspect.cleandoc(f.__doc__) for f in functions if f.__doc__), "")

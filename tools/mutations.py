@@ -287,8 +287,8 @@ MISTAKES = [
     Mistake(
         "failed trainings of what might have been chosen are not counted",
         "src/posenc_book/read/edition3/reading.py",
-        "[TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]",
-        "[pair[:2] for pair in one.pairs]",
+        "[TEN if CHOSEN in pair else pair for pair in one.pairs]",
+        "list(one.pairs)",
         "tests/experiments/edition3/test_edition3_reading.py::"
         "test_a_failed_training_of_any_that_might_be_chosen_counts",
     ),
@@ -378,15 +378,15 @@ MISTAKES = [
     # forecasting
     Mistake(
         "series with many windows count more",
-        "src/posenc_book/read/forecasting/train.py",
+        "src/posenc_book/forecast/train.py",
         "float((sums[there] / counts[there]).mean())",
         "float(sums.sum() / counts.sum())",
-        "tests/experiments/forecasting/test_forecasting_training.py::"
+        "tests/forecast/test_forecasting_training.py::"
         "test_errors_are_means_of_series_not_of_windows",
     ),
     Mistake(
         "a family is judged on the units that happen to be there",
-        "src/posenc_book/read/forecasting/reading/answers.py",
+        "src/posenc_book/read/forecasting/answers.py",
         "    if len(whole) < len(family.units):\n        return Answered(family, whole)",
         "    family = replace(family, units=whole)\n    if len(whole) < 2:\n"
         "        return Answered(family, whole)",

@@ -42,8 +42,8 @@ METADATA = f"Metadata-Version: 2.1\nName: posenc\nVersion: {__version__}\nLicens
 TAGS = "Wheel-Version: 1.0\nGenerator: posenc\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that an archive can name
 DATA = {".py", ".json", ".js", ".css", ".typed"}  # no sums of data files, of which a page has none
-# What no page reads: how encodings of stored records are told, data sets, and released models.
-LEFT_OUT = ("bench/fingerprints.json", "data/measured.json", "register/*.json")
+# What no page reads: how encodings of stored records are told, data sets, released models, prose.
+LEFT_OUT = ("bench/fingerprints.json", "data/measured.json", "register/*.json", "quantities/*.py")
 TIME = re.compile(r"<p>(?:(?!</p>).)*<strong>Time:</strong>.*?</p>", re.DOTALL)
 BAR = """
 <div class="posenc-run" role="group" aria-label="Run the code of this page"

@@ -25,11 +25,11 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-import posenc
+import posenc_book
 from posenc_book.bench import build
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("audit", "guide", "experiments")  # those that read records
+ROOMS = ("audit", "guide", "read", "forecast")  # those that read records
 CLASS = re.compile(r"[\w.]+:(?=[A-Z]\w*$)")  # the module of "module:Class"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 SHOWN = ("text/plain", "text/html", "text/markdown")
@@ -104,8 +104,8 @@ def readings() -> Iterator[tuple[str, object]]:
 def functions() -> Iterator[Callable]:
     """Yield the public functions of the rooms that read records."""
     for room in ROOMS:
-        if (Path(posenc.__file__).parent / room).is_dir():
-            package = importlib.import_module(f"posenc.{room}")
+        if (Path(posenc_book.__path__[0]) / room).is_dir():
+            package = importlib.import_module(f"posenc_book.{room}")
             for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
                 if not found.name.endswith("__main__"):
                     module = importlib.import_module(found.name)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.classification import train
-
 from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.bench.options import SECONDS

@@ -78,4 +78,4 @@ class _Elsewhere(Loader):
 def install() -> None:
     """Let the old names be found, once."""
     if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
-        sys.meta_path.append(_Moved())
+        sys.meta_path.insert(0, _Moved())  # before the folder of a package that has moved is seen

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.bench import options as of_the_engine
+from posenc_book.forecast import commands as of_forecasting
 from posenc_book.read.characters import commands as of_characters
-from posenc_book.read.forecasting.own import commands as of_forecasting
 from posenc_book.read.gaps import commands as of_gaps
 from posenc_book.read.lengths import commands as of_lengths
 from posenc_book.read.levels import commands as of_levels

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from posenc import _extras
+from posenc_book import _extras
 
 ROOT = Path(__file__).parents[2]
-BUILD = "from setuptools import build_meta as b; b.build_{0}({1!r})"
+BUILD = "from {0} as b; b.build_{1}({2!r})"
+BACKENDS = {"": "setuptools import build_meta", "src": "flit_core import buildapi"}
 LEFT_OUT = shutil.ignore_patterns("*.egg-info", "__pycache__")  # which tests write at any moment
-KEPT = ("src", "results", "tests", "tools", "benchmarks", "peers")
+KEPT = ("src", "results", "tests", "tools", "benchmarks", "peers", "experiments")
 LOOSE = ("*.toml", "*.py", "*.md", "*.in", "*.txt", "*.cff", "*.yml", "LICENSE*", "Makefile")
 
 
@@ -30,29 +31,43 @@ def archives(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
     for path in (path for pattern in LOOSE for path in ROOT.glob(pattern)):
         shutil.copy(path, folder)
+    (folder / "dist").mkdir()
     for kind in ("wheel", "sdist"):
-        code = BUILD.format(kind, str(folder / "dist"))
-        run = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code], cwd=folder, capture_output=True, text=True
-        )
-        assert run.returncode == 0, run.stderr[-2000:]
+        for project, backend in BACKENDS.items():
+            code = BUILD.format(backend, kind, str(folder / "dist"))
+            run = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", code],
+                cwd=folder / project,
+                capture_output=True,
+                text=True,
+            )
+            assert run.returncode == 0, run.stderr[-2000:]
     return folder / "dist"
 
 
-@pytest.fixture(scope="module")
-def wheel(archives):
-    with zipfile.ZipFile(next(archives.glob("*.whl"))) as archive:
+def content_of(path):
+    with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.fixture(scope="module")
+def wheel(archives):
+    return content_of(next(archives.glob("posenc_book-*.whl")))
+
+
+@pytest.fixture(scope="module")
+def wheel_of_the_library(archives):
+    return content_of(next(archives.glob("posenc-*.whl")))
+
+
+@pytest.fixture(scope="module")
 def sdist(archives):
-    with tarfile.open(next(archives.glob("*.tar.gz"))) as archive:
+    with tarfile.open(next(archives.glob("posenc_book-*.tar.gz"))) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
 def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
-    assert "posenc/py.typed" in wheel
+    assert "posenc_book/py.typed" in wheel
     licences = {Path(name).name for name in wheel if ".dist-info/licenses/" in name}
     assert licences == {"LICENSE", "LICENSE-text"}
     for name in ("costs", "edition", "peers", "published-modules"):
@@ -62,16 +77,29 @@ def test_wheel_holds_types_licences_and_results_but_no_loose_script(wheel):
 
 
 def test_wheel_holds_every_module_and_every_data_file_of_the_package(wheel):
-    of_source = {
+    assert of_source("posenc_book") <= set(wheel)
+    assert "posenc_book/plans/README.md" not in wheel
+
+
+def of_source(house):
+    return {
         str(path.relative_to(ROOT / "src"))
-        for path in (ROOT / "src" / "posenc").rglob("*")
+        for path in (ROOT / "src" / house).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert of_source <= set(wheel)
 
 
-def test_readme_of_the_wheel_shows_its_pictures_anywhere(wheel):
-    metadata = next(text for name, text in wheel.items() if name.endswith("METADATA")).decode()
+def test_the_librarys_wheel_holds_the_library_and_nothing_else(wheel_of_the_library):
+    held = {name for name in wheel_of_the_library if ".dist-info/" not in name}
+    assert held == of_source("posenc")
+    licences = [name for name in wheel_of_the_library if name.endswith("/licenses/LICENSE")]
+    assert [wheel_of_the_library[name] for name in licences] == [(ROOT / "LICENSE").read_bytes()]
+
+
+@pytest.mark.parametrize("house", ["wheel", "wheel_of_the_library"])
+def test_readme_of_a_wheel_shows_its_pictures_anywhere(house, request):
+    files = request.getfixturevalue(house)
+    metadata = next(text for name, text in files.items() if name.endswith("METADATA")).decode()
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", metadata)
     assert pictures
     assert all(address.startswith("https://") for address in pictures)
@@ -121,16 +149,12 @@ print("all stood")
 
 
 @pytest.fixture(scope="module")
-def library(wheel, tmp_path_factory):
-    """Return a folder with the `posenc` of the wheel, from which all but the library is gone."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    alone = next(one for one in contracts["contracts"] if one["name"] == "the library stands alone")
-    kept = {"posenc.__init__", *alone["source_modules"]}
+def library(wheel_of_the_library, tmp_path_factory):
+    """Return a folder with what `pip install posenc` brings."""
     folder = tmp_path_factory.mktemp("library")
-    for name, content in wheel.items():
-        if ".".join(Path(name).with_suffix("").parts[:2]) in kept:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+    for name, content in wheel_of_the_library.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     return folder
 
 
@@ -197,6 +221,8 @@ def test_attention_encodings_and_models_stand_alone(alone):
 
 # --- a package that is missing
 
+OLD_NAME = "from posenc.data import load"
+
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
@@ -224,7 +250,7 @@ def run_python(*arguments, path):
 
 
 def modules():
-    found = (ROOT / "src" / "posenc").rglob("*.py")
+    found = (ROOT / "src").rglob("*.py")
     names = (".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in found)
     return sorted(name.removesuffix(".__init__") for name in names if "__main__" not in name)
 
@@ -241,32 +267,51 @@ def test_every_module_imports_or_names_the_extra_that_it_needs(bare):
     said = dict(line.split(" | ") for line in run.stdout.splitlines())
     assert "posenc.attention" in said
     assert "posenc.tables" not in said
-    unhelpful = {name: text for name, text in said.items() if "pip install 'posenc[" not in text}
+    asks = {"posenc": "pip install 'posenc[", "posenc_book": "pip install 'posenc-book["}
+    unhelpful = {name: text for name, text in said.items() if asks[name.split(".")[0]] not in text}
     assert not unhelpful
 
 
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["posenc_book.data", "fetch", "Epilepsy"], "pip install 'posenc[data]'"),
-        (["posenc_book.bench", "run", "--datasets", "range_probe"], "pip install 'posenc[bench]'"),
+        (["data", "fetch", "Epilepsy"], "pip install 'posenc-book[data]'"),
+        (["bench", "run", "--datasets", "range_probe"], "pip install 'posenc-book[bench]'"),
     ],
 )
 def test_commands_say_what_to_install_in_one_line(bare, tmp_path, monkeypatch, arguments, wanted):
     monkeypatch.setenv("POSENC_CACHE", str(tmp_path))
     monkeypatch.delenv("POSENC_DATA", raising=False)
     monkeypatch.delenv("POSENC_OFFLINE", raising=False)
-    run = run_bare(bare, "-m", *arguments)
+    run = run_bare(bare, "-m", "posenc", *arguments)
     assert run.returncode in (1, 2)
     assert wanted in run.stderr
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-m", "posenc", "bench", "run"], ["-m", "posenc", "data"], ["-c", OLD_NAME]]
+)
+def test_without_the_books_code_its_commands_say_which_installation_brings_it(
+    bare, library, arguments
+):
+    run = run_bare(bare, *arguments, source=library)
+    assert run.returncode
+    assert "book's code: pip install posenc-book" in run.stderr
+
+
+def test_a_name_that_has_moved_warns_and_is_the_same_module(bare):
+    code = "import posenc.data.load as old, posenc_book.data.load as new; print(old is new)"
+    run = run_bare(bare, "-W", "always", "-c", code)
+    assert run.stdout == "True\n"
+    assert "posenc.data.load is now posenc_book.data.load; the old name goes in" in run.stderr
 
 
 def test_figures_say_what_shows_them(bare):
     """Without IPython a figure is made, and cannot be shown."""
     code = "from posenc_book import explorables\nexplorables.show('clock-hands')"
     run = run_bare(bare, "-c", code)
-    assert "needs IPython: pip install 'posenc[plots]'" in run.stderr
+    assert "needs IPython: pip install 'posenc-book[plots]'" in run.stderr
 
 
 def test_whoever_asks_whether_a_package_is_there_gets_an_answer(bare):

@@ -11,7 +11,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def test_what_speaks_of_the_book_is_left_out_and_said(tmp_path):
-    for name in ("conftest.py", "core/test_package.py", "core/test_tables.py"):
+    for name in ("conftest.py", "core/test_api.py", "core/test_tables.py"):
         (tmp_path / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TESTS / name, tmp_path / "tests" / name)
     run = subprocess.run(
@@ -23,7 +23,7 @@ def test_what_speaks_of_the_book_is_left_out_and_said(tmp_path):
     )
     assert run.returncode == 0, run.stdout
     assert "core/test_tables.py" in run.stdout
-    assert "core/test_package.py" not in run.stdout
+    assert "core/test_api.py" not in run.stdout
 
 
 def test_the_report_names_them(monkeypatch):
@@ -34,5 +34,5 @@ def test_the_report_names_them(monkeypatch):
     monkeypatch.setattr(module, "WHOLE", False)
     said = module.pytest_report_header()
     assert said.startswith("left out, as book/ and .github/ are not here: ")
-    assert {"test_package.py", "test_browser.py"} <= set(said.partition(": ")[2].split(", "))
+    assert {"test_api.py", "test_browser.py"} <= set(said.partition(": ")[2].split(", "))
     assert "test_tables.py" not in said

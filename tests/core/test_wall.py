@@ -55,9 +55,9 @@ def test_posenc_has_the_wall(name, monkeypatch, capsys):
 def test_every_module_that_is_a_command_stands_before_it():
     bare = {
         str(path.relative_to(ROOT))
-        for folder in ("src/posenc", "course")
+        for folder in ("src", "course")
         for path in (ROOT / folder).rglob("*.py")
         if re.search(r'^if __name__ == "__main__":\n(?!(.*\n)*.*behind\()', path.read_text(), re.M)
     }
-    main = {"src/posenc/__main__.py", "src/posenc_book/bench/__main__.py"}  # it stands within
+    main = {"src/posenc/__main__.py"}  # it stands within
     assert bare - main == CHILDREN

@@ -125,7 +125,7 @@ WRONG = {
 def functions() -> dict[str, object]:
     """Return every public function of the modules by a short name."""
     return {
-        f"{module.removeprefix('posenc.').removeprefix('statistics.')}.{name}": value
+        f"{module.rpartition('.')[2]}.{name}": value
         for module in MODULES
         for name, value in api.public(importlib.import_module(module)).items()
         if inspect.isfunction(value)

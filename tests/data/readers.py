@@ -18,8 +18,8 @@ from posenc_book.data.dataset import Dataset
 from posenc_book.data.errors import ArchiveError, FileFormatError
 from posenc_book.data.formats import arff, array, mat, table, ts
 from posenc_book.data.sets import archive, msl, room
-from posenc_book.read.forecasting.own.grid import frequency, on_grid
-from posenc_book.read.forecasting.own.table import Form, read_tracks
+from posenc_book.forecast.grid import frequency, on_grid
+from posenc_book.forecast.table import Form, read_tracks
 from posenc_book.records.baselines import read_baselines
 from posenc_book.records.store import Store
 

@@ -85,7 +85,7 @@ def test_a_writer_takes_regular_files_only(kind, tmp_path):
     ids=" ".join,
 )
 def test_a_command_refuses_a_device_before_it_does_anything(arguments, tmp_path, capsys):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     source = tmp_path / "in.jsonl"
     source.write_text(RECORD)

@@ -185,13 +185,13 @@ def test_a_release_stamps_its_tag_and_the_main_branch_comes_back(copy):
     changed = relative(release.stamp(TAG, copy), copy)
     assert relative(repository.notebooks(), ROOT) | {"_config.yml", "README.md"} <= changed
     assert repository.branch(copy / "_config.yml") == TAG
-    slug, ask = repository.slug(ADDRESS), f"posenc @ git+{ADDRESS}@{TAG}"
+    slug, source = repository.slug(ADDRESS), f"git+{ADDRESS}@{TAG}"
     for path in repository.notebooks(copy / "book"):
-        assert f'%pip install --quiet --no-deps \\"{ask}\\"' in path.read_text()
+        assert f'SOURCE = \\"{source}\\"' in path.read_text()
     told = (copy / "README.md").read_text()
     assert f"colab.research.google.com/github/{slug}/blob/notebooks/book/" in told
     assert f"mybinder.org/v2/gh/{slug}/{TAG}?urlpath=" in told
-    assert f'pip install "{ask}"' in told
+    assert f'pip install "posenc @ {source}#subdirectory=src"' in told
     left = re.compile(rf"{slug}(?:/blob|/tree)?[/@]main\b")
     assert [path for path in of_copy(copy) if left.search(path.read_text())] == []
     assert relative(release.stamp("main", copy), copy) == changed
@@ -227,7 +227,7 @@ def test_contents_list_every_page_once_and_nothing_else():
 def test_every_requirement_of_the_package_is_pinned():
     groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
     names = {normal(re.match(r"[\w.-]+", r)[0]) for group in groups for r in group}
-    assert names - {"posenc"} <= pins().keys()
+    assert names - {"posenc", "posenc-book"} <= pins().keys()
 
 
 def test_pre_commit_checks_style_with_the_pinned_ruff_and_types_as_make_does():

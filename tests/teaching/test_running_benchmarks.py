@@ -13,9 +13,8 @@ from posenc.models import TimeSeriesTransformer
 from posenc_book.bench import tuning
 from posenc_book.command_line import main, parser
 from posenc_book.data.__main__ import main as data_main
+from posenc_book.forecast import blocks, cells, commands, verdict
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.forecasting import protocol
-from posenc_book.read.forecasting.own import blocks, cells, commands, verdict
 from posenc_book.read.range_probe import extrapolation
 from posenc_book.records.settings import PROFILES
 
@@ -166,7 +165,7 @@ def test_what_the_page_says_of_a_forecast_is_what_runs():
     assert words[said[1]] == cells.BLOCKS["laptop"]
     [seeds] = re.findall(r"the same four trials, and the\nsame (\w+) seeds", PAGE)
     assert words[seeds] == cells.SEEDS["laptop"]
-    assert len(protocol.RATES) == 4
+    assert len(cells.RATES) == 4
     [most] = re.findall(r"as long as the book did, on (\w+) blocks with (\w+) seeds", PAGE)
     assert [words[n] for n in most] == [cells.BLOCKS["protocol"], cells.SEEDS["protocol"]]
     [margin] = re.findall(r"errors within (\w+) per cent of it", PAGE)

@@ -2,8 +2,9 @@
 
 import pytest
 import trainings
-from experiments.classification.__main__ import main
 from trainings import call, one_thread, own_cache, stand_in
+
+from experiments.classification.__main__ import main
 
 __all__ = ["call", "one_thread", "own_cache", "stand_in"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from experiments.classification import train
 
+from experiments.classification import train
 from posenc_book.bench import build, commands
 from posenc_book.read.classification import protocol
 from posenc_book.records import records

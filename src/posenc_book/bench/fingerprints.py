@@ -50,6 +50,9 @@ BY_CLASS: dict[str, dict[str, int]] = {
     "posenc.audit.published:TiedTUPE": {},
     "posenc.audit.published:TokenConvolution": {},
     "posenc.audit.published:UnmaskedSkew": {},
+    "posenc.experiments.edition3.hybrids:Kernel": {},
+    "posenc.experiments.edition3.hybrids:SinusoidalT5": {},
+    "posenc.experiments.edition3.hybrids:TAPEandERPE": {},
 }
 _SKIPPED = {
     tokenize.COMMENT,

@@ -15,9 +15,9 @@ from posenc_book.explorables.base import Explorable, State
 from posenc_book.explorables.controls import Choice, Preset
 from posenc_book.read.characters import read as text
 from posenc_book.read.classification import second
-from posenc_book.read.forecasting.reading.complete import load_stored
-from posenc_book.read.forecasting.reading.effects import per_cent
-from posenc_book.read.forecasting.reading.read_out import effects_of_sinusoid
+from posenc_book.read.forecasting.complete import load_stored
+from posenc_book.read.forecasting.effects import per_cent
+from posenc_book.read.forecasting.read_out import effects_of_sinusoid
 from posenc_book.read.lengths import read as lab
 from posenc_book.read.range_probe import longer as lengths
 from posenc_book.statistics import counts

@@ -26,8 +26,8 @@ from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.found import TOKENS
 from posenc_book.read.edition3.reading import load_answers
 from posenc_book.read.edition3.tables import points
-from posenc_book.read.forecasting.reading import answers, complete, read_out
-from posenc_book.read.forecasting.reading.effects import per_cent
+from posenc_book.read.forecasting import answers, complete, read_out
+from posenc_book.read.forecasting.effects import per_cent
 from posenc_book.read.gaps import read as gaps
 from posenc_book.read.range_probe import longer as lengths
 from posenc_book.teaching.table import Table

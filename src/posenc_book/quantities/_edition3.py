@@ -8,7 +8,6 @@ from posenc_book import _files
 from posenc_book.read import results
 from posenc_book.read.edition3 import reading
 from posenc_book.read.edition3.claims import CLAIMS
-from posenc_book.read.edition3.planned import FILE
 from posenc_book.read.edition3.questions import QUESTIONS
 
 ASKED = QUESTIONS | CLAIMS
@@ -63,4 +62,4 @@ def per_cent(dataset, encoding, layers, question="depth"):
 
 def planned():
     """Return what was planned and simulated beforehand."""
-    return json.loads(_files.text(results.folder() / "edition-3" / FILE.name))
+    return json.loads(_files.text(results.folder() / "edition-3" / "planned.json"))

@@ -4,21 +4,19 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.read.forecasting import protocol
-from posenc_book.read.forecasting.readers import READERS
-from posenc_book.read.forecasting.reading import (
+from posenc_book.read.forecasting import (
     answers,
     complete,
     devices,
+    plan,
     read_out,
     rivals,
     tables,
 )
-from posenc_book.read.forecasting.reading.effects import per_cent
-from posenc_book.read.forecasting.reading.registered import NONE
-from posenc_book.read.forecasting.units import UNITS
+from posenc_book.read.forecasting.effects import per_cent
+from posenc_book.read.forecasting.plan import COUNTED, NONE, READERS
 
-SINE = protocol.DEFAULT
+SINE = plan.DEFAULT
 TWO = {"vic_electricity", "bike_sharing"}
 
 
@@ -34,7 +32,7 @@ def _effects():
 
 def units():
     """How many there are, count, and are kept apart."""
-    n = {"all": UNITS, "counted": complete.COUNTED, "apart": protocol.KEPT_APART}
+    n = {"all": plan.UNITS, "counted": COUNTED, "apart": plan.KEPT_APART}
     return {name: str(len(some)) for name, some in n.items()}
 
 
@@ -83,7 +81,7 @@ def four_lead_and_three_fall_behind():
     """Under all heads that do not flatten: beside the sinusoid, by the registered tests."""
     found = {reader: _of("default", reader) for reader in READERS if not reader.endswith("flat")}
     leaders = [
-        abs(of[name].effect.interval.mean) <= protocol.MARGIN
+        abs(of[name].effect.interval.mean) <= plan.MARGIN
         for of in found.values()
         for name in ("learnable", "erpe", "tpe")
     ]
@@ -106,7 +104,7 @@ def calendar():
     """By how much calendar features lower the error of none, such as `patches_flat.etth1`."""
     return {
         f"{reader}.{unit}": f"{-change:z.0f}"
-        for reader in protocol.CALENDAR_READERS
+        for reader in plan.CALENDAR_READERS
         for unit, change in tables.calendar_gain(_stored(), reader).items()
     }
 
@@ -114,7 +112,7 @@ def calendar():
 def heat_and_air_gain_nothing_by_a_calendar():
     """With patches, under either head, within the margin."""
     return all(
-        abs(tables.calendar_gain(_stored(), reader)[unit]) <= 100 * protocol.MARGIN
+        abs(tables.calendar_gain(_stored(), reader)[unit]) <= 100 * plan.MARGIN
         for reader in ("patches_flat", "patches_mean")
         for unit in ("etth1", "air_quality")
     )
@@ -194,8 +192,7 @@ def interval():
 def inside():
     """Units whose error changes by at most the margin, either way, by reader."""
     return {
-        name: str(int((np.abs(e.by_unit) <= protocol.MARGIN).sum()))
-        for name, e in _effects().items()
+        name: str(int((np.abs(e.by_unit) <= plan.MARGIN).sum())) for name, e in _effects().items()
     }
 
 
@@ -220,7 +217,7 @@ def the_same_two_with_steps():
 
 def _two_lie_outside(reader):
     changes = _changes(reader)
-    outside = {unit for unit, x in changes.items() if abs(x) > protocol.MARGIN}
+    outside = {unit for unit, x in changes.items() if abs(x) > plan.MARGIN}
     return outside == TWO and all(changes[unit] < 0 for unit in TWO)
 
 
@@ -234,7 +231,7 @@ def days_gain_most():
 def without_rhythm_nothing():
     """Under a mean: within the margin."""
     changes = _changes("patches_mean")
-    return all(abs(changes[u]) < protocol.MARGIN for u in ("exchange", "m3_yearly", "m3_other"))
+    return all(abs(changes[u]) < plan.MARGIN for u in ("exchange", "m3_yearly", "m3_other"))
 
 
 def months_and_quarters():
@@ -247,26 +244,23 @@ def months_and_quarters():
 def flattened_without_beats_mean_with():
     """Units on which a flattened head without encoding has a smaller error."""
     return str(
-        sum(
-            _error("patches_flat", NONE, u) < _error("patches_mean", SINE, u)
-            for u in complete.COUNTED
-        )
+        sum(_error("patches_flat", NONE, u) < _error("patches_mean", SINE, u) for u in COUNTED)
     )
 
 
 def ahead_of_linear():
     """By how much the error of a flattened head without encoding is below that of the map."""
-    return {unit: f"{-per_cent(_beside_linear(unit)):z.0f}" for unit in complete.COUNTED}
+    return {unit: f"{-per_cent(_beside_linear(unit)):z.0f}" for unit in COUNTED}
 
 
 def not_ahead_of_linear():
     """Units on which it is not."""
-    return str(sum(_beside_linear(unit) >= 0 for unit in complete.COUNTED))
+    return str(sum(_beside_linear(unit) >= 0 for unit in COUNTED))
 
 
 def third_ahead_of_linear():
     """By how much the error of a flattened head of patches is below that of the map, at rank 3."""
-    third = sorted(_beside_linear(unit) for unit in complete.COUNTED)[2]
+    third = sorted(_beside_linear(unit) for unit in COUNTED)[2]
     return f"{-per_cent(third):z.0f}"
 
 
@@ -283,7 +277,7 @@ def the_two_are_farthest_ahead_of_linear():
 
 def _farthest_ahead(reader):
     """Return the two units on which a reader without encoding leaves the linear map farthest."""
-    return set(sorted(complete.COUNTED, key=lambda unit: _beside_linear(unit, reader))[:2])
+    return set(sorted(COUNTED, key=lambda unit: _beside_linear(unit, reader))[:2])
 
 
 def scatter_of_seeds():

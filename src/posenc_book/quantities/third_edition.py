@@ -5,7 +5,7 @@ from statistics import mean
 
 from posenc_book.data import recorded_facts
 from posenc_book.quantities import _edition3
-from posenc_book.read.edition3 import planned, protocol, sets, tables
+from posenc_book.read.edition3 import plan, tables
 from posenc_book.read.edition3.questions import QUESTIONS
 
 
@@ -191,7 +191,7 @@ def erpe_where_there_is_room():
 
 def steps_of_new_sets():
     """From the shortest to the longest that count."""
-    steps = [recorded_facts(name).length for name in sets.COUNTED]
+    steps = [recorded_facts(name).length for name in plan.COUNTED]
     return f"{min(steps)} to {max(steps)}"
 
 
@@ -470,7 +470,7 @@ def verdicts_stay_without_share_price():
 
 def most_series():
     """Of a part, that are trained or tested on."""
-    return f"{protocol.TRAINING['settings']['max_cases']:,}"
+    return f"{plan.TRAINING['settings']['max_cases']:,}"
 
 
 def _needed():
@@ -491,12 +491,12 @@ def one_pair_would_take_more():
 
 
 def most_sets_simulated():
-    return str(planned.MOST_SETS)
+    return str(plan.MOST_SETS_SIMULATED)
 
 
 def part():
     """Training series of the unused sets that count, in their official parts."""
-    sizes = [recorded_facts(name).train for name in sets.COUNTED]
+    sizes = [recorded_facts(name).train for name in plan.COUNTED]
     return {"smallest": str(min(sizes)), "largest": str(max(sizes))}
 
 
@@ -507,9 +507,9 @@ def resamples():
 
 
 def trial_steps():
-    return str(protocol.TRIAL_STEPS)
+    return str(plan.TRAINING["tuning"]["steps"])
 
 
 def margin():
     """In points."""
-    return f"{100 * protocol.MARGIN:g}"
+    return f"{100 * plan.MARGIN:g}"

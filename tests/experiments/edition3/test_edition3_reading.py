@@ -11,13 +11,14 @@ import pytest
 from posenc_book.audit import printed
 from posenc_book.audit.survey import trained
 from posenc_book.data import recorded_facts
-from posenc_book.read.edition3 import claims, protocol, reading, sets
+from posenc_book.read.edition3 import claims, plan, reading
 from posenc_book.read.edition3.claims import CLAIMS
 from posenc_book.read.edition3.questions import QUESTIONS, TEN
 from posenc_book.read.edition3.reading import Scored, answered
 from posenc_book.records import records
+from posenc_book.records.settings import Settings
 
-MARGIN = protocol.MARGIN
+MARGIN = plan.MARGIN
 
 
 def trainings(one, effect, noise=0.01, seed=1):
@@ -154,14 +155,14 @@ def test_a_family_is_not_answered_in_part():
 
 
 def test_the_longest_sets_are_shown_and_not_tested():
-    one = replace(QUESTIONS["ahead"], datasets=sets.LONG)
+    one = replace(QUESTIONS["ahead"], datasets=plan.LONG)
     found = trainings(one, lambda _, name, __: 0.05 * (name == "erpe"))
     answers = reading.longest(found).answers
     assert [a.outcome for a in answers] == ["shown", "shown"]
     assert all(math.isnan(a.p_value) and math.isnan(a.p_equal) for a in answers)
     assert answers[0].low < 0.05 < answers[0].high
-    del found[sets.LONG[0], "tpe", 2, 1]
-    assert reading.longest(found).missing == ((sets.LONG[0], "tpe", 2, 1),)
+    del found[plan.LONG[0], "tpe", 2, 1]
+    assert reading.longest(found).missing == ((plan.LONG[0], "tpe", 2, 1),)
 
 
 def claimed(one, accuracy, noise=0.001):
@@ -191,8 +192,13 @@ def test_the_printed_order_is_that_of_the_surveys_table_4():
 
 
 def test_margins_of_claims_are_the_ledgers():
-    ledger = trained.GAIN_MARGIN, trained.TAU_MARGIN, trained.TREND_MARGIN
-    assert ledger == (claims.MARGIN, claims.TAU_MARGIN, claims.TREND_MARGIN)
+    margins = {name: one.margin for name, one in CLAIMS.items()}
+    assert margins == {
+        "S19": trained.TAU_MARGIN,
+        "S31": trained.GAIN_MARGIN,
+        "F23": trained.GAIN_MARGIN,
+        "S20": trained.TREND_MARGIN,
+    }
 
 
 @pytest.mark.parametrize(("sign", "wanted"), [(1, "ahead"), (-1, "behind")])
@@ -237,16 +243,20 @@ def test_trends_are_slopes_that_nobody_tests():
     assert all(math.isnan(a.p_value) for a in family.answers)
 
 
-@pytest.fixture
-def cell(monkeypatch):
-    """Make cells without their sets."""
-    monkeypatch.setattr(protocol.data, "fingerprint", lambda _: "0123456789abcdef")
-
-    def make(name, dataset="RacketSports", layers=2, r=1):
-        one = protocol.cell(dataset, name, layers, r)
-        return replace(one, tuned="5 trials of 500 steps", learning_rate=0.003)
-
-    return make
+def cell(name, dataset="RacketSports", layers=2, r=1):
+    """Return a training as the trainer makes it, of data and code that nobody looks at."""
+    encoding, options = plan.ENCODINGS[name]
+    one = Settings(
+        encoding,
+        plan.MODELS.get(name, plan.MODEL),
+        dataset,
+        **dict.fromkeys(("seed", "split_seed", "resample"), r),
+        profile=plan.PROFILE,
+        protocol=plan.HASH,
+        encoding_options=options,
+        **{**plan.TRAINING["settings"], "n_layers": layers},
+    )
+    return replace(one, tuned="5 trials of 500 steps", learning_rate=0.003)
 
 
 def record(one, accuracy=0.5):
@@ -260,7 +270,7 @@ def record(one, accuracy=0.5):
     return records.finished(one, metrics, device="cpu", seconds=1.0)
 
 
-def test_trainings_are_known_by_what_was_trained(cell):
+def test_trainings_are_known_by_what_was_trained():
     names = ("convtran, none", "none", "relative", "relative, whole", "erpe, one for all heads")
     stored = [record(cell(name, layers=1 + (i > 0)), i / 10) for i, name in enumerate(names)]
     found = reading.scored(stored)
@@ -268,23 +278,23 @@ def test_trainings_are_known_by_what_was_trained(cell):
     assert found["RacketSports", "relative", 2, 1].accuracy == round(0.2 * 152) / 152
 
 
-def test_how_often_tuning_ends_at_the_top_is_counted(cell):
-    top = max(protocol.RATES)
+def test_how_often_tuning_ends_at_the_top_is_counted():
+    top = max(plan.RATES)
     cells = [replace(cell("erpe", r=r), learning_rate=top) for r in (1, 2)] + [cell("tpe")]
     assert reading.at_top([record(one) for one in cells]) == (1, 2)
 
 
-def test_other_protocols_trials_and_doubles_do_not_count(cell):
+def test_other_protocols_trials_and_doubles_do_not_count():
     one = cell("erpe")
     assert not reading.scored([record(replace(one, protocol="other"))])
-    assert not reading.scored([record(protocol.first_trials(one)[0])])
+    assert not reading.scored([record(replace(one, profile="third-trial"))])
     with pytest.raises(ValueError, match="got two of erpe on RacketSports, 2 layers, resample 1"):
         reading.scored([record(one), record(replace(one, learning_rate=0.001))])
     with pytest.raises(ValueError, match="several versions of erpe"):
         reading.scored([record(one), record(replace(one, seed=2, encoding_source="older"))])
 
 
-def test_a_failed_training_counts_as_a_guess_and_is_never_chosen(cell):
+def test_a_failed_training_counts_as_a_guess_and_is_never_chosen():
     failed = records.failed(cell("erpe"), "the loss became nan", device="cpu", seconds=1.0)
     [one] = reading.scored([failed]).values()
     assert one.accuracy == 1 / recorded_facts("RacketSports").n_classes
@@ -309,7 +319,7 @@ def test_a_failed_training_of_any_that_might_be_chosen_counts(name):
     assert all(line.endswith("; 2 failed") for line in reading._lines("choice", family))
 
 
-def test_scores_are_locked_by_their_digests(cell, tmp_path, capsys):
+def test_scores_are_locked_by_their_digests(tmp_path, capsys):
     path = tmp_path / "RacketSports.jsonl"
     lines = [records.line(record(cell("erpe", r=r), 0.6)) for r in (1, 2)]
     path.write_text("".join(lines))
@@ -317,7 +327,7 @@ def test_scores_are_locked_by_their_digests(cell, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "ahead: not answered" in told
     stored = json.loads((tmp_path / "edition.json").read_text())
-    assert stored["training"] == protocol.HASH
+    assert stored["training"] == plan.HASH
     assert list(stored["scores"]) == ["RacketSports"]
     assert len(reading.load_trainings(tmp_path)) == 2
     path.write_text(lines[1])

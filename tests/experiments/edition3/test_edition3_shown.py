@@ -6,7 +6,8 @@ import pytest
 
 from posenc_book.read.edition3 import figure, reading, tables, words
 from posenc_book.read.edition3.claims import CLAIMS
-from posenc_book.read.edition3.questions import ENCODINGS, QUESTIONS, cells
+from posenc_book.read.edition3.plan import ENCODINGS
+from posenc_book.read.edition3.questions import QUESTIONS, cells
 from posenc_book.read.edition3.reading import Scored
 
 MISSING = ("choice", "tokens")

@@ -8,25 +8,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from posenc_book.forecast.units import load_unit
 from posenc_book.read import results
-from posenc_book.read.forecasting import protocol
-from posenc_book.read.forecasting.readers import READERS
-from posenc_book.read.forecasting.reading import (
-    __main__ as command,
-)
-from posenc_book.read.forecasting.reading import (
+from posenc_book.read.forecasting import __main__ as command
+from posenc_book.read.forecasting import (
     answers,
     complete,
     devices,
     effects,
     figure,
+    plan,
     read_out,
     registered,
     rivals,
     show,
     tables,
 )
-from posenc_book.read.forecasting.reading.complete import COUNTED, Way, load_stored
+from posenc_book.read.forecasting.complete import Way, load_stored
+from posenc_book.read.forecasting.plan import COUNTED, READERS
 from posenc_book.records import records
 
 READER = "patches_flat"
@@ -56,15 +55,15 @@ EXPECTED = {
 def make(unit, reader, encoding, **options):
     """Return a cell of the protocol without its unit's files."""
     sources = {"encoding_source": "0" * 12, "dataset_source": "1" * 12}
-    return protocol.cell(unit, reader, encoding, **options, **sources)
+    return plan.cell(unit, reader, encoding, **options, **sources)
 
 
 def trial_records(one, rate=1):
     """Return the records of a place's trials, of which one rate is the best."""
-    best = protocol.RATES[rate]
+    best = plan.RATES[rate]
     return [
         finished(trial, validation_mase=1.0 if trial.learning_rate == best else 2.0)
-        for trial in protocol.trials(one)
+        for trial in plan.trials(one)
     ]
 
 
@@ -74,11 +73,11 @@ def finished(one, **metrics):
 
 def seed_records(one, logarithm, rate=1, **more):
     """Return the records of a place's seeds; each seed has its luck, the same for all ways."""
-    best = replace(one, learning_rate=protocol.RATES[rate], tuned=f"{len(protocol.RATES)} trials")
+    best = replace(one, learning_rate=plan.RATES[rate], tuned=f"{len(plan.RATES)} trials")
     return [
         finished(cell, mase=float(np.exp(logarithm)) * (1 + 0.01 * cell.seed),
                  validation_mase=1.0, **more)
-        for cell in protocol.seeds(best)
+        for cell in plan.seeds(best)
     ]  # fmt: skip
 
 
@@ -116,7 +115,7 @@ def stored(whole):
 
 @pytest.fixture(scope="module")
 def with_kept_apart(whole):
-    return load_stored([*whole, *planted(units=protocol.KEPT_APART)])
+    return load_stored([*whole, *planted(units=plan.KEPT_APART)])
 
 
 def of_reader(stored, question="worth", reader=READER):
@@ -198,7 +197,7 @@ def test_no_seed_counts_before_all_trials_are_there():
 def test_failed_seeds_and_other_protocols_do_not_count():
     one, place = make("bike_sharing", READER, "none"), (Way(READER, "none"), "bike_sharing")
     good = trained(one, 0.0)
-    best = replace(one, learning_rate=protocol.RATES[1], tuned="4 trials", seed=4, split_seed=4)
+    best = replace(one, learning_rate=plan.RATES[1], tuned="4 trials", seed=4, split_seed=4)
     failed = records.failed(best, "never finite", device="cpu", seconds=1.0)
     state = load_stored([*without(good, key=best.key), failed]).states[place]
     assert complete.said_state(state) == "4 of 4 trials and 4 of 5 seeds, 1 failed"
@@ -214,7 +213,7 @@ def test_records_of_two_versions_of_a_unit_are_refused():
         load_stored([*good, other])
 
 
-@pytest.mark.parametrize("unit", protocol.KEPT_APART)
+@pytest.mark.parametrize("unit", plan.KEPT_APART)
 def test_units_kept_apart_are_refused(stored, unit):
     one = of_reader(stored)
     way, comparison = Way(READER, "none"), one.family.comparisons[0]
@@ -241,7 +240,7 @@ def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, wi
     assert [one.told for one in told] == ["not whole: 0 of 4 units"] * len(told)
     found = answers.kept_apart(with_kept_apart, last_check=True)
     worth = found[0]
-    assert worth.family.units == protocol.KEPT_APART
+    assert worth.family.units == plan.KEPT_APART
     assert list(by_label(worth)) == [n for n, a in EXPECTED.items() if a in ("better", "worse")]
     assert {one.answer for one in worth.answers} == {"interval"}
     assert by_label(worth)["learnable"].effect.interval.mean == pytest.approx(0.1)
@@ -250,7 +249,7 @@ def test_the_last_check_repeats_what_was_shown_as_signs_and_intervals(stored, wi
 
 def test_a_difference_that_turns_round_in_the_last_check_is_seen(whole):
     turned = PLANTED | {"learnable": (-0.05, 0.03)}
-    every = load_stored([*whole, *planted(units=protocol.KEPT_APART, truth=turned)])
+    every = load_stored([*whole, *planted(units=plan.KEPT_APART, truth=turned)])
     found = {
         one.shown.comparison.label: one
         for one in answers.repeats(every)
@@ -264,7 +263,7 @@ def test_a_difference_that_turns_round_in_the_last_check_is_seen(whole):
     table = tables.last_check_table(list(found.values()))
     row = table.rows["patches, flattened: Learned positions beside none"]
     assert list(row.values())[:2] == ["+10.5", "-4.9"]
-    assert list(row)[2:] == [read_out.UNIT_NAMES[unit] for unit in protocol.KEPT_APART]
+    assert list(row)[2:] == [read_out.UNIT_NAMES[unit] for unit in plan.KEPT_APART]
 
 
 def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
@@ -276,7 +275,7 @@ def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
                 some += trained(make(unit, reader, name), 0.0)
                 for number, what in enumerate(where, 1):
                     some += trained(make(unit, reader, name, shuffled=what), 0.1 * number)
-    for reader in protocol.CALENDAR_READERS:
+    for reader in plan.CALENDAR_READERS:
         for unit in registered.CALENDAR_UNITS:
             some += trained(make(unit, reader, "none", calendar=True), -0.2)
             some += trained(make(unit, reader, "sinusoidal", calendar=True), -0.3)
@@ -298,7 +297,7 @@ def test_a_longer_past_is_told_with_its_interval_and_refusals():
     some = []
     for reader in registered.LONG_READERS:
         for unit in registered.LONG_UNITS:
-            for name in protocol.ENCODINGS:
+            for name in plan.ENCODINGS:
                 grown = {"refusal": "its table ends"} if name == "learnable" else {
                     "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
                 some += trained(make(unit, reader, name), 0.0, **grown)
@@ -309,7 +308,7 @@ def test_a_longer_past_is_told_with_its_interval_and_refusals():
 
 def test_the_families_are_those_that_were_registered():
     every = {name: registered.families(name) for name in registered.FAMILIES}
-    sizes = {name: [len(f.comparisons) for f in every[name]] for name in protocol.QUESTIONS}
+    sizes = {name: [len(f.comparisons) for f in every[name]] for name in plan.ANALYSIS["questions"]}
     assert sizes == {
         "worth": [8] * 5,
         "default": [7] * 5,
@@ -330,7 +329,7 @@ def test_the_units_and_ways_are_those_that_were_registered():
     assert {unit for f in every for unit in f.units} == set(COUNTED)
     planned = {
         Way(one.model, one.encoding, one.calendar, one.shuffled)
-        for one in protocol.places(readers=list(READERS), make=make)
+        for one in plan.places(make, readers=list(READERS))
     }
     assert {way for f in every for way in f.ways} == planned
 
@@ -349,12 +348,12 @@ def test_the_read_out_is_a_difference_of_effects():
 def test_calendars_longer_contexts_and_controls_get_intervals():
     some = []
     for unit in registered.LONG_UNITS:
-        for name in protocol.ENCODINGS:
+        for name in plan.ENCODINGS:
             other = {"refusal": "its table ends"} if name in ("learnable", "erpe") else {
                 "same_mase": 2.0, "longer_mase": 3.0}  # fmt: skip
             some += trained(make(unit, "decoder", name), 0.0, **other)
     for unit in registered.CALENDAR_UNITS:
-        for name in protocol.WITH_CALENDAR:
+        for name in plan.WITH_CALENDAR:
             some += trained(make(unit, "decoder", name, calendar=True), -0.2)
     found = load_stored(some)
     calendar = of_reader(found, "calendar", "decoder")
@@ -372,10 +371,10 @@ def test_controls_are_compared_on_the_seeds_that_both_have():
     reader, some = "steps_mean", []
     for unit in COUNTED:
         some += trained(make(unit, reader, "none"), 0.0)
-        some += trained(make(unit, reader, protocol.PLACEBO), 0.3)
+        some += trained(make(unit, reader, plan.PLACEBO), 0.3)
     found = of_reader(load_stored(some), "controls", f"{reader}, placebo")
     (one,) = found.answers
-    assert one.effect.differences.shape == (14, protocol.TRAINING["control_seeds"])
+    assert one.effect.differences.shape == (14, plan.TRAINING["control_seeds"])
     assert one.effect.interval.mean == pytest.approx(0.3)
     shuffled = of_reader(load_stored(some), "controls", f"{reader}, shuffled steps")
     assert shuffled.told == "not whole: 0 of 14 units"
@@ -427,7 +426,7 @@ def test_the_tables_say_what_is_there(stored):
     assert complete.units_rows(stored)["exchange"]["patches_flat"] == "9 of 14"
     assert complete.encodings_rows(stored)["fire"]["patches_flat"] == "14 of 14"
     assert "On those kept apart 0 of" in complete.said_complete(stored)[1]
-    n_places = sum(1 for _ in protocol.places(COUNTED, make=make))
+    n_places = sum(1 for _ in plan.places(make, COUNTED))
     assert len(complete.missing(stored)) == n_places - 126
     text = show.markdown(show.answers_table(of_reader(stored)))
     row = next(line for line in text.splitlines() if line.startswith("| RoPE |"))
@@ -527,7 +526,7 @@ def test_scores_are_locked_by_their_digests(tmp_path, monkeypatch, capsys):
     (folder / "baselines.json").write_text(json.dumps(dict.fromkeys(COUNTED, of)))
     monkeypatch.setenv("POSENC_RESULTS", str(tmp_path))
     assert command.main(["--lock"]) == 0
-    assert json.loads((folder / "edition.json").read_text())["training"] == protocol.HASH
+    assert json.loads((folder / "edition.json").read_text())["training"] == plan.HASH
     (folder / "exchange.jsonl").write_text("".join([*lines, lines[0]]))
     assert command.main([]) == 0
     (folder / "exchange.jsonl").write_text("".join(lines[1:]))
@@ -552,7 +551,7 @@ def test_the_stored_linear_maps_are_whole_and_of_the_unit_as_it_is_read_now():
     found = results.load_records("forecasting/*m1_yearly")
     assert load_stored(found).states[Way("linear", "none"), "m1_yearly"].whole
     sources = {record["settings"]["dataset_source"] for record in found}
-    assert sources == {protocol.unit_fingerprint("m1_yearly")}
+    assert sources == {load_unit("m1_yearly").fingerprint}
 
 
 def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, stored, monkeypatch):
@@ -589,7 +588,7 @@ def test_the_read_out_is_shown_unit_by_unit_once_both_heads_are_whole(whole, sto
 
 
 def test_every_unit_has_a_name_for_readers():
-    assert tuple(read_out.UNIT_NAMES) == (*COUNTED, *protocol.KEPT_APART)
+    assert tuple(read_out.UNIT_NAMES) == (*COUNTED, *plan.KEPT_APART)
 
 
 def on_both(mean, deviation=0.01, n=40):

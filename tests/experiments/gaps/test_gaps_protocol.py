@@ -125,7 +125,7 @@ def test_some_of_it_is_chosen_by_name_and_seed():
 
 
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path, monkeypatch):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     monkeypatch.setitem(PROTOCOL, "settings", {**PROTOCOL["settings"], **TINY})
     monkeypatch.setattr(local, "LocalEngine", lambda workers: local.SerialEngine())

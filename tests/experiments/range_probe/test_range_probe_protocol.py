@@ -123,7 +123,7 @@ def small(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     arguments = ["probes", "--encodings", "none", "t5", "--distances", "4", "--device", "cpu"]
     arguments += ["--out", "made/probes.jsonl"]
@@ -139,7 +139,7 @@ def test_the_command_trains_what_is_missing_and_goes_on(capsys, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_a_wrong_name_ends_the_command_before_any_training(capsys, tmp_path):
-    from posenc_book.bench.__main__ import main
+    from posenc_book.command_line import main
 
     assert main(["probes", "--encodings", "nope", "--out", "made/probes.jsonl"]) == 2
     assert "encoding must be one of" in capsys.readouterr().err

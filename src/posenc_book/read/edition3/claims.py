@@ -11,24 +11,19 @@ heads; Shaw's vectors are those that its Table 2 counts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc_book.data import recorded_facts
-from posenc_book.read.edition3 import sets
+from posenc_book.read.edition3.plan import ANALYSIS
 from posenc_book.statistics.friedman import DECIMALS
 
-# The survey's eight methods, as its Table 4 orders them by average rank, the last one best.
-PRINTED_ORDER = (
-    "sinusoidal", "learnable", "tape", "relative, whole", "erpe, one for all heads", "tpe", "tupe",
-    "conv_spe",
-)  # fmt: skip
-# The ledger's own margins, so that both verdicts speak of the same sizes.
-MARGIN, TAU_MARGIN, TREND_MARGIN = 0.01, 0.1, 0.005
-ACCURACY, ORDER, TREND = "accuracy", "agreement with the printed order", "trend"
+PRINTED_ORDER: tuple[str, ...] = tuple(ANALYSIS["printed order"])
+"""The survey's eight methods, as its Table 4 orders them by average rank, the last one best."""
+ORDER, TREND = "agreement with the printed order", "trend"
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,8 @@ class Claim:
     of: str
     margin: float
     resamples: int
-    weights: Mapping[str, float] = field(default_factory=dict)
-    datasets: tuple[str, ...] = sets.SURVEY
+    weights: Mapping[str, float]
+    datasets: tuple[str, ...]
 
     @property
     def encodings(self) -> tuple[str, ...]:
@@ -66,42 +61,17 @@ class Claim:
         return tuple(self.weights) or PRINTED_ORDER
 
 
-_OVER_FIXED = {"tupe": 0.5, "conv_spe": 0.5, "sinusoidal": -1.0}
 CLAIMS = {
-    "S19": Claim(
-        "The eight methods rank in the printed order.",
-        "Kendall's tau between the order of Table 4's average ranks and that of the accuracies, in "
-        "each resample, mean over sets and resamples; above 0",
-        ORDER,
-        TAU_MARGIN,
-        8,
-    ),
-    "S31": Claim(
-        "TUPE and SPE are more accurate.",
-        "mean of TUPE and ConvSPE less mean of the sinusoid and the learned table",
-        ACCURACY,
-        MARGIN,
-        8,
-        {"tupe": 0.5, "conv_spe": 0.5, "sinusoidal": -0.5, "learnable": -0.5},
-    ),
-    "F23": Claim(
-        "The DFT encoding improves classification.",
-        "the DFT's table less the sinusoid, on sets of no more steps than the model is wide",
-        ACCURACY,
-        MARGIN,
-        16,
-        {"dft": 1.0, "sinusoidal": -1.0},
-    ),
-    "S20": Claim(
-        "The gain of TUPE and SPE over the sinusoid grows with length and channels, and is larger "
-        "with two classes.",
-        "slopes of lines through the sets' gains: for each doubling of length and of channels, and "
-        "from more classes to two",
-        TREND,
-        TREND_MARGIN,
-        8,
-        _OVER_FIXED,
-    ),
+    name: Claim(
+        one["words"],
+        one["asked"],
+        one["of"],
+        one["margin"],
+        one["resamples"],
+        one["weights"],
+        tuple(one["sets"]),
+    )
+    for name, one in ANALYSIS["claims"].items()
 }
 """By their names in the ledger."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from posenc_book.read.edition3 import protocol, words
+from posenc_book.read.edition3 import plan, words
 from posenc_book.read.edition3.questions import QUESTIONS, Question
 from posenc_book.read.edition3.reading import Answer, Family
 from posenc_book.teaching import plots
@@ -44,7 +44,7 @@ def draw_answers(families: Mapping[str, Family]) -> Figure:
 
 def show_answers(families: Mapping[str, Family]) -> None:
     """Show the figure in a notebook, with caption and alt text."""
-    margin = 100 * protocol.MARGIN
+    margin = 100 * plan.MARGIN
     answered = _answered(families)
     waiting = [words.TITLES[title] for title in QUESTIONS if title not in answered]
     plots.show(
@@ -76,7 +76,7 @@ def told(title: str, family: Family) -> str:
 
 
 def _panel(ax: Axes, question: Question, family: Family) -> None:
-    plots.draw_band(ax, protocol.MARGIN)
+    plots.draw_band(ax, plan.MARGIN)
     ax.grid(axis="y", visible=False)
     for y, answer in enumerate(family.answers):
         _line(ax, y, answer)
@@ -106,7 +106,7 @@ def scale(ax: Axes, differences: Iterable[float]) -> None:
     """Scale an axis of differences in points, wide around 0."""
     reach = [*differences]
     low, high = (1.1 * edge([*reach, side * 0.05]) for edge, side in ((min, -1), (max, 1)))
-    ax.set_xscale("asinh", linear_width=2 * protocol.MARGIN)
+    ax.set_xscale("asinh", linear_width=2 * plan.MARGIN)
     ticks = [tick for tick in TICKS if low <= tick / 100 <= high]
     ax.set_xticks([tick / 100 for tick in ticks], [f"{tick:+d}" if tick else "0" for tick in ticks])
     ax.set_xticks([], minor=True)

@@ -19,22 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from posenc._wall import behind
-from posenc_book.bench.tuning import worth
 from posenc_book.data import recorded_facts
 from posenc_book.read import digests, results
-from posenc_book.read.edition3 import claims, protocol, sets
+from posenc_book.read.edition3 import claims, plan
 from posenc_book.read.edition3.claims import CLAIMS, Claim
-from posenc_book.read.edition3.questions import (
-    CHOSEN,
-    ENCODINGS,
-    GPU_RESAMPLES,
-    MODEL,
-    MODELS,
-    QUESTIONS,
-    TEN,
-    Question,
-)
+from posenc_book.read.edition3.questions import CHOSEN, QUESTIONS, TEN, Question
 from posenc_book.records import tables
+from posenc_book.records.records import worth
 from posenc_book.records.settings import complete
 from posenc_book.records.store import Store, unique
 from posenc_book.statistics.friedman import holm
@@ -44,8 +35,8 @@ LEVEL = 0.05
 COMMAND = "python -m posenc_book.read.edition3.reading --lock"
 Cell = tuple[str, str, int, int]  # data set, encoding, layers, resample from 1
 NAMES = {
-    (encoding, json.dumps(options, sort_keys=True), MODELS.get(name, MODEL)): name
-    for name, (encoding, options) in ENCODINGS.items()
+    (encoding, json.dumps(options, sort_keys=True), plan.MODELS.get(name, plan.MODEL)): name
+    for name, (encoding, options) in plan.ENCODINGS.items()
 }
 
 
@@ -69,7 +60,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one test of a family says, as `protocol.ANALYSIS` has it.
+    """What one test of a family says, as `plan.ANALYSIS` has it.
 
     Parameters
     ----------
@@ -155,7 +146,7 @@ def scored(records: Iterable[dict]) -> dict[Cell, Scored]:
 
 def _counts(record: dict) -> bool:
     """Return whether a record is a training of this protocol, and no trial."""
-    return record.get("protocol") == protocol.HASH and record["profile"] == protocol.PROFILE
+    return record.get("protocol") == plan.HASH and record["profile"] == plan.PROFILE
 
 
 def _cell(record: dict) -> Cell:
@@ -178,13 +169,11 @@ def question(one: Question, found: Mapping[Cell, Scored]) -> Family:
     missing = tuple(cell for cell in wanted if cell not in found)
     if missing:
         return Family((), missing)
-    differences = [_differences(one, first, other, found) for first, other, _ in one.pairs]
+    differences = [_differences(one, first, other, found) for first, other in one.pairs]
     # those of a chosen encoding are counted in whatever was chosen
-    names = [TEN if CHOSEN in pair else pair[:2] for pair in one.pairs]
+    names = [TEN if CHOSEN in pair else pair for pair in one.pairs]
     failed = [sum(found[c].failed for c in wanted if c[1] in some) for some in names]
-    return Family(
-        answered(dict(zip(one.titles, differences, strict=True)), protocol.MARGIN, failed)
-    )
+    return Family(answered(dict(zip(one.titles, differences, strict=True)), plan.MARGIN, failed))
 
 
 def _wanted(
@@ -347,7 +336,8 @@ def _trends(one: Claim, gains: NDArray[np.float64], failed: int) -> tuple[Answer
 def longest(found: Mapping[Cell, Scored]) -> Family:
     """Return the pairs of `ahead` on the sets that wait for a GPU, shown and not tested."""
     asked = QUESTIONS["ahead"]
-    here = replace(asked, datasets=sets.LONG, resamples=GPU_RESAMPLES)
+    [n] = set(plan.CELLS_ON_GPU.values())
+    here = replace(asked, datasets=plan.LONG, resamples=n)
     family = question(here, found)
     shown = (
         replace(one, p_value=math.nan, p_equal=math.nan, outcome="shown") for one in family.answers
@@ -372,7 +362,7 @@ def load_answers() -> dict[str, Family]:
 def at_top(records: Iterable[dict]) -> tuple[int, int]:
     """Return how many tuned cells stand at the highest rate of the grid, and how many there are."""
     rates = {_cell(r)[:3]: r["settings"]["learning_rate"] for r in records if _counts(r)}
-    return sum(rate == max(protocol.RATES) for rate in rates.values()), len(rates)
+    return sum(rate == max(plan.RATES) for rate in rates.values()), len(rates)
 
 
 def load_trainings(folder: Path | None = None) -> list[dict]:
@@ -392,7 +382,7 @@ def load_trainings(folder: Path | None = None) -> list[dict]:
 
 def lock(folder: Path) -> Path:
     """Write the digests of all files of a folder, and return where they stand."""
-    hashes = {"training": protocol.HASH, "analysis": protocol.ANALYSIS_HASH}
+    hashes = {"training": plan.HASH, "analysis": plan.ANALYSIS_HASH}
     return digests.lock(folder, "3", COMMAND, **hashes)
 
 

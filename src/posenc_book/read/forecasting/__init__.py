@@ -1,10 +1,15 @@
 """What is position worth in forecasting?
 
-`units` names the data, `sources` reads their files, `windows` cuts them, `readers` builds the
-models, `baselines` are what they must be held against.
+`plan` says what is compared, `complete` what is whole, `registered` which comparisons the protocol
+names; `effects` and `answers` compute them, `rivals` holds the readers against simpler forecasters,
+and `show` and `figure` put all of it before a reader.
 
-trained by   python -m posenc_book.read.forecasting, in `train`
-rules        results/forecasting/protocol.md, from `protocol`
+    python -m posenc_book.read.forecasting
+
+The units kept apart are refused everywhere, unless the caller says `last_check=True`.
+
+trained by   python -m experiments.forecasting
+rules        results/forecasting/protocol.md, held by `plan`
 stored in    results/forecasting
-read by      `reading`, and by `store` while it grows
+read by      book/forecasting.ipynb, with `tables`, `read_out` and `figure`
 """

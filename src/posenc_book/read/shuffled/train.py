@@ -28,7 +28,7 @@ from posenc import _checks
 from posenc._wall import behind
 from posenc.models import PatchTransformer, TimeSeriesTransformer
 from posenc_book import _files
-from posenc_book.read.forecasting import files, sources
+from posenc_book.forecast import files, sources
 
 CONTEXT, HORIZON, PATCH = 96, 96, 8
 SEEDS = range(5)

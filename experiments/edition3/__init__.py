@@ -1,0 +1,1 @@
+"""Equal definitions, and questions that can be answered: what trained the third edition."""

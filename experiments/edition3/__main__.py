@@ -1,0 +1,125 @@
+"""Train what is missing of the third edition, set by set; stop and go on at will.
+
+python -m experiments.edition3 --sets CBF ERing --seconds 600
+python -m experiments.edition3 --families shaw S31       # only what these need
+python -m experiments.edition3 --tune --seconds 600      # only the trials that choose rates
+python -m experiments.edition3 --sets RacketSports --rehearse 20 --out /tmp/rehearsal
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from experiments.edition3 import train
+from posenc import _checks
+from posenc._wall import behind
+from posenc_book import data
+from posenc_book.bench import commands, console, jobs, local
+from posenc_book.bench.driver import deadline
+from posenc_book.bench.progress import Plan, name_place
+from posenc_book.bench.tuning import Cells
+from posenc_book.read.edition3 import plan
+from posenc_book.read.edition3.questions import FAMILIES, cells
+
+NAMES = (*plan.SURVEY, *plan.COUNTED)
+STACKS = {"cpu": 4, "cuda": 16}  # resamples of a cell that share a stack, if they are short
+REHEARSAL = "rehearsal"
+RESULTS = Path("results", "edition-3")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, 1 if some trainings failed, 2 if an argument or file is wrong."""
+    return console.run(_parser(), arguments)
+
+
+def _train(options: argparse.Namespace) -> int:
+    """Train what is missing; return 0, or 1 after failures."""
+    until = deadline(options.seconds)
+    chosen = _chosen(options)
+    for name in chosen:  # so that a missing set is known before anything is trained
+        for split in data.SPLITS:
+            data.load(name, split)
+    device = jobs.resolve_device(options.device)
+    options.stack = STACKS["cuda" if device.startswith("cuda") else "cpu"]
+    name_place(options.out)
+    with local.LocalEngine(options.workers) as engine:
+        trainer = commands.Trainer(options, engine, device, until)
+        return int(_by_set(chosen, options, trainer) > 0)
+
+
+def _by_set(
+    chosen: dict[str, list[train.Place]], options: argparse.Namespace, trainer: commands.Trainer
+) -> int:
+    """Train what is missing of each set, and return how many trainings failed."""
+    n_failed = 0
+    for name, places in chosen.items():
+        for title, groups, store in train.stages(
+            name, places, options.out, only_trials=options.tune
+        ):
+            some = Cells(groups)
+            trainer.plan = Plan(len(some), stage=f"{name}, {title}")
+            n_failed += trainer(some, store).failed
+            if trainer.stopped:
+                print("no time is left; the same command goes on from here")
+                return n_failed
+    return n_failed
+
+
+def _chosen(options: argparse.Namespace) -> dict[str, list[train.Place]]:
+    """Return the places of the sets that are asked for; what waits for a GPU comes if named."""
+    planned = cells(options.families) | plan.CELLS_ON_GPU
+    if options.rehearse is None:
+        return {name: train.places_of(name, planned) for name in options.sets}
+    steps = _checks.count("rehearse", options.rehearse, minimum=1)
+    unused = [name for name in options.sets if name in plan.UNUSED]
+    if unused:
+        raise ValueError(
+            "sets must be of the survey in a rehearsal, as nothing of an unused set is read in "
+            f"one, got {', '.join(unused)}"
+        )
+    if options.out == RESULTS:
+        raise ValueError("out must name another folder than the results' in a rehearsal")
+    return {name: _rehearsed(train.places_of(name, planned), steps) for name in options.sets}
+
+
+def _rehearsed(places: Sequence[train.Place], steps: int) -> list[train.Place]:
+    """Return cells of a few steps and one training, which belong to no protocol."""
+    short: dict[str, Any] = dict.fromkeys(
+        ("steps", "least_steps", "patience_steps", "check_every"), steps
+    )
+    return [(replace(one, profile=REHEARSAL, protocol="", **short), 1) for one, _ in places]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.edition3", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--sets", nargs="+", choices=(*NAMES, *plan.LONG), default=list(NAMES), metavar="NAME",
+        help=f"all that answers count, or some; those that wait for a GPU: {', '.join(plan.LONG)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="NAME",
+        help=f"train what all questions and claims need, or some of {', '.join(FAMILIES)}",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
+    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    parser.add_argument(
+        "--tune", action="store_true", help="stop before the trainings: only choose their rates"
+    )
+    parser.add_argument(
+        "--rehearse", type=int, metavar="STEPS",
+        help="train each cell once for so many steps, on sets of the survey, into another folder",
+    )  # fmt: skip
+    parser.set_defaults(command=_train)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(behind(main))

@@ -1,0 +1,138 @@
+"""The cells of the third edition: the trials that tune one, and its trainings at the best rate."""
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from posenc_book import data
+from posenc_book.bench import build
+from posenc_book.read.edition3 import plan
+from posenc_book.records.records import worth
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store, unique
+
+TUNING = plan.TRAINING["tuning"]
+TRIAL = "third-trial"
+TRIAL_DEAL = 1000  # which shares no deal with what is compared
+Place = tuple[Settings, int]  # a cell, and how many trainings it has
+Stage = tuple[str, list[list[Settings]], Store]  # its title, its groups of cells, their file
+
+
+def cell(dataset: str, name: str, layers: int = 2, r: int = 1) -> Settings:
+    """Return one training, before its rate is chosen."""
+    encoding, options = plan.ENCODINGS[name]
+    return Settings(
+        encoding,
+        plan.MODELS.get(name, plan.MODEL),
+        dataset,
+        seed=r,
+        split_seed=r,
+        resample=0 if data.official_only(dataset) else r,
+        profile=plan.PROFILE,
+        protocol=plan.HASH,
+        encoding_options=options,
+        dataset_options={"deal": "halves"} if dataset in plan.UNUSED else {},
+        encoding_source=build.encoding_fingerprint(encoding),
+        dataset_source=data.fingerprint(dataset),
+        **{**plan.TRAINING["settings"], "n_layers": layers},
+    )
+
+
+def places_of(dataset: str, planned: Mapping[tuple[str, str, int], int]) -> list[Place]:
+    """Return the cells of a set, each with the number of its trainings."""
+    return [
+        (cell(name, encoding, layers), n)
+        for (name, encoding, layers), n in planned.items()
+        if name == dataset
+    ]
+
+
+def stages(
+    dataset: str, places: Sequence[Place], folder: Path, *, only_trials: bool = False
+) -> Iterator[Stage]:
+    """Yield the four trials, the fifth, and then what the best of them trains."""
+    trials, trained = (Store(folder / f"{kind}{dataset}.jsonl") for kind in ("tuning-", ""))
+    first = [[trial] for one, _ in places for trial in first_trials(one)]
+    yield "trials", first, trials
+    known = _by_key(trials)
+    last = [last_trial(one, known) for one, _ in places]
+    yield "last trial", [[trial] for trial in last if trial], trials
+    if only_trials:
+        return
+    known = _by_key(trials)
+    best = [(tuned(one, known), n) for one, n in places]
+    yield "training", [trainings(one, n) for one, n in best if one], trained
+
+
+def _by_key(store: Store) -> dict[str, dict]:
+    """Return the records of a file by their keys, those that failed among them."""
+    return {record["key"]: record for record in unique(iter(store))}
+
+
+def trainings(one: Settings, n: int) -> list[Settings]:
+    """Return a cell on each of its resamples, with as many seeds."""
+    only = data.official_only(one.dataset)
+    return [replace(one, seed=r, split_seed=r, resample=0 if only else r) for r in range(1, n + 1)]
+
+
+def first_trials(one: Settings) -> list[Settings]:
+    """Return the four trials that differ in their rate."""
+    return [_trial(one, learning_rate=rate) for rate in plan.RATES]
+
+
+def last_trial(one: Settings, records: Mapping[str, dict]) -> Settings | None:
+    """Return the fifth trial; None if one of the four is missing, or all have failed."""
+    ranked = _ranked(first_trials(one), records)
+    if not ranked:
+        return None
+    rates = [trial.learning_rate for trial in ranked]
+    if "scale" in inspect.signature(build.find_class(one.encoding)).parameters:
+        return _trial(one, learning_rate=rates[0], scale=_other_scale(one.encoding))
+    between = math.sqrt(rates[0] * rates[1]) if len(rates) > 1 else rates[0] / 2
+    return _trial(one, learning_rate=float(f"{between:.2g}"))
+
+
+def tuned(one: Settings, records: Mapping[str, dict]) -> Settings | None:
+    """Return the cell with the rate and size of its best trial; None if a trial is missing.
+
+    Where all have failed it is trained as it is, so that its failures are stored, too.
+    """
+    tried = first_trials(one)
+    if not _ended(tried, records):
+        return None
+    last = last_trial(one, records)
+    if last is None:
+        return replace(one, learning_rate=TUNING["if all fail"], tuned="all trials failed")
+    if not _ended([last], records):
+        return None
+    best = _ranked([*tried, last], records)[0]
+    told = f"{len(tried) + 1} trials of {best.steps} steps"
+    return replace(one, learning_rate=best.learning_rate, scale=best.scale, tuned=told)
+
+
+def _trial(one: Settings, **changes: Any) -> Settings:
+    steps = min(TUNING["steps"], one.steps)
+    short: dict[str, Any] = dict.fromkeys(("steps", "least_steps", "patience_steps"), steps)
+    first: dict[str, Any] = dict.fromkeys(("seed", "split_seed"), TRIAL_DEAL)
+    first["resample"] = TRIAL_DEAL if one.dataset in plan.UNUSED else 0
+    return replace(one, profile=TRIAL, **first, **short, **changes)
+
+
+def _ended(trials: Sequence[Settings], records: Mapping[str, dict]) -> bool:
+    """Return whether all trials are stored, finished or failed."""
+    return all(trial.key in records for trial in trials)
+
+
+def _ranked(trials: Sequence[Settings], records: Mapping[str, dict]) -> list[Settings]:
+    """Return those that did not fail, the best first; none if one is missing."""
+    if not _ended(trials, records):
+        return []
+    good = [trial for trial in trials if "error" not in records[trial.key]]
+    return sorted(good, key=lambda trial: worth(records[trial.key]), reverse=True)
+
+
+def _other_scale(encoding: str) -> str:
+    return "loud" if encoding in ("dft", "learnable") else "unit"
