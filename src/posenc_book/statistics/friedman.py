@@ -367,7 +367,31 @@ class Standing:
 
 
 def standing(scores: ArrayLike, names: Sequence[str], *, alpha: float = 0.05) -> Standing:
-    """Return what a critical-difference diagram shows."""
+    """Return what a critical-difference diagram shows.
+
+    Parameters
+    ----------
+    scores : array of shape (n_sets, n_methods)
+    names : sequence of str
+        Of the methods.
+    alpha : float
+        Level, of the whole family of pairs.
+
+    Returns
+    -------
+    Standing
+
+    Raises
+    ------
+    ValueError
+        As `cliques`.
+
+    Examples
+    --------
+    >>> found = standing([[0.7, 0.8], [0.6, 0.7], [0.5, 0.9]], ("none", "rotary"))
+    >>> found.encodings, found.ranks, found.groups
+    (('rotary', 'none'), (1.0, 2.0), [('rotary', 'none')])
+    """
     ranks = average_ranks(scores)
     order = np.argsort(ranks, kind="stable")
     return Standing(
