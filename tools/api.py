@@ -81,7 +81,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.synthetic", "data.lost_samples", "data.units"),
+        ("data", "data.synthetic", "data.lost_samples", "data.tasks", "data.units"),
         "posenc_book",
     ),
     "bench": Room(
@@ -106,6 +106,7 @@ ROOMS = {
             "bench.tuning",
             "bench.language",
             "bench.seeded",
+            "bench.extrapolation",
             "bench.fingerprints",
             "bench.baselines",
             "figures.score_tables",
@@ -131,18 +132,13 @@ ROOMS = {
         (
             "read.results",
             "read.peers",
-            "read.small_protocols",
             "read.classification.protocol",
             "read.classification.baselines",
             "read.classification.second",
-            "read.lengths.tasks",
-            "read.lengths.train",
+            "read.lengths.plan",
             "read.lengths.read",
-            "read.characters.topics",
-            "read.characters.train",
             "read.characters.read",
             "read.range_probe.protocol",
-            "read.range_probe.extrapolation",
             "read.gaps.protocol",
         ),
         "posenc_book",
@@ -175,9 +171,9 @@ def pages() -> dict[str, str]:
     index = [
         "# The library",
         "",
-        "The public names of `posenc`, the library, and of `posenc_book`, the book's code beside it, "
-        "that readers call: one page a room, made from the docstrings of the code. Rooms import only "
-        "what stands above them in this list, and those from attention on need torch.",
+        "The public names of `posenc`, the library, and of `posenc_book`, the book's code beside "
+        "it, that readers call: one page a room, made from the docstrings of the code. Rooms "
+        "import only what stands above them in this list, and those from attention on need torch.",
         "",
     ]
     made = {}

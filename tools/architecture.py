@@ -60,7 +60,12 @@ def imports(path: Path) -> Iterator[str]:
 
     What stands under `if TYPE_CHECKING:` is no import, as it does not run.
     """
-    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
+    yield from imported_by(path.read_text(encoding="utf-8"))
+
+
+def imported_by(code: str) -> Iterator[str]:
+    """Yield what a piece of code imports."""
+    for node in _statements(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -32,7 +32,7 @@ from posenc_book.guide.measured import Measured, measured, number
 from posenc_book.read.classification import edition, second
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.lengths import read as lab
-from posenc_book.read.lengths.train import FIRST, MORE, PROTOCOL
+from posenc_book.read.lengths.plan import ENCODINGS, PROTOCOL
 from repository import ROOT
 
 BOOK = ROOT / "book"
@@ -443,7 +443,7 @@ def in_the_lab(card: Card) -> str:
     if not known:
         return ""
     known[0] = known[0].replace("% on", "% right on")
-    [chosen] = [one for one in FIRST + MORE if one.label == card.name]
+    [chosen] = [one for one in ENCODINGS if one.label == card.name]
     options = "".join(f", with `{option}` = {value:g}" for option, value in chosen.options)
     options += ", with a table made for the longest test" * (card.longer == "refuses")
     return (

@@ -24,6 +24,7 @@ MOVED = {
     "posenc.teaching.explorables": f"{HOME}.explorables",
     "posenc.teaching.figures": f"{HOME}.figures",
     "posenc.teaching": f"{HOME}.teaching",
+    "posenc.testing.gallery": f"{HOME}.teaching.gallery",
 }
 
 

@@ -8,16 +8,8 @@ from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.bench import options as of_the_engine
 from posenc_book.forecast import commands as of_forecasting
-from posenc_book.read.characters import commands as of_characters
-from posenc_book.read.gaps import commands as of_gaps
-from posenc_book.read.lengths import commands as of_lengths
-from posenc_book.read.levels import commands as of_levels
-from posenc_book.read.range_probe import commands as of_the_range_probe
 
-ROOMS = (
-    of_the_engine, of_lengths, of_characters, of_the_range_probe, of_gaps,
-    of_levels, of_forecasting,
-)  # fmt: skip
+ROOMS = (of_the_engine, of_forecasting)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

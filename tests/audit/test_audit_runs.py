@@ -73,20 +73,7 @@ def test_differences_pair_the_seeds_that_both_have():
 def trained(monkeypatch):
     """Return made-up trainings of the whole protocol of the probe, which are read as stored."""
     curve = {"validation_curve": [0.5, 0.6, 0.95]}
-    every = [
-        {
-            "key": cell.key,
-            "encoding": cell.encoding,
-            "model": cell.model,
-            "dataset": cell.dataset,
-            "seed": cell.seed,
-            "protocol": cell.protocol,
-            "settings": json.loads(json.dumps(cell.stored())),
-            "metrics": curve,
-        }
-        for group in probes.protocol_cells().groups()
-        for cell in group
-    ]
+    every = [{**one, "metrics": curve} for one in results.load_records(probe.FILE)]
     monkeypatch.setattr(results, "load_records", lambda _: every)
     probe.records.cache_clear()
     yield every
@@ -102,7 +89,7 @@ def test_the_probe_is_read_whole_or_not_at_all(trained):
     assert len(probe.records()) == len(trained)
     trained.pop()
     probe.records.cache_clear()
-    with pytest.raises(ValueError, match=r"but 1 of .* at distance 4 are missing: run python"):
+    with pytest.raises(ValueError, match=r"but 1 of .* at distance 4 are missing: .*experiments"):
         probe.records()
 
 
@@ -122,8 +109,9 @@ def test_every_variant_of_the_probe_stands_at_every_distance(trained):
 
 
 def test_found_counts_the_trainings_that_ever_had_the_task(trained):
-    trained[0]["metrics"] = {"validation_curve": [0.5, 0.5]}  # the first is one of none
-    runs, first = windows.on_probe(), trained[0]["settings"]["dataset_options"]["distance"]
+    one = next(record for record in trained if record["encoding"] == "none")
+    one["metrics"] = {"validation_curve": [0.5, 0.5]}
+    runs, first = windows.on_probe(), probe.distance(one)
     assert runs.found("none", first) == "9 of 10"
     assert sorted(runs.steps_to_find("none", first)) == [150] * 9 + [np.inf]
 

@@ -127,14 +127,3 @@ def test_a_stored_version_is_not_said_to_have_changed_though_a_later_one_is_stor
     assert stored.change(line(series="old")["settings"], "none", "A") == Change()
     assert stored.change(line(series="third")["settings"], "none", "A") == Change(dataset="A")
     assert stored.change(line(code="b", series="x")["settings"], "none", "A") == ("none", "A")
-
-
-@pytest.mark.parametrize("command", ["lab", "text", "probes", "gaps"])
-def test_the_help_says_that_a_slice_may_overrun(command, capsys):
-    from posenc_book.command_line import main
-
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    text = " ".join(capsys.readouterr().out.split())
-    assert "begin no training after so many seconds; what has begun is trained to its end" in text
-    assert "may overrun by as long as one training takes" in text

@@ -142,7 +142,7 @@ def test_a_constant_has_an_entry_with_its_value():
     assert "DOORS = ('embed', 'rotate', 'bias', 'mix')" in page
     assert "#api-attention-doors-value" in page
     assert "The four doors" in page
-    assert "TASKS = {'copy': ..., 'reverse': ..., " in api.pages()["experiments.md"]
+    assert "TASKS = {'copy': ..., 'reverse': ..., " in api.pages()["data.md"]
 
 
 def annotated(function):

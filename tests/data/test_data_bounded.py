@@ -77,7 +77,6 @@ def test_a_writer_takes_regular_files_only(kind, tmp_path):
         ["merge", "IN", "--out"],
         ["baselines", "--datasets", "range_probe", "--out"],
         ["agree", "--device", "cpu", "--out"],
-        ["lab", "--out"],
         ["status"],
         ["report"],
         ["merge"],

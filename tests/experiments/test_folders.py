@@ -18,7 +18,7 @@ def test_what_an_experiment_names_is_there(folder):
         "stored in",
         "read by",
     ]
-    for path in re.findall(r"\b(?:results|book)/[\w./*-]*\w", told):
+    for path in re.findall(r"\b(?:results|book|experiments)/[\w./*-]*\w", told):
         assert [*ROOT.glob(path)], path
     for name in re.findall(r"`(\w+)`", told):
         assert (folder / f"{name}.py").is_file() or (folder / name).is_dir(), name

@@ -16,8 +16,8 @@ from posenc_book.atlas.used import users
 from posenc_book.guide.measured import Measured, measured
 from posenc_book.read.classification import edition
 from posenc_book.read.classification import protocol as protocols
+from posenc_book.read.lengths import plan
 from posenc_book.read.lengths import read as lab
-from posenc_book.read.lengths import train as bench
 
 N_LATER = atlas.COUNTS[len(protocols.LATER)]
 
@@ -110,7 +110,7 @@ def said(name: str) -> str:
     return atlas.beyond(card(name), measured().get(name, Measured()))
 
 
-@pytest.mark.parametrize("name", [one.name for one in bench.FIRST + bench.MORE if not one.random])
+@pytest.mark.parametrize("name", [one.name for one in plan.ENCODINGS if not one.random])
 def test_a_card_has_the_numbers_of_the_lab(name):
     table = lab.farthest(lab.load_lab())[name]
     assert {*table} == {"copy", "reverse", "sort", "flip_flop"}

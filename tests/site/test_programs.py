@@ -6,10 +6,10 @@ import ast
 import pytest
 from sitefiles import ROOT
 
+from posenc_book.bench import extrapolation
 from posenc_book.command_line import parser
-from posenc_book.read.range_probe import extrapolation
 
-FOLDERS = ("src", "course", "peers", "tools", "benchmarks")
+FOLDERS = ("src", "experiments", "course", "peers", "tools", "benchmarks")
 PROGRAMS = [
     path.relative_to(ROOT).as_posix()
     for folder in FOLDERS

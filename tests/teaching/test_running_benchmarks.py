@@ -10,12 +10,11 @@ import pytest
 import torch
 
 from posenc.models import TimeSeriesTransformer
-from posenc_book.bench import tuning
+from posenc_book.bench import extrapolation, tuning
 from posenc_book.command_line import main, parser
 from posenc_book.data.__main__ import main as data_main
 from posenc_book.forecast import blocks, cells, commands, verdict
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.range_probe import extrapolation
 from posenc_book.records.settings import PROFILES
 
 PATH = Path(__file__).parents[2] / "book" / "running-benchmarks.ipynb"
@@ -137,7 +136,7 @@ def test_the_commands_of_the_page_are_understood(command):
 
 
 def test_the_command_on_longer_series_is_understood():
-    [command] = re.findall(r"range_probe\.extrapolation (.*)", PAGE)
+    [command] = re.findall(r"posenc_book\.bench\.extrapolation (.*)", PAGE)
     assert extrapolation._parser().parse_args(shlex.split(command)).seeds == 3
 
 

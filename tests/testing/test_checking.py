@@ -29,7 +29,7 @@ from posenc.testing import (
 )
 from posenc.testing.checks import EVERY
 from posenc.testing.checks.pairs import PAIRS, why_not
-from posenc.testing.gallery import (
+from posenc_book.teaching.gallery import (
     Attention,
     CountsPadding,
     OneAhead,
@@ -345,7 +345,7 @@ def test_what_is_above_a_narrow_tolerance_is_not_told_as_0():
 
 def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
     (tmp_path / "somelayers.py").write_text(
-        "from posenc.testing.gallery import Attention, OneAhead\n"
+        "from posenc_book.teaching.gallery import Attention, OneAhead\n"
         "def right(): return Attention()\n"
         "def wrong(): return OneAhead()\n"
     )
@@ -367,7 +367,7 @@ def test_a_report_reads_like_a_note_and_is_json(capsys, tmp_path, monkeypatch):
 def test_one_line_makes_as_tests_a_suite(tmp_path):
     (tmp_path / "test_mine.py").write_text(
         "from posenc.testing import as_tests\n"
-        "from posenc.testing.gallery import Attention, OneAhead\n"
+        "from posenc_book.teaching.gallery import Attention, OneAhead\n"
         "test_right = as_tests(Attention, causal=True, relative=True)\n"
         "test_wrong = as_tests(OneAhead, causal=True)\n"
     )

@@ -13,7 +13,7 @@ from posenc.testing import command_line
 ROOT = Path(__file__).parents[2]
 LAYERS = """
 import os, sys, time
-from posenc.testing.gallery import Attention
+from posenc_book.teaching.gallery import Attention
 
 class Exits(Attention):
     def answer(self, out):

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from posenc.testing import CHECKS, check_attention, gallery
+from posenc.testing import CHECKS, check_attention
 from posenc.testing.adapters import adapt
 from posenc.testing.asking import LENGTHS, Asked, difference
 from posenc.testing.checks.pairs import PAIRS
 from posenc.testing.checks.texts import in_pieces
 from posenc.testing.promises import Promises
+from posenc_book.teaching import gallery
 
 SEEN_TOGETHER = (
     "cached & padding left",

@@ -5,8 +5,8 @@ Say what yours promises, and read the answer:
     from posenc.testing import check_attention
     print(check_attention(lambda: MyAttention(64, 4), causal=True))
 
-`promises` has the words; `adapters` stand between a module and the checks; `checks` has one idea a
-file; `gallery` holds layers with one fault each, and the checks that find them.
+`promises` has the words; `adapters` stand between a module and the checks; `checks` has one idea
+a file.
 """
 
 from posenc.testing.adapters import (

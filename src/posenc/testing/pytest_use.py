@@ -34,8 +34,11 @@ def as_tests(make: Callable[[], Any], **promises: Any) -> Callable[..., None]:
     --------
     In a file of tests, for a layer of one's own:
 
-    >>> from posenc.testing.gallery import Attention
-    >>> test_attention = as_tests(Attention, causal=True, cached=True)
+    >>> from posenc.attention import SelfAttention
+    >>> from posenc.encodings import make
+    >>> def layer():
+    ...     return SelfAttention(16, 2, make("rotary", 16, 2, 64), causal=True)
+    >>> test_attention = as_tests(layer, causal=True, cached=True)
     >>> test_attention("no token sees a later one")
     """
     import pytest

@@ -18,13 +18,13 @@ from posenc_book.bench.course import learning_rate
 from posenc_book.bench.driver import Cells, Driver, Summary, deadline
 from posenc_book.bench.progress import Progress, name_place
 from posenc_book.bench.train import TrainingError
+from posenc_book.records.labels import UNFINISHED, label_of
 from posenc_book.records.settings import Settings
 from posenc_book.records.store import Store
 
 Batch = tuple[Tensor, Tensor]
 """Tokens (batch, length + 1), and which of those behind the first are to be predicted."""
 
-UNFINISHED = "unfinished"
 NOTED = 100  # steps whose mean loss is stored, the first ones and the last
 _PLACES = ("distance", "clock", "scale")  # what tells apart cells of one encoding and seed
 # What the classifiers of time series are trained with, and a language model is not.
@@ -201,13 +201,3 @@ def named(record: dict) -> str:
     told = {**settings.get("dataset_options", {}), "scale": settings.get("scale", "paper")}
     places = [f"{name} {told[name]}" for name in _PLACES if told.get(name, "paper") != "paper"]
     return ", ".join([record["dataset"], label_of(record), *places, f"seed {record['seed']}"])
-
-
-def label_of(record: dict) -> str:
-    """Return the encoding of a record in words, see `label`."""
-    return label(record["encoding"], record["settings"].get("random_positions", 0))
-
-
-def label(encoding: str, random_positions: int) -> str:
-    """Return an encoding in words."""
-    return encoding + ", random places" * bool(random_positions)

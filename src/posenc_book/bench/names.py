@@ -7,7 +7,7 @@ OURS = ("posenc.", "posenc_book.")
 """How modules of the library and of the book's code begin."""
 MOVED = {
     "posenc.audit.": "posenc_book.audit.",
-    "posenc.experiments.capstone.": "posenc_book.read.capstone.",
+    "posenc.experiments.capstone.": "posenc_book.capstone.",
     "posenc.experiments.edition3.": "posenc_book.bench.",
     "posenc.experiments.forecasting.": "posenc_book.bench.",
 }

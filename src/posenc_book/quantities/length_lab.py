@@ -4,15 +4,15 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.bench import language
 from posenc_book.guide import chooser
 from posenc_book.quantities import _read
 from posenc_book.read import results
+from posenc_book.read.characters import plan
 from posenc_book.read.characters import read as text
-from posenc_book.read.characters import train
+from posenc_book.read.lengths import plan as lab_plan
 from posenc_book.read.lengths import read as lab
 from posenc_book.read.lengths import read_repairs
-from posenc_book.read.lengths import train as lab_protocol
+from posenc_book.records import labels
 
 
 def records_beyond_the_limit():
@@ -21,9 +21,9 @@ def records_beyond_the_limit():
     if found.failed:
         raise ValueError(f"trainings of the lab failed: {', '.join(map(str, found.failed))}")
     told = {(*cell, seed) for cell, seeds in found.runs.items() for seed in seeds}
-    stored = [one for one in results.load_records("lab") if one["protocol"] == lab_protocol.HASH]
+    stored = [one for one in results.load_records("lab") if one["protocol"] == lab_plan.HASH]
     beyond = [one for one in stored if one["seconds"] > limit]
-    return _read.word(sum((r["dataset"], language.label_of(r), r["seed"]) in told for r in beyond))
+    return _read.word(sum((r["dataset"], labels.label_of(r), r["seed"]) in told for r in beyond))
 
 
 def rope_is_last_of_sixteen():
@@ -78,15 +78,15 @@ def longrope_loses_least():
     """In each seed, of all schedules without further training, at four times the length."""
     longrope, *others = (
         _losses().loss("rotary", schedule, 512, "as trained")
-        for schedule in ("longrope", *train.PROTOCOL["schedules"], "llama3")
+        for schedule in ("longrope", *plan.PROTOCOL["schedules"], "llama3")
     )
     return all(one < two for other in others for one, two in zip(longrope, other, strict=True))
 
 
 def truncation_loses_least():
     """In the mean: RoPE at its trained length, and all else at four times that."""
-    found, (short, far) = _losses(), (train.PROTOCOL["trained"], max(train.PROTOCOL["contexts"]))
-    cut = np.mean(found.loss("rotary", train.AS_TRAINED, short, "as trained"))
+    found, (short, far) = _losses(), (plan.PROTOCOL["trained"], max(plan.PROTOCOL["contexts"]))
+    cut = np.mean(found.loss("rotary", plan.AS_TRAINED, short, "as trained"))
     others = [np.mean(found.loss(*name, far, kind)) for name in text.NAMES for kind in text.KINDS]
     return bool(cut < min(others))
 
@@ -94,7 +94,7 @@ def truncation_loses_least():
 def trained_again_they_lose_the_same():
     """Each of the later trainings, to four digits."""
     found = _losses()
-    planned = {(name, seed) for name in train.LATER for seed in range(3)}
+    planned = {(name, seed) for name in plan.LATER for seed in range(3)}
     apart = [
         abs(value - found.runs["rotary", seed][name]["as trained"][context])
         for (_, seed), again in found.later.items()

@@ -10,7 +10,8 @@ import pytest
 import torch
 from sitefiles import ROOT
 
-from posenc_book.read.capstone import read, stretching
+from posenc_book.capstone import stretching
+from posenc_book.read import capstone as read
 
 PAGE = nbformat.read(ROOT / "book" / "capstone.ipynb", as_version=4)
 
@@ -70,7 +71,7 @@ def test_a_task_of_ones_own_is_stretched_and_stored_apart(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "latest_code.py").write_text(
-        "from posenc_book.read.capstone.stretching import door_code as mine\nN_WORDS = 14\n"
+        "from posenc_book.capstone.stretching import door_code as mine\nN_WORDS = 14\n"
     )
     (tmp_path / "wordless.py").write_text("def mine(length): ...\n")
     out, path = tmp_path / "mine.json", "latest_code:mine"
@@ -89,7 +90,7 @@ def test_what_is_stored_is_whole_and_fits_the_protocol():
     assert len(rows["as trained"]) >= 2
     assert set(rows) == set(stored["small"]["0"]["right"])
     for name, splits in read.nearby().items():
-        assert splits.shape == (read.SPLITS,), name
+        assert splits.shape == (5,), name
         assert ((splits > 0) & (splits <= 100)).all()
 
 
@@ -100,17 +101,6 @@ def test_the_story_of_the_page_holds_in_the_stored_seeds():
     assert (far["YaRN"] > far["as trained"]).all()
     assert (far["YaRN, practised"] > far["YaRN"]).all()
     assert far["YaRN, practised"].mean() > far["as trained, practised"].mean()
-
-
-def test_a_set_counts_with_all_its_splits_or_not_at_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(stretching, "seconds_a_step", lambda _: {})
-    for name, n in (("Whole", 5), ("Half", 3)):
-        lines = [{"resample": s, "metrics": {"accuracy": s / 10}} for s in range(n)]
-        text = "\n".join(map(json.dumps, lines))
-        (tmp_path / f"second-{name}.jsonl").write_text(text)
-    (tmp_path / "seeds.json").write_text('{"small": {}}')
-    found = read.gathered(tmp_path / "seeds.json", tmp_path)
-    assert found["nearby"] == {"Whole": [0.0, 0.1, 0.2, 0.3, 0.4]}
 
 
 def test_rows_of_a_table_hold_mean_and_range():

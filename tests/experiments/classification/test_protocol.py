@@ -57,7 +57,7 @@ def test_a_split_of_ones_own_is_kept_where_seeds_are_asked_for(call, tmp_path, m
 
 
 def test_a_run_that_makes_no_trials_refuses_the_profile(capsys):
-    from posenc_book.read.range_probe import extrapolation
+    from posenc_book.bench import extrapolation
 
     assert extrapolation.main(["--profile", "protocol"]) == 2
     assert "profile must be one of smoke, laptop, full" in capsys.readouterr().err

@@ -5,16 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from posenc_book.read import results
+from posenc_book.read.characters import plan as text_plan
 from posenc_book.read.characters import read as text
-from posenc_book.read.characters import train as bench_text
+from posenc_book.read.lengths import plan
 from posenc_book.read.lengths import read as lab
-from posenc_book.read.lengths import repairs
-from posenc_book.read.lengths import train as bench
-from posenc_book.records import records, tables
+from posenc_book.records import tables
 
-LENGTHS = [str(n) for n in bench.PROTOCOL["tested"]]
-NONE, SINE, ROTARY, DRAWN = bench.FIRST[0], bench.FIRST[1], bench.FIRST[2], bench.FIRST[7]
+LENGTHS = [str(n) for n in plan.PROTOCOL["tested"]]
+NONE, SINE, ROTARY, *_, DRAWN = plan.FIRST
 
 
 def metrics(score, refused=()):
@@ -24,12 +22,18 @@ def metrics(score, refused=()):
     return {"token": token, "exact": exact, "refusals": dict.fromkeys(refused, "too long")}
 
 
-def record(task, encoding, seed, score=1.0, error=None, refused=(), **changes):
-    cell = bench.cell(task, encoding, seed, **changes)
-    where = {"device": "cpu", "seconds": 1.0}
-    if error:
-        return records.failed(cell, error, **where)
-    return records.finished(cell, metrics(score, refused), **where)
+def record(task, encoding, seed, score=1.0, error=None, refused=(), protocol=plan.HASH):
+    """Return what readers ask of a line of results."""
+    settings = {"encoding_source": "now", "random_positions": 512 * encoding.random}
+    made = {
+        "key": f"{task}, {encoding.label}, {seed}, {protocol}",
+        "protocol": protocol,
+        "dataset": task,
+        "encoding": encoding.name,
+        "seed": seed,
+        "settings": settings,
+    }
+    return made | ({"error": error} if error else {"metrics": metrics(score, refused)})
 
 
 @pytest.fixture
@@ -76,24 +80,21 @@ def test_unfinished_and_missing_trainings_are_named(stored):
 
 
 def test_a_tier_that_is_not_whole_is_left_out(monkeypatch):
-    encodings = (bench.Encoding("rotary"), bench.Encoding("none"))
-    monkeypatch.setattr(
-        bench,
-        "TIERS",
-        {1: bench.Tier(("copy",), encodings, 1), 2: bench.Tier(("sort",), encodings, 1)},
-    )
-    first = [record("copy", ROTARY, 0), record("copy", bench.Encoding("none"), 0, error="it broke")]
+    encodings = (ROTARY, NONE)
+    tiers = {1: plan.Tier(("copy",), encodings, 1), 2: plan.Tier(("sort",), encodings, 1)}
+    monkeypatch.setattr(plan, "TIERS", tiers)
+    first = [record("copy", ROTARY, 0), record("copy", NONE, 0, error="it broke")]
     begun = [record("sort", ROTARY, 0)]
     found = lab.load_lab([*first, *begun]).whole()
     assert found.tasks == ["copy"]
     assert list(found.failed) == [("copy", "none", 0)]
     assert lab.load_lab([*first[:1], *begun]).whole().tasks == []
-    ended = record("sort", bench.Encoding("none"), 0)
+    ended = record("sort", NONE, 0)
     assert lab.load_lab([*first, *begun, ended]).whole().tasks == ["copy", "sort"]
 
 
 def test_records_of_another_protocol_are_left_out(stored):
-    found = lab.load_lab([record("copy", ROTARY, 0, steps=7), *stored[2:4]])
+    found = lab.load_lab([record("copy", ROTARY, 0, protocol="another"), *stored[2:4]])
     assert list(found.runs) == [("copy", "none")]
 
 
@@ -178,10 +179,8 @@ def test_published_orders_stand_beside_ours_on_learned_tasks_and_common_seeds(st
 
 
 def test_a_published_order_within_the_ranges_of_seeds_stands_apart():
-    lengths = [str(n) for n in bench.PROTOCOL["tested"]]
-
     def seeds(*shares):
-        return {s: {"token": dict.fromkeys(lengths, share)} for s, share in enumerate(shares)}
+        return {s: {"token": dict.fromkeys(LENGTHS, share)} for s, share in enumerate(shares)}
 
     runs = {("copy", "none"): seeds(0.95, 0.99), ("copy", "rotary"): seeds(0.91, 0.95)}
     row = lab.compared(lab.Lab(runs, failed={}))["none ahead of rotary"]
@@ -193,29 +192,32 @@ def test_a_published_order_within_the_ranges_of_seeds_stands_apart():
     assert row["seeds overlap"] == "no task"
 
 
-def test_what_is_stored_is_of_the_protocol_and_its_keys_are_right():
-    kinds = {"lab": bench.LabSettings, "text": bench_text.TextSettings}
-    assert kinds.keys() <= set(results.names())
-    for name in kinds:
-        for one in results.load_records(name):
-            tried = one["protocol"] == repairs.HASH
-            kind = repairs.RepairSettings if tried else kinds[name]
-            assert kind(**one["settings"]).key == one["key"]
-        assert (lab.load_lab() if name == "lab" else text.load_losses()).runs
+def test_what_is_stored_is_of_the_protocol():
+    assert lab.load_lab().runs
+    assert text.load_losses().runs
 
 
 # -- the model of characters -----------------------------------------------------------------------
 
 
-def read(encoding, seed, base=2.0, error=None, **changes):
-    cell = bench_text.cell(encoding, seed, **changes)
-    where = {"device": "cpu", "seconds": 1.0}
-    if error:
-        return records.failed(cell, error, **where)
-    schedules = ("as trained", *cell.schedules)
-    losses = {s: {str(c): base + i for c in cell.contexts} for i, s in enumerate(schedules)}
-    tuned = {s: {c: v - 1 for c, v in found.items()} for s, found in losses.items()}
-    return records.finished(cell, {"loss": losses, "tuned_loss": tuned}, **where)
+def read(encoding, seed, base=2.0, error=None, schedules=None, protocol=text_plan.HASH):
+    """Return what readers ask of a line of results."""
+    planned = text_plan.PROTOCOL["schedules"] if encoding == "rotary" else ()
+    read = ("as trained", *(planned if schedules is None else schedules))
+    contexts = text_plan.PROTOCOL["contexts"]
+    losses = {s: {str(c): base + i for c in contexts} for i, s in enumerate(read)}
+    tuned = {s: {c: v - 1 for c, v in row.items()} for s, row in losses.items()}
+    found = {"loss": losses, "tuned_loss": tuned}
+    source = {"encoding_source": "now", "dataset_source": "help"}
+    made = {
+        "key": f"{encoding}, {seed}, {protocol}",
+        "protocol": protocol,
+        "dataset": "topics",
+        "encoding": encoding,
+        "seed": seed,
+        "settings": {**source, "dataset_options": {"python": "3.13"}},
+    }
+    return made | ({"error": error} if error else {"metrics": found})
 
 
 def test_losses_by_schedule_and_context():
@@ -231,21 +233,21 @@ def test_losses_by_schedule_and_context():
     with pytest.raises(ValueError, match="kind must be one of as trained, fine-tuned"):
         found.loss("rotary", "linear", 64, "tuned")
     assert set(rows["none"].values()) == {"not run"}
-    assert found.python
+    assert found.python == "3.13"
     assert text.load_losses([]).python == ""
 
 
 def test_a_longer_input_may_be_cut_to_the_trained_length():
     found = text.load_losses()  # of the book's results
     rows, [(name, cut)] = text.loss_rows(found), text.truncated_rows(found).items()
-    assert name == f"rotary, last {bench_text.PROTOCOL['trained']}"
+    assert name == f"rotary, last {text_plan.PROTOCOL['trained']}"
     assert list(cut) == list(rows["rotary"])
     for kind in text.KINDS:
         assert cut[f"128, {kind}"] == cut[f"512, {kind}"] == rows["rotary"][f"128, {kind}"]
 
 
 def test_a_later_schedule_is_read_from_trainings_of_its_own():
-    later = {"schedules": ("llama3",), "protocol": bench_text.LATER_HASHES["llama3"]}
+    later = {"schedules": ("llama3",), "protocol": text_plan.LATER_HASHES["llama3"]}
     found = text.load_losses([read("rotary", 0, 2.0), read("rotary", 0, 5.0, **later)])
     assert found.loss("rotary", "llama3", 512, "as trained") == [6.0]
     assert found.loss("rotary", "as trained", 512, "as trained") == [2.0]

@@ -1,7 +1,7 @@
 """A model of characters that reads farther than it was trained for.
 
-trained by   posenc bench text, in `train`
-rules        results/small-protocols.md, from `train` and `told`
+trained by   python -m experiments.characters
+rules        results/small-protocols.md, and the stored plan, in `plan`
 stored in    results/text.jsonl
 read by      `read`
 shown in     book/length-lab.ipynb

@@ -1,6 +1,6 @@
 """The model of characters as pages read it: loss by context, as trained and after a fine-tuning.
 
-The runs are those of `posenc bench text`.
+The runs are those of `python -m experiments.characters`.
 """
 
 from collections import Counter
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
-from posenc_book.bench import language
 from posenc_book.read import results
-from posenc_book.read.characters import train as bench
-from posenc_book.records import store, tables
+from posenc_book.read.characters import plan as bench
+from posenc_book.records import labels, store, tables
 from posenc_book.records.tables import NOT_RUN
 
 _SCHEDULES = (*bench.PROTOCOL["schedules"], *bench.LATER)
@@ -24,7 +23,7 @@ NAMES = [
     for schedule in (bench.AS_TRAINED, *_SCHEDULES * (encoding == "rotary"))
 ]
 """Encoding and schedule of everything that is read."""
-PLANNED = len(bench.protocol_cells()) + sum(len(bench.later_cells(name)) for name in bench.LATER)
+PLANNED = bench.PROTOCOL["seeds"] * (len(bench.PROTOCOL["encodings"]) + len(bench.LATER))
 """Trainings of the protocol, and of the schedules that came later."""
 _CAME_LATER = {bench.LATER_HASHES[name]: name for name in bench.LATER}
 KINDS = {"as trained": "loss", "fine-tuned": "tuned_loss"}
@@ -62,9 +61,9 @@ class Losses:
     @property
     def missing(self) -> list[str]:
         """The trainings that are neither finished nor failed, by name."""
-        named = [(c.encoding, c.seed) for (c,) in bench.protocol_cells().groups()]
-        for name in bench.LATER:
-            named += [(_later(name), c.seed) for (c,) in bench.later_cells(name).groups()]
+        seeds = range(bench.PROTOCOL["seeds"])
+        named = [(name, seed) for seed in seeds for name in bench.PROTOCOL["encodings"]]
+        named += [(_later(name), seed) for name in bench.LATER for seed in seeds]
         later = {(_later(name), seed) for name, seed in self.later}
         done = {*self.runs, *self.failed, *later}
         return [f"{name}, seed {seed}" for name, seed in named if (name, seed) not in done]
@@ -75,7 +74,7 @@ class Losses:
         return [
             f"{name}, seed {seed}"
             for (name, seed), why in self.failed.items()
-            if why.startswith(language.UNFINISHED)
+            if why.startswith(labels.UNFINISHED)
         ]
 
 

@@ -2,8 +2,8 @@
 
 Steps are lost in `posenc_book.data.lost_samples`.
 
-trained by   posenc bench gaps, by `posenc_book.bench.train`
-rules        results/small-protocols.md, from `protocol` and `told`
+trained by   experiments/gaps
+rules        results/small-protocols.md, from `protocol`
 stored in    results/gaps.jsonl
 read by      `read`
 shown in     book/time-and-space.ipynb

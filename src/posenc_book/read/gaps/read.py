@@ -1,6 +1,6 @@
 """What true times are worth to a model, from trainings to the end on series that lost steps.
 
-The trainings are those of `posenc bench gaps`, read whole or not at all. With the
+The trainings are those of `python -m experiments.gaps`, read whole or not at all. With the
 clock "times" the steps that are left stand where they were recorded and a mask covers the gaps;
 with "indices" they are moved together and counted. The values are the same.
 """
@@ -129,6 +129,6 @@ def _accuracies() -> dict[tuple[str, str, str, int], float]:
         dataset, encoding, clock, seed = missing[0]
         raise ValueError(
             f"results must hold every training with gaps, but {len(missing)} are missing, such as "
-            f"{dataset}, {encoding}, {clock}, seed {seed}: run posenc bench gaps"
+            f"{dataset}, {encoding}, {clock}, seed {seed}: run python -m experiments.gaps"
         )
     return found

@@ -1,7 +1,7 @@
 """The length-generalisation lab as pages read it: task by encoding by length, and what is missing.
 
-The runs are those of `posenc bench lab`; `posenc_book.read.small_protocols` writes
-their protocol for people.
+The runs are those of `python -m experiments.lengths`; `results/small-protocols.md` has their
+protocol.
 """
 
 from collections import defaultdict
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from posenc import _checks
-from posenc_book.bench import language
+from posenc_book.data import tasks as length_tasks
 from posenc_book.read import results
-from posenc_book.read.lengths import tasks as length_tasks
-from posenc_book.read.lengths import train as bench
-from posenc_book.read.lengths.train import PROTOCOL
-from posenc_book.records import store, tables
+from posenc_book.read.lengths import plan
+from posenc_book.read.lengths.plan import PROTOCOL
+from posenc_book.records import labels, store, tables
 
 SCORES = ("exact", "token")
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
@@ -71,7 +70,7 @@ class Lab:
 
     def encodings(self, task: str) -> list[str]:
         """Return the encodings with a finished training on a task, in the protocol's order."""
-        known = [one.label for one in bench.FIRST + bench.MORE]
+        known = [one.label for one in plan.ENCODINGS]
         return [label for label in known if (task, label) in self.runs]
 
     def spread(self, task: str, encoding: str, length: int, score: str = "exact") -> Spread | None:
@@ -107,22 +106,22 @@ class Lab:
         return [
             f"{task}, {encoding}, seed {seed}"
             for (task, encoding, seed), why in self.failed.items()
-            if why.startswith(language.UNFINISHED)
+            if why.startswith(labels.UNFINISHED)
         ]
 
     def missing(self, tier: int) -> list[str]:
         """Return the trainings of a tier that are neither finished nor failed, by name."""
         return [
             f"{task}, {encoding}, seed {seed}"
-            for task, encoding, seed in _cells(tier)
+            for task, encoding, seed in plan.trainings(tier)
             if seed not in self.runs.get((task, encoding), {})
             and (task, encoding, seed) not in self.failed
         ]
 
     def whole(self) -> "Lab":
         """Return the lab without trainings that belong to no tier of which all is trained."""
-        tiers = (tier for tier in bench.TIERS if not self.missing(tier))
-        kept = {cell for tier in tiers for cell in _cells(tier)}
+        tiers = (tier for tier in plan.TIERS if not self.missing(tier))
+        kept = {cell for tier in tiers for cell in plan.trainings(tier)}
         runs = {
             key: {seed: found for seed, found in seeds.items() if (*key, seed) in kept}
             for key, seeds in self.runs.items()
@@ -131,19 +130,9 @@ class Lab:
         return Lab({key: seeds for key, seeds in runs.items() if seeds}, failed)
 
 
-def _cells(tier: int) -> list[tuple[str, str, int]]:
-    """Return the task, encoding and seed of each training of a tier."""
-    grid, drawn = bench.tier_cells(tier), PROTOCOL["random_positions"]
-    return [
-        (task, language.label(one.name, drawn if one.random else 0), seed)
-        for seed in grid.seeds
-        for task, one in grid.places
-    ]
-
-
 def planned(tier: int) -> int:
     """Return the number of trainings of a tier."""
-    return len(bench.tier_cells(tier))
+    return len(plan.trainings(tier))
 
 
 def tiers() -> dict[str, dict[str, Any]]:
@@ -155,7 +144,7 @@ def tiers() -> dict[str, dict[str, Any]]:
             "seeds": tier.seeds,
             "training runs": planned(number),
         }
-        for number, tier in bench.TIERS.items()
+        for number, tier in plan.TIERS.items()
     }
 
 
@@ -189,10 +178,10 @@ def load_lab(records: Iterable[dict] | None = None) -> Lab:
         path = results.folder() / "lab.jsonl"
         return load_lab(results.read_records(path)).whole()
     runs, failed = defaultdict(dict), {}
-    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == bench.HASH]
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == plan.HASH]
     tables.check_one_version([r for r in kept if "error" not in r])
     for record in kept:
-        task, encoding, seed = record["dataset"], language.label_of(record), record["seed"]
+        task, encoding, seed = record["dataset"], labels.label_of(record), record["seed"]
         if "error" in record:
             failed[task, encoding, seed] = record["error"]
         else:
@@ -209,7 +198,7 @@ def task_rows(
     """
     ranked = lab.order(task)
     ranked += [name for name in lab.encodings(task) if name not in ranked]
-    waiting = [one.label for one in bench.FIRST if one.label not in ranked]
+    waiting = [one.label for one in plan.FIRST if one.label not in ranked]
     found = {}
     for name in ranked + waiting:
         empty = tables.NOT_RUN if name in waiting else "refuses"
@@ -356,7 +345,7 @@ class Published:
     behind: str
 
 
-_RANDOM = tuple(one for one in bench.FIRST + bench.MORE if one.random)
+_RANDOM = tuple(one for one in plan.ENCODINGS if one.random)
 _KAZEMNEJAD = ("none", "t5", "alibi", "rotary", "sinusoidal")
 PUBLISHED = (
     *(Published("Kazemnejad et al. (2023)", *pair) for pair in combinations(_KAZEMNEJAD, 2)),

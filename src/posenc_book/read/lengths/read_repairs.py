@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from posenc_book.read import results
-from posenc_book.read.lengths import repairs
+from posenc_book.read.lengths import plan_repairs as plan
+from posenc_book.read.lengths.plan_repairs import AS_TRAINED, PROTOCOL
 from posenc_book.read.lengths.read import Spread
-from posenc_book.read.lengths.repairs import AS_TRAINED, PROTOCOL
 from posenc_book.records import store, tables
 
 LONGER = [n for n in PROTOCOL["tested"] if n > PROTOCOL["trained"]]
@@ -69,11 +69,11 @@ def load_tried(records: Iterable[dict] | None = None) -> Tried:
     """
     if records is None:
         records = results.read_records(results.folder() / "lab.jsonl")
-    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == repairs.HASH]
+    kept = [r for r in store.unique(iter(records)) if r.get("protocol") == plan.HASH]
     finished = [r for r in kept if "error" not in r]
     tables.check_one_version(finished)
     by_cell = {(r["seed"], r["dataset"], _label(r["settings"])): r["metrics"] for r in finished}
-    asked = [(task, row.label) for task, row in repairs.places()]
+    asked = [(task, row.label) for task, row in plan.places()]
     seeds = range(PROTOCOL["seeds"])
     whole = [seed for seed in seeds if all((seed, *one) in by_cell for one in asked)]
     shares: dict = defaultdict(dict)
@@ -88,9 +88,7 @@ def _label(settings: dict) -> str:
     """Return the label of the row of a record."""
     made = (settings["encoding"], settings["encoding_options"], [*settings["without"]])
     return next(
-        row.label
-        for row in repairs.ROWS
-        if made == (row.encoding, dict(row.options), [*row.without])
+        row.label for row in plan.ROWS if made == (row.encoding, dict(row.options), [*row.without])
     )
 
 

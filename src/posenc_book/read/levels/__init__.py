@@ -1,6 +1,6 @@
 """Why are our accuracies not the survey's? One thing changed at a time, on two of its sets.
 
-trained by   posenc bench levels, by `posenc_book.bench.train`
+trained by   experiments/levels
 rules        `protocol`
 stored in    results/levels.jsonl
 read by      `read`

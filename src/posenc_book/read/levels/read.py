@@ -20,16 +20,18 @@ def load_levels() -> dict[tuple[str, str, str], NDArray[np.float64]]:
     """
     records = tables.finished(results.load_records(FILE))
     stored = {r["key"]: r["metrics"]["accuracy"] for r in records}
-    sources = {r["settings"]["dataset"]: r["settings"]["dataset_source"] for r in records}
+    series = {r["settings"]["dataset"]: r["settings"]["dataset_source"] for r in records}
+    code = {r["settings"]["encoding"]: r["settings"]["encoding_source"] for r in records}
     found = {}
-    for place in protocol.places():
-        source = sources.get(place[0], "none is stored")
+    for dataset, change, encoding in protocol.places():
+        place = (dataset, change, encoding)
+        sources = {"series": series.get(dataset, ""), "code": code.get(encoding, "")}
         seeds = range(protocol.PROTOCOL["seeds"])
-        keys = [protocol.cell(*place, seed, source=source).key for seed in seeds]
+        keys = [protocol.cell(*place, seed, **sources).key for seed in seeds]
         if not all(key in stored for key in keys):
             raise ValueError(
                 f"results/{FILE}.jsonl must hold all trainings of its protocol, some of "
-                f"{', '.join(place)} are lacking: run posenc bench levels"
+                f"{', '.join(place)} are lacking: run python -m experiments.levels"
             )
         found[place] = np.array([stored[key] for key in keys])
     return found

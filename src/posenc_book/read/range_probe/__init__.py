@@ -2,8 +2,8 @@
 
 The task is `posenc_book.data.range_probe`.
 
-trained by   posenc bench probes, in `extrapolation`, by `posenc_book.bench.train`
-rules        results/small-protocols.md, from `protocol` and `told`
+trained by   experiments/range_probe
+rules        results/small-protocols.md, from `protocol`
 stored in    results/probes.jsonl, results/kernels.jsonl
 read by      `read` and, on longer series, `longer`
 shown in     book/anomaly-windows.ipynb, book/beyond-training-length.ipynb

@@ -1,6 +1,6 @@
 """Trainings at one length, tested at longer ones and at later places, as pages read them.
 
-The runs are those of `posenc bench probes`: one synthetic task, in which two pulses
+The runs are those of `python -m experiments.range_probe`: one synthetic task, in which two pulses
 stand four steps apart and the class says which came first. "Longer" series have more steps; "later"
 ones have as many as in training, at the end of a longer frame whose other steps are masked.
 """

@@ -25,7 +25,7 @@ def records() -> tuple[dict, ...]:
         (one, far), n = next((place, n) for place, n in lacking.items() if n)
         raise ValueError(
             f"results must hold every training on the range probe, but {n} of {one.label} at "
-            f"distance {far} are missing: run posenc bench probes"
+            f"distance {far} are missing: run python -m experiments.range_probe"
         )
     return found
 

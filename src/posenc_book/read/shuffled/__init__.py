@@ -3,8 +3,7 @@
 Zeng and others (2023) ask this of trained models: the windows are shuffled in the test only. The
 sets are two of theirs; a linear map, a transformer of patches and one of steps are trained on them.
 
-trained by   python -m posenc_book.read.shuffled.train
-rules        `train`
+trained by   experiments/shuffled
 stored in    results/shuffled.json
 read by      `read`
 shown in     book/audit/forecasters.ipynb

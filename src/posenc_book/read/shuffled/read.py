@@ -16,7 +16,7 @@ def load_shuffled() -> list[dict]:
     """Return the stored trainings: set, model, seed, and the error in each order of the past."""
     path = results.folder() / FILE
     if not path.is_file():
-        raise ValueError(f"{path} is missing; posenc_book.read.shuffled says what makes it")
+        raise ValueError(f"{path} is missing; python -m experiments.shuffled makes it")
     return json.loads(_files.text(path))["runs"]
 
 
