@@ -18,6 +18,8 @@ MOVED = {
     "posenc.bench.__main__": f"{HOME}.command_line",
     "posenc.bench": f"{HOME}.bench",
     "posenc.data": f"{HOME}.data",
+    "posenc.experiments.forecasting.reading": f"{HOME}.read.forecasting",
+    "posenc.experiments": f"{HOME}.read",
     "posenc.guide": f"{HOME}.guide",
     "posenc.statistics": f"{HOME}.statistics",
     "posenc.teaching.atlas": f"{HOME}.atlas",

@@ -40,11 +40,11 @@ def test_six_rows_are_measured_and_five_name_their_command(model):
     named = [line.split() for line in side_by_side.commands().splitlines()]
     assert {line[-1] for line in named} == set(rows) - measured
     assert len(set(rows) - measured) == 5
-    for *_, module, command, name in named[::2]:
-        assert (module, command, name in ENTRIES) == ("posenc_book.data", "fetch", True)
+    for *command, name in named[::2]:
+        assert (command, name in ENTRIES) == (["posenc", "data", "fetch"], True)
     for line in named[1::2]:
-        assert line[:3] == ["python", "-m", "posenc", "bench"]
-        assert parser().parse_args(line[3:]).profile == "protocol"
+        assert line[:2] == ["posenc", "bench"]
+        assert parser().parse_args(line[2:]).profile == "protocol"
 
 
 @pytest.mark.parametrize(

@@ -404,11 +404,11 @@ def test_a_refused_command_leaves_no_folder_behind(call, tmp_path):
 
 
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]], ids=["at the end", "at the first line"])
-@pytest.mark.parametrize("arguments", ["posenc_book.command_line status", "posenc_book.data list"])
+@pytest.mark.parametrize("arguments", ["bench status", "data list"])
 def test_a_reader_that_leaves_ends_a_command_without_a_word(results, arguments, unbuffered):
-    module, command = arguments.split()
-    file = [results] if module == "posenc_book.command_line" else []
-    started = [sys.executable, "-W", "error", *unbuffered, "-m", module, command, *file]
+    file = [results] if arguments == "bench status" else []
+    command = ["-m", "posenc", *arguments.split(), *file]
+    started = [sys.executable, "-W", "error", *unbuffered, *command]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(started, **pipes) as process:
         process.stdout.close()

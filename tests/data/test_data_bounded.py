@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from readers import ARFF, BASELINE, READERS, RECORD, judged, npy, outcome
 
-import posenc
+import posenc_book
 from posenc_book import _files
 from posenc_book.bench import baselines, ownfile
 from posenc_book.data import checksums, measure
@@ -20,7 +20,7 @@ from posenc_book.data.errors import FileFormatError
 from posenc_book.data.formats import mat, text, ts
 from posenc_book.records.store import Store, merge
 
-SOURCE = Path(posenc.__file__).parent
+SOURCE = Path(posenc_book.__path__[0])
 HEAD = "@univariate true\n@equalLength false\n@classLabel true a\n@data\n"
 MIB = 1 << 20
 
@@ -234,8 +234,8 @@ def test_a_long_line_is_read_in_pieces_to_the_same_numbers(tmp_path, monkeypatch
 ELSEWHERE = {
     "data/archives.py": "writes what an archive holds, after its members were counted",
     "data/lock.py": "a lock",
-    "bench/locks.py": "locks",
-    "bench/store.py": "appends, after Store has looked what is there",
+    "records/locks.py": "locks",
+    "records/store.py": "appends, after Store has looked what is there",
     "bench/memory.py": "the kernel's account of a process",
     "bench/build.py": "the code of an encoding that was imported",
     "data/packed.py": "arrays of a file that _files has opened",
@@ -260,7 +260,16 @@ def opens(path: Path) -> bool:
 def test_no_other_module_opens_files_for_reading():
     found = {
         path.relative_to(SOURCE).as_posix()
-        for room in ("data", "bench", "statistics", "experiments", "guide")
+        for room in (
+            "data",
+            "records",
+            "bench",
+            "forecast",
+            "capstone",
+            "statistics",
+            "read",
+            "guide",
+        )
         for path in (SOURCE / room).rglob("*.py")
         if opens(path)
     }

@@ -21,7 +21,7 @@ PATH = Path(__file__).parents[2] / "book" / "running-benchmarks.ipynb"
 CELLS = nbformat.read(PATH, as_version=4).cells
 PAGE = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
 COMMANDS = re.findall(
-    r"python -m posenc\.bench ((?:.*\\\n)*.*)",
+    r"posenc bench ((?:.*\\\n)*.*)",
     "".join(re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)),
 )
 
@@ -51,7 +51,7 @@ def walk():
     """Return the commands of the first sections, as lists of words."""
     steps = PAGE[: PAGE.index("## How many splits until you know?")]
     text = "".join(re.findall(r"```console\n(.*?)```", steps, flags=re.DOTALL))
-    found = re.findall(r"\$ python -m posenc\.bench ((?:.*\\\n)*.*)", text)
+    found = re.findall(r"\$ posenc bench ((?:.*\\\n)*.*)", text)
     return [shlex.split(command.replace("\\\n", " ")) for command in found]
 
 
@@ -104,7 +104,7 @@ def test_the_table_of_the_page_becomes_a_data_set_as_the_page_says(tmp_path, mon
     run_block("gestures.csv")
     lines = Path("gestures.csv").read_text(encoding="utf-8").splitlines()
     assert "\n".join(["```text", *lines[:3], "```"]) in PAGE
-    pattern = r"\$ python -m posenc\.data (from-csv (?:.*\\\n)*.*)\n(.*)\n"
+    pattern = r"\$ posenc data (from-csv (?:.*\\\n)*.*)\n(.*)\n"
     command, said = re.search(pattern, PAGE).groups()
     assert data_main(shlex.split(command.replace("\\\n", " "))) == 0
     assert capsys.readouterr().out.strip() == said

@@ -53,6 +53,7 @@ BY_CLASS: dict[str, dict[str, int]] = {
     "posenc.experiments.edition3.hybrids:Kernel": {},
     "posenc.experiments.edition3.hybrids:SinusoidalT5": {},
     "posenc.experiments.edition3.hybrids:TAPEandERPE": {},
+    "posenc.experiments.forecasting.placebo:Placebo": {},
 }
 _SKIPPED = {
     tokenize.COMMENT,

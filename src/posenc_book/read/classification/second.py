@@ -19,6 +19,7 @@ from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.statistics import equality, friedman, power
+from posenc_book.statistics.standing import standing
 
 BASELINE = str(ANALYSIS["baseline"])
 MARGIN = float(ANALYSIS["margin"])
@@ -470,7 +471,7 @@ def ranking(grid: Accuracies) -> Ranking:
     (('rotary', 'dft'), (1.0, 2.0), [('rotary', 'dft')])
     """
     names, means = grid.encodings[1:], grid.scores[:, 1:].mean(2)
-    found = friedman.standing(means, names)
+    found = standing(means, names)
     return Ranking(found.encodings, found.ranks, friedman.friedman(means), found.groups)
 
 
