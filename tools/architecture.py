@@ -1,15 +1,14 @@
-"""Draw the rooms of the package and who uses whom, from the code, for README.
+"""Draw the two houses of `src`, their rooms and who uses whom, from the code, for README.
 
     python tools/architecture.py        # writes .github/architecture.svg
 
-A room is a package of `src/posenc`; what `import posenc` brings is one room, the mathematics. A
-line leads from a room down to the rooms that import it. What follows from two lines (models use
-attention because encodings do) is not drawn, nor are the exceptions that pyproject.toml lists.
+A room is a package of `src/posenc` or `src/posenc_book`; what `import posenc` brings is one room,
+the mathematics. A line leads from a room down to the rooms of its house that import it. What
+follows from two lines (models use attention because encodings do) is not drawn.
 """
 
 import ast
 import textwrap
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -21,14 +20,19 @@ from repository import ROOT
 SOURCE = ROOT / "src"
 PICTURE = ROOT / ".github" / "architecture.svg"
 MATHEMATICS = "mathematics"
+SAYS = {
+    "posenc": "posenc, the library: it knows nothing of the rest",
+    "posenc_book": "posenc_book, the book's code: it stands on the library",
+}
 
 WIDTH, BOX, ROW, GAP = 760, 236, 104, 42  # of the picture, a box and what lies between, in px
+HEAD = 34  # a house's name above its rooms
 LINE = 33  # characters in a line of a box
 STYLE = """
   .ground { fill: #ffffff } .box { fill: #f2f5f9; stroke: #1b2a49 }
   .torch .box { fill: #e3eef6 } .edge { fill: none; stroke: #1b2a49; stroke-width: 1.5 }
   .tip { fill: #1b2a49 } text { fill: #1b2a49; font: 13px sans-serif }
-  .name { font: bold 16px monospace } .tag { font: 12px monospace; text-anchor: end }
+  .name, .house { font: bold 16px monospace } .tag { font: 12px monospace; text-anchor: end }
   @media (prefers-color-scheme: dark) {
     .ground { fill: #0d1420 } .box { fill: #1c2636; stroke: #c9d4e3 }
     .torch .box { fill: #17344a } .edge { stroke: #c9d4e3 } .tip, text { fill: #e6edf5 }
@@ -46,10 +50,10 @@ class Room:
     uses: frozenset[str]  # the rooms that it imports
 
 
-def modules(source: Path = SOURCE) -> dict[str, Path]:
-    """Return the file of every module, by its dotted name."""
+def modules(source: Path = SOURCE, house: str = "posenc") -> dict[str, Path]:
+    """Return the file of every module of a house, by its dotted name."""
     found = {}
-    for path in sorted(source.glob("posenc/**/*.py")):
+    for path in sorted(source.glob(f"{house}/**/*.py")):
         parts = path.relative_to(source).with_suffix("").parts
         found[".".join(parts).removesuffix(".__init__")] = path
     return found
@@ -84,24 +88,21 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from _statements(child)
 
 
-def rooms(source: Path = SOURCE, allowed: frozenset[tuple[str, str]] = frozenset()) -> list[Room]:
-    """Return the rooms, each after those that it uses.
-
-    Imports that are `allowed`, (importing module, imported module), are left out.
-    """
-    files = modules(source)
+def rooms(source: Path = SOURCE, house: str = "posenc") -> list[Room]:
+    """Return the rooms of a house, each after those that it uses."""
+    files = modules(source, house)
     imported = {name: list(imports(path)) for name, path in files.items()}
-    basis = [name.removeprefix("posenc.") for name in imported["posenc"]]
+    basis = [name.removeprefix(f"{house}.") for name in imported[house] if house == "posenc"]
     basis = [name for name in basis if not name.startswith("_")]
     by_room: dict[str, list[str]] = {}
     for name in files:
-        if name not in ("posenc", "posenc.__main__"):  # the command is no room
-            by_room.setdefault(_room(name, basis), []).append(name)
+        if room := _room(name, basis):
+            by_room.setdefault(room, []).append(name)
     found = {}
     for room, names in by_room.items():
-        wanted = {(n, _module(i, files)) for n in names for i in imported[n]}
-        used = {_room(i, basis) for n, i in wanted if i and (n, i) not in allowed}
-        says = ", ".join(basis) if room == MATHEMATICS else _docstring(files[f"posenc.{room}"])
+        wanted = {_module(i, files) for n in names for i in imported[n]} - {house}
+        used = {_room(i, basis) for i in wanted if i} - {""}
+        says = ", ".join(basis) if room == MATHEMATICS else _docstring(files[f"{house}.{room}"])
         torch = any(i.split(".")[0] == "torch" for n in names for i in imported[n])
         found[room] = Room(room, says, torch, frozenset(used - {room}))
     order = TopologicalSorter({name: sorted(room.uses) for name, room in found.items()})
@@ -115,23 +116,18 @@ def _docstring(path: Path) -> str:
 
 
 def _module(name: str, files: dict[str, Path]) -> str | None:
-    """Return the module that an imported name is, or is of; None if it is not the package's."""
+    """Return the module that an imported name is, or is of; None if it is not the house's."""
     while name and name not in files:
         name = name.rpartition(".")[0]
-    return name if name != "posenc" else None
+    return name or None
 
 
 def _room(module: str, basis: list[str]) -> str:
-    part = module.split(".")[1]
-    beside = ("_checks", "_extras", "_files", "_wall")
-    return MATHEMATICS if part in basis or part in beside else part
-
-
-def exceptions() -> frozenset[tuple[str, str]]:
-    """Return the imports that the contract in pyproject.toml lets pass."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    lines = [line for c in settings["contracts"] for line in c.get("ignore_imports", [])]
-    return frozenset(tuple(line.split(" -> ")) for line in lines)
+    """Return the room of a module; "" for what is beside the rooms: commands and small helpers."""
+    part = module.partition(".")[2].partition(".")[0]
+    if part in basis:
+        return MATHEMATICS
+    return "" if part.startswith("_") or part == "command_line" else part
 
 
 def direct(found: list[Room]) -> list[tuple[str, str]]:
@@ -166,24 +162,35 @@ def places(found: list[Room]) -> dict[str, tuple[float, int]]:
     return where
 
 
-def draw(found: list[Room]) -> str:
+def draw(houses: dict[str, list[Room]]) -> str:
     """Return the picture as SVG, with a title and a description for those who cannot see it."""
-    where, lines = places(found), direct(found)
-    height = GAP + (1 + max(y for _, y in where.values())) * (ROW + GAP)
+    drawn, height = [], 0
+    for name, found in houses.items():
+        tall = HEAD + GAP + (1 + max(y for _, y in places(found).values())) * (ROW + GAP)
+        drawn.append(f'<g transform="translate(0 {height})">{_house(name, found)}</g>')
+        height += tall
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" role="img" aria-labelledby="title desc">',
-        '<title id="title">The rooms of posenc, each above those that use it</title>',
-        f'<desc id="desc">{escape(describe(found))}</desc>',
+        '<title id="title">The library and the book\'s code on it, each room above those that use '
+        "it</title>",
+        f'<desc id="desc">{escape(" ".join(map(describe, houses.values())))}</desc>',
         f"<style>{STYLE}</style>",
         '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
         'orient="auto"><path class="tip" d="M0 0L8 4L0 8Z"/></marker>',
         f'<rect class="ground" width="{WIDTH}" height="{height}" rx="8"/>',
-        *(_edge(where[a], where[b]) for a, b in lines),
-        *(_box(room, *where[room.name]) for room in found),
+        *drawn,
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _house(name: str, found: list[Room]) -> str:
+    where, lines = places(found), direct(found)
+    edges = [_edge(where[a], where[b]) for a, b in lines]
+    boxes = [_box(room, *where[room.name]) for room in found]
+    head = f'<text class="house" x="{GAP // 2}" y="{HEAD}">{escape(SAYS[name])}</text>'
+    return "\n".join([head, *edges, *boxes])
 
 
 def describe(found: list[Room]) -> str:
@@ -200,7 +207,7 @@ def describe(found: list[Room]) -> str:
 
 
 def _top(row: int) -> int:
-    return GAP + row * (ROW + GAP)
+    return HEAD + GAP // 2 + row * (ROW + GAP)
 
 
 def _edge(used: tuple[float, int], user: tuple[float, int]) -> str:
@@ -228,11 +235,11 @@ def _box(room: Room, x: float, row: int) -> str:
     )
 
 
-def picture() -> str:
-    """Return the picture of the package as it is."""
-    return draw(rooms(allowed=exceptions()))
+def houses() -> dict[str, list[Room]]:
+    """Return the rooms of both houses as they are."""
+    return {name: rooms(house=name) for name in SAYS}
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8")
+    PICTURE.write_text(draw(houses()), encoding="utf-8")
     print(f"written: {PICTURE.relative_to(ROOT)}")

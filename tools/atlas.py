@@ -25,7 +25,7 @@ import notebooks
 from posenc import encodings
 from posenc_book.atlas import Card, cards
 from posenc_book.atlas.card import FAMILIES, SETTING
-from posenc_book.atlas.elsewhere import ELSEWHERE
+from posenc_book.atlas.elsewhere import elsewhere
 from posenc_book.atlas.facts import SIZE, Facts, facts
 from posenc_book.atlas.used import line as used_by
 from posenc_book.guide.measured import Measured, measured, number
@@ -378,7 +378,7 @@ def index(family: str) -> str:
 def without_cards() -> str:
     """Return the table of encodings that papers alone have, the oldest first."""
     rows = [row("encoding", "year", "idea", "paper"), "|---|--:|---|---|"]
-    for one in sorted(ELSEWHERE, key=lambda one: one.year):
+    for one in sorted(elsewhere(), key=lambda one: one.year):
         rows.append(row(one.title, str(one.year), one.idea, f"{{cite}}`{one.paper}`"))
     return "\n".join(rows)
 

@@ -233,6 +233,15 @@ def test_every_stored_class_has_a_row_with_words():
     assert said == {"", "equal", "off by 0.09"}
 
 
+def test_what_is_stored_is_of_the_commits_that_the_book_names():
+    text = (results.folder() / modules.FILE).read_text(encoding="utf-8")
+    assert [(one["repository"], one["commit"]) for one in json.loads(text)] == [
+        (modules.COMPANION, "3918f7b"),
+        (modules.SURVEY, "12b718b"),
+    ]
+    assert not [word for word in ("self.", "def ", "class ", "import ") if word in text]
+
+
 def test_what_is_not_stored_is_named(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="repository must be one that"):
         modules.load_answers("nobody/nothing")

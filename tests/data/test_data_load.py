@@ -69,6 +69,23 @@ def test_every_entry_says_where_to_get_it():
         assert entry.terms
 
 
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        ('role = "survye"', "Mine: role must be one of survey, .* did you mean 'survey'"),
+        ('layout = "csv"', "Mine: layout must be one of archive, emg"),
+        ('notes = "one"', "Mine: notes must be a list of texts, got 'one'"),
+        ("printed = { train = 3 }", "Mine, printed: test is missing"),
+        ("record = ", "Invalid value"),
+    ],
+)
+def test_an_error_in_the_list_of_sets_names_file_set_and_field(tmp_path, stored, message):
+    path = tmp_path / "mine.toml"
+    path.write_text(f"[Mine]\n{stored}\n")
+    with pytest.raises(ValueError, match=rf"mine\.toml.*{message}"):
+        registry._entries(path)
+
+
 def test_unknown_names_suggest_close_ones():
     with pytest.raises(data.UnknownDatasetError, match=r"did you mean .*Chinatown"):
         data.load("Chinatwon", "train")

@@ -1,5 +1,6 @@
 """The cards say what the library does: computed fields agree, the five lines run, links lead on."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,7 +16,8 @@ from posenc.attention import Places
 from posenc.encodings.stretching import SCALINGS
 from posenc_book.atlas import additions, card, cards
 from posenc_book.atlas.card import SETTING
-from posenc_book.atlas.elsewhere import ELSEWHERE
+from posenc_book.atlas.cards import read
+from posenc_book.atlas.elsewhere import elsewhere
 from posenc_book.atlas.facts import SIZE, facts, parameters
 from posenc_book.audit import ledger
 from posenc_book.guide import measured
@@ -26,6 +28,7 @@ NAMES = encodings.names("all")
 TIED = (
     "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear", "tupe", "tpe",
 )  # fmt: skip
+MORE = 'more = """\nOne\nline.\n\n- An\n  item.\n- Another.\n\nThe\nend.\n"""'
 OTHER_SIZE = {"d_model": 24, "n_heads": 3, "n_layers": 5, "L": 17}
 
 
@@ -89,8 +92,8 @@ def test_papers_verdicts_and_chapters_exist(name):
 def test_encodings_without_a_card_have_a_sentence_and_a_paper():
     keys = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
     titles = {one.title.lower() for one in cards().values()}
-    assert len({one.paper for one in ELSEWHERE}) == len(ELSEWHERE) == 8
-    for one in ELSEWHERE:
+    assert len({one.paper for one in elsewhere()}) == len(elsewhere()) == 8
+    for one in elsewhere():
         assert f"{{{one.paper}," in keys
         assert one.title.lower() not in titles
         assert one.idea.endswith(".")
@@ -121,6 +124,38 @@ def test_a_wrong_name_or_size_is_named():
         replace(card("t5"), family="kin")
     with pytest.raises(ValueError, match="formula must say something on the card 't5'"):
         replace(card("t5"), formula=" ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('longer = "as it is"', 'longer = "maybe"', "longer must be one of as it is, rebuilt, ref"),
+        ('doors = ["bias"]', 'doors = ["gate"]', "doors must be among embed, .*, got 'gate'"),
+        ('doors = ["bias"]', 'doors = "bias"', "doors must be a list of texts, got 'bias'"),
+        ("year = 2022", 'year = "2022"', "year must be a whole number, got '2022'"),
+        ("causal = true", "causal = 1", "causal must be true or false, got 1"),
+        ("year = 2022", "", "year is missing"),
+        ("causal = ", "casual = ", "casual is none of its fields, which are name, title, year"),
+        ("year = 2022", "year = ", r"Invalid value \(at line 3, column 8\)"),
+    ],
+)
+def test_an_error_in_a_card_names_file_and_field(tmp_path, old, new, message):
+    stored = (ROOT / "src/posenc_book/atlas/cards/alibi.toml").read_text(encoding="utf-8")
+    assert old in stored
+    path = tmp_path / "mine.toml"
+    path.write_text(stored.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"mine\.toml: {message}"):
+        read(path)
+
+
+def test_texts_of_a_card_flow_and_its_code_stays(tmp_path):
+    path = tmp_path / "mine.toml"
+    stored = (ROOT / "src/posenc_book/atlas/cards/alibi.toml").read_text(encoding="utf-8")
+    path.write_text(re.sub(r'more = """.*?"""', MORE, stored, flags=re.DOTALL), encoding="utf-8")
+    assert read(path) == replace(
+        card("alibi"), name="mine", more="One line.\n\n- An item.\n- Another.\n\nThe end."
+    )
+    assert len(card("alibi").code.splitlines()) == 3
 
 
 def test_the_picture_of_a_table_is_the_table():

@@ -6,7 +6,6 @@ import torch
 
 from posenc.models import LanguageModel
 from posenc_book.explorables import at_birth
-from posenc_book.explorables.birth_shares import LAST, SHARES
 from posenc_book.figures import position_bias
 from posenc_book.teaching import birth
 
@@ -32,15 +31,16 @@ def test_influence_is_the_size_of_the_derivative(monkeypatch):
 
 def test_what_is_stored_for_the_figure_is_what_models_give():
     groups, last = birth.shares("rotary")
-    np.testing.assert_allclose(SHARES["rotary"], groups, rtol=0.02)
-    np.testing.assert_allclose(LAST["rotary"], last, rtol=0.02)
+    stored = np.array(at_birth.stored()["rotary"])
+    np.testing.assert_allclose(stored[:, :-1], groups, rtol=0.02)
+    np.testing.assert_allclose(stored[:, -1], last, rtol=0.02)
 
 
 @pytest.mark.parametrize("encoding", birth.ENCODINGS)
 def test_every_depth_has_a_share_for_each_group_beside_the_middle(encoding):
-    assert np.shape(SHARES[encoding]) == (birth.DEPTH, birth.LENGTH // birth.GROUP)
-    assert np.shape(LAST[encoding]) == (birth.DEPTH,)
-    np.testing.assert_allclose(np.mean(np.array(SHARES[encoding])[:, 8:24], axis=1), 1, rtol=0.01)
+    stored = np.array(at_birth.stored()[encoding])
+    assert stored.shape == (birth.DEPTH, birth.LENGTH // birth.GROUP + 1)
+    np.testing.assert_allclose(stored[:, 8:24].mean(axis=1), 1, rtol=0.01)
 
 
 def test_bars_stand_on_one_and_hang_from_it():
@@ -48,7 +48,7 @@ def test_bars_stand_on_one_and_hang_from_it():
     assert at_birth.rect(4.0)["y"] + at_birth.rect(4.0)["height"] == at_birth.top(1.0)
     assert at_birth.rect(0.5)["y"] == at_birth.top(1.0)
     assert at_birth.rect(0.25)["height"] == 2 * at_birth.rect(0.5)["height"]
-    drawn = [value for rows in (*SHARES.values(), *LAST.values()) for value in np.ravel(rows)]
+    drawn = [value for rows in at_birth.stored().values() for value in np.ravel(rows)]
     assert 0 < at_birth.top(max(drawn)) < at_birth.top(min(drawn)) < 160  # inside the drawing
 
 
@@ -56,7 +56,8 @@ def test_the_sentence_names_the_numbers_of_its_bars():
     figure = at_birth.AtBirth()
     said = figure.summary({"encoding": "alibi", "depth": 1})
     assert said.startswith("ALiBi, 1 layer:")
-    for value in (SHARES["alibi"][0][0], SHARES["alibi"][0][-1], LAST["alibi"][0]):
+    first = at_birth.stored()["alibi"][0]
+    for value in (first[0], first[-2], first[-1]):
         assert f"{at_birth.said(value)} times" in said
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 NEVER_EMPTY = ("name", "title", "sentence", "formula", "parameters", "beyond", "use", "code")
+DOORS = ("embed", "rotate", "bias", "mix")
 LONGER = ("as it is", "rebuilt", "refuses")
 FAMILIES = {
     "added": (
@@ -106,20 +107,13 @@ class Card:
     more: str = ""
 
     def __post_init__(self) -> None:
-        for field in (
-            "name",
-            "title",
-            "sentence",
-            "formula",
-            "parameters",
-            "beyond",
-            "use",
-            "code",
-        ):
+        for field in NEVER_EMPTY:
             if not getattr(self, field).strip():
                 raise ValueError(f"{field} must say something on the card {self.name!r}")
         if self.longer not in LONGER:
             raise ValueError(f"longer must be one of {', '.join(LONGER)}, got {self.longer!r}")
+        if unknown := [door for door in self.doors if door not in DOORS]:
+            raise ValueError(f"doors must be among {', '.join(DOORS)}, got {unknown[0]!r}")
         if self.family not in FAMILIES:
             raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
 

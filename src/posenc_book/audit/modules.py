@@ -1,6 +1,7 @@
 """What the classes of the two public repositories do: the stored answers, read for the Audit.
 
-The answers are those of `python benchmarks/published.py modules`, in `published-modules.json`.
+The answers are those of `python -m experiments.published_code modules`; `published-modules.json`
+holds them.
 """
 
 import json
@@ -9,12 +10,12 @@ from string import ascii_lowercase
 from typing import Any
 
 from posenc_book import _files
-from posenc_book.audit.definitions import EXACT
 from posenc_book.read import results
 from posenc_book.teaching.words import WordTable
 
 COMPANION, SURVEY = "dfstrans/DFStrans", "imics-lab/positional-encoding-benchmark"
 FILE = "published-modules.json"
+EXACT = 1e-5  # as near as what a class computes comes to another: its angles are in float32
 
 
 def load_answers(repository: str) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def load_answers(repository: str) -> dict[str, Any]:
     if found is None:
         raise ValueError(
             f"repository must be one that {FILE} holds, got {repository!r}; "
-            "`python benchmarks/published.py modules` adds one from a checkout"
+            "`python -m experiments.published_code modules` adds one from a checkout"
         )
     return found
 

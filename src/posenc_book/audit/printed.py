@@ -6,15 +6,18 @@ spread; whether it is one run or a mean of several is not said. The facts of Tab
 """
 
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posenc import _checks
+from posenc_book import _stored
 from posenc_book.data.registry import ENTRIES, Printed
 from posenc_book.records.tables import Scores
 
-COLUMNS = ("Fixed", "Learnable", "Relative", "tAPE", "eRPE", "T-PE", "SPE", "TUPE")
+_STORED = _stored.read(files(__package__).joinpath("printed.toml"))
+COLUMNS: tuple[str, ...] = tuple(_STORED["columns"])
 
 # Two of our encodings could be meant by SPE: the text describes ConvSPE, the tables say "SPE".
 OURS: dict[str, tuple[str, ...]] = {
@@ -32,56 +35,10 @@ DATASETS = tuple(name for name, entry in ENTRIES.items() if entry.printed is not
 
 TABLES = {"time_series": 4, "patch": 5}
 
-TYPES = {  # the last column of Table 3
-    "Sleep": "EEG",
-    "ElectricDevices": "Device",
-    "FaceDetection": "EEG",
-    "MelbournePedestrian": "Traffic",
-    "SharePriceIncrease": "Financial",
-    "LSST": "Other",
-    "RacketSports": "HAR",
-    "SelfRegulationSCP1": "EEG",
-    "UniMiB-SHAR": "HAR",
-    "RoomOccupancy": "Sensor",
-    "EMGGestures": "EMG",
-}
+TYPES: dict[str, str] = _STORED["types"]
 
 EEG = ("Sleep", "FaceDetection", "SelfRegulationSCP1")  # as section 5.3.1 lists them
 SENSORS = ("ElectricDevices", "RoomOccupancy")  # as section 5.3.2 lists them
-
-_ACCURACY = {
-    "time_series": {
-        "Sleep": (0.854, 0.862, 0.867, 0.871, 0.875, 0.881, 0.883, 0.888),
-        "ElectricDevices": (0.682, 0.697, 0.723, 0.718, 0.731, 0.741, 0.755, 0.743),
-        "FaceDetection": (0.627, 0.654, 0.672, 0.633, 0.686, 0.694, 0.698, 0.705),
-        "MelbournePedestrian": (0.675, 0.704, 0.729, 0.701, 0.742, 0.748, 0.754, 0.762),
-        "SharePriceIncrease": (0.725, 0.748, 0.739, 0.744, 0.772, 0.779, 0.785, 0.778),
-        "LSST": (0.581, 0.596, 0.613, 0.609, 0.632, 0.629, 0.628, 0.623),
-        "RacketSports": (0.742, 0.762, 0.775, 0.761, 0.804, 0.811, 0.813, 0.819),
-        "SelfRegulationSCP1": (0.849, 0.857, 0.871, 0.853, 0.891, 0.898, 0.901, 0.907),
-        "UniMiB-SHAR": (0.841, 0.855, 0.865, 0.852, 0.876, 0.882, 0.879, 0.878),
-        "RoomOccupancy": (0.912, 0.922, 0.931, 0.928, 0.942, 0.947, 0.951, 0.948),
-        "EMGGestures": (0.713, 0.709, 0.735, 0.721, 0.751, 0.763, 0.771, 0.766),
-    },
-    "patch": {
-        "Sleep": (0.841, 0.852, 0.858, 0.851, 0.864, 0.872, 0.876, 0.879),
-        "ElectricDevices": (0.673, 0.694, 0.761, 0.693, 0.762, 0.763, 0.811, 0.779),
-        "FaceDetection": (0.618, 0.642, 0.671, 0.653, 0.678, 0.686, 0.674, 0.695),
-        "MelbournePedestrian": (0.668, 0.702, 0.724, 0.682, 0.733, 0.742, 0.753, 0.745),
-        "SharePriceIncrease": (0.715, 0.742, 0.754, 0.735, 0.774, 0.781, 0.785, 0.774),
-        "LSST": (0.573, 0.582, 0.596, 0.584, 0.611, 0.602, 0.601, 0.595),
-        "RacketSports": (0.733, 0.756, 0.767, 0.761, 0.801, 0.792, 0.775, 0.805),
-        "SelfRegulationSCP1": (0.836, 0.844, 0.829, 0.842, 0.856, 0.871, 0.883, 0.875),
-        "UniMiB-SHAR": (0.832, 0.844, 0.854, 0.833, 0.864, 0.871, 0.867, 0.865),
-        "RoomOccupancy": (0.905, 0.911, 0.918, 0.922, 0.929, 0.931, 0.934, 0.937),
-        "EMGGestures": (0.697, 0.692, 0.722, 0.713, 0.741, 0.752, 0.746, 0.742),
-    },
-}
-
-_AVERAGE_RANKS = {
-    "time_series": (7.909, 6.454, 5.272, 6.363, 3.727, 2.636, 1.727, 1.909),
-    "patch": (7.818, 6.454, 5.272, 6.363, 3.363, 2.363, 2.090, 2.272),
-}
 
 
 @dataclass(frozen=True)
@@ -106,14 +63,7 @@ class Quoted:
     percent: float
 
 
-QUOTED = (
-    Quoted("5.3.1", "Sleep", "TUPE", 88.8),
-    Quoted("5.3.1", "FaceDetection", "TUPE", 70.5),
-    Quoted("5.3.1", "SelfRegulationSCP1", "TUPE", 90.7),
-    Quoted("5.3.1", "EMGGestures", "SPE", 77.1),
-    Quoted("5.3.2", "ElectricDevices", "SPE", 75.5),
-    Quoted("5.3.2", "RoomOccupancy", "SPE", 95.1),
-)
+QUOTED = tuple(Quoted(*row) for row in _STORED["quoted"])
 
 # What "advanced methods" may mean; "best" is the best method of each set.
 READINGS: dict[str, tuple[str, ...]] = {
@@ -215,7 +165,7 @@ def accuracy(model: str) -> NDArray[np.float64]:
     >>> table.shape, float(table[DATASETS.index("Sleep"), COLUMNS.index("TUPE")])
     ((11, 8), 0.879)
     """
-    rows = _ACCURACY[_checks.choice("model", model, TABLES)]
+    rows = _STORED[_checks.choice("model", model, TABLES)]["accuracy"]
     return np.array([rows[name] for name in DATASETS])
 
 
@@ -243,7 +193,7 @@ def average_ranks(model: str) -> NDArray[np.float64]:
     >>> dict(zip(COLUMNS, average_ranks("patch").tolist(), strict=True))["SPE"]
     2.09
     """
-    return np.array(_AVERAGE_RANKS[_checks.choice("model", model, TABLES)])
+    return np.array(_STORED[_checks.choice("model", model, TABLES)]["average_ranks"])
 
 
 def printed_gains(model: str, *, relative: bool = False) -> dict[str, NDArray[np.float64]]:

@@ -1,14 +1,20 @@
-"""How strongly the last token listens to each place in a transformer that has learned nothing."""
+"""How strongly the last token listens to each place in a transformer that has learned nothing.
 
+`at_birth.json` holds what `posenc_book.teaching.birth.shares` finds, for a page that does not wait.
+"""
+
+import json
 import math
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from pathlib import Path
 
 from posenc_book.explorables import drawing
 from posenc_book.explorables.base import Explorable, State
-from posenc_book.explorables.birth_shares import LAST, SHARES
 from posenc_book.explorables.controls import Choice, Preset, Range
 
 ENCODINGS = {"none": "no positions", "rotary": "RoPE", "sinusoidal": "sinusoid", "alibi": "ALiBi"}
+STORED = Path(__file__).with_suffix(".json")
 DEPTH, GROUP, LENGTH = 8, 8, 256
 _LEFT, _STEP, _WIDTH = 32, 10, 8
 _EVEN, _DOUBLE = 132, 13  # where a share of 1 stands, and how much higher twice as much does
@@ -86,7 +92,13 @@ def shares(encoding: str, depth: int) -> list[float]:
 
     The mean of the middle half is 1. The last group is one token short.
     """
-    return [*SHARES[encoding][depth - 1], LAST[encoding][depth - 1]]
+    return stored()[encoding][depth - 1]
+
+
+@cache
+def stored() -> dict[str, list[list[float]]]:
+    """Return the shares of each encoding, a row for each depth; the last token is the last one."""
+    return json.loads(STORED.read_text(encoding="utf-8"))
 
 
 def top(share: float) -> float:

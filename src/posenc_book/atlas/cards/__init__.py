@@ -1,20 +1,29 @@
-"""The cards, one file for each encoding; each file holds one `CARD`."""
+"""The cards, one file for each encoding, which has its name: `rotary.toml` is the card of "rotary".
+
+A file gives the fields of `Card`. But for the code, a line break in a text is a space; a blank line
+begins a paragraph, and "- " an item of a list.
+"""
 
 import difflib
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
-from posenc_book.atlas.card import Card
-
-DOORS = ("embed", "rotate", "bias", "mix")
+from posenc_book import _stored
+from posenc_book.atlas.card import DOORS, Card
 
 
 @cache
 def cards() -> dict[str, Card]:
     """Return every card by the name of its encoding, in the order of doors and years."""
-    found = [import_module(f"{__name__}.{module.name}").CARD for module in iter_modules(__path__)]
-    return {card.name: card for card in sorted(found, key=_place)}
+    stored = [read(path) for path in files(__package__).iterdir() if path.name.endswith(".toml")]
+    return {card.name: card for card in sorted(stored, key=_place)}
+
+
+def read(path: Traversable) -> Card:
+    """Return the card that a file holds; an error names the file and the field."""
+    name = path.name.removesuffix(".toml")
+    return _stored.record(Card, _stored.read(path, verbatim=("code",)) | {"name": name}, path)
 
 
 def _place(card: Card) -> tuple:
