@@ -81,7 +81,7 @@ ROOMS = {
     "data": Room(
         "Data",
         "Every data set by name, with its provenance. Needs no torch.",
-        ("data", "data.synthetic", "data.lost_samples", "data.tasks"),
+        ("data", "data.synthetic", "data.lost_samples", "data.tasks", "data.units"),
         "posenc_book",
     ),
     "bench": Room(
@@ -108,6 +108,8 @@ ROOMS = {
             "bench.seeded",
             "bench.extrapolation",
             "bench.fingerprints",
+            "bench.baselines",
+            "figures.score_tables",
         ),
         "posenc_book",
     ),
@@ -132,9 +134,7 @@ ROOMS = {
             "read.peers",
             "read.classification.protocol",
             "read.classification.baselines",
-            "read.classification.analysis",
             "read.classification.second",
-            "read.classification.figures",
             "read.lengths.plan",
             "read.lengths.read",
             "read.characters.read",

@@ -1,4 +1,4 @@
-"""The command line: `posenc bench run | protocol | baselines | report | ...`."""
+"""The command line: `posenc bench run | baselines | report | ...`."""
 
 import argparse
 import sys
@@ -8,9 +8,8 @@ from posenc._wall import behind
 from posenc_book.bench import console
 from posenc_book.bench import options as of_the_engine
 from posenc_book.forecast import commands as of_forecasting
-from posenc_book.read.classification import commands as of_classification
 
-ROOMS = (of_the_engine, of_classification, of_forecasting)
+ROOMS = (of_the_engine, of_forecasting)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

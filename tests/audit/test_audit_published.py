@@ -9,7 +9,7 @@ import torch
 from posenc import encodings, tables
 from posenc.attention import SelfAttention
 from posenc.models import PatchTransformer, TimeSeriesTransformer
-from posenc_book.audit import published
+from posenc_book.audit import habits, published
 
 SMALL = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24}
 ORDER = torch.tensor([2, 0, 3, 1])
@@ -365,7 +365,7 @@ def test_standardising_before_the_split_lets_the_test_part_speak():
 
 def test_a_checkpoint_chosen_on_a_half_flatters_that_half():
     correct = np.random.default_rng(0).random((40, 152)) < 0.75
-    chosen = np.array([published.choose_on_half(correct, seed) for seed in range(200)])
+    chosen = np.array([habits.choose_on_half(correct, seed) for seed in range(200)])
     assert chosen[:, 0].mean() > 0.80
     assert chosen[:, 1].mean() == pytest.approx(0.75, abs=0.02)
 
@@ -373,8 +373,8 @@ def test_a_checkpoint_chosen_on_a_half_flatters_that_half():
 def test_choosing_on_a_half_splits_the_test_part_and_takes_the_first_best():
     correct = np.zeros((3, 10), dtype=bool)
     correct[1, 1:] = correct[2] = True  # series 0 tells epochs 1 and 2 apart
-    chosen = {published.choose_on_half(correct, seed) for seed in range(20)}
+    chosen = {habits.choose_on_half(correct, seed) for seed in range(20)}
     assert chosen == {(1.0, 1.0), (1.0, 0.8)}  # a tie goes to epoch 1
     one_epoch = np.arange(10)[None] < 7
-    first, second = published.choose_on_half(one_epoch, 3)
+    first, second = habits.choose_on_half(one_epoch, 3)
     assert first + second == pytest.approx(1.4)

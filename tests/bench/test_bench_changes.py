@@ -1,13 +1,8 @@
 """A change of an encoding's code or of the series is told apart, before training and after."""
 
-import re
-import time
-
 import pytest
 
-from posenc_book.bench import commands, tuning
-from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification import report, tiers
+from posenc_book.bench import commands, report, tuning
 from posenc_book.records import changes, tables
 from posenc_book.records.changes import Change, Stored
 from posenc_book.records.records import finished
@@ -132,41 +127,3 @@ def test_a_stored_version_is_not_said_to_have_changed_though_a_later_one_is_stor
     assert stored.change(line(series="old")["settings"], "none", "A") == Change()
     assert stored.change(line(series="third")["settings"], "none", "A") == Change(dataset="A")
     assert stored.change(line(code="b", series="x")["settings"], "none", "A") == ("none", "A")
-
-
-def slice_of(call, tmp_path, monkeypatch, seconds):
-    """Train a slice of a protocol with one small block, none of whose trainings is real."""
-    block = protocols.Block("patch", "PenDigits", ("none",))
-    monkeypatch.setattr(protocols, "blocks", lambda *_: [block])
-    monkeypatch.setattr("posenc_book.data.load", lambda *_: None)
-    monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
-    monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
-    monkeypatch.setattr(tiers, "deadline", lambda _: time.monotonic() + seconds)
-    return call("protocol", "--device", "cpu", "--seconds", 1, "--out", tmp_path)
-
-
-def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch):
-    code, text, err = slice_of(call, tmp_path, monkeypatch, -7)
-    assert code == 0, err
-    over = re.search(r"the time is over, by (\d+) s: what has begun is trained to its end", text)
-    assert 7 <= int(over[1]) < 700
-    assert "may overrun by as long as one training takes; the same command goes on" in text
-    files = protocols.files(tmp_path, "PenDigits")
-    for path, seconds, seeds in ((files.trials, 20.0, 1), (files.results, 30.0, 5)):
-        record = line(dataset="PenDigits")
-        record["metrics"]["seeds_together"] = seeds
-        Store(path).append(record | {"seconds": seconds})
-    text = slice_of(call, tmp_path, monkeypatch, -7)[1]
-    assert "as one training takes (of those stored here, up to 150 s); the same" in text
-    assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
-
-
-@pytest.mark.parametrize("command", ["protocol", "run"])
-def test_the_help_says_that_a_slice_may_overrun(command, capsys):
-    from posenc_book.command_line import main
-
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    text = " ".join(capsys.readouterr().out.split())
-    assert "begin no training after so many seconds; what has begun is trained to its end" in text
-    assert "may overrun by as long as one training takes" in text

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from posenc import encodings
-from posenc_book.bench import build
+from posenc_book.bench import build, report
 from posenc_book.command_line import main
-from posenc_book.read.classification import report
 from posenc_book.records import records, tables
 from posenc_book.records.settings import Settings, profile
 from posenc_book.records.store import Store
@@ -272,13 +271,6 @@ def test_seeds_of_a_split_and_resamples_are_not_averaged():
         tables.scores(lines, "patch")
 
 
-def test_a_tier_without_what_is_asked_for_is_named(call):
-    code, _, err = call("protocol", "--tier", 2, "--datasets", "Libras")
-    assert code == 2
-    assert "tier 2 has none on Libras" in err
-    assert "tier 2 has none of model patch" in call("protocol", "--tier", 2, "--model", "patch")[2]
-
-
 def test_report_holds_tables_tests_figures_and_alt_texts(results, tmp_path):
     path = report.write_report(Store(results), tmp_path / "report")
     text = path.read_text()
@@ -387,7 +379,7 @@ def test_reading_results_needs_no_torch():
     assert done.stdout == "False False\n"
 
 
-@pytest.mark.parametrize("command", ["run", "merge", "report", "protocol", "baselines"])
+@pytest.mark.parametrize("command", ["run", "merge", "report", "baselines"])
 @pytest.mark.parametrize("place", ["a file/x.jsonl", "/proc/x.jsonl"])
 def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(
     tmp_path, monkeypatch, capsys, command, place

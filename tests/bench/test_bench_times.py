@@ -9,7 +9,7 @@ from posenc_book.bench import build, grid, parts
 from posenc_book.bench.train import train
 from posenc_book.command_line import main
 from posenc_book.data.from_csv import convert
-from posenc_book.read.classification import paired
+from posenc_book.records import paired
 from posenc_book.records.settings import Settings, profile
 from posenc_book.records.store import Store
 

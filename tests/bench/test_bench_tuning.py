@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from posenc import encodings
-from posenc_book.bench import commands, failures, stages, tuning
+from posenc_book.bench import commands, failures, report, stages, tuning
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.bench.local import SerialEngine
-from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification import report
 from posenc_book.records import records
 from posenc_book.records.settings import Settings
 from posenc_book.records.store import Store
@@ -198,20 +196,6 @@ def test_what_waits_is_said(capsys, monkeypatch):
     )
 
 
-@pytest.fixture
-def stand_in(monkeypatch):
-    """Return a function that lets another one take the place of every training."""
-    monkeypatch.setattr(commands, "engine", lambda *_: SerialEngine())
-
-    def put(outcome):
-        def train(cells, *_, **__):
-            return [outcome(one) for one in cells]
-
-        monkeypatch.setattr("posenc_book.bench.train.train", train)
-
-    return put
-
-
 def scores(one):
     return {"accuracy": 0.5, "validation_accuracy": one.learning_rate, "validation_loss": 1.0}
 
@@ -224,45 +208,8 @@ def all_but_the_highest_rate(one):
     return scores(one) if one.learning_rate < 3e-3 else no_memory(one)
 
 
-PROTOCOL = ["protocol", "--datasets", "BasicMotions", "--model", "patch", "--encodings", "none"]
-PROTOCOL += ["--device", "cpu", "--out", "mine"]
 TUNED = ["run", "--tune", "--resamples", 2, "--datasets", "BasicMotions", "--models", "patch"]
 TUNED += ["--encodings", "none", "--profile", "smoke", "--device", "cpu", "--out", "r.jsonl"]
-
-
-def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
-    stand_in(no_memory)
-    code, text, err = call(*PROTOCOL)
-    assert code == 1, err
-    assert text.splitlines() == [
-        "BasicMotions, model patch",
-        "tuning, first trials: 3 trained (3 failed), 0 were there",
-        "tuning, last trial: 0 trained (0 failed), 0 were there",
-        "training: 5 trained (5 failed), 0 were there",
-        "failed: none patch BasicMotions, 3 trials: MemoryError: no room",
-        "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
-        "why they failed: posenc bench status mine/tuning-BasicMotions.jsonl",
-        "why they failed: posenc bench status mine/second-BasicMotions.jsonl",
-        "to try them again: the same command with --retry-failed; mended code needs no option",
-    ]
-    code, again, _ = call(*PROTOCOL)
-    assert code == 1
-    assert "training: 0 trained (0 failed), 5 were there (5 of them failed)" in again
-    assert again.splitlines()[4:] == text.splitlines()[4:]
-    stand_in(scores)
-    code, text, _ = call(*PROTOCOL, "--retry-failed")
-    assert code == 0
-    assert text.splitlines()[-1] == "training: 5 trained (0 failed), 0 were there"
-
-
-def test_a_protocol_says_how_many_trainings_it_lacks_and_how_long_they_take(call, stand_in):
-    stand_in(scores)
-    code, _, err = call(*PROTOCOL)
-    assert code == 0
-    said = re.search(r"(\d+) training runs, (a few|\d[\d.]*) \w+ if none stops early", err)
-    assert said
-    assert int(said[1]) == 4 + protocols.TRAINING["resamples"]  # with the trials
-    assert "if none stops early" not in call(*PROTOCOL)[2]
 
 
 def test_many_failures_are_counted_not_listed():
@@ -306,45 +253,6 @@ def test_progress_and_report_know_stages_and_resamples(call, stand_in):
     )
 
 
-def test_a_protocols_bar_counts_all_its_cells(call, stand_in):
-    stand_in(scores)
-    code, _, err = call(*PROTOCOL, "--encodings", "none", "dft")
-    assert code == 0
-    assert re.findall(r"([a-z, ]+): +100%[^\r\n]* (\d+/\d+)", err)[-1] == ("training", "18/18")
-
-
-@pytest.mark.parametrize("option", ["workers", "stack"])
-def test_a_wrong_option_of_a_protocol_is_named_before_anything_is_read(call, monkeypatch, option):
-    monkeypatch.setattr("posenc_book.data.load", lambda *_: pytest.fail("read"))
-    code, text, err = call(*PROTOCOL, f"--{option}", 0)
-    assert (code, text) == (2, "")
-    assert f"{option} must be an integer of at least 1, got 0" in err
-
-
-def test_a_slice_ends_where_the_next_training_would_not_fit(call, stand_in, monkeypatch):
-    now = 0.0
-
-    def ten_seconds_each(one):
-        nonlocal now
-        now += 10
-        return scores(one)
-
-    stand_in(ten_seconds_each)
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    code, text, _ = call(*PROTOCOL, "--seconds", 45)
-    assert code == 0
-    assert text.splitlines()[-2:] == [
-        "training: 0 trained (0 failed), 0 were there",
-        "5 s are left, and the longest training so far took 10 s: no other is begun; the same "
-        "command goes on from here",
-    ]
-    text = call(*PROTOCOL, "--seconds", 45)[1]  # four of five, as nobody knows of the first
-    assert "training: 4 trained (0 failed), 0 were there\n5 s are left" in text
-    assert call(*PROTOCOL, "--seconds", 45)[1].endswith(
-        "training: 1 trained (0 failed), 4 were there\n"
-    )
-
-
 def test_the_estimate_counts_what_a_tuned_run_lacks(tmp_path):
     out = tmp_path / "run.jsonl"
     files, groups = stages.beside(out), [[cell(), cell().with_seed(4)]]
@@ -367,13 +275,3 @@ def test_the_estimate_counts_what_a_tuned_run_lacks(tmp_path):
     for one in stages.final(groups, files.trials)[0]:
         Store(out).append(outcome(one, 0.8)[one.key])
     assert lacking() == (0, 0)
-
-
-def test_protocol_cells_couple_seed_and_resample(monkeypatch):
-    for module in (protocols.data,):
-        monkeypatch.setattr(module, "fingerprint", lambda name: "f" * 16)
-    cells = protocols.cells("Trace", "patch", "none")
-    assert [(c.seed, c.split_seed, c.resample) for c in cells] == [(r, r, r) for r in range(5)]
-    assert {c.protocol for c in cells} == {protocols.HASH}
-    official = protocols.cells("Epilepsy", "patch", "none")
-    assert [(c.seed, c.resample) for c in official] == [(r, 0) for r in range(5)]

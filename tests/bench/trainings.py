@@ -7,6 +7,8 @@ import sys
 import pytest
 import torch
 
+from posenc_book.bench import commands
+from posenc_book.bench.local import SerialEngine
 from posenc_book.command_line import main
 from posenc_book.records.settings import Settings, profile
 
@@ -91,3 +93,17 @@ def call(tmp_path, monkeypatch, capsys):
         return code, *capsys.readouterr()
 
     return finish
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Return a function that lets another one take the place of every training."""
+    monkeypatch.setattr(commands, "engine", lambda *_: SerialEngine())
+
+    def put(outcome):
+        def train(cells, *_, **__):
+            return [outcome(one) for one in cells]
+
+        monkeypatch.setattr("posenc_book.bench.train.train", train)
+
+    return put

@@ -20,7 +20,7 @@ from posenc_book.data.formats import arff, array, mat, table, ts
 from posenc_book.data.sets import archive, msl, room
 from posenc_book.forecast.grid import frequency, on_grid
 from posenc_book.forecast.table import Form, read_tracks
-from posenc_book.read.classification import baselines
+from posenc_book.records.baselines import read_baselines
 from posenc_book.records.store import Store
 
 SECONDS = 5.0  # of the processor, for one file of a few kilobytes
@@ -175,7 +175,7 @@ READERS = {
     "packed": Reader(lambda path: packed.read_packed(path, "train"), arrays(), ".npz", None),
     "zip": Reader(unpack, make_zip({"a/b.ts": TINY_TRAIN}), ".zip", ArchiveError),
     "results": Reader(store, 2 * RECORD.encode(), ".jsonl", ValueError),
-    "baselines": Reader(baselines.read_baselines, 2 * BASELINE.encode(), ".jsonl", ValueError),
+    "baselines": Reader(read_baselines, 2 * BASELINE.encode(), ".jsonl", ValueError),
     "a paper": Reader(versions.read, b"<html><p>A paper<td>1</html>", ".html", ValueError),
 }
 

@@ -20,11 +20,10 @@ from readers import ODD, READERS
 from posenc._wall import FAULT, behind
 from posenc.register import command_line as explain
 from posenc_book import command_line
-from posenc_book.bench import agreement, extrapolation
+from posenc_book.bench import agreement, baselines, extrapolation
 from posenc_book.bench.driver import Driver, Summary
 from posenc_book.data import __main__ as data_command
 from posenc_book.data.from_csv import convert
-from posenc_book.read.classification import baselines
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "12"))
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
@@ -38,7 +37,6 @@ GOOD = {
     "agree": ["--device", "cpu"],
     "status": ["records.jsonl"],
     "merge": ["records.jsonl", "--out", "merged.jsonl"],
-    "protocol": ["--datasets", "Libras", "--encodings", "rotary"],
     "baselines": ["--datasets", "Runs"],
     "report": ["records.jsonl"],
     "forecast": [*SALES, "--profile", "smoke", "--device", "cpu"],
@@ -54,7 +52,7 @@ GOOD = {
     "grades": ["marks.csv"],
 }
 """Commands by name, with a line that is in order."""
-MISSING = {"protocol": 2, "measure": 1}
+MISSING = {"measure": 1}
 """What these say without the data sets of the book."""
 FILES = {
     "forecast": "sales.csv",

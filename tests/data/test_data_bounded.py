@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import json
 import os
 import tracemalloc
 import zlib
@@ -13,11 +14,10 @@ from readers import ARFF, BASELINE, READERS, RECORD, judged, npy, outcome
 
 import posenc_book
 from posenc_book import _files
-from posenc_book.bench import ownfile
+from posenc_book.bench import baselines, ownfile
 from posenc_book.data import checksums, measure
 from posenc_book.data.errors import FileFormatError
 from posenc_book.data.formats import mat, text, ts
-from posenc_book.read.classification import baselines
 from posenc_book.records.store import Store, merge
 
 SOURCE = Path(posenc_book.__path__[0])
@@ -57,7 +57,7 @@ def test_a_writer_takes_regular_files_only(kind, tmp_path):
         lambda: Store(path).append(next(iter(Store(source)))),
         lambda: merge([source], path),
         lambda: merge([path], source),
-        lambda: baselines.append(path, baselines._parse(source, 1, BASELINE.encode())),
+        lambda: baselines.append(path, json.loads(BASELINE)),
         lambda: ownfile.write_own(path, "me", {}),
         lambda: measure.write_measured(path),
         lambda: measure.add("Libras", path),

@@ -20,7 +20,7 @@ from posenc_book.data import packed
 from posenc_book.data.errors import FileFormatError
 from posenc_book.data.formats import arff, array, ts
 from posenc_book.data.sets import room
-from posenc_book.read.classification import baselines
+from posenc_book.records.baselines import read_baselines
 from posenc_book.records.store import Store
 
 EXAMPLES = int(os.environ.get("POSENC_FUZZ", "40"))
@@ -101,10 +101,10 @@ def test_a_damaged_line_is_named(tmp_path):
         list(Store(path))
     path.write_text(BASELINE + "[" * 100_000 + "\n")
     with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        baselines.read_baselines(path)
+        read_baselines(path)
     path.write_bytes(BASELINE.encode() + b"\xff\n")
     with pytest.raises(ValueError, match=r"Tiny\.jsonl, line 2: not JSON"):
-        baselines.read_baselines(path)
+        read_baselines(path)
 
 
 def test_an_error_does_not_repeat_a_damaged_file(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from posenc import encodings
 from posenc_book.atlas import called
 from posenc_book.figures import choosing as figures
-from posenc_book.guide import measured
+from posenc_book.guide import layers, measured
 from posenc_book.guide import recommendations as guide
 from posenc_book.guide.chooser import Chooser, moved_image, reach, stretch
 from posenc_book.read.lengths import read as lab
@@ -187,8 +187,8 @@ def test_an_attention_layer_over_twice_the_tokens_does_more_than_twice_the_work(
 
 def test_what_the_guide_calls_zero_is_rounding():
     assert moved_image() < 1e-12
-    assert guide._cached_difference() < 1e-12
-    assert guide._equal_steps() < 1e-12
+    assert layers.cached_difference(guide.WIDTH) < 1e-12
+    assert layers.equal_steps(guide.LONG, guide.WIDTH) < 1e-12
 
 
 def test_marks_that_would_cover_each_other_share_a_name():

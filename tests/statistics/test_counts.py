@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from posenc_book.data.units import unit_of
 from posenc_book.read import results
 from posenc_book.read.classification import (
     baselines,
@@ -88,7 +89,7 @@ def exact(grid):
     for name, of_set in zip(grid.datasets, grid.scores, strict=True):
         n = n_test(name)
         sums = [sum(round(a * n) for a in accuracies) for accuracies in of_set]
-        by_unit.setdefault(second.unit_of(name), []).append(
+        by_unit.setdefault(unit_of(name), []).append(
             [Fraction(one, n * of_set.shape[1]) for one in sums]
         )
     return {

@@ -21,11 +21,12 @@ from posenc_book.explorables import (
 )
 from posenc_book.explorables.controls import Range
 from posenc_book.guide import explorables
-from posenc_book.read.classification import fair, one_more_split, paired, trained_again
+from posenc_book.read.classification import fair, one_more_split, trained_again
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.explorable import FOLLOWED, TOKENS, Benchmark
 from posenc_book.read.classification.second import Accuracies, load_grid
 from posenc_book.read.range_probe.explorable import FORMULAS, TITLES, by_formula, by_offset
+from posenc_book.records import paired
 from posenc_book.statistics import counts
 
 ROOT = Path(__file__).parents[2]

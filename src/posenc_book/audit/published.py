@@ -36,7 +36,6 @@ __all__ = [
     "TokenConvolution",
     "UnmaskedSkew",
     "attend_across_batch",
-    "choose_on_half",
     "standardise_before_split",
     "standardise_per_step",
     "unmasked_skew",
@@ -486,16 +485,6 @@ def standardise_before_split(train: NDArray, test: NDArray) -> tuple[NDArray, ND
     """
     whole = np.concatenate((train, test))
     return _scaled(whole.mean(axis=(0, 1)), whole.std(axis=(0, 1)), train, test)
-
-
-def choose_on_half(correct: NDArray, seed: int) -> tuple[float, float]:
-    """Choose the checkpoint on a random half of the test part."""
-    order = np.random.default_rng(seed).permutation(correct.shape[1])
-    half = correct.shape[1] // 2
-    first = correct[:, order[:half]].mean(axis=1)
-    second = correct[:, order[half:]].mean(axis=1)
-    best = int(first.argmax())
-    return float(first[best]), float(second[best])
 
 
 def _scaled(

@@ -2,12 +2,21 @@
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from posenc_book import _files
 from posenc_book.records import store as stores
-from posenc_book.records.settings import HELP, NAMED, PROFILES, PROTOCOL, Settings
+from posenc_book.records.settings import (
+    HELP,
+    NAMED,
+    PROFILES,
+    PROTOCOL,
+    Settings,
+    complete,
+    profile,
+)
 from posenc_book.records.store import Store
 
 SECONDS = (
@@ -44,6 +53,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     merge.add_argument("sources", nargs="+", type=Path, metavar="FILE", help="results files")
     merge.add_argument("--out", type=Path, help="target; by default the first file")
     merge.set_defaults(command=_merge, to_a_file=True)
+    _add_baselines(commands.add_parser("baselines", help="score sets without a transformer"))
+    _add_report(commands.add_parser("report", help="write tables, tests and figures"))
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -110,6 +121,41 @@ def _add_agree(agree: argparse.ArgumentParser) -> None:
     agree.set_defaults(command=_agree, to_a_file=True)
 
 
+def _add_baselines(baselines: argparse.ArgumentParser) -> None:
+    baselines.add_argument(
+        "--datasets", nargs="+", required=True, metavar="NAME", help="as for the command run"
+    )
+    baselines.add_argument(
+        "--resamples",
+        type=int,
+        default=5,
+        metavar="N",
+        help="the official split and N - 1 others (5)",
+    )
+    baselines.add_argument("--only", nargs="+", metavar="NAME", help="all, or these")
+    most = "series of a part at most, 0 for all; as many as the protocol's trainings take"
+    baselines.add_argument("--max-cases", type=int, metavar="N", help=most)
+    out = Path("results/baselines/baselines.jsonl")
+    baselines.add_argument("--out", type=Path, default=out, metavar="FILE", help=OUT)
+    baselines.set_defaults(command=_baselines, to_a_file=True)
+
+
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.add_argument("files", nargs="+", type=Path, metavar="FILE", help="results files")
+    report.add_argument(
+        "--out",
+        type=Path,
+        help="folder; by default beside the first file; files that it did not write are left alone",
+    )
+    report.add_argument(
+        "--metric", default="accuracy", help="what is compared, such as balanced_accuracy"
+    )
+    report.add_argument(
+        "--where", nargs="*", default=[], metavar="SETTING=VALUE", help="take only these records"
+    )
+    report.set_defaults(command=_report)
+
+
 def _agree(options: argparse.Namespace) -> int:
     from posenc_book.bench import agreement
 
@@ -146,6 +192,39 @@ def _merge(options: argparse.Namespace) -> int:
     sources = [path for path in options.sources if path != target]
     print(f"{stores.merge(sources, target)} cells added to {target}")
     return 0
+
+
+def _baselines(options: argparse.Namespace) -> int:
+    from posenc_book.bench import baselines
+
+    only = options.only or list(baselines.BASELINES)
+    most = profile(PROTOCOL)["max_cases"] if options.max_cases is None else options.max_cases
+    new = baselines.run(
+        options.datasets, options.resamples, options.out, only=only, max_cases=most, tell=print
+    )
+    print(f"{new} new records in {options.out}")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from posenc_book.bench import report
+
+    stored = [r for path in options.files for r in Store(existing(path))]
+    folder = options.out or options.files[0].with_suffix("")
+    records = [r for r in stored if _fits(r, options.where)]
+    print(f"written: {report.write_report(records, folder, options.metric)}")
+    return 0
+
+
+def _fits(record: dict, conditions: Sequence[str]) -> bool:
+    stored = complete(record["settings"])
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not equals or name not in stored:
+            raise ValueError(f"where must be SETTING=VALUE with a known setting, got {condition!r}")
+        if str(stored[name]) != value:
+            return False
+    return True
 
 
 def existing(path: Path) -> Path:

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from posenc import encodings
-from posenc.attention import Cache, SelfAttention
 from posenc_book.atlas import called
 from posenc_book.guide import measured
 from posenc_book.guide.chooser import (
@@ -212,23 +209,27 @@ def images() -> Line:
 
 def signal() -> Line:
     """What the series does around a step, on several scales."""
+    from posenc_book.guide import layers  # needs torch, which the rest of the guide does without
+
     return Line(
         "window statistics or wavelets (DyWPE), beside an encoding",
         f"where {LONG:,} values are equal DyWPE gives each step the same vector (they differ by "
-        f"{_equal_steps():.0f}), so it does not say where",
+        f"{layers.equal_steps(LONG, WIDTH):.0f}), so it does not say where",
         "sure that they do not say where; open what they are worth in points",
     )
 
 
 def language() -> Line:
     """Text that is written token by token."""
+    from posenc_book.guide import layers  # needs torch, which the rest of the guide does without
+
     one = stretch()
     return Line(
         f"{_advice()}; for longer texts see below",
         f"loss in nats at the trained {one.short} characters: RoPE "
         f"{one.said('rotary', one.short)}, ALiBi {one.said('alibi', one.short)}, none "
         f"{one.said('none', one.short)}; with a cache or without, outputs differ by "
-        f"{_cached_difference():.0f}",
+        f"{layers.cached_difference(WIDTH):.0f}",
         f"weak: a small character model, {one.seeds} seeds, one text; sure in the outputs, which "
         "others give with a cache, too",
     )
@@ -416,24 +417,3 @@ def attention_work() -> float:
 def _products(n_tokens: int) -> int:
     """Return the multiplications of an attention layer: four projections, scores, mixing."""
     return 4 * n_tokens * WIDTH**2 + 2 * n_tokens**2 * WIDTH
-
-
-@torch.no_grad()
-def _equal_steps() -> float:
-    """Return how far the vectors differ that DyWPE adds to the steps of a constant series."""
-    torch.manual_seed(0)
-    position = encodings.make("dywpe", WIDTH, 4, LONG).double()
-    added = position.embed(torch.ones(1, LONG, WIDTH, dtype=torch.float64))[0]
-    return (added - added[0]).abs().max().item()
-
-
-@torch.no_grad()
-def _cached_difference() -> float:
-    """Return how far outputs of a layer with RoPE differ, one token at a time and all at once."""
-    torch.manual_seed(0)
-    position = encodings.make("rotary", WIDTH, 4, 24)
-    layer = SelfAttention(WIDTH, 4, position, causal=True).double().eval()
-    x = torch.randn(1, 24, WIDTH, dtype=torch.float64)
-    cache = Cache()
-    one_by_one = torch.cat([layer(token, cache=cache) for token in x.split(1, dim=1)], dim=1)
-    return (one_by_one - layer(x)).abs().max().item()

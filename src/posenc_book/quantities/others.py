@@ -2,9 +2,6 @@
 
 from functools import cache, partial
 
-import torch
-
-from posenc import encodings, models
 from posenc_book.data import measure
 from posenc_book.quantities import _read
 from posenc_book.read.classification import families, second
@@ -139,6 +136,10 @@ def finger_movements_is_learned_by_the_ten_alone():
 
 
 def alibi_alone_takes_mirror_images_for_one():
+    import torch
+
+    from posenc import encodings, models
+
     torch.manual_seed(0)
     x = torch.randn(3, 60, 1)
     moved = {}
@@ -230,6 +231,10 @@ def none_is_above_or_below_the_ten():
 
 def short_sets_make_thirteen_patches():
     """At most; and among so few ALiBi's bias is a mirror image of itself."""
+    import torch
+
+    from posenc import encodings
+
     grid, patch = _read.family("others", "patch"), protocols.TRAINING["settings"]["patch"]
     longest = max(measure.recorded()["sets"][name]["length"] for name in grid.datasets)
     bias = encodings.make("alibi", 16, 2, 13).bias(*3 * [torch.zeros(1, 13, 16)])

@@ -212,7 +212,7 @@ class Settings:
         return replace(self, seed=other.seed, split_seed=other.split_seed, resample=other.resample)
 
 
-# The course of `posenc_book.read.classification.protocol`; `commands.run` adds tuning, so many
+# The course of the plan `experiments/classification`; `bench.commands.run` adds tuning, so many
 # resamples, and `none`.
 PROTOCOL, RESAMPLES = "protocol", 5
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from posenc_book.data.units import unit_of
 from posenc_book.figures import benchmark as figures
 from posenc_book.read.classification import edition, found, second
 from posenc_book.read.classification import protocol as protocols
@@ -51,9 +52,7 @@ def test_intervals_allow_for_series_that_resamples_share():
 def test_steps_are_compared_with_patches_on_the_same_independent_sets():
     gains = found.steps_over_patches()
     both = {
-        second.unit_of(n)
-        for n, t in gains_by_set()
-        if t == "steps" and (n, "patches") in gains_by_set()
+        unit_of(n) for n, t in gains_by_set() if t == "steps" and (n, "patches") in gains_by_set()
     }
     assert gains.shape == (len(both),)
     libras = [

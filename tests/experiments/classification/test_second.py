@@ -1,27 +1,25 @@
 """The analysis of the second edition does what its frozen protocol says."""
 
 import re
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from posenc import encodings
-from posenc_book.bench import build
 from posenc_book.bench.tuning import TUNED
+from posenc_book.data import units
 from posenc_book.read import results
-from posenc_book.read.classification import analysis as protocol
+from posenc_book.read.classification import analysis, second
 from posenc_book.read.classification import protocol as protocols
-from posenc_book.read.classification import second
+from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.records import records
 from posenc_book.records.settings import Settings
 from posenc_book.statistics import equality, friedman
 
 ENCODINGS = ("none", "sinusoidal", "rotary")
 N = protocols.TRAINING["resamples"]
+PAGE = (results.folder() / "protocol.md").read_text(encoding="utf-8")
 
 
 def grid(scores, floor=0.2, datasets=None, encodings=ENCODINGS):
@@ -105,10 +103,11 @@ def test_gains_are_judged_where_something_is_learned_and_ranks_where_a_set_decid
 def test_sets_that_share_series_are_one_unit():
     scores = np.zeros((3, 3, 5))
     scores[0], scores[1], scores[2] = 0.2, 0.4, 0.9
-    units = grid(scores, datasets=("FiftyWords", "WordSynonyms", "Trace")).units()
-    assert units.datasets == ("Words", "Trace")
-    assert units.scores[:, 0, 0] == pytest.approx([0.3, 0.9])
-    names = [name for sets in second.FAMILIES.values() for name in sets]
+    made = grid(scores, datasets=("FiftyWords", "WordSynonyms", "Trace")).units()
+    assert made.datasets == ("Words", "Trace")
+    assert made.scores[:, 0, 0] == pytest.approx([0.3, 0.9])
+    names = [name for sets in units.FAMILIES.values() for name in sets]
+    assert {family: [*sets] for family, sets in units.FAMILIES.items()} == ANALYSIS["families"]
     assert set(names) <= set(protocols.DATASETS)
     assert len(names) == len(set(names))
 
@@ -162,14 +161,14 @@ def test_power_rises_with_the_effect():
 
 
 def test_the_protocol_is_frozen():
-    assert (protocols.HASH, protocol.HASH) == ("77c712493a92", "2d0100ec7641")
+    assert (protocols.HASH, analysis.HASH) == ("77c712493a92", "2d0100ec7641")
+    assert f"## Training: `{protocols.HASH}`" in PAGE
+    assert f"## Analysis: `{analysis.HASH}`" in PAGE
 
 
-def test_the_page_is_made_from_the_code_and_names_both_hashes():
-    page = (results.folder() / "protocol.md").read_text(encoding="utf-8")
-    assert page == protocol.text()
-    assert protocols.HASH in page
-    assert protocol.HASH in page
+def test_the_plan_lists_the_sets_in_the_order_of_their_lengths():
+    assert protocols.DATASETS == protocols.UP_TO_100 + protocols.ABOVE_100
+    assert (len(protocols.UP_TO_100), len(protocols.UP_TO_275)) == (19, 13)
 
 
 def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck_as_a_dated_entry_says():
@@ -180,7 +179,7 @@ def test_trainings_on_a_gpu_and_on_a_processor_differ_by_luck_as_a_dated_entry_s
     said = f"{-100 * effect.mean:.1f} points lower on average, with a 95 % interval of "
     said += f"{100 * effect.low:.1f} to {100 * effect.high:+.1f}; a pair differs by "
     said += f"{100 * ahead.std(ddof=1):.1f} points"
-    assert said in protocol.text()
+    assert said in PAGE
     assert len(again) == 24
     assert effect.low < 0 < effect.high
 
@@ -230,15 +229,6 @@ def test_the_third_tier_has_every_encoding_of_the_library_and_its_variants_apart
         ("time_series", "", protocols.LATER),
         ("time_series", "window-statistics", protocols.BASELINE),
     }
-    block = next(b for b in third if b.variant == "large")
-    cell = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
-    plain = protocols.cells(block.dataset, block.model, "none")[0]
-    assert (cell.d_model, cell.protocol) == (128, protocols.HASH)
-    assert cell.key != plain.key
-    folder = Path("out")
-    assert protocols.files(folder, "Libras", "large").results != (
-        protocols.files(folder, "Libras").results
-    )
 
 
 @pytest.mark.parametrize(("tier", "model"), [(3, "patch"), (4, "time_series")])
@@ -251,7 +241,7 @@ def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
     assert {(b.model, b.dataset) for b in later} == {(model, name) for name in nine}
     assert {(b.model, b.dataset) for b in controls} == {(model, name) for name in nine}
     assert {b.encodings for b in controls} == {protocols.BASELINE}
-    lines = protocol.text().splitlines()
+    lines = PAGE.splitlines()
     entry, control = (line for line in lines if line.startswith(f"| {tier}, extension |"))
     token = {"patch": "a patch", "time_series": "a step"}[model]
     assert f"| {token} | plain |" in entry
@@ -263,62 +253,10 @@ def test_the_later_encodings_extend_a_tier_behind_all_else(tier, model):
 
 
 def test_the_page_counts_the_trainings_of_each_kind():
-    lines = [line for line in protocol.text().splitlines() if re.match(r"\| \d", line)]
+    lines = [line for line in PAGE.splitlines() if re.match(r"\| \d", line)]
     counted = sum(int(line.rstrip(" |").split("| ")[-1].replace(",", "")) for line in lines)
     blocks = [block for tier in protocols.TIERS.values() for block in tier]
     assert counted == sum(len(block.encodings) for block in blocks) * N
-
-
-def test_a_later_encoding_is_trained_by_the_frozen_protocol():
-    for name in protocols.LATER:
-        cell = protocols.cells("Libras", "patch", name)[0]
-        assert (cell.protocol, cell.encoding) == ("77c712493a92", name)
-        for model, length in (("patch", 45), ("patch", 8), ("time_series", 8)):
-            made = build.model(replace(cell, model=model), 2, 15, length)
-            assert made(torch.randn(3, length, 2)).shape == (3, 15)
-
-
-def test_named_encodings_are_trained_where_their_tier_has_them():
-    later = protocols.blocks(3, names=["kerple"])
-    assert {b.encodings for b in later} == {("kerple",)}
-    assert [(b.model, b.dataset, b.variant) for b in later] == [
-        (b.model, b.dataset, b.variant)
-        for b in protocols.TIERS[3]
-        if b.encodings == protocols.LATER
-    ]
-    assert {b.variant for b in protocols.blocks(3, names=["rotary"])} == {*protocols.VARIANTS}
-    both = protocols.blocks(3, names=["none", "window_statistics"])
-    assert {*protocols.CONTROLS} < {b.variant for b in both}
-    first = protocols.blocks(1, "patch", ["fire", "none"])
-    assert [b.encodings for b in first] == [("none", "fire")] * len(protocols.DATASETS)
-    places = [
-        (b.model, b.dataset, b.variant) for b in protocols.blocks(3, names=["relative", "kerple"])
-    ]
-    assert len(places) == len([b for b in protocols.TIERS[3] if "kerple" in b.encodings]) + len(
-        [b for b in protocols.TIERS[3] if b.variant in protocols.VARIANTS]
-    )
-
-
-def test_the_control_of_window_statistics_is_none_with_richer_tokens():
-    block = next(b for b in protocols.blocks(3) if b.variant == "window-statistics")
-    control = protocols.cells(block.dataset, block.model, "none", **block.changes)[0]
-    plain = protocols.cells(block.dataset, block.model, "none")[0]
-    assert control == replace(plain, input_statistics="mean_std_slope")
-    assert control.protocol == protocols.HASH
-    assert not [
-        b
-        for b in protocols.blocks(3, names=["posenc.encodings:ALiBi"])
-        if b.variant == block.variant
-    ]
-
-
-def test_an_encoding_that_is_named_twice_is_trained_once():
-    assert protocols.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
-
-
-def test_a_tier_refuses_an_encoding_that_nobody_knows():
-    with pytest.raises(ValueError, match="'kerpel'; did you mean 'kerple'"):
-        protocols.blocks(3, names=["kerpel"])
 
 
 def test_what_is_missing_of_a_tier_counts_its_variants():

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc.models import TimeSeriesTransformer
 from posenc_book import data
 from posenc_book.audit import printed
-from posenc_book.audit.survey import growth, summaries, techniques
+from posenc_book.audit.survey import summaries
 from posenc_book.read.classification import families, second
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.read.windows import read as windows
@@ -68,6 +67,8 @@ def cell(said: object, found: object, *, agree: bool) -> str:
 
 def kinds() -> Table:
     """Return Table 1: what kind each method is, where it enters, whether it learns."""
+    from posenc_book.audit.survey import techniques  # needs torch
+
     columns = ("technique type", "injection technique", "learnable/fixed")
     rows = {}
     for name, said in summaries.TABLE_1.items():
@@ -108,6 +109,8 @@ def parameters() -> dict[str, int]:
 
 def n_learned(name: str, share: bool | None = None, **options: Any) -> int:
     """Return the number of parameters of a whole model with a method, at `SIZES`."""
+    from posenc.models import TimeSeriesTransformer  # needs torch
+
     length, width, heads, layers, _ = SIZES.values()
     model = TimeSeriesTransformer(
         6,
@@ -126,6 +129,8 @@ def n_learned(name: str, share: bool | None = None, **options: Any) -> int:
 
 def powers(name: str) -> NDArray[np.float64]:
     """Return the powers of the length by which work and memory of a method grow."""
+    from posenc_book.audit.survey import growth  # needs torch
+
     short, long = (growth.cost(name, n, options=OPTIONS.get(name)) for n in (512, 1024))
     return np.log2(np.divide(long, short))
 

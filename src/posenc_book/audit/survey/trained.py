@@ -25,6 +25,7 @@ from posenc_book.audit import printed
 from posenc_book.audit.evidence import Claim, Direction, Evidence, Units, correct
 from posenc_book.audit.outcomes import Outcome
 from posenc_book.audit.rules import Decision, decide
+from posenc_book.data.units import unit_of
 from posenc_book.read.classification import edition, second, variants
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.second import Accuracies
@@ -349,7 +350,7 @@ def _against_facts(grid: Accuracies) -> dict[str, tuple[NDArray, NDArray]]:
     found = {}
     for trend, fact in of_fact.items():
         by_unit = [
-            np.mean([fact(data.recorded_facts(n)) for n in names if second.unit_of(n) == unit])
+            np.mean([fact(data.recorded_facts(n)) for n in names if unit_of(n) == unit])
             for unit in units.datasets
         ]
         if np.ptp(by_unit) > 0:

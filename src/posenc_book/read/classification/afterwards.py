@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from posenc_book.data.units import members
 from posenc_book.read.classification import edition, found, sanity, second
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.read.classification.second import Accuracies
@@ -131,9 +132,7 @@ def sorting(model: str) -> Sorting:
     units = second.learned(second.load_grid(model))
     nearest = sanity.means_of(load_baselines())
     lost = [
-        np.mean(
-            [nearest[n, "nearest"] - nearest[n, "nearest_sorted"] for n in second.members(unit)]
-        )
+        np.mean([nearest[n, "nearest"] - nearest[n, "nearest_sorted"] for n in members(unit)])
         for unit in units.datasets
     ]
     gains = units.scores[:, 1:].mean((1, 2)) - units.scores[:, 0].mean(1)

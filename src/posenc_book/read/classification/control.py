@@ -8,7 +8,7 @@ encoding's hold nine patches and the control's nine steps, so that the differenc
 position is worth.
 Both are planned by `protocol`, in tier 3 with patches and in tier 4 with steps:
 
-    posenc bench protocol --tier 3 --encodings none window_statistics
+    python -m experiments.classification --tier 3 --encodings none window_statistics
 """
 
 from collections.abc import Iterable, Mapping, Sequence

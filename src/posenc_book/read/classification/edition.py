@@ -26,7 +26,6 @@ import posenc
 import posenc_book
 from posenc._wall import behind
 from posenc_book import _files
-from posenc_book.bench import build
 from posenc_book.read import digests, results
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import HASH as ANALYSIS_HASH
@@ -258,15 +257,15 @@ def entering(label: str, there: Collection[str]) -> tuple[str, ...]:
 def make_edition(name: str, date: str) -> Edition:
     """Return the edition of what is whole now and may enter."""
     found_whole = {}
-    for model in build.MODELS:
+    for model in protocols.MODELS:
         found = by_cell(load_edition(locked=False), model)
         for family in ((), protocols.OTHERS, protocols.LATER):
             every = (*protocols.ENCODINGS, *family)
             found_whole[kind(model, encodings=every)] = whole(found, every)
-    for variant, model in product(protocols.VARIANTS, build.MODELS):
+    for variant, model in product(protocols.VARIANTS, protocols.MODELS):
         found = by_cell(load_edition(variant, locked=False), model)
         found_whole[kind(model, variant)] = whole(found, protocols.COMPARED[variant])
-    for variant, model in product(protocols.CONTROLS, build.MODELS):
+    for variant, model in product(protocols.CONTROLS, protocols.MODELS):
         plain, richer = (by_cell(load_edition(name, locked=False), model) for name in ("", variant))
         found_whole[kind(model, variant)] = controlled(plain, richer, variant)
     sets = {label: entering(label, there) for label, there in found_whole.items()}

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
 from posenc_book import data
-from posenc_book.bench import tuning
 from posenc_book.read import results
 from posenc_book.read.classification import edition, sanity, second
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.read.classification.baselines import load_baselines
+from posenc_book.records.records import worth
 from posenc_book.statistics import equality, power
 
 DEFAULT_RATE = 1e-3  # of a rival that nobody tuned, with the scale of its authors
@@ -98,7 +98,7 @@ def trials(dataset: str, model: str) -> pd.DataFrame:
         by_encoding[record["encoding"]].append(record)
     rows = {}
     for name in protocols.ENCODINGS:
-        best = max(by_encoding[name], key=tuning.worth)
+        best = max(by_encoding[name], key=worth)
         plain = next(one for one in by_encoding[name] if _is_default(one["settings"]))
         rows[name] = {"untuned": _test(plain), "tuned": _test(best)}
     table = pd.DataFrame(rows).T

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc_book.data.measure import recorded_facts
+from posenc_book.data.units import share_of_test, unit_of
 from posenc_book.read import results
 from posenc_book.read.classification import edition, fair, sanity, second, variants
 from posenc_book.read.classification import protocol as protocols
@@ -103,7 +104,7 @@ def gains_by_set() -> dict[tuple[str, str], dict[str, statistics.Interval]]:
 
 
 def _over_resamples(gains: NDArray[np.float64], dataset: str) -> statistics.Interval:
-    share = second.share_of_test(dataset)
+    share = share_of_test(dataset)
     one = equality.correlated_t(gains, rope=100 * second.MARGIN, test_share=share)
     return statistics.Interval(one.mean, one.low, one.high, gains.size)
 
@@ -215,7 +216,7 @@ def _rows(grid: Accuracies) -> dict[str, list]:
     most = int(protocols.TRAINING["settings"]["max_cases"])
     units = grid.units()
     for place, unit in enumerate(units.datasets):
-        known = [recorded_facts(name) for name in grid.datasets if second.unit_of(name) == unit]
+        known = [recorded_facts(name) for name in grid.datasets if unit_of(name) == unit]
         of_set = {
             "set": unit,
             "length": geometric_mean(one.length for one in known),
@@ -274,7 +275,7 @@ def levels() -> dict[tuple[str, str], dict[str, Any]]:
 def n_units(model: str) -> int:
     """Return how many independent units the edition's tiers plan: families count once."""
     planned = edition.planned(model, second.load_grid(model).datasets)
-    return len({second.unit_of(name) for name in planned})
+    return len({unit_of(name) for name in planned})
 
 
 def gains_by_length(dataset: str, model: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc_book import data
+from posenc_book.data.units import members
 from posenc_book.read.classification import afterwards, edition, found, sanity, second
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.second import Accuracies, Gain
@@ -138,7 +139,7 @@ def by_patches(cuts: Sequence[int]) -> Rows:
         The least number of patches of each group but the first, in rising order.
     """
     units = second.learned(found.grids()["patches"])
-    counts = [found.n_tokens(second.members(name)[0], "patches") for name in units.datasets]
+    counts = [found.n_tokens(members(name)[0], "patches") for name in units.datasets]
     of_units = [*zip(counts, found.mean_gains(units).tolist(), strict=True)]
     rows: Rows = {}
     for low, high in pairwise((0, *cuts, math.inf)):

@@ -9,6 +9,7 @@ generalization error, section 3). Here encodings that do nothing are put through
 import numpy as np
 
 from posenc import _checks
+from posenc_book.data.units import share_of_test
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification import second
 from posenc_book.read.classification.analysis import ANALYSIS
@@ -49,6 +50,6 @@ def expected(grid: Accuracies) -> float:
     >>> bool(0.1 < found < 0.6)
     True
     """
-    shares = [round(second.share_of_test(name), 2) for name in grid.datasets]
+    shares = [round(share_of_test(name), 2) for name in grid.datasets]
     rates = {share: passes(share, n_encodings=len(grid.encodings) - 1) for share in {*shares}}
     return sum(rates[share] for share in shares)

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from posenc_book.explorables import drawing
 from posenc_book.explorables.base import Explorable, State
 from posenc_book.explorables.controls import Choice, Range
-from posenc_book.read.classification import fair, paired, second
+from posenc_book.read.classification import fair, second
+from posenc_book.records import paired
 from posenc_book.statistics import equality
 
 COMPARED = {"rotary": "RoPE", "relative": "Shaw’s encoding", "none": "no encoding"}

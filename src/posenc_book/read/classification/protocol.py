@@ -1,79 +1,41 @@
-"""The training protocol of the benchmark's second edition, with its hash, and its cells.
+"""The training protocol of the benchmark's second edition: its plan with the hash, and its tiers.
 
-`TRAINING` holds all that decides a training. Its hash is stored with each record, so that results
-of another protocol never mix in. Encodings that came later, and a control for those that are made
-from the signal, are an extension of tier 3, which changes no hash and none of the other trainings.
-How the results are analysed is a second part with a hash of its own: `analysis`.
+`TRAINING` is the stored plan, `experiments/classification/plan.json`: all that decides a training.
+Its hash is stored with each record, so that results of another protocol never mix in. Encodings
+that came later, and a control for those that are made from the signal, are an extension of tier 3,
+which changes no hash and none of the other trainings. How the results are analysed is a second
+part with a hash of its own: `analysis`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from posenc import _checks
-from posenc_book import data
-from posenc_book.bench import build, tuning
-from posenc_book.bench.stages import Files
+from posenc_book.data import recorded_facts
+from posenc_book.read import plans
 from posenc_book.records.hashes import hashed
-from posenc_book.records.settings import Settings
 
 PROFILE = "second"
+MODELS = ("time_series", "patch")
 
-UP_TO_100 = (
-    "PenDigits", "SmoothSubspace", "MelbournePedestrian", "ItalyPowerDemand", "Chinatown",
-    "RacketSports", "RoomOccupancy", "EMGGestures", "LSST", "Libras", "FingerMovements", "NATOPS",
-    "SyntheticControl", "SharePriceIncrease", "DistalPhalanxTW", "ProximalPhalanxTW",
-    "PhalangesOutlinesCorrect", "MedicalImages", "BasicMotions",
-)  # fmt: skip
-UP_TO_180 = (
-    "SwedishLeaf", "FaceAll", "ArticularyWordRecognition", "PowerCons", "Plane", "GunPointAgeSpan",
-    "Handwriting", "Adiac",
-)  # fmt: skip
-UP_TO_275 = (*UP_TO_180, "Epilepsy", "Strawberry", "WordSynonyms", "FiftyWords", "Trace")
-ABOVE_275 = (
-    "CricketX", "UWaveGestureLibrary", "OSULeaf", "Earthquakes", "Computers",
-    "SmallKitchenAppliances",
-)  # fmt: skip
-ABOVE_100 = UP_TO_275 + ABOVE_275
-DATASETS = UP_TO_100 + ABOVE_100
-
-ENCODINGS = (
-    "none", "sinusoidal", "learnable", "relative", "tape", "erpe", "tupe", "sine_spe", "tpe",
-    "rotary", "dft",
-)  # fmt: skip
-
-TRAINING: dict[str, Any] = {
-    "edition": 2,
-    "datasets": DATASETS,
-    "encodings": ENCODINGS,
-    "resamples": 5,
-    "settings": {
-        "d_model": 64,
-        "n_heads": 4,
-        "n_layers": 2,
-        "d_ff": 128,
-        "patch": 8,
-        "dropout": 0.1,
-        "optimizer": "adamw",
-        "weight_decay": 0.01,
-        "schedule": "constant",
-        "warmup": 0.0125,
-        "batch_size": 16,
-        "validation": 0.25,
-        "max_cases": 2000,
-        "precision": "float32",
-        "norm": "own",
-        "steps": 4000,
-        "least_steps": 500,
-        "patience_steps": 500,
-        "check_every": 50,
-    },
-    "tuning": {"rates": tuning.RATES, "trials": 4, "steps": tuning.STEPS},
-}
-
-
+TRAINING: dict[str, Any] = plans.load("classification")
 HASH = hashed(TRAINING)
+
+DATASETS = tuple(TRAINING["datasets"])
+ENCODINGS = tuple(TRAINING["encodings"])
+
+
+def _with_steps(least: int, most: int) -> tuple[str, ...]:
+    """Return the data sets whose series have so many steps."""
+    return tuple(name for name in DATASETS if least <= recorded_facts(name).length <= most)
+
+
+UP_TO_100 = _with_steps(1, 100)
+UP_TO_180 = _with_steps(101, 180)
+UP_TO_275 = _with_steps(101, 275)
+ABOVE_275 = _with_steps(276, 720)
+ABOVE_100 = UP_TO_275 + ABOVE_275
 
 # What tier 3 adds. Its ten sets were named before results on them were read.
 OTHERS = ("learnable_frequency", "sine_linear", "t5", "alibi", "conv_spe")
@@ -95,7 +57,7 @@ _EACH_KIND = ("none", "sinusoidal", "relative", "rotary")
 # With another norm and in a larger model: no encoding, and one of each kind that is added to the
 # tokens, compared in the scores, or turns queries and keys. With another norm besides one that the
 # survey calls advanced, which is what it says of norms (S50). How these lists changed, and when,
-# is told in `analysis`.
+# is told in `results/protocol.md`.
 COMPARED = {"other-norm": (*_EACH_KIND, "tupe"), "large": _EACH_KIND}
 """Variant -> the encodings that are trained in it."""
 _LARGE = {"d_model": 128, "n_heads": 8, "n_layers": 4, "d_ff": 256}
@@ -168,64 +130,9 @@ TIERS: dict[int, tuple[Block, ...]] = {
 }
 
 
-def cells(
-    dataset: str, model: str, encoding: str, *, resamples: int | None = None, **changes: Any
-) -> list[Settings]:
-    """Return the cells of one encoding in one model on one data set, a cell a resample.
-
-    Resample and seed go together. A set that has its official split only gets as many seeds, each
-    with a validation part of its own and, of a part above `max_cases`, series of its own.
-    """
-    n = TRAINING["resamples"] if resamples is None else resamples
-    only = data.official_only(dataset)
-    common = {**TRAINING["settings"], **changes}
-    common["encoding_source"] = build.encoding_fingerprint(encoding)
-    common["dataset_source"] = data.fingerprint(dataset)
-    return [
-        Settings(
-            encoding,
-            model,
-            dataset,
-            seed=r,
-            split_seed=r,
-            resample=0 if only else r,
-            profile=PROFILE,
-            protocol=HASH,
-            **common,
-        )
-        for r in range(_checks.count("resamples", n, minimum=1))
-    ]
-
-
-def blocks(tier: int, model: str | None = None, names: Sequence[str] | None = None) -> list[Block]:
+def blocks(tier: int, model: str | None = None) -> list[Block]:
     """Return the blocks of a tier in the order in which they are run."""
     _checks.choice("tier", str(tier), map(str, TIERS))
     if model is not None:
-        _checks.choice("model", model, build.MODELS)
-    found = [block for block in TIERS[tier] if model in (None, block.model)]
-    return found if names is None else _with_encodings(found, names)
-
-
-def _with_encodings(found: Sequence[Block], names: Sequence[str]) -> list[Block]:
-    """Return the blocks with these encodings only, without those that have none of them."""
-    names = list(dict.fromkeys(names))
-    for name in names:
-        build.find_class(name)
-    planned = {name for block in found for name in block.encodings}
-    later = [name for name in names if name not in planned]
-    kept, seen = [], set()
-    for block in found:
-        place = block.model, block.dataset, block.variant
-        own = [name for name in names if name in block.encodings]
-        takes_later = place not in seen and block.variant not in CONTROLS
-        chosen = [*own, *later] if takes_later else own
-        seen.add(place)
-        if chosen:
-            kept.append(replace(block, encodings=tuple(chosen)))
-    return kept
-
-
-def files(folder: Path, dataset: str, variant: str = "") -> Files:
-    """Return the files of a data set in a folder of results."""
-    results = f"variant-{variant}-{dataset}" if variant else f"second-{dataset}"
-    return Files(folder / f"tuning-{dataset}.jsonl", folder / f"{results}.jsonl")
+        _checks.choice("model", model, MODELS)
+    return [block for block in TIERS[tier] if model in (None, block.model)]

@@ -13,19 +13,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc_book.data import official_only, recorded_facts
+from posenc_book.data.units import unit_of
 from posenc_book.read.classification import edition
 from posenc_book.read.classification import protocol as protocols
 from posenc_book.read.classification.analysis import ANALYSIS
 from posenc_book.read.classification.baselines import load_baselines
 from posenc_book.statistics import equality, friedman, power
+from posenc_book.statistics.standing import standing
 
 BASELINE = str(ANALYSIS["baseline"])
 MARGIN = float(ANALYSIS["margin"])
 ALPHA = float(ANALYSIS["alpha"])
-FAMILIES: dict[str, list[str]] = ANALYSIS["families"]
 TOKENS = {"time_series": "steps", "patch": "patches"}  # what a token is, by model
-_FAMILY_OF = {name: family for family, sets in FAMILIES.items() for name in sets}
 
 
 @dataclass(frozen=True)
@@ -76,22 +75,6 @@ class Accuracies:
         return Accuracies(
             self.model, names, self.encodings, self.scores[kept], self.largest_class[kept]
         )
-
-
-def unit_of(dataset: str) -> str:
-    """Return the independent unit of a data set: its family, or itself."""
-    return _FAMILY_OF.get(dataset, dataset)
-
-
-def share_of_test(dataset: str) -> float:
-    """Return by how much the trainings on two resamples go together: the share of the test part."""
-    facts = recorded_facts(dataset)
-    return 0.0 if official_only(dataset) else facts.test / (facts.train + facts.test)
-
-
-def members(unit: str) -> list[str]:
-    """Return the data sets of an independent unit: those of a family, or the set itself."""
-    return FAMILIES.get(unit, [unit])
 
 
 def load_grid(
@@ -459,34 +442,6 @@ class Ranking:
     ranks: tuple[float, ...]
     test: friedman.Friedman
     groups: list[tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Methods with their average ranks, best first, and the groups that are not told apart.
-
-    Parameters
-    ----------
-    encodings : tuple of str
-    ranks : tuple of float
-        1 is best.
-    groups : list of tuples of str
-    """
-
-    encodings: tuple[str, ...]
-    ranks: tuple[float, ...]
-    groups: list[tuple[str, ...]]
-
-
-def standing(scores: NDArray[np.float64], names: Sequence[str], *, alpha: float = 0.05) -> Standing:
-    """Return what a critical-difference diagram shows."""
-    ranks = friedman.average_ranks(scores)
-    order = np.argsort(ranks, kind="stable")
-    return Standing(
-        tuple(names[i] for i in order),
-        tuple(float(ranks[i]) for i in order),
-        [tuple(names[i] for i in group) for group in friedman.cliques(scores, alpha=alpha)],
-    )
 
 
 def ranking(grid: Accuracies) -> Ranking:

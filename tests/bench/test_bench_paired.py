@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from posenc_book.read.classification import paired, report
-from posenc_book.records import records
+from posenc_book.bench import report
+from posenc_book.records import paired, records
 from posenc_book.records.settings import Settings, profile
 
 BY_RESAMPLE = np.array([0.60, 0.70, 0.65, 0.72, 0.58])

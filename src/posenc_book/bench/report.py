@@ -11,8 +11,8 @@ import numpy as np
 
 from posenc_book import _files
 from posenc_book.bench import failures, ownfolder
-from posenc_book.read.classification import paired, second
-from posenc_book.records import changes, tables, values
+from posenc_book.data.units import unit_of
+from posenc_book.records import changes, paired, tables, values
 from posenc_book.records.changes import Change
 from posenc_book.records.settings import complete
 from posenc_book.records.store import unique
@@ -167,7 +167,7 @@ def _shared(datasets: Sequence[str]) -> list[str]:
     units = defaultdict(list)
     for name in datasets:
         kept = name.removesuffix(paired.TIMES).removesuffix(paired.NUMBERS)
-        units[second.unit_of(kept)].append(name)
+        units[unit_of(kept)].append(name)
     return [
         f"{' and '.join(names)} hold the same series, and the tests count them as "
         f"{len(names)} data sets."
@@ -235,19 +235,19 @@ def _figures(scores: Scores, folder: Path) -> list[str]:
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
-    from posenc_book.read.classification import figures
+    from posenc_book.figures import score_tables
     from posenc_book.teaching import plots
 
     complete = scores.complete()
     drawn: dict[str, tuple[Callable[[Scores], Figure], str]] = {
-        "heatmap": (figures.heatmap, _heatmap_alt(scores))
+        "heatmap": (score_tables.heatmap, _heatmap_alt(scores))
     }
     if len(complete.datasets) > 1 and len(complete.encodings) > 1:
-        drawn["ranks"] = (figures.rank_bars, _ranks_alt(complete))
+        drawn["ranks"] = (score_tables.rank_bars, _ranks_alt(complete))
     if len(complete.datasets) > 1 and len(complete.encodings) > 2:
         drawn["critical-difference"] = (
-            figures.critical_differences,
-            f"Critical differences. {figures.told_apart(complete)}.",
+            score_tables.critical_differences,
+            f"Critical differences. {score_tables.told_apart(complete)}.",
         )
     links = []
     for name, (draw, alt) in drawn.items():

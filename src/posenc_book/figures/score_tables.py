@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from posenc_book.figures import ranks
-from posenc_book.read.classification import second
 from posenc_book.records.tables import Scores
 from posenc_book.statistics import summary as statistics
+from posenc_book.statistics.standing import Standing, standing
 from posenc_book.teaching import plots
 
 
@@ -104,9 +104,9 @@ def told_apart(scores: Scores, alpha: float = 0.05) -> str:
     return ranks.told(_standing(scores, alpha))
 
 
-def _standing(scores: Scores, alpha: float) -> second.Standing:
+def _standing(scores: Scores, alpha: float) -> Standing:
     complete = scores.complete()
-    return second.standing(complete.mean(), complete.encodings, alpha=alpha)
+    return standing(complete.mean(), complete.encodings, alpha=alpha)
 
 
 def draw_critical_differences(ax: Axes, scores: Scores, alpha: float = 0.05) -> None:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from posenc_book.data.errors import DataError
-from posenc_book.read.classification import second
+from posenc_book.data.units import share_of_test
 from posenc_book.records import tables
 from posenc_book.records.settings import complete
 from posenc_book.statistics import equality, friedman
 
 BASELINE = "none"
+ALPHA, MARGIN = 0.05, 0.01  # as the protocol of the benchmark has them
 TIMES, NUMBERS = ":clock=times", ":clock=indices"  # behind the name of a set that keeps times
 FEWEST = 5  # pairs, as many as the protocol has resamples
 MANY = 6  # names in a sentence
@@ -70,9 +71,9 @@ class PairedGain:
         """One of "above", "below", "equal", "open"; always "open" with fewer than five pairs."""
         if len(self.differences) < FEWEST:
             return "open"
-        if self.p_value <= second.ALPHA:
+        if self.p_value <= ALPHA:
             return "above" if self.mean > 0 else "below"
-        return "equal" if self.p_equal <= second.ALPHA else "open"
+        return "equal" if self.p_equal <= ALPHA else "open"
 
     def __str__(self) -> str:
         if len(self.differences) < 2:
@@ -141,7 +142,7 @@ def said(found: Sequence[PairedGain], than: str = f"`{BASELINE}`") -> str:
         if some := named[answer]:
             told.append(f"{_listed(some, 'and')} {_are(some)} {answer} {than}")
     if some := named["equal"]:
-        told.append(f"{_listed(some, 'and')} {_are(some)} within {second.MARGIN:g} of {than}")
+        told.append(f"{_listed(some, 'and')} {_are(some)} within {MARGIN:g} of {than}")
     if not told:
         which = _listed(named["open"], "or")
         return (
@@ -201,10 +202,10 @@ def _judged(
     found = dict.fromkeys(pairs, (np.nan, np.nan, 1.0, 1.0))
     if judged:
         differ = friedman.holm([equality.resampled_p(some, share) for some in judged.values()])
-        tests = [equality.tost(some, second.MARGIN, test_share=share) for some in judged.values()]
+        tests = [equality.tost(some, MARGIN, test_share=share) for some in judged.values()]
         alike = friedman.holm([test.p_value for test in tests])
         for (name, some), p_value, p_equal in zip(judged.items(), differ, alike, strict=True):
-            of = equality.correlated_t(some, second.MARGIN, test_share=share)
+            of = equality.correlated_t(some, MARGIN, test_share=share)
             equal = float(p_equal) if in_points else 1.0
             found[name] = of.low, of.high, float(p_value), equal
     return [PairedGain(dataset, name, tuple(pairs[name]), *of) for name, of in found.items()]
@@ -219,7 +220,7 @@ def _test_share(records: Sequence[dict]) -> float:
         n_train, n_test = counts[0]
         return min(LARGEST_SHARE, n_test / (n_train + n_test))
     try:
-        return min(LARGEST_SHARE, second.share_of_test(records[0]["dataset"]))
+        return min(LARGEST_SHARE, share_of_test(records[0]["dataset"]))
     except DataError:
         return LARGEST_SHARE
 

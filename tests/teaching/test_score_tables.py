@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from posenc_book.read.classification import figures
+from posenc_book.figures import score_tables
 from posenc_book.records.tables import Scores
 from posenc_book.statistics import summary as statistics
 
@@ -24,7 +24,7 @@ def labels(ax):
 
 def test_bars_of_critical_differences_overlap_where_nemenyi_does_not_reject(scores):
     _, ax = plt.subplots()
-    figures.draw_critical_differences(ax, scores)
+    score_tables.draw_critical_differences(ax, scores)
     bars = {row: line.get_xdata() for row, line in zip((0, 1, 2), ax.lines[::2], strict=False)}
     order = ["bad", "none", "good"]
     assert labels(ax) == order
@@ -44,41 +44,43 @@ def test_a_line_joins_what_no_test_tells_apart():
     level = {"none": 0.5, "bad": 0.5, "good": 0.8}
     cells = {(d, e): level[e] + 0.01 * rng.random(5) for d in sets for e in names}
     found = Scores("patch", "accuracy", sets, names, cells)
-    ax = figures.critical_differences(found).axes[0]
+    ax = score_tables.critical_differences(found).axes[0]
     assert labels(ax)[0] == "good"
     (line,) = ax.lines[1:]
     joined = {labels(ax)[round(y)] for y in (min(line.get_ydata()), max(line.get_ydata()))}
     assert joined == {"No encoding", "bad"}  # as people say it
-    assert "not told apart are" in figures.told_apart(found)
+    assert "not told apart are" in score_tables.told_apart(found)
     assert min(line.get_xdata()) > max(ax.lines[0].get_xdata())
 
 
 def test_four_sets_tell_nobody_apart(scores):
-    ax = figures.critical_differences(scores).axes[0]
+    ax = score_tables.critical_differences(scores).axes[0]
     assert len(ax.lines) == 2
-    assert figures.told_apart(scores).endswith("so no two are told apart")
+    assert score_tables.told_apart(scores).endswith("so no two are told apart")
 
 
 def test_rank_bars_put_the_best_on_top(scores):
-    ax = figures.rank_bars(scores).axes[0]
+    ax = score_tables.rank_bars(scores).axes[0]
     assert labels(ax)[-1] == "good"
     assert [bar.get_width() for bar in ax.patches] == [3, 2, 1]
 
 
 def test_a_centred_heatmap_has_colours_around_zero_and_the_scores_as_numbers(scores):
-    ax = figures.heatmap(scores, centred=True).axes[0]
+    ax = score_tables.heatmap(scores, centred=True).axes[0]
     means = 100 * scores.mean()
     away = means - means.mean(axis=1, keepdims=True)
     widest = np.quantile(np.abs(away), 0.9)
     np.testing.assert_allclose(ax.images[0].get_array(), np.clip(away, -widest, widest))
     assert widest > 25  # of "good" and "bad", 30 points from the mean of a row
     assert [text.get_text() for text in ax.texts] == [f"{mean:.1f}" for mean in means.ravel()]
-    assert not figures.heatmap(scores, centred=True, values=False).axes[0].texts
+    assert not score_tables.heatmap(scores, centred=True, values=False).axes[0].texts
 
 
 def test_a_heatmap_shows_gaps(scores):
     cells = {key: value for key, value in scores.cells.items() if key != ("A", "bad")}
     gap = Scores("patch", "accuracy", scores.datasets, scores.encodings, cells)
     for centred in (False, True):
-        texts = [text.get_text() for text in figures.heatmap(gap, centred=centred).axes[0].texts]
+        texts = [
+            text.get_text() for text in score_tables.heatmap(gap, centred=centred).axes[0].texts
+        ]
         assert texts.count("–") == 1

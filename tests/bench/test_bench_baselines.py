@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from posenc_book import data
-from posenc_book.bench import metrics
+from posenc_book.bench import baselines, metrics
 from posenc_book.data.dataset import Dataset
-from posenc_book.read.classification import baselines
+from posenc_book.records.baselines import FIELDS, read_baselines
 
 QUICK = ("nearest", "largest_class")
 
@@ -127,7 +127,7 @@ def test_sets_with_many_series_get_fewer_kernels(monkeypatch):
 def test_a_record_is_whole(resample):
     (record,) = baselines.baselines("BasicMotions", resample, only=["nearest"])
     train, test = prepared("BasicMotions", resample)
-    assert tuple(sorted(record)) == tuple(sorted(baselines.FIELDS))
+    assert tuple(sorted(record)) == tuple(sorted(FIELDS))
     assert record["fingerprint"] == data.fingerprint("BasicMotions")
     assert (record["n_train"], record["n_test"]) == (40, 40)
     assert (record["dataset"], record["resample"]) == ("BasicMotions", resample)
@@ -169,7 +169,7 @@ def test_a_cap_that_cuts_nothing_leaves_the_record_as_it_is():
 def test_a_set_with_one_split_has_as_many_draws_as_the_trainings_where_it_is_cut(out):
     assert data.official_only("PenDigits")
     assert baselines.run(["PenDigits"], 2, out, only=["nearest"], max_cases=100) == 2
-    first, second = baselines.read_baselines(out)
+    first, second = read_baselines(out)
     assert [one["resample"] for one in (first, second)] == [0, 1]
     assert first["metrics"] != second["metrics"]
     assert baselines.run(["PenDigits"], 2, out, only=["largest_class"]) == 1  # whole: one split
@@ -177,7 +177,7 @@ def test_a_set_with_one_split_has_as_many_draws_as_the_trainings_where_it_is_cut
 
 def test_run_computes_what_is_not_stored(out, monkeypatch):
     assert baselines.run(["BasicMotions", "BasicMotions"], 2, out, only=QUICK) == 4
-    stored = baselines.read_baselines(out)
+    stored = read_baselines(out)
     assert [(one["resample"], one["baseline"]) for one in stored] == [
         (r, one) for r in (0, 1) for one in QUICK
     ]
@@ -189,9 +189,7 @@ def test_run_computes_what_is_not_stored(out, monkeypatch):
     assert out.read_bytes() == before
     assert baselines.run(["BasicMotions", "range_probe"], 3, out, only=QUICK) == 4
     assert out.read_bytes().startswith(before)
-    assert [
-        one["resample"] for one in baselines.read_baselines(out) if one["dataset"] == "range_probe"
-    ] == [
+    assert [one["resample"] for one in read_baselines(out) if one["dataset"] == "range_probe"] == [
         0,
         0,
     ]
@@ -207,7 +205,7 @@ def test_run_computes_again_when_the_set_has_changed(out, monkeypatch):
     assert baselines.run(["BasicMotions"], 1, out, **common) == 1
     anew = "1 stored baseline on earlier series of the data set BasicMotions is computed anew."
     assert told == [anew]
-    assert len({one["fingerprint"] for one in baselines.read_baselines(out)}) == 2
+    assert len({one["fingerprint"] for one in read_baselines(out)}) == 2
     assert baselines.run(["BasicMotions"], 1, out, **common) == 0
     assert told == [anew]
 
@@ -216,7 +214,7 @@ def test_a_record_is_stored_once(out):
     (record,) = baselines.baselines("BasicMotions", only=["largest_class"])
     assert baselines.append(out, record)
     assert not baselines.append(out, record | {"seconds": 5.0})
-    assert baselines.read_baselines(out) == [record]
+    assert read_baselines(out) == [record]
     assert baselines.append(out, record | {"resample": 1})
 
 

@@ -1,0 +1,215 @@
+"""The command of the benchmark: its cells, what it trains of a tier, and what it says."""
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from experiments.classification import train
+from posenc_book.bench import build, commands
+from posenc_book.read.classification import protocol
+from posenc_book.records import records
+from posenc_book.records.settings import Settings
+from posenc_book.records.store import Store
+
+ONE_SET = ["--datasets", "BasicMotions", "--model", "patch", "--encodings", "none"]
+ONE_SET += ["--device", "cpu", "--out", "mine"]
+
+
+def scores(one):
+    return {"accuracy": 0.5, "validation_accuracy": one.learning_rate, "validation_loss": 1.0}
+
+
+def no_memory(_):
+    raise MemoryError("no room")
+
+
+def test_a_protocol_names_what_failed_now_and_before(call, stand_in):
+    stand_in(no_memory)
+    code, text, err = call(*ONE_SET)
+    assert code == 1, err
+    assert text.splitlines() == [
+        "BasicMotions, model patch",
+        "tuning, first trials: 3 trained (3 failed), 0 were there",
+        "tuning, last trial: 0 trained (0 failed), 0 were there",
+        "training: 5 trained (5 failed), 0 were there",
+        "failed: none patch BasicMotions, 3 trials: MemoryError: no room",
+        "failed: none patch BasicMotions, 5 training runs: MemoryError: no room",
+        "why they failed: posenc bench status mine/tuning-BasicMotions.jsonl",
+        "why they failed: posenc bench status mine/second-BasicMotions.jsonl",
+        "to try them again: the same command with --retry-failed; mended code needs no option",
+    ]
+    code, again, _ = call(*ONE_SET)
+    assert code == 1
+    assert "training: 0 trained (0 failed), 5 were there (5 of them failed)" in again
+    assert again.splitlines()[4:] == text.splitlines()[4:]
+    stand_in(scores)
+    code, text, _ = call(*ONE_SET, "--retry-failed")
+    assert code == 0
+    assert text.splitlines()[-1] == "training: 5 trained (0 failed), 0 were there"
+
+
+def test_a_protocol_says_how_many_trainings_it_lacks_and_how_long_they_take(call, stand_in):
+    stand_in(scores)
+    code, _, err = call(*ONE_SET)
+    assert code == 0
+    said = re.search(r"(\d+) training runs, (a few|\d[\d.]*) \w+ if none stops early", err)
+    assert said
+    assert int(said[1]) == 4 + protocol.TRAINING["resamples"]  # with the trials
+    assert "if none stops early" not in call(*ONE_SET)[2]
+
+
+def test_a_protocols_bar_counts_all_its_cells(call, stand_in):
+    stand_in(scores)
+    code, _, err = call(*ONE_SET, "--encodings", "none", "dft")
+    assert code == 0
+    assert re.findall(r"([a-z, ]+): +100%[^\r\n]* (\d+/\d+)", err)[-1] == ("training", "18/18")
+
+
+@pytest.mark.parametrize("option", ["workers", "stack"])
+def test_a_wrong_option_of_a_protocol_is_named_before_anything_is_read(call, monkeypatch, option):
+    monkeypatch.setattr("posenc_book.data.load", lambda *_: pytest.fail("read"))
+    code, text, err = call(*ONE_SET, f"--{option}", 0)
+    assert (code, text) == (2, "")
+    assert f"{option} must be an integer of at least 1, got 0" in err
+
+
+def test_a_slice_ends_where_the_next_training_would_not_fit(call, stand_in, monkeypatch):
+    now = 0.0
+
+    def ten_seconds_each(one):
+        nonlocal now
+        now += 10
+        return scores(one)
+
+    stand_in(ten_seconds_each)
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    code, text, _ = call(*ONE_SET, "--seconds", 45)
+    assert code == 0
+    assert text.splitlines()[-2:] == [
+        "training: 0 trained (0 failed), 0 were there",
+        "5 s are left, and the longest training so far took 10 s: no other is begun; the same "
+        "command goes on from here",
+    ]
+    text = call(*ONE_SET, "--seconds", 45)[1]  # four of five, as nobody knows of the first
+    assert "training: 4 trained (0 failed), 0 were there\n5 s are left" in text
+    assert call(*ONE_SET, "--seconds", 45)[1].endswith(
+        "training: 1 trained (0 failed), 4 were there\n"
+    )
+
+
+def test_protocol_cells_couple_seed_and_resample(monkeypatch):
+    monkeypatch.setattr(train.data, "fingerprint", lambda _: "f" * 16)
+    cells = train.cells("Trace", "patch", "none")
+    assert [(c.seed, c.split_seed, c.resample) for c in cells] == [(r, r, r) for r in range(5)]
+    assert {c.protocol for c in cells} == {protocol.HASH}
+    official = train.cells("Epilepsy", "patch", "none")
+    assert [(c.seed, c.resample) for c in official] == [(r, 0) for r in range(5)]
+
+
+def slice_of(call, tmp_path, monkeypatch, seconds):
+    """Train a slice of a protocol with one small block, none of whose trainings is real."""
+    block = protocol.Block("patch", "PenDigits", ("none",))
+    monkeypatch.setattr(train, "blocks", lambda *_: [block])
+    monkeypatch.setattr("posenc_book.data.load", lambda *_: None)
+    monkeypatch.setattr(commands, "staged", lambda *_: commands.Summary())
+    monkeypatch.setattr(commands.estimate, "at_most", lambda *_: None)
+    monkeypatch.setattr(train, "deadline", lambda _: time.monotonic() + seconds)
+    return call("--device", "cpu", "--seconds", 1, "--out", tmp_path)
+
+
+def test_a_slice_says_by_how_much_it_overran_and_may(call, tmp_path, monkeypatch):
+    code, text, err = slice_of(call, tmp_path, monkeypatch, -7)
+    assert code == 0, err
+    over = re.search(r"the time is over, by (\d+) s: what has begun is trained to its end", text)
+    assert 7 <= int(over[1]) < 700
+    assert "may overrun by as long as one training takes; the same command goes on" in text
+    files = train.files(tmp_path, "PenDigits")
+    for path, seconds, seeds in ((files.trials, 20.0, 1), (files.results, 30.0, 5)):
+        cell, metrics = Settings("none", "patch", "PenDigits"), {"seeds_together": seeds}
+        Store(path).append(records.finished(cell, metrics, device="cpu", seconds=seconds))
+    text = slice_of(call, tmp_path, monkeypatch, -7)[1]
+    assert "as one training takes (of those stored here, up to 150 s); the same" in text
+    assert "the time is over" not in slice_of(call, tmp_path, monkeypatch, 900)[1]
+
+
+def test_a_tier_without_what_is_asked_for_is_named(call):
+    code, _, err = call("--tier", 2, "--datasets", "Libras")
+    assert code == 2
+    assert "tier 2 has none on Libras" in err
+    assert "tier 2 has none of model patch" in call("--tier", 2, "--model", "patch")[2]
+
+
+def test_a_variant_has_settings_and_a_file_of_its_own():
+    block = next(b for b in protocol.TIERS[3] if b.variant == "large")
+    cell = train.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = train.cells(block.dataset, block.model, "none")[0]
+    assert (cell.d_model, cell.protocol) == (128, protocol.HASH)
+    assert cell.key != plain.key
+    folder = Path("out")
+    assert train.files(folder, "Libras", "large").results != (train.files(folder, "Libras").results)
+
+
+def test_a_later_encoding_is_trained_by_the_frozen_protocol():
+    for name in protocol.LATER:
+        cell = train.cells("Libras", "patch", name)[0]
+        assert (cell.protocol, cell.encoding) == ("77c712493a92", name)
+        for model, length in (("patch", 45), ("patch", 8), ("time_series", 8)):
+            made = build.model(replace(cell, model=model), 2, 15, length)
+            assert made(torch.randn(3, length, 2)).shape == (3, 15)
+
+
+def test_named_encodings_are_trained_where_their_tier_has_them():
+    later = train.blocks(3, names=["kerple"])
+    assert {b.encodings for b in later} == {("kerple",)}
+    assert [(b.model, b.dataset, b.variant) for b in later] == [
+        (b.model, b.dataset, b.variant) for b in protocol.TIERS[3] if b.encodings == protocol.LATER
+    ]
+    assert {b.variant for b in train.blocks(3, names=["rotary"])} == {*protocol.VARIANTS}
+    both = train.blocks(3, names=["none", "window_statistics"])
+    assert {*protocol.CONTROLS} < {b.variant for b in both}
+    first = train.blocks(1, "patch", ["fire", "none"])
+    assert [b.encodings for b in first] == [("none", "fire")] * len(protocol.DATASETS)
+    places = [
+        (b.model, b.dataset, b.variant) for b in train.blocks(3, names=["relative", "kerple"])
+    ]
+    assert len(places) == len([b for b in protocol.TIERS[3] if "kerple" in b.encodings]) + len(
+        [b for b in protocol.TIERS[3] if b.variant in protocol.VARIANTS]
+    )
+
+
+def test_the_control_of_window_statistics_is_none_with_richer_tokens():
+    block = next(b for b in train.blocks(3) if b.variant == "window-statistics")
+    control = train.cells(block.dataset, block.model, "none", **block.changes)[0]
+    plain = train.cells(block.dataset, block.model, "none")[0]
+    assert control == replace(plain, input_statistics="mean_std_slope")
+    assert control.protocol == protocol.HASH
+    assert not [
+        b for b in train.blocks(3, names=["posenc.encodings:ALiBi"]) if b.variant == block.variant
+    ]
+
+
+def test_an_encoding_that_is_named_twice_is_trained_once():
+    assert train.blocks(1, "patch", ["rotary", "rotary"])[0].encodings == ("rotary",)
+
+
+def test_a_tier_refuses_an_encoding_that_nobody_knows():
+    with pytest.raises(ValueError, match="'kerpel'; did you mean 'kerple'"):
+        train.blocks(3, names=["kerpel"])
+
+
+def test_the_help_says_that_a_slice_may_overrun(call, capsys):
+    with pytest.raises(SystemExit):
+        call("--help")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "what has begun is trained to its end" in text
+    assert "may overrun by as long as one training takes" in text
+
+
+def test_an_out_that_cannot_be_written_is_named_before_anything_is_done(call):
+    code, _, err = call("--out", "/proc/mine")
+    assert code == 2
+    assert "--out /proc/mine cannot be written" in err
