@@ -295,10 +295,9 @@ def compared_page() -> list:
     return [
         new_markdown_cell(COMPARED),
         new_code_cell(
-            "from posenc import encodings\nfrom posenc_book.guide import measured\n"
-            "from posenc_book.teaching import scorecard, scorecard_torch\n"
-            "from posenc_book.atlas import additions\n"
-            "from posenc_book.figures import atlas"
+            "from posenc import encodings\nfrom posenc_book.atlas import additions\n"
+            "from posenc_book.figures import atlas\nfrom posenc_book.guide import measured\n"
+            "from posenc_book.teaching import scorecard, scorecard_torch"
         ),
         new_markdown_cell(MEASUREMENTS.format(later=in_the_benchmark())),
         new_code_cell("measured.measured_table()"),
