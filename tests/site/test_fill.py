@@ -1,6 +1,9 @@
 """Numbers in prose are those that the results give now, and words that rest on data still hold."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from sitefiles import ROOT
@@ -21,6 +24,36 @@ def test_every_quantity_stands_somewhere():
     used = {name for page in HOLDERS for name in fill.names(ROOT / page)}
     known = {f"{module}.{one}" for module in fill.modules() for one in fill.functions(module)}
     assert known == {".".join(name.split(".")[:2]) for name in used}
+
+
+ASKS_A_MODEL = {
+    "others.alibi_alone_takes_mirror_images_for_one",
+    "others.short_sets_make_thirteen_patches",
+    "speed.all_others_decode",
+    *(f"machines.{name}" for name in fill.functions("machines")),  # tables that benchmarks print
+}
+NUMBERS = """
+import sys
+import fill
+for module in fill.modules():
+    for name in fill.functions(module):
+        if f"{module}.{name}" not in sys.argv:
+            fill.computed(module, name)
+        assert "torch" not in sys.modules, (module, name)
+"""
+
+
+def test_numbers_of_pages_are_read_without_torch():
+    """But for those that a model is asked for, which say so by being listed here."""
+    known = {f"{module}.{name}" for module in fill.modules() for name in fill.functions(module)}
+    assert known >= ASKS_A_MODEL
+    run = subprocess.run(
+        [sys.executable, "-c", NUMBERS, *ASKS_A_MODEL],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tools"), str(ROOT)])},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
 
 
 def test_every_row_of_the_survey_bears_one_mark():

@@ -3,7 +3,6 @@
 import json
 from functools import cache
 
-from posenc import encodings
 from posenc_book.quantities import _read
 from posenc_book.read import results
 
@@ -201,6 +200,8 @@ def one_token():
 
 def all_others_decode():
     """Those made from the signal, and those of several axes, are the ones that are not timed."""
+    from posenc import encodings  # here, as only what runs a model needs torch
+
     timed = {kind for kind, _ in _over_none()}
     without = {*encodings.names("signal"), *encodings.names("axes")}
     return timed.isdisjoint(without) and timed >= {*encodings.names()}
