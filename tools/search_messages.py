@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src"
+PACKAGE = ROOT / "src" / "posenc"
 ROOMS = (
     *("attention", "encodings", "models", "register", "testing", "tables", "faithfulness"),
     *("frequencies.py", "rotation.py", "schedules.py", "fourier.py", "_checks.py"),
