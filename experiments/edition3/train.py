@@ -78,32 +78,34 @@ def trainings(one: Settings, n: int) -> list[Settings]:
     return [replace(one, seed=r, split_seed=r, resample=0 if only else r) for r in range(1, n + 1)]
 
 
-def first_trials(one: Settings) -> list[Settings]:
+def first_trials(one: Settings, deal: int = TRIAL_DEAL) -> list[Settings]:
     """Return the four trials that differ in their rate."""
-    return [_trial(one, learning_rate=rate) for rate in plan.RATES]
+    return [_trial(one, deal, learning_rate=rate) for rate in plan.RATES]
 
 
-def last_trial(one: Settings, records: Mapping[str, dict]) -> Settings | None:
+def last_trial(
+    one: Settings, records: Mapping[str, dict], deal: int = TRIAL_DEAL
+) -> Settings | None:
     """Return the fifth trial; None if one of the four is missing, or all have failed."""
-    ranked = _ranked(first_trials(one), records)
+    ranked = _ranked(first_trials(one, deal), records)
     if not ranked:
         return None
     rates = [trial.learning_rate for trial in ranked]
     if "scale" in inspect.signature(build.find_class(one.encoding)).parameters:
-        return _trial(one, learning_rate=rates[0], scale=_other_scale(one.encoding))
+        return _trial(one, deal, learning_rate=rates[0], scale=_other_scale(one.encoding))
     between = math.sqrt(rates[0] * rates[1]) if len(rates) > 1 else rates[0] / 2
-    return _trial(one, learning_rate=float(f"{between:.2g}"))
+    return _trial(one, deal, learning_rate=float(f"{between:.2g}"))
 
 
-def tuned(one: Settings, records: Mapping[str, dict]) -> Settings | None:
+def tuned(one: Settings, records: Mapping[str, dict], deal: int = TRIAL_DEAL) -> Settings | None:
     """Return the cell with the rate and size of its best trial; None if a trial is missing.
 
     Where all have failed it is trained as it is, so that its failures are stored, too.
     """
-    tried = first_trials(one)
+    tried = first_trials(one, deal)
     if not _ended(tried, records):
         return None
-    last = last_trial(one, records)
+    last = last_trial(one, records, deal)
     if last is None:
         return replace(one, learning_rate=TUNING["if all fail"], tuned="all trials failed")
     if not _ended([last], records):
@@ -113,11 +115,11 @@ def tuned(one: Settings, records: Mapping[str, dict]) -> Settings | None:
     return replace(one, learning_rate=best.learning_rate, scale=best.scale, tuned=told)
 
 
-def _trial(one: Settings, **changes: Any) -> Settings:
+def _trial(one: Settings, deal: int, **changes: Any) -> Settings:
     steps = min(TUNING["steps"], one.steps)
     short: dict[str, Any] = dict.fromkeys(("steps", "least_steps", "patience_steps"), steps)
-    first: dict[str, Any] = dict.fromkeys(("seed", "split_seed"), TRIAL_DEAL)
-    first["resample"] = TRIAL_DEAL if one.dataset in plan.UNUSED else 0
+    first: dict[str, Any] = dict.fromkeys(("seed", "split_seed"), deal)
+    first["resample"] = deal if one.dataset in plan.UNUSED else 0
     return replace(one, profile=TRIAL, **first, **short, **changes)
 
 

@@ -1,0 +1,1 @@
+"""How much of a score is the luck of tuning? Thirty cells of the third edition, tuned anew."""

@@ -1,0 +1,71 @@
+"""Tune thirty cells of the third edition on five deals each, and train what is chosen.
+
+python -m experiments.tuning_luck --sets CBF ERing --seconds 600
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.tuning_luck import train
+from posenc._wall import behind
+from posenc_book import data
+from posenc_book.bench import commands, console, jobs, local
+from posenc_book.bench.driver import deadline
+from posenc_book.bench.progress import Plan, name_place
+from posenc_book.bench.tuning import Cells
+
+RESULTS = Path("results", "tuning-luck")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, 1 if some trainings failed, 2 if an argument or file is wrong."""
+    return console.run(_parser(), arguments)
+
+
+def _train(options: argparse.Namespace) -> int:
+    until = deadline(options.seconds)
+    for name in options.sets:  # so that a missing set is known before anything is trained
+        for split in data.SPLITS:
+            data.load(name, split)
+    device = jobs.resolve_device(options.device)
+    options.stack = 16 if device.startswith("cuda") else 4
+    name_place(options.out)
+    with local.LocalEngine(options.workers) as engine:
+        trainer = commands.Trainer(options, engine, device, until)
+        return int(_by_set(options, trainer) > 0)
+
+
+def _by_set(options: argparse.Namespace, trainer: commands.Trainer) -> int:
+    n_failed = 0
+    for name in options.sets:
+        for title, groups, store in train.stages(name, options.out):
+            some = Cells(groups)
+            trainer.plan = Plan(len(some), stage=f"{name}, {title}")
+            n_failed += trainer(some, store).failed
+            if trainer.stopped:
+                print("no time is left; the same command goes on from here")
+                return n_failed
+    return n_failed
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.tuning_luck", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--sets", nargs="+", choices=train.SETS, default=list(train.SETS), metavar="NAME",
+        help="all ten, or some",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--workers", type=int, help="processes; by default one for each core")
+    parser.add_argument("--seconds", type=float, help="begin no training after so many seconds")
+    parser.add_argument("--retry-failed", action="store_true", help="try failed cells again")
+    parser.set_defaults(command=_train)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(behind(main))
