@@ -26,11 +26,31 @@ OWN = (
     "LICENSE-text",
     ".github/CONTRIBUTING.md",
     ".github/ADDING.md",
+    ".github/SUPPORT.md",
 )
 
 
 def read(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def anchor(heading: str) -> str:
+    """Return the name by which GitHub links to a heading."""
+    return re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
+
+
+TEXTS = sorted(path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob(".github/*.md")))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=str)
+def test_links_from_file_to_file_lead_somewhere(path):
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", read(str(path)), flags=re.S)
+    links = re.findall(r"\]\((?!\w+://)([^)#\s]*)(?:#([\w-]+))?\)", prose)
+    for place, part in links:
+        file = (ROOT / path.parent / place) if place else ROOT / path
+        assert file.exists(), place
+        headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.M) if part else []
+        assert not part or part in map(anchor, headings), f"{place}#{part}"
 
 
 def pins() -> dict[str, str]:
@@ -191,7 +211,7 @@ def test_a_release_stamps_its_tag_and_the_main_branch_comes_back(copy):
     told = (copy / "README.md").read_text()
     assert f"colab.research.google.com/github/{slug}/blob/notebooks/book/" in told
     assert f"mybinder.org/v2/gh/{slug}/{TAG}?urlpath=" in told
-    assert f'pip install "posenc @ {source}#subdirectory=src"' in told
+    assert f'pip install "posenc[torch] @ {source}#subdirectory=src"' in told
     left = re.compile(rf"{slug}(?:/blob|/tree)?[/@]main\b")
     assert [path for path in of_copy(copy) if left.search(path.read_text())] == []
     assert relative(release.stamp("main", copy), copy) == changed
@@ -308,3 +328,18 @@ def test_who_moves_the_repository_is_told_what_to_switch_on():
     assert len(needed) > 6
     assert {words for words in needed if words not in section} == set()
     assert "(.github/CONTRIBUTING.md#move-the-repository)" in read("README.md")
+
+
+def test_what_only_a_person_can_press_is_one_list_in_its_order():
+    section = read(".github/CONTRIBUTING.md").split("## Five buttons")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| \d \| .+ \| .+ \|$", section, re.M)
+    named = ("CITATION.cff", "Pages", "Zenodo", "PyPI", "git push")
+    assert [row for row, name in zip(rows, named, strict=True) if name not in row] == []
+
+
+def test_how_it_was_made_is_a_draft_until_people_have_signed():
+    """Whoever enters names takes the word away, and nobody else does."""
+    authors = yaml.safe_load(read("CITATION.cff"))["authors"]
+    signed = any("family-names" in author for author in authors)
+    said = read("README.md").split("## How it was made")[1]
+    assert signed is not ("draft" in said)

@@ -3,6 +3,8 @@
 import re
 from functools import cache
 
+import yaml
+
 import repository
 import shape
 from posenc_book.audit import ledger
@@ -68,14 +70,14 @@ def statements_of_all_papers():
 
 
 def chapters():
-    """With the time that each states."""
-    site = repository.pages(repository.address())
-    listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
-    rows = ["| chapter | minutes |", "|---|--:|"]
-    for page in listed:
-        path = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.is_file())
-        text = "\n".join(cell.source for cell in shape.read(path).cells)
-        if stated := shape.STATED.search(text):
-            title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
-            rows.append(f"| [{title}]({site}{page}.html) | {stated[1]} |")
-    return "\n".join(rows) + "\n"
+    """By part of the path, with the time that they state."""
+    site, lines = repository.pages(repository.address()), []
+    for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"][:4]:
+        minutes, links = 0, []
+        for page in (one["file"] for one in part["chapters"]):
+            text = "\n".join(cell.source for cell in shape.read(ROOT / f"{page}.ipynb").cells)
+            title = re.search(r"^# ([^:\n]+)", text, re.MULTILINE)[1]
+            minutes += int(shape.STATED.search(text)[1])
+            links.append(f"[{title}]({site}{page}.html)")
+        lines.append(f"- **{part['caption']}**, {minutes} minutes: {' · '.join(links)}")
+    return "\n".join(lines) + "\n"
