@@ -223,7 +223,7 @@ def make(version: str, dry: bool, root: Path = ROOT, out: Path = OUT) -> None:
         tar = ("--format=tar.gz", f"--prefix={name}/", f"--output={made / name}.tar.gz")
         git("archive", *tar, "HEAD", root=copy)
         if not dry:
-            try_lines(sys.executable, PYTHONPATH=str(next(made.glob("posenc-*.whl"))))
+            try_lines(sys.executable, PYTHONPATH=str(made / f"posenc-{version}-py3-none-any.whl"))
             make_book(copy, made, name)
         write_sums(made)
         shutil.rmtree(out, ignore_errors=True)
@@ -236,16 +236,18 @@ def check_tag(tag: str, tagged: str, root: Path) -> None:
     """Raise a ValueError where another commit has the tag."""
     if git("tag", "--list", tag, root=root) and git("rev-list", "-n1", tag, root=root) != tagged:
         raise ValueError(
-            f"{tag} is a release already, of other files than these: take the next version, "
-            "as in make release VERSION=0.3.0"
+            f"{tag} is a release already: make its files again after `git checkout {tag}`, "
+            "or take the next version, as in `make release VERSION=0.3.0`"
         )
 
 
 def take(tag: str, ours: str, tagged: str, copy: Path, root: Path) -> None:
     """Take a release's commits from the copy: the first on this branch, the second as the tag."""
+    if git("tag", "--list", tag, root=root):
+        return
     git("fetch", "--quiet", "--no-tags", str(copy), "HEAD", root=root)
     git("merge", "--quiet", "--ff-only", ours, root=root)
-    git("tag", "--force", tag, tagged, root=root)
+    git("tag", tag, tagged, root=root)
 
 
 def main() -> None:
