@@ -215,6 +215,10 @@ laboratory: $(VENV)/.test-installed  ## the tests of what trained the results (w
 
 # --- the rest
 
+.PHONY: release
+release: $(VENV)/.$(if $(DRY),book,test)-installed  ## make and test all files of a release, in _build/release (VERSION=0.3.0; DRY=1: wheels only)
+	$(BIN)/python tools/release.py --make $(VERSION) $(if $(DRY),--dry-run)
+
 .PHONY: coverage
 coverage: $(VENV)/.test-installed  ## run the units and show which lines of the package none of them reaches
 	$(BIN)/coverage erase

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import release
 from posenc_book import _extras
 
 ROOT = Path(__file__).parents[2]
-BUILD = "from {0} as b; b.build_{1}({2!r})"
-BACKENDS = {"": "setuptools import build_meta", "src": "flit_core import buildapi"}
 LEFT_OUT = shutil.ignore_patterns("*.egg-info", "__pycache__")  # which tests write at any moment
 KEPT = ("src", "results", "tests", "tools", "benchmarks", "peers", "experiments")
 LOOSE = ("*.toml", "*.py", "*.md", "*.in", "*.txt", "*.cff", "*.yml", "LICENSE*", "Makefile")
@@ -32,16 +31,7 @@ def archives(tmp_path_factory):
     for path in (path for pattern in LOOSE for path in ROOT.glob(pattern)):
         shutil.copy(path, folder)
     (folder / "dist").mkdir()
-    for kind in ("wheel", "sdist"):
-        for project, backend in BACKENDS.items():
-            code = BUILD.format(backend, kind, str(folder / "dist"))
-            run = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", code],
-                cwd=folder / project,
-                capture_output=True,
-                text=True,
-            )
-            assert run.returncode == 0, run.stderr[-2000:]
+    release.make_distributions(folder, folder / "dist")
     return folder / "dist"
 
 
@@ -202,17 +192,35 @@ def alone(library):
     return dict(zip(codes, json.loads(run.stdout), strict=True))
 
 
-PAGE = (ROOT / "src" / "posenc" / "README.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", PAGE, re.M | re.S)
+PAGE = ROOT / "src" / "posenc" / "README.md"
+SHOWN = [*release.lines(), *release.lines(PAGE)]
 
 
 @pytest.mark.parametrize(("block", "shown"), SHOWN)
-def test_what_the_librarys_page_shows_runs_and_prints_what_it_says(block, shown, alone):
+def test_what_readme_and_the_librarys_page_show_runs_and_prints_what_it_says(block, shown, alone):
     assert alone[block] == shown
 
 
 def test_every_block_of_the_librarys_page_shows_what_it_prints():
-    assert len(SHOWN) == PAGE.count("```python") == 4
+    assert len(release.lines(PAGE)) == PAGE.read_text(encoding="utf-8").count("```python") == 4
+
+
+def test_readme_shows_how_to_install_the_library_and_at_most_six_lines():
+    [(code, _)] = release.lines()
+    above = (ROOT / "README.md").read_text(encoding="utf-8").split(code)[0]
+    assert above.endswith('```sh\npip install "posenc[torch]"\n```\n\n```python\n')
+    assert len([line for line in code.splitlines() if line]) <= 6
+
+
+def test_distributions_are_those_of_one_version_and_the_librarys_wheel_is_small(
+    archives, monkeypatch
+):
+    release.check_distributions(archives, release.version_of())
+    with pytest.raises(ValueError, match=r"the distributions must be .*posenc-9\.9\.9"):
+        release.check_distributions(archives, "9.9.9")
+    monkeypatch.setattr(release, "MOST", 100_000)
+    with pytest.raises(ValueError, match=r"none-any\.whl must be below 100,000 bytes, it has "):
+        release.check_distributions(archives, release.version_of())
 
 
 def test_attention_encodings_and_models_stand_alone(alone):

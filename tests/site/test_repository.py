@@ -235,6 +235,112 @@ def test_a_tag_of_another_version_is_refused(copy, wrong):
         release.stamp(wrong, copy)
 
 
+CHANGES = """\
+# Changelog
+
+## Unreleased: two
+
+Ten is <data value="ten">10</data>.
+
+## Unreleased
+
+## 0.1.0: one
+"""
+
+
+def test_the_changelog_gets_a_version_a_day_and_plain_numbers():
+    told = release.dated(CHANGES, "0.2.0", "2026-12-01")
+    wanted = "## 0.2.0 (2026-12-01): two\n\nTen is 10.\n\n### Before that\n\n"
+    assert release.section(told, "0.2.0") == wanted
+    assert release.dated(told, "0.2.0", "2027-01-01") == told
+    assert told.endswith("\n## 0.1.0: one\n")
+    with pytest.raises(ValueError, match=r"must begin with a section Unreleased or 0\.3\.0"):
+        release.section(told, "0.3.0")
+
+
+@pytest.mark.parametrize("wrong", ["v0.3.0", "0.3", "0.3.0rc1", "main"])
+def test_a_version_of_another_form_is_refused(copy, wrong):
+    with pytest.raises(ValueError, match=f"must be three numbers .*{re.escape(repr(wrong))}"):
+        release.write_version(wrong, copy)
+
+
+def test_lines_of_readme_that_print_something_else_are_shown(monkeypatch):
+    monkeypatch.setattr(release, "lines", lambda: [("print(1)", "2\n")])
+    with pytest.raises(ValueError, match=r"^README's lines must print\n2\ngot\n1\n$"):
+        release.try_lines(sys.executable)
+
+
+def git(*arguments, root):
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    command = ["git", "-C", root, *who, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A repository of the files that a release writes; what takes long is not made of them."""
+    root = tmp_path / "small"
+    for name in (*VERSIONED, "README.md", "_config.yml", "book/rotary.ipynb"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    (root / "CHANGELOG.md").write_text(CHANGES)
+    release.stamp("main", root)
+    git("init", "--initial-branch=main", ".", root=root)
+    git("add", "--all", root=root)
+    git("commit", "--message=A chapter", root=root)
+    for name in ("make_distributions", "check_distributions", "try_lines", "make_book"):
+        monkeypatch.setattr(release, name, lambda *_, **__: None)
+    monkeypatch.setattr(release.vendored, "missing", lambda: "")
+    monkeypatch.setenv("CHROMIUM", "/a/browser")
+    return root
+
+
+VERSIONED = ("CHANGELOG.md", "pyproject.toml", "src/posenc/__init__.py", "CITATION.cff")
+
+
+def test_a_release_gives_the_branch_its_version_and_the_tag_a_commit_beside_it(small, tmp_path):
+    out = tmp_path / "out"
+    release.make("9.8.7", dry=True, root=small, out=out)
+    assert git("log", "--all", "--format=%s", root=small) == "A chapter"
+    release.make("9.8.7", dry=False, root=small, out=out)
+    assert git("log", "main", "--format=%s", root=small) == "Version 9.8.7\nA chapter"
+    assert git("rev-parse", "v9.8.7~1", root=small) == git("rev-parse", "main", root=small)
+    assert git("status", "--porcelain", root=small) == ""
+    assert [name for name in VERSIONED if "9.8.7" not in (small / name).read_text()] == []
+    assert '"posenc==9.8.*"' in (small / "pyproject.toml").read_text()
+    assert repository.branch(small / "_config.yml") == "main"
+    assert "\n  branch: v9.8.7\n" in git("show", "v9.8.7:_config.yml", root=small)
+    sums = dict(
+        reversed(line.split("  ")) for line in (out / "SHA256SUMS").read_text().splitlines()
+    )
+    assert sums.keys() == {"CHANGES.md", "positional-encoding-book-9.8.7.tar.gz"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+
+
+def test_a_tag_makes_its_release_again_and_no_other(small, tmp_path):
+    release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+    git("commit", "--allow-empty", "--message=Another chapter", root=small)
+    with pytest.raises(ValueError, match=r"^v9\.8\.7 is a release already"):
+        release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+    git("checkout", "--quiet", "v9.8.7", root=small)
+    release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+    assert git("rev-parse", "HEAD", root=small) == git("rev-parse", "v9.8.7", root=small)
+    (small / "README.md").write_text("not committed")
+    with pytest.raises(ValueError, match=r"^commit these changes first.*:\nM README\.md$"):
+        release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+
+
+def test_what_a_whole_release_lacks_is_an_error_that_says_what_to_do(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(release.vendored, "missing", lambda: "reveal.js could not be fetched")
+    with pytest.raises(ValueError, match=r"^PDF and slides cannot be made, as reveal\.js could"):
+        release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+    monkeypatch.setattr(release.chromium, "chromium", lambda: None)
+    with pytest.raises(ValueError, match=r"install Chromium or name one in the variable CHROMIUM"):
+        release.make("9.8.7", dry=False, root=small, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_contents_list_every_page_once_and_nothing_else():
     listed = toc_files()
     book = ROOT / "book"
@@ -320,11 +426,14 @@ def test_what_make_test_leaves_out_is_listed_with_its_reason_and_runs_every_week
 def test_who_moves_the_repository_is_told_what_to_switch_on():
     section = read(".github/CONTRIBUTING.md").split("## Move the repository")[1].split("\n## ")[0]
     forms = [yaml.safe_load(p.read_text()) for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")]
-    labels = {f"`{label}`" for form in forms for label in form.get("labels", [])}
     flows = [p.read_text() for p in (ROOT / ".github" / "workflows").glob("*.yml")]
+    jobs = [job for flow in flows for job in yaml.safe_load(flow)["jobs"].values()]
+    places = {job["environment"]["name"] for job in jobs if "environment" in job}
+    labels = {f"`{label}`" for form in forms for label in form.get("labels", [])}
     timed = {re.search(r"^name: (.+)$", f, re.M)[1] for f in flows if "schedule:" in f}
-    switches = {"Pages", "Private vulnerability reporting", "Dependabot"}
-    needed = labels | timed | switches
+    switches = {"Pages", "Private vulnerability reporting", "Dependabot", "`posenc`"}
+    switches |= {f"`{place}`" for place in places - {"github-pages"}}  # which GitHub makes itself
+    needed = labels | timed | switches | {f"`{PROJECT['name']}`"}
     assert len(needed) > 6
     assert {words for words in needed if words not in section} == set()
     assert "(.github/CONTRIBUTING.md#move-the-repository)" in read("README.md")
