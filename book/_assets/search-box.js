@@ -69,7 +69,7 @@
   function lost() {
     if (!document.querySelector("[data-lost]")) return "";
     const path = location.pathname.replace(ROOT.pathname, "").replace(/%[0-9a-f]{2}/gi, " ");
-    const parts = path.split("/").map((part) => part.replace(/(^index)?\.\w+$/, "").match(/[\p{L}\p{N}]{2,}/gu));
+    const parts = path.split("/").map((part) => part.replace(/^index(?=\.|$)|\.\w+$/g, "").match(/[\p{L}\p{N}]{2,}/gu));
     return parts.filter(Boolean).at(-1)?.join(" ") ?? "";
   }
 

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import os
 import re
 import subprocess
 import threading
@@ -14,7 +15,6 @@ import pytest
 from accessibility import COLOURS, axe_finds_nothing
 from browsing import DESKTOP, PATIENCE, PHONE
 from docutils import nodes
-from docutils.core import publish_doctree
 from parsing import by_class, by_name, parsed
 from PIL import Image
 from sitefiles import ROOT, toc_files
@@ -205,10 +205,10 @@ def test_a_lost_address_is_searched_for(lost, served, address, asked, found):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("address", ["", "%E4/%25", "x/y"])
+@pytest.mark.parametrize("address", ["index/index.html", "%E4/%25", "x/y"])
 def test_an_address_without_words_asks_nothing(lost, served, address):
-    lost.goto(f"{served}none/{address}" if address else f"{served}index/index.html")
-    assert lost.locator("main input[name=q]").input_value() in ("", "none")
+    lost.goto(f"{served}{address}")
+    assert lost.locator("main input[name=q]").input_value() == ""
     assert lost.locator("h1:visible").inner_text() == "This page is not here"
 
 
@@ -223,18 +223,16 @@ def test_the_page_for_lost_addresses_can_be_used_by_all(lost, served):
 
 
 def described(text: str) -> str:
-    return finding.beginning(publish_doctree(f"Title\n=====\n\n{text}"))
+    page = nodes.document(None, None)
+    page += nodes.section("", *(nodes.paragraph("", part) for part in text.split("\n\n")))
+    return finding.beginning(page)
 
 
 def test_a_description_is_made_of_whole_sentences():
-    first, second = (
-        "One sentence of some forty letters in all.",
-        "And one more, which is too long. ",
-    )
-    assert described(f"{first} {second * 9}") == f"{first} {second}{second}{second}".strip()
-    assert described("Short.\n\nThe second paragraph helps where the first is short.").startswith(
-        "Short. The"
-    )
+    one = "One sentence of sixty letters says what the page is all about."
+    assert described(f"{one} And a second one. {'It is too long. ' * 9}").startswith(one)
+    assert described(f"{one} {one} {one}") == f"{one} {one}"
+    assert described(f"Short.\n\n{one}\n\nMore.") == f"Short. {one}"
 
 
 def test_a_long_sentence_is_cut_at_a_word():
@@ -244,7 +242,8 @@ def test_a_long_sentence_is_cut_at_a_word():
 
 
 def test_formulas_and_citations_are_left_out():
-    paragraph = nodes.paragraph("", "As ", nodes.math("", "x_t"), nodes.emphasis("", "shown"), " .")
+    paragraph = nodes.paragraph("", "As ", nodes.math("", "x_t"), nodes.emphasis("", "shown"))
+    paragraph += nodes.Text(" .")
     assert finding.plain(paragraph) == "As shown."
 
 
@@ -271,7 +270,7 @@ def test_git_knows_when_a_file_changed(tmp_path):
         subprocess.run(
             ["git", "-C", tmp_path, *who, *arguments],
             check=True,
-            env={**finding.os.environ, **when},
+            env={**os.environ, **when},
         )
 
     assert finding.dates(tmp_path) == {}
@@ -307,7 +306,7 @@ def test_a_figure_of_any_shape_stays_within_its_card(size):
     )
     with Image.open(cards.io.BytesIO(content)) as card:
         edge = card.convert("RGB").crop((1200 - 50, 0, 1200, 630))
-        assert edge.getcolors() == [(50 * 630, (255, 255, 255))]
+        assert all(low >= 250 for low, _ in edge.getextrema())
 
 
 def test_only_the_chosen_figures_are_not_the_first():
