@@ -13,10 +13,12 @@ from pathlib import Path
 import yaml
 from sphinx.application import Sphinx
 
+import repository
 from content_policy import with_policy
 
 LIST = Path(__file__).with_suffix(".yml")
 BOOK = "book"
+PUBLISHED = repository.pages(repository.address())
 PAGES = {
     "book/published-code": "book/audit/published-code",
     "book/api/study": "book/api/experiments",
@@ -28,7 +30,7 @@ PAGE = """\
 <meta charset="utf-8">
 <title>{title}</title>
 <link rel="icon" href="{icon}">
-<link rel="canonical" href="{target}">
+<link rel="canonical" href="{address}">
 <script src="{script}" data-target="{target}"></script>
 <noscript><meta http-equiv="refresh" content="0; url={target}"></noscript>
 </head>
@@ -70,18 +72,12 @@ def _lead(out: Path, old: str, new: str, icon: str, title: str, words: str) -> N
     paths = {"target": f"{new}.html", "icon": icon, "script": "_static/moved.js"}
     folder = posixpath.dirname(old) or "."
     known = {name: posixpath.relpath(path, folder) for name, path in paths.items()}
-    known |= {"title": title, "words": words}
+    known |= {"title": title, "words": words, "address": f"{PUBLISHED}{new}.html"}
     text = PAGE.format(**{name: html.escape(value) for name, value in known.items()})
     (out / f"{old}.html").write_text(with_policy(text), encoding="utf-8")
 
 
-def template(app: Sphinx, page: str, usual: str, context: dict, doctree: object) -> str | None:  # noqa: ARG001
-    """Return the template of the first page, for any other none."""
-    return "first.html" if page == app.config.root_doc else None
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Have all of it written at the end of a build."""
-    app.connect("html-page-context", template)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -277,7 +277,7 @@ def settle(app: Sphinx) -> None:
 
 def page(app: Sphinx) -> Iterable[tuple[str, dict, str]]:  # noqa: ARG001
     """Make the page of the search."""
-    yield "search", {}, "search.html"
+    yield "search", {"title": "Search"}, "search.html"
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

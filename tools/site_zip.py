@@ -15,12 +15,18 @@ from alone import alone
 TARGET = built_site.ROOT / "_build" / "positional-encoding-book.zip"
 FOLDER = "positional-encoding-book"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # that an archive can name
-LEFT_OUT = {".buildinfo", "objects.inv", ".nojekyll"}  # for machines that build or publish
+# For machines that build, publish or search: a memory stick has no addresses to be lost or shared.
+LEFT_OUT = {".buildinfo", "objects.inv", ".nojekyll", "404.html", "robots.txt", "sitemap.xml"}
+CARDS = "_cards"
 
 
 def files(site: Path) -> list[Path]:
     """Return the files of a site that a reader needs, in order."""
-    found = (path for path in site.rglob("*") if path.is_file() and path.name not in LEFT_OUT)
+    found = (
+        path
+        for path in site.rglob("*")
+        if path.is_file() and path.name not in LEFT_OUT and CARDS not in path.parts
+    )
     return sorted(found, key=lambda path: path.relative_to(site).as_posix())
 
 

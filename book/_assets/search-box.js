@@ -65,6 +65,14 @@
     return [not, ask, hits.length ? ". The nearest sections:" : "."];
   }
 
+  // On the page that is sent in place of one that is not there: the words of its address.
+  function lost() {
+    if (!document.querySelector("[data-lost]")) return "";
+    const path = location.pathname.replace(ROOT.pathname, "").replace(/%[0-9a-f]{2}/gi, " ");
+    const parts = path.split("/").map((part) => part.replace(/^index(?=\.|$)|\.\w+$/g, "").match(/[\p{L}\p{N}]{2,}/gu));
+    return parts.filter(Boolean).at(-1)?.join(" ") ?? "";
+  }
+
   function attach(form) {
     const dialog = form.closest("dialog");
     const input = form.querySelector("input");
@@ -114,7 +122,7 @@
       if (event.target.closest("a")) dialog?.close();  // the hit may be on this very page
     });
     if (dialog) return;
-    input.value = new URLSearchParams(location.search).get("q") ?? "";
+    input.value = new URLSearchParams(location.search).get("q") ?? lost();
     input.focus();
     show();
   }
