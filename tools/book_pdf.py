@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from html import escape, unescape
 from pathlib import Path
 
-import yaml
-
 import built_site
+import citing
 import repository
 import vendored
 from alone import alone
@@ -43,6 +42,7 @@ LEFT_OUT = {
     "book/course": "downloads",
     "book/capstone": "projects with notebooks to download",
     "book/datasets": "a reference beside the package",
+    "book/editions": "digests, and addresses that stay",
     "book/peers": "a reference beside the package",
     "book/bug-reports": "a reference beside the package",
     "book/speed": "a reference beside the package",
@@ -58,10 +58,9 @@ WIDTH = 628  # pixels of the text on A4: 166 mm
 GONE = (
     "script, .headerlink, .posenc-card, .explorable-controls, form.posenc-filter, nav, "
     "button:not(.explorable-word), .visually-hidden, .sd-d-none, details.hide > summary, "
-    ".posenc-quiz input, .tag_remove-pdf, .posenc-run, section:has(> .posenc-index)"
+    ".posenc-quiz input, .tag_remove-pdf, .posenc-run, .posenc-cite, section:has(> .posenc-index)"
 )
 EVERYWHERE = {"exercises", "take-away", "check-yourself", "put-to-the-test"}  # of each chapter
-CITATION = built_site.ROOT / "CITATION.cff"
 
 
 def pages() -> list[tuple[str, list[str]]]:
@@ -229,13 +228,13 @@ def _head(name: str, title: str) -> str:
 
 
 def _front() -> str:
-    known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    known = citing.citation()
     site = repository.pages(repository.address())
     left = "teaching, data sets, comparisons with other people's code and the package's reference"
     return (
         f"<h1>{known['title']}</h1>"
         f"<p class='about'>{known['abstract']}</p>"
-        f"<p class='by'>{known['authors'][0]['name']}</p>"
+        f"<p class='by'>{', '.join(citing.names(known['authors']))}</p>"
         f"<p class='small'>Version {known['version']}. Every number in this book is computed by a "
         "cell that stands beside it, or in the notebook of the page. The same text with figures "
         f"that answer, the notebooks, and the pages on {left}: "
@@ -301,9 +300,9 @@ def finish(pdf: bytes, document: str) -> None:
 
     Chromium says pieces of a heading twice in the outline where it was moved to another page.
     """
-    known = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    known = citing.citation()
     with pikepdf.open(io.BytesIO(pdf)) as made:
-        made.docinfo["/Author"] = known["authors"][0]["name"]
+        made.docinfo["/Author"] = ", ".join(citing.names(known["authors"]))
         entries = list(_entries(made.Root.Outlines))
         for entry, words in zip(entries, headings(document), strict=True):
             entry.Title = words

@@ -28,9 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 FOUNDATION = (
     "_config.yml",
     "_toc.yml",
+    "CITATION.cff",
     "book/references.bib",
     "course/*.py",
     "course/capstone.yml",
+    "results/lock.json",
+    "results/**/edition.json",
     "src/posenc/*.py",
     "src/posenc_book/audit/*.py",
     "tools/*.py",

@@ -99,8 +99,11 @@ def write_version(version: str, root: Path) -> None:
         ("pyproject.toml", r'^version = ".*"', f'version = "{version}"'),
         ("pyproject.toml", r'"posenc==\S+\*"', f'"posenc=={version.rpartition(".")[0]}.*"'),
         ("src/posenc/__init__.py", r'^__version__ = ".*"', f'__version__ = "{version}"'),
-        ("CITATION.cff", r"^version: .*", f"version: {version}"),
-        ("CITATION.cff", r"^date-released: .*", f'date-released: "{day}"'),
+        (
+            "CITATION.cff",
+            r"^version: .*(\ndate-released: .*)?",
+            f'version: {version}\ndate-released: "{day}"',
+        ),
     ):
         text, n_found = re.subn(line, new, (root / name).read_text(encoding="utf-8"), flags=re.M)
         if n_found != 1:

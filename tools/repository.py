@@ -26,6 +26,7 @@ HOLDERS = (
     "README.md",
     "src/posenc/README.md",
     "CITATION.cff",
+    ".zenodo.json",
     "LICENSE-text",
     "pyproject.toml",
     ".github/*.md",
@@ -46,8 +47,9 @@ def notebooks(book: Path = ROOT / "book") -> list[Path]:
 
 
 def texts(book: Path = ROOT / "book") -> list[Path]:
-    """Return the pages in Markdown of the book, of the Audit and of the reference."""
-    return sorted([*book.glob("*.md"), *book.glob("audit/*.md"), *book.glob("api/*.md")])
+    """Return the pages in Markdown of the book, of the Audit, the reference and the editions."""
+    folders = ("", "audit/", "api/", "editions/")
+    return sorted(path for folder in folders for path in book.glob(f"{folder}*.md"))
 
 
 def address(config: Path = CONFIG) -> str:

@@ -24,6 +24,7 @@ BLOCKS = frozenset(
 # What the page prints, draws, asks, marks or counts, by tags and classes.
 LEFT_OUT = frozenset(
     "script style svg form summary output explorable admonition-title posenc-mark posenc-sentences"
+    " posenc-cite"
     f" headerlink section-number caption-number eqno {INDEX}".split()
 )
 _COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')

@@ -648,6 +648,33 @@ def test_quiz_answers_are_explained_when_chosen_by_key_or_click(opened):
     assert page.locator(".posenc-quiz .posenc-why.right").count() == 5
 
 
+def test_a_citation_is_copied_by_its_button(opened):
+    page = opened.goto("book/rotary")
+    page.locator(".posenc-cite summary").focus()
+    page.keyboard.press("Enter")
+    button = page.get_by_role("button", name="Copy").and_(page.locator(".posenc-cite button"))
+    button.focus()
+    page.keyboard.press("Enter")
+    page.evaluate("document.body.append(document.createElement('textarea'))")
+    pasted = page.locator("body > textarea")
+    pasted.press("Control+V")
+    assert pasted.input_value().strip() == page.locator(".posenc-cite pre").inner_text().strip()
+    assert pasted.input_value().startswith("@incollection{")
+    page.emulate_media(media="print")
+    assert not page.locator(".posenc-cite").is_visible()
+
+
+def test_a_citation_opens_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "book" / "editions" / "3.html").as_uri())
+    assert page.locator(".posenc-cite pre").is_visible()
+    page.goto((site / "book" / "rotary.html").as_uri())
+    page.locator(".posenc-cite summary").click()
+    assert "@incollection" in page.locator(".posenc-cite pre").inner_text()
+    context.close()
+
+
 def test_a_page_runs_no_script_that_it_carries(opened):
     page = opened.goto(toc_files()[0])
     ran = page.evaluate(

@@ -67,7 +67,10 @@ def test_code_and_outputs_are_those_of_the_source(cells, name):
 
 
 OF_SCRIPTS = ("script", "style", "form", "code", "figcaption")
-OF_CODE = ("cell_output", "cell_input", "highlight", "math", "headerlink", "posenc-run")
+OF_CODE = (
+    *("cell_output", "cell_input", "highlight", "math", "headerlink"),
+    *("posenc-run", "posenc-cite"),
+)
 
 
 def numbers(tree) -> Counter:

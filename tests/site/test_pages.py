@@ -11,10 +11,12 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from parsing import by_class, by_id, by_name, elements, parsed, prose
+from pybtex.database import Entry, parse_string
 from pygments.token import STANDARD_TYPES
 from sitefiles import ROOT, notebook_paths, toc_files
 
 import book_pdf
+import citing
 import content_policy
 import finding
 import lean_code
@@ -22,9 +24,11 @@ import ledger
 import moved
 import picture
 import repository
+import results_editions
 import wheels
 from posenc_book.atlas.card import FAMILIES
 from posenc_book.audit.claims import SHOWN_MIME
+from posenc_book.read import digests
 
 MOST_BYTES = 600_000  # of a page and its pictures, without the theme
 # sphinx-exercise and sphinx-proof give one id to every box of a kind, or to its body.
@@ -305,6 +309,54 @@ def test_an_old_address_leads_on(site, old, new):
     assert (site / target).is_file()
     assert (site / posixpath.dirname(old) / script["src"]).resolve().is_file()
     assert page.a["href"] == script["data-target"]
+
+
+def entries(site: Path, page: str) -> dict[str, Entry]:
+    """Return the BibTeX entries of a page, which must be well formed, by their addresses."""
+    boxes = by_class(site / f"{page}.html")["posenc-cite"]
+    told = [pre.get_text() for box in boxes for pre in box.find_all("pre")]
+    found = [one for text in told for one in parse_string(text, "bibtex").entries.values()]
+    return {one.fields["url"]: one for one in found}
+
+
+@every_page
+def test_every_page_says_how_to_cite_it(site, page):
+    path = site / f"{page}.html"
+    own = repository.pages(repository.address()) + f"{page}.html"
+    canonical = [one["href"] for one in by_name(path)["link"] if one.get("rel") == ["canonical"]]
+    assert {*canonical} <= {own}
+    entry = entries(site, page)[own]
+    assert entry.persons["author"] == citing.persons(citing.citation()["authors"])
+    heading = re.sub(r"^[\d.]+ |#$", "", article(site, page).h1.get_text())
+    assert heading in entry.fields["title"] or page in results_editions.editions()
+    assert "accessed on YYYY-MM-DD" in entry.fields["note"]
+    assert entry.fields["year"].isdecimal()
+    (box,) = by_class(path)["posenc-cite"]
+    assert box.parent.name == "article"
+    assert box.has_attr("open") == (page in results_editions.editions())
+
+
+@pytest.mark.parametrize("page", results_editions.editions())
+def test_the_page_of_an_edition_names_what_its_file_holds(site, page):
+    edition = results_editions.editions()[page]
+    stored = json.loads((ROOT / "results" / edition.file).read_text(encoding="utf-8"))
+    text = article(site, page).get_text()
+    assert digests.digest(ROOT / "results" / edition.file) in text
+    assert page.endswith(f"/{stored['name']}")
+    for shown in (page, *(f"book/{one}" for one in edition.shown_by)):
+        (entry,) = [e for url, e in entries(site, shown).items() if url.endswith(f"{page}.html")]
+        assert entry.fields["version"] == stored["name"]
+        hashes = [stored[name] for name in ("date", "training", "analysis")]
+        assert all(one in entry.fields["note"] for one in (*hashes, edition.digest))
+    rows = [
+        [cell.get_text() for cell in row.find_all("td")]
+        for row in article(site, page).select("tbody tr")
+    ]
+    told = {file: f"{n.replace(',', '')} lines, {digest}" for file, n, digest in rows}
+    folder = f"results/{edition.folder}".rstrip("/")
+    assert told == {f"{folder}/{name}.jsonl": one for name, one in stored["scores"].items()}
+    listed = article(site, "book/editions").select("tbody a")
+    assert f"{page.removeprefix('book/')}.html" in [link["href"] for link in listed]
 
 
 def test_old_anchors_of_claims_are_known_to_the_script(site):

@@ -1,6 +1,7 @@
 """One address, one list of pages, one list of pins: what stands in two places must agree."""
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -9,10 +10,13 @@ import tomllib
 
 import pytest
 import yaml
+from pybtex.database import parse_string
 from sitefiles import ROOT, toc_files
 
+import citing
 import release
 import repository
+import results_editions
 
 ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -23,6 +27,7 @@ OWN = (
     "README.md",
     LIBRARY,
     "CITATION.cff",
+    ".zenodo.json",
     "LICENSE-text",
     ".github/CONTRIBUTING.md",
     ".github/ADDING.md",
@@ -70,10 +75,84 @@ def test_the_tool_reads_the_address_that_the_configuration_holds():
 
 
 def test_citation_names_the_address():
-    citation = yaml.safe_load(read("CITATION.cff"))
-    assert citation["repository-code"] == ADDRESS
-    assert citation["url"] == repository.pages(ADDRESS)
-    assert citation["version"] == PROJECT["version"]
+    known = citing.citation()
+    assert known["repository-code"] == ADDRESS
+    assert known["url"] == known["preferred-citation"]["url"] == repository.pages(ADDRESS)
+    assert known["version"] == PROJECT["version"]
+
+
+def test_citation_has_what_its_format_asks_for():
+    """The whole scheme is asked weekly, of cffconvert."""
+    known, book = citing.citation(), citing.citation()["preferred-citation"]
+    assert known["cff-version"] == "1.2.0"
+    assert known["type"] in ("software", "dataset")
+    for entry in (known, book):
+        assert {"title", "authors", "type", "license", "url"} <= entry.keys()
+        for one in entry["authors"]:
+            assert "name" in one or {"family-names", "given-names"} <= one.keys()
+            orcid = one.get("orcid", "")
+            assert re.fullmatch(r"(https://orcid\.org/(\d{4}-){3}\d{3}[\dX])?", orcid)
+    assert all(known[name] for name in ("message", "abstract", "keywords"))
+    assert (book["title"], book["authors"]) == (known["title"], known["authors"])
+
+
+def test_a_version_has_its_day_once_it_is_released():
+    """Sections of the changelog that are no release begin with "Unreleased"."""
+    released = re.findall(rf"^## {re.escape(PROJECT['version'])}\b", read("CHANGELOG.md"), re.M)
+    assert ("date-released" in citing.citation()) == bool(released)
+
+
+def test_zenodo_is_told_what_the_citation_says():
+    known, told = citing.citation(), json.loads(read(".zenodo.json"))
+    creators = [
+        {"name": one.get("name") or f"{one['family-names']}, {one['given-names']}"}
+        | ({"orcid": one["orcid"].removeprefix("https://orcid.org/")} if "orcid" in one else {})
+        for one in known["authors"]
+    ]
+    assert told["creators"] == creators
+    assert (told["title"], told["description"]) == (known["title"], known["abstract"])
+    assert (told["license"], told["keywords"]) == (known["license"], known["keywords"])
+    assert told["upload_type"] == known["type"]
+    assert known["preferred-citation"]["license"] in told["notes"]
+    assert [one["identifier"] for one in told["related_identifiers"]] == [known["url"]]
+
+
+@pytest.mark.parametrize(("released", "said"), [(False, "1.0, not released yet"), (True, "1.0")])
+def test_persons_and_a_release_enter_the_entries(monkeypatch, released, said):
+    persons = [{"family-names": "Łukasz", "given-names": "Ada"}, {"name": "The authors of it"}]
+    day = {"date-released": "2027-01-02"} if released else {}
+    known = citing.citation() | {"authors": persons, "version": "1.0"} | day
+    monkeypatch.setattr(citing, "citation", lambda: known)
+    entry = parse_string(citing.of_page("book/a/b-c", "Cats & dogs"), "bibtex").entries
+    assert entry["positional-encoding-book-a-b-c"].fields["title"] == r"{Cats \& dogs}"
+    assert entry["positional-encoding-book-a-b-c"].fields["note"].startswith(f"Version {said};")
+    named = entry["positional-encoding-book-a-b-c"].persons["author"]
+    assert [str(one) for one in named] == ["Łukasz, Ada", "{The authors of it}"]
+    assert citing.names(persons) == ["Ada Łukasz", "The authors of it"]
+
+
+def test_every_edition_of_results_has_a_page_and_keeps_it():
+    pages = {path.with_suffix("") for path in (ROOT / "book" / "editions").glob("*.md")}
+    assert {path.relative_to(ROOT).as_posix() for path in pages} == {
+        *results_editions.editions()
+    }, "a page without an edition has lost its file: CONTRIBUTING says how a new edition is made"
+
+
+def test_an_edition_whose_place_was_taken_keeps_its_facts(monkeypatch, tmp_path):
+    results = shutil.copytree(ROOT / "results" / "edition-3", tmp_path / "edition-3").parent
+    (results / "editions").mkdir()
+    shutil.copy(results / "edition-3" / "edition.json", results / "editions" / "old.json")
+    lock = {"commit": "abcd", "digest": "41 lines, 1234"}
+    locks = {"editions/old.json": lock, "edition-3/edition.json": lock}
+    (results / "lock.json").write_text(json.dumps(locks))
+    (results / "editions" / "old.json").write_text(
+        (results / "edition-3" / "edition.json").read_text().replace('"3"', '"old"')
+    )
+    monkeypatch.setattr(results_editions, "RESULTS", results)
+    kept = results_editions.editions()["book/editions/old"]
+    assert kept.shown_by == ()
+    assert "Another edition has taken its place" in results_editions.facts(kept)
+    assert "/blob/abcd/results/edition.json" in results_editions.facts(kept)
 
 
 def test_package_names_the_address():
@@ -81,7 +160,9 @@ def test_package_names_the_address():
     assert PROJECT["urls"]["Book"] == repository.pages(ADDRESS)
 
 
-@pytest.mark.parametrize("path", [path for path in OWN if path != "LICENSE-text"])
+@pytest.mark.parametrize(
+    "path", [path for path in OWN if path not in ("LICENSE-text", ".zenodo.json")]
+)
 def test_a_file_that_must_name_the_address_does(path):
     assert ADDRESS in read(path)
 

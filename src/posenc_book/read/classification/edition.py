@@ -281,15 +281,15 @@ def write_edition(edition: Edition) -> Path:
     return path
 
 
-def readers(book: Path) -> list[str]:
-    """Return the notebooks of a folder that import what reads the edition, by name.
+def readers(book: Path, reader: str = READER) -> list[str]:
+    """Return the notebooks of a folder that import what reads an edition, by name.
 
     A notebook may be named whose page does not change: who imports a module may not call it.
     """
     return [
         path.relative_to(book).with_suffix("").as_posix()
         for path in sorted(book.rglob("*.ipynb"))
-        if READER in _reached(_imported(_code(path)))
+        if reader in _reached(_imported(_code(path)))
     ]
 
 
