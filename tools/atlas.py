@@ -234,7 +234,8 @@ JOIN = """\
 ## A card for your own encoding
 
 An encoding joins the library as a class. [The four doors](four-doors) shows how to write one, and
-[Distance instead of place](relative-and-hybrid) looks at eight that the library has.
+[Distance instead of place](relative-and-hybrid) and [the rest of the family](rest-of-the-family)
+look at eight that the library has.
 
 It joins the atlas as one file in `posenc_book/atlas/cards`, and `python tools/atlas.py` makes
 these pages anew. A test runs the lines of code on the card. It also asks the library for doors,

@@ -31,6 +31,9 @@ UNTIMED = {
     "found-further": "reference: results that chapters point to",
     "asked-again": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
+    "from-the-signal": "reference: results that a chapter tells",
+    "rest-of-the-family": "reference: readers look one encoding up",
+    "schedules": "reference: readers look one schedule up",
 }
 AFTER = re.compile(r"^## (Exercises|Reference$)", re.MULTILINE)  # the lesson
 MARK = re.compile(r"<sup>\[.*?</sup>")  # a verdict's mark is no reading

@@ -231,7 +231,10 @@ def test_a_mark_without_a_verdict_is_refused():
 
 # Pages on which readers look something up: their marks stay in sight.
 FAMILIES = {f"atlas/{family}" for family in ("added", "signal", "turned", "distances", "offsets")}
-LOOKED_UP = FAMILIES | {"datasets", "found-further", "asked-again", "length-lab"}
+LOOKED_UP = FAMILIES | {
+    *("datasets", "found-further", "asked-again", "length-lab"),
+    *("rest-of-the-family", "schedules"),
+}
 
 
 def test_every_chapter_that_tells_statements_says_at_its_end_how_many():

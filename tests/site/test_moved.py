@@ -24,9 +24,16 @@ LATER = {
         "promising-seen-afterwards",
         "what-the-gain-depends-on",
     ],
+    "beyond-training-length": ["all-the-schedules", "ex-exact-offset", "fig-schedule-family"],
     "choosing": ["images-text-speed-few-data", "short-and-long-series"],
     "part-quizzes": ["from-index-to-wave", "the-mathematics-of-faithfulness", "what-we-found"],
+    "relative-and-hybrid": [
+        *("after-the-softmax", "codes-that-agree-on-average"),
+        "hybrids-places-or-content-beside-it",
+        *(f"equation-eq-{name}" for name in ("erpe", "spe", "spe-kernels", "tupe", "tpe-kernel")),
+    ],
     "running-benchmarks": ["what-the-book-asks-of-itself", "your-own-data-set"],
+    "time-and-space": ["fig-beside-control"],
     # when all cards stood on one page, each under the name that people use and that in the code
     "atlas": [
         *("the-cards", "who-sees-whom", "fig-who-sees-whom", "five-wishes"),

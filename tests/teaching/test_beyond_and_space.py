@@ -11,7 +11,8 @@ from posenc_book.figures import beyond_training_length as beyond
 from posenc_book.figures import time_and_space
 from posenc_book.read.classification import control
 from posenc_book.read.gaps import read as gaps
-from posenc_book.teaching import last_marker
+from posenc_book.teaching import last_marker, speakers
+from posenc_book.teaching.program import CausalRotary, PerToken, geometric
 
 OMEGA = frequencies.geometric(128)
 
@@ -262,3 +263,31 @@ def test_a_score_by_age_is_drawn_and_its_turn_is_told(drawn):
     ]
     assert "The curve as trained falls from 1.0 at age 1 to -1.0 at age 30." in words["alt"]
     assert "beyond training its highest is 1.0 at age 63." in words["alt"]
+
+
+def test_answers_are_sorted_by_how_far_apart_the_last_two_names_stand():
+    texts = torch.tensor([[0, 3, 5, 0, 4, 9, 0, 7, 9, 9, 9, 9, 0, 2]])  # names at 1, 4, 7 and 13
+
+    def says_seven(some):
+        return torch.nn.functional.one_hot(torch.full_like(some, 7), 16)
+
+    assert speakers.are_names(texts)[0].nonzero().flatten().tolist() == [1, 4, 7, 13]
+    assert speakers.right_by_gap(says_seven, texts) == {
+        "2 or 3": "67%",  # wrong at the three letters of 4, right at the six of 7
+        "4 to 8": "0%",
+        "9 to 30": "nan%",
+    }
+
+
+def test_names_are_scored_by_their_age():
+    torch.manual_seed(0)
+    model = PerToken(CausalRotary(geometric(8)), n_words=16, n_classes=16).eval()
+    texts = torch.randint(16, (3, 20))
+    found = speakers.score_by_age(model, texts)
+    assert list(found) == list(range(1, 13))
+    first, second = model.layers
+    with torch.no_grad():
+        q, k, _ = second.attention.project(second.norms[0](first(model.words(texts))))
+    pairs = [(b, j + 5, j) for b, j in np.ndindex(3, 15) if j and texts[b, j - 1] == 0]
+    each = [float((q[b, :, i] * k[b, :, j]).sum(-1).mean() / 8**0.5) for b, i, j in pairs]
+    assert np.isclose(found[5], np.mean(each), atol=1e-5)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from posenc import encodings
@@ -161,4 +162,38 @@ def overruled(likings: NDArray[np.floating], weights: Mapping[str, Sequence[floa
         "likes another word, the less a bias is heard. What is added behind stays.",
         alt="Two falling lines over the score of the word that the head likes, up to "
         f"{likings[-1]:.0f}. The weight of the last word: {told}.",
+    )
+
+
+def heads_cut(n_words: int, n_heads: int) -> None:
+    """Show how the numbers of each word are cut into queries, keys and values of several heads."""
+    figure, ax = plots.new(height=4.0, width=5.4)
+    below = -n_words - 2.6  # where the first row of the heaps stands
+    for piece in range(3 * n_heads):
+        part, head = divmod(piece, n_heads)
+        left = 1.3 * piece + 1.2 * part
+        for word in range(n_words):
+            for x, y in ((1.3 * piece + 1.2, -word), (left, below - word)):
+                width = 1.3 if y > below else 1
+                box = Rectangle((x, y), width, 0.9, fc=plots.COLORS[part + 1], ec="white")
+                ax.add_patch(box)
+        ax.text(left + 0.5, below - n_words + 0.5, f"{head + 1}", ha="center", va="center")
+    middle = 0.65 * 3 * n_heads + 1.2
+    for part, words in enumerate(("queries", "keys", "values")):
+        ax.text(middle + (part - 1) * (1.3 * n_heads + 1.2), below + 1.3, words, ha="center")
+    ax.text(middle, 1.2, "a row of numbers for each word", ha="center")
+    ax.annotate(
+        "", (middle, below + 2.3), (middle, -n_words + 0.7), arrowprops={"arrowstyle": "->"}
+    )
+    ax.text(middle, below - n_words - 0.7, "heads", ha="center")
+    ax.set(xlim=(-0.2, 2 * middle + 0.2), ylim=(below - n_words - 1, 2))
+    ax.axis("off")
+    plots.show(
+        figure,
+        name="fig-heads-cut",
+        caption=f"The numbers of {n_words} words, cut for {n_heads} heads. Above, (length, 3 "
+        "d_model). Below, three heaps of (heads, length, d_head). Each box holds d_head numbers.",
+        alt=f"Above, {n_words} rows of {3 * n_heads} boxes, each row in three colours. Below, the "
+        f"same boxes as {3 * n_heads} columns of {n_words}, in three groups: queries, keys and "
+        f"values, each with the heads 1 to {n_heads}.",
     )
