@@ -82,35 +82,26 @@ def _ticks(ax: Axes, grids: Mapping[str, np.ndarray]) -> None:
 
 
 def spike_of_waves(s: int, d: int) -> None:
-    """Show the waves that make a spike, and beside each the sum of all so far.
-
-    Parameters
-    ----------
-    s : int
-        Where the spike stands.
-    d : int
-        Number of lattice points; even.
-    """
-    figure, axes = plots.new(d // 2 + 1, 2, sharex=True, sharey="col", height=4.6, width=WIDTH)
+    """Show the waves that make a spike at s of d points, d even, and their sums so far."""
+    bare = {"xticks": range(d), "yticks": []}
+    figure, axes = plots.new(d // 2 + 1, 2, sharey="col", height=5, width=WIDTH, subplot_kw=bare)
     fine, points, total = np.linspace(0, d - 1, 200), np.arange(d), np.zeros(d)
     for k, (left, right) in enumerate(axes):
         share = 1 / d if k in (0, d / 2) else 2 / d
-        waves = [share * np.cos(2 * np.pi * k * (t - s) / d) for t in (fine, points)]
-        total = total + waves[1]
-        left.plot(fine, waves[0], color=SINUSOID, lw=1)
-        left.plot(points, waves[1], "o", color=SINUSOID, markersize=3)
+        smooth, wave = (share * np.cos(2 * np.pi * k * (t - s) / d) for t in (fine, points))
+        total = total + wave
+        left.plot(fine, smooth, "-", points, wave, "o", color=SINUSOID, lw=1, markersize=3)
         right.vlines(points, 0, total, color=DFT, lw=3)
-        for ax in (left, right):
-            ax.axhline(0, color="0.6", lw=0.6)
-            ax.set(xticks=points, yticks=[], ylabel="")
+        left.axhline(0, color="0.6", lw=0.6)
+        right.axhline(0, color="0.6", lw=0.6)
     axes[0, 0].set_title("a wave")
     axes[0, 1].set_title("the sum so far")
-    figure.supxlabel("lattice point", fontsize=10)
+    axes[-1, 0].set_xlabel("lattice point")
     plots.show(
         figure,
         name="fig-partial-sums",
-        caption=f"A spike at point {s} of {d}, made of waves that have their crest there. The first "
-        "and the last are half as high as the others.",
+        caption=f"A spike at point {s} of {d}, made of waves that have their crest there. The "
+        "first and the last are half as high as the others.",
         alt="Five rows. On the left a wave in each, from one that stands still to one that flips "
         f"at every point, all with a crest at {s}. On the right their sum so far: level, then a "
         f"broad bump around {s} that grows narrower, and at last a single bar at {s}.",
