@@ -61,10 +61,10 @@ def test_kernels_and_shares_are_drawn_as_given(shown):
     assert [list(values) for values in curves(ax)] == list(shares.values())
 
 
-def test_each_partial_sum_has_its_panel(shown):
-    sums = {f"{m}": np.full(40, m) for m in range(4)}
-    fourier_view.partial_sums(sums, s=10)
-    assert [ax.get_title(loc="left") for ax in shown["fig-partial-sums"].axes] == list(sums)
+def test_waves_add_up_to_a_spike(shown):
+    fourier_view.spike_of_waves(s=3, d=8)
+    tops = np.array(shown["fig-partial-sums"].axes[-1].collections[0].get_segments())[:, 1, 1]
+    assert np.allclose(tops, np.arange(8) == 3)
 
 
 def test_mistakes_are_drawn_and_counted(shown):

@@ -81,30 +81,30 @@ def _ticks(ax: Axes, grids: Mapping[str, np.ndarray]) -> None:
     ax.tick_params(length=0)
 
 
-def partial_sums(sums: Mapping[str, np.ndarray], s: int) -> None:
-    """Show a spike rebuilt from more and more of its waves.
-
-    Parameters
-    ----------
-    sums : mapping of str to array of shape (d,)
-        Title of each of four panels and the values to draw.
-    s : int
-        Where the spike stands.
-    """
-    figure, axes = plots.new(2, 2, sharex=True, sharey=True, height=3.8, width=WIDTH)
-    for ax, (title, values) in zip(axes.flat, sums.items(), strict=True):
-        ax.fill_between(np.arange(len(values)), values, step="mid", color=SINUSOID, lw=0)
-        ax.set(title=title, xlim=(0, 3 * s), ylim=(-0.25, 1.05))
-    figure.supxlabel("lattice point t", fontsize=10)
-    figure.supylabel("value", fontsize=10)
-    d = len(values)
+def spike_of_waves(s: int, d: int) -> None:
+    """Show the waves that make a spike at s of d points, d even, and their sums so far."""
+    bare = {"xticks": range(d), "yticks": []}
+    figure, axes = plots.new(d // 2 + 1, 2, sharey="col", height=5, width=WIDTH, subplot_kw=bare)
+    fine, points, total = np.linspace(0, d - 1, 200), np.arange(d), np.zeros(d)
+    for k, (left, right) in enumerate(axes):
+        share = 1 / d if k in (0, d / 2) else 2 / d
+        smooth, wave = (share * np.cos(2 * np.pi * k * (t - s) / d) for t in (fine, points))
+        total = total + wave
+        left.plot(fine, smooth, "-", points, wave, "o", color=SINUSOID, lw=1, markersize=3)
+        right.vlines(points, 0, total, color=DFT, lw=3)
+        left.axhline(0, color="0.6", lw=0.6)
+        right.axhline(0, color="0.6", lw=0.6)
+    axes[0, 0].set_title("a wave")
+    axes[0, 1].set_title("the sum so far")
+    axes[-1, 0].set_xlabel("lattice point")
     plots.show(
         figure,
         name="fig-partial-sums",
-        caption=f"Position {s} on a lattice of {d} points, drawn up to {3 * s}, rebuilt from more "
-        "and more of its waves. Slow waves say roughly where, fast ones exactly where.",
-        alt=f"Four panels. With few frequencies a low broad bump at {s}, with more a narrower and "
-        "higher peak with ripples, with all frequencies a single spike of height 1.",
+        caption=f"A spike at point {s} of {d}, made of waves that have their crest there. The "
+        "first and the last are half as high as the others.",
+        alt="Five rows. On the left a wave in each, from one that stands still to one that flips "
+        f"at every point, all with a crest at {s}. On the right their sum so far: level, then a "
+        f"broad bump around {s} that grows narrower, and at last a single bar at {s}.",
     )
 
 
