@@ -67,15 +67,29 @@ def statements_of_all_papers():
     return {"all": str(len(found)), "corrected": str(sum(one in CORRECTED for one in found))}
 
 
-def chapters():
-    """With the time that each states."""
-    site = repository.pages(repository.address())
+def _timed():
+    """Return the text of each page that states its times, in the order of the contents."""
     listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
-    rows = ["| chapter | minutes |", "|---|--:|"]
-    for page in listed:
-        path = next(p for p in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md") if p.is_file())
-        text = "\n".join(cell.source for cell in shape.read(path).cells)
-        if stated := shape.STATED.search(text):
-            title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
-            rows.append(f"| [{title}]({site}{page}.html) | {stated[1]} |")
+    paths = {p: path for p in listed if (path := ROOT / f"{p}.ipynb").is_file()}
+    texts = {page: shape.markdown(shape.read(path)) for page, path in paths.items()}
+    return {page: text for page, text in texts.items() if shape.stated(text)}
+
+
+def path_to_the_gpt():
+    """The chapters up to the one that says that its reader has finished, and hours by their times."""
+    texts = list(_timed().values())
+    last = next(n for n, text in enumerate(texts, start=1) if "**You have finished.**" in text)
+    to_read, to_do = (sum(one) / 60 for one in zip(*map(shape.stated, texts[:last]), strict=True))
+    counts = {"chapters": last, "hours_to_read": round(to_read), "hours_of_exercises": round(to_do)}
+    return {what: _read.word(count) for what, count in counts.items()}
+
+
+def chapters():
+    """With the times that each states."""
+    site = repository.pages(repository.address())
+    rows = ["| chapter | minutes to read | for the exercises |", "|---|--:|--:|"]
+    for page, text in _timed().items():
+        title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+        to_read, to_do = shape.stated(text)
+        rows.append(f"| [{title}]({site}{page}.html) | {to_read} | {to_do or ''} |")
     return "\n".join(rows) + "\n"
