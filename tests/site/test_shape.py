@@ -114,7 +114,7 @@ def test_every_exercise_of_the_book_is_found():
 
 def test_a_chapter_that_states_none_is_named(tmp_path):
     assert shape.misstated([chapter(tmp_path, "It is short.")]) == [
-        "chapter: states None, the rule gives 20"
+        "chapter: states None, the rule gives (20, 0)"
     ]
 
 

@@ -76,7 +76,7 @@ def _timed():
 
 
 def path_to_the_gpt():
-    """The chapters up to the one that says that its reader has finished, and hours by their times."""
+    """Chapters up to the one that says that its reader has finished, and hours by their times."""
     texts = list(_timed().values())
     last = next(n for n, text in enumerate(texts, start=1) if "**You have finished.**" in text)
     to_read, to_do = (sum(one) / 60 for one in zip(*map(shape.stated, texts[:last]), strict=True))
