@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 BOOK = Path(__file__).parent.parent / "book"
 SOLUTION = re.compile(r"^(:{3,})\{solution\}.*?^\1[ ]*$\n?", re.MULTILINE | re.DOTALL)
+TIME = re.compile(r"\*\*Time:\*\* about (\d+) minutes to read(?:, (\d+) for the exercises)?")
 OWN = "# your solution; the check stands above"
 OWN_WORDS = "*Write your answer here.*\n"
 
@@ -37,18 +38,22 @@ def colab(path: str, folder: Path = BOOK) -> str:
 
 
 def table(folder: Path = BOOK) -> str:
-    """Return a table of the chapters: stated time, number of exercises, a link for a class."""
-    rows = ["| chapter | minutes | exercises | without solutions |", "|---|---|---|---|"]
+    """Return a table of the chapters: stated times, number of exercises, a link for a class."""
+    rows = [
+        "| chapter | minutes to read | exercises | minutes for them | without solutions |",
+        "|---|---|---|---|---|",
+    ]
     listed = re.findall(r"- file: book/([\w-]+)$", (folder.parent / "_toc.yml").read_text(), re.M)
     for name in listed:
         path = folder / f"{name}.ipynb"
         cells = read(path).cells if path.is_file() else []
         text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-        if time := re.search(r"\*\*Time:\*\* about (\d+) minutes", text):
+        if time := TIME.search(text):
             title = cells[0].source.splitlines()[0].lstrip("# ")
             n_exercises = len(re.findall(r"^:{3,}\{exercise\}", text, re.MULTILINE))
             link = colab(f"without-solutions/book/{name}.ipynb", folder) if n_exercises else ""
-            rows.append(f"| [{title}]({name}.ipynb) | {time[1]} | {n_exercises} | {link} |")
+            times = f"{time[1]} | {n_exercises} | {time[2] or ''}"
+            rows.append(f"| [{title}]({name}.ipynb) | {times} | {link} |")
     return "\n".join(rows) + "\n"
 
 

@@ -29,7 +29,8 @@ picture shows the answer before it is understood.
 - do something that can be checked,
 - do something else.
 
-**You need** [oscillations](oscillations). **Time:** about 5 minutes."""
+**You need** [oscillations](oscillations). **Time:** about 5 minutes to read, 40
+for the exercises."""
 
 IMPORTS = """\
 import numpy as np

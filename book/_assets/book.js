@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
     home.setAttribute("role", "navigation");
     home.setAttribute("aria-label", "Home");
   }
-  for (const arrow of document.querySelectorAll(".has-children > details > summary")) {
+  for (const arrow of document.querySelectorAll("a + details > summary")) {
     const page = arrow.closest(".has-children").querySelector("a")?.textContent.trim();
     arrow.setAttribute("aria-label", `Pages of ${page}`);
   }

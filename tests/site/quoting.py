@@ -14,7 +14,8 @@ NO_NUMBERS = re.compile(
     r"|https?://\S+|\[[\w.-]+/[\w.-]+ #\d+|\]\([^)]*\)|\{cite\w*\}`[^`]*`"
     r"|\b(?:of|[Ii]n|[Ss]ince|(?:Janu|Febru)ary|March|April|May|June|July|August|\w+ember|October) "
     r"(?:19[5-9]|20[0-3])\d\b(?! \w+s\b)"
-    r"|\*\*Time:\*\* about \d+ minutes|\b(?:Python|Llama) \d[\d.]*\d|^#{2,3} .*$",
+    r"|\*\*Time:\*\* about \d+ minutes to read(?:, \d+ for the exercises)?"
+    r"|\b(?:Python|Llama) \d[\d.]*\d|^#{2,3} .*$",
     re.MULTILINE,
 )
 NUMBER = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.]*\d)(?:\s?%)?|(?<![\d.])\d+\s?%")

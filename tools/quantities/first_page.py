@@ -69,15 +69,31 @@ def statements_of_all_papers():
     return {"all": str(len(found)), "corrected": str(sum(one in CORRECTED for one in found))}
 
 
+def _timed():
+    """Return the text of each page that states its times, in the order of the contents."""
+    listed = re.findall(r"- file: (book/[\w-]+)$", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
+    paths = {p: path for p in listed if (path := ROOT / f"{p}.ipynb").is_file()}
+    texts = {page: shape.markdown(shape.read(path)) for page, path in paths.items()}
+    return {page: text for page, text in texts.items() if shape.stated(text)}
+
+
+def path_to_the_gpt():
+    """Chapters up to the one that says that its reader has finished, and hours by their times."""
+    texts = list(_timed().values())
+    last = next(n for n, text in enumerate(texts, start=1) if "**You have finished.**" in text)
+    to_read, to_do = (sum(one) / 60 for one in zip(*map(shape.stated, texts[:last]), strict=True))
+    counts = {"chapters": last, "hours_to_read": round(to_read), "hours_of_exercises": round(to_do)}
+    return {what: _read.word(count) for what, count in counts.items()}
+
+
 def chapters():
-    """By part of the path, with the time that they state."""
+    """By part of the path, with the times that they state."""
     site, lines = repository.pages(repository.address()), []
     for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"][:4]:
-        minutes, links = 0, []
-        for page in (one["file"] for one in part["chapters"]):
-            text = "\n".join(cell.source for cell in shape.read(ROOT / f"{page}.ipynb").cells)
-            title = re.search(r"^# ([^:\n]+)", text, re.MULTILINE)[1]
-            minutes += int(shape.STATED.search(text)[1])
-            links.append(f"[{title}]({site}{page}.html)")
-        lines.append(f"- **{part['caption']}**, {minutes} minutes: {' · '.join(links)}")
+        texts = {one["file"]: _timed()[one["file"]] for one in part["chapters"]}
+        to_read, to_do = (sum(one) for one in zip(*map(shape.stated, texts.values()), strict=True))
+        titles = {page: re.search(r"^# ([^:\n]+)", text, re.M)[1] for page, text in texts.items()}
+        links = (f"[{title}]({site}{page}.html)" for page, title in titles.items())
+        times = f"{to_read} minutes to read, {to_do} for the exercises"
+        lines.append(f"- **{part['caption']}**, {times}: {' · '.join(links)}")
     return "\n".join(lines) + "\n"

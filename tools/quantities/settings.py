@@ -18,6 +18,12 @@ def reading():
     return {what: _read.word(count) for what, count in counts.items()}
 
 
+def exercises():
+    """Minutes of each kind: the rule for stated times."""
+    short, study = shape.LONG["A warm-up"], shape.LONG["A small study"]
+    return {"short": _read.word(short), "study": str(study), "others": _read.word(shape.OTHERS)}
+
+
 def steps_of_a_trial():
     return str(tuning.STEPS)
 
