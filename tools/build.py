@@ -33,6 +33,7 @@ FOUNDATION = (
     "course/capstone.yml",
     "src/posenc/*.py",
     "src/posenc_book/audit/*.py",
+    "src/posenc_book/teaching/program.py",
     "tools/*.py",
     "tools/notebook_edition/*.py",
     "tools/templates/*",
