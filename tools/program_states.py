@@ -50,12 +50,17 @@ def states() -> dict[str, str]:
 def at_end(chapter: str) -> str:
     """Return the last chapter up to this one that has added a section."""
     order = chapters()
-    return [name for name in order[: order.index(chapter) + 1] if name in states()][-1]
+    return _last_that_adds(order[: order.index(chapter) + 1])
 
 
 def at_start(chapter: str) -> str:
     """Return the last chapter before this one that has added a section."""
-    return at_end(chapters()[chapters().index(chapter) - 1])
+    order = chapters()
+    return _last_that_adds(order[: order.index(chapter)])
+
+
+def _last_that_adds(among: list[str]) -> str:
+    return [name for name in among if name in states()][-1]
 
 
 def names(state: str) -> list[str]:
@@ -73,7 +78,9 @@ def lead(notebook: dict, docname: str, link: str) -> None:
     code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     if imported := IMPORT.search("\n".join(code)):
         fold = _begin(at_start(chapter), re.findall(r"\w+", imported[1]), link)
-        needs = next(cell for cell in texts if NEEDS.search(cell["source"]))
+        needs = next((cell for cell in texts if NEEDS.search(cell["source"])), None)
+        if needs is None:
+            raise ValueError(f"{docname} uses the program: say **You need** ... near its top")
         needs["source"] = NEEDS.sub(lambda found: found[0] + fold, needs["source"], count=1)
 
 
@@ -85,7 +92,8 @@ def _begin(start: str, imported: list[str], link: str) -> str:
 
 def lead_on_site(app: Sphinx, docname: str, source: list[str]) -> None:  # noqa: ARG001
     """Do so for a page that is about to be read."""
-    if program.__name__ in source[0] or CLOSING.search(source[0]):
+    is_notebook = source[0].lstrip().startswith("{")
+    if is_notebook and (program.__name__ in source[0] or CLOSING.search(source[0])):
         notebook = json.loads(source[0])
         lead(notebook, docname, ON_SITE)
         source[0] = json.dumps(notebook)

@@ -209,7 +209,7 @@ print([name for name in sys.modules if name.startswith("posenc")])
 
 def gained(chapter):
     """Return what the closing line of a chapter says that the program has gained."""
-    text = "".join(cell.source for cell in read(chapter).cells[-1:])
+    text = "".join(cell.source for cell in read(chapter).cells if cell.cell_type == "markdown")
     said = re.search(r"Your program has gained (.*?)\{download\}", text)[1]
     return re.findall(r"`(\w+)`", said)
 
@@ -235,6 +235,16 @@ def test_a_state_runs_alone_and_holds_what_the_chapters_up_to_there_gained(chapt
 def test_a_chapter_imports_only_what_is_there_when_it_begins(chapter):
     known = program_states.names(STATES[program_states.at_start(chapter)])
     assert imported(chapter) <= set(known)
+
+
+def test_a_chapter_that_uses_the_program_says_what_it_needs():
+    text = f"from {program.__name__} import attention"
+    cells = [
+        {"cell_type": "markdown", "source": "# No needs"},
+        {"cell_type": "code", "source": text},
+    ]
+    with pytest.raises(ValueError, match=r"book/rotary .* \*\*You need\*\*"):
+        program_states.lead({"cells": cells}, "book/rotary", program_states.ON_SITE)
 
 
 @pytest.mark.slow
