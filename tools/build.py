@@ -36,6 +36,7 @@ FOUNDATION = (
     "results/**/edition.json",
     "src/posenc/*.py",
     "src/posenc_book/audit/*.py",
+    "src/posenc_book/teaching/program.py",
     "tools/*.py",
     "tools/notebook_edition/*.py",
     "tools/templates/*",

@@ -2,7 +2,7 @@
 
 The set-up cell, which names the wheel that the edition was made with (`EDITION_WHEEL`, for example
 "3f2a.../posenc-0.1.0-py3-none-any.whl"); quizzes; a picture of each figure that answers, for
-viewers that run no script; and the assignments.
+viewers that run no script; the program as each chapter leaves it; and the assignments.
 """
 
 import json
@@ -12,9 +12,11 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+import program_states
 import quizzes
 import stills
 import wheels
+from notebook_edition.buttons import site_address
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSIGNMENTS = ROOT / "course" / "dist" / "student"
@@ -30,8 +32,10 @@ this:
 ![{alt}]({picture})"""
 
 
-def change(app: Sphinx, docname: str, notebook: dict) -> None:  # noqa: ARG001
+def change(app: Sphinx, docname: str, notebook: dict) -> None:
     """Change a source before it is written for the edition."""
+    link = program_states.ELSEWHERE.format(site_address(app.config))
+    program_states.lead(notebook, docname, link)
     cells = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

@@ -81,6 +81,7 @@ def test_page(visited, page_name):
     for size in (PHONE, SMALLEST):
         resize(page, size)
         nothing_scrolls_sideways(page)
+        code_goes_on_below(page)
     if page_name in LOOKED_AT:
         resize(page, DESKTOP)
         everybody_can_use_and_read_it(page)
@@ -148,8 +149,31 @@ def test_a_visit_finds_what_is_planted(opened):
     resize(page, PHONE)
     with pytest.raises(AssertionError):
         nothing_scrolls_sideways(page)
+    plant(page, "<div class='highlight'><pre style='white-space: pre'>" + 99 * "x" + "</pre></div>")
+    with pytest.raises(AssertionError, match="xxx"):
+        code_goes_on_below(page)
     plant(page, "")
     nothing_scrolls_sideways(page)
+    code_goes_on_below(page)
+
+
+@pytest.mark.parametrize("size", [SMALLEST, DESKTOP])
+def test_code_is_copied_with_the_lines_that_it_was_written_in(opened, size):
+    page = opened.goto("book/four-doors")
+    resize(page, size)
+    page.evaluate(
+        """document.addEventListener('copy', () => {
+            window.copied = document.activeElement.value ?? String(getSelection());
+        }, true)"""
+    )
+    cell = page.locator("div.cell_input", has_text="class Transformer").first
+    written = cell.locator("pre").text_content().strip()
+    assert max(map(len, written.splitlines())) > 80
+    cell.hover()
+    cell.locator("button.copybtn").click()
+    assert page.evaluate("copied.trim()") == written
+    cell.locator("pre").evaluate("pre => getSelection().selectAllChildren(pre)")
+    assert page.evaluate("String(getSelection()).trim()") == written
 
 
 @pytest.mark.parametrize(
@@ -202,6 +226,15 @@ def nothing_scrolls_sideways(page: Page) -> None:
     wide = page.evaluate("[window.scrollX, document.documentElement.scrollWidth]")
     assert wide == [0, page.viewport_size["width"]]
     page.evaluate("all => all.forEach(d => { d.open = false; })", folded)
+
+
+def code_goes_on_below(page: Page) -> None:
+    """On a phone no line of code that is seen is wider than its box; what it prints may be."""
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('article div.highlight pre:not(.cell_output *)')]
+            .filter(pre => pre.scrollWidth > pre.clientWidth).map(pre => pre.textContent)"""
+    )
+    assert wide == []
 
 
 def equations_are_typeset(page: Page) -> None:

@@ -23,6 +23,7 @@ import lean_code
 import ledger
 import moved
 import picture
+import program_states
 import repository
 import results_editions
 import wheels
@@ -166,6 +167,34 @@ def test_internal_links_and_anchors_exist(site, page):
         if not path.is_file() or (anchor and anchor not in by_id(path)):
             broken.append(link["href"])
     assert broken == []
+
+
+@pytest.mark.parametrize(
+    ("page", "begins", "ends"),
+    [
+        ("order-blindness", [], ["order-blindness"]),
+        ("rotations", ["oscillations"], []),
+        ("rotary", ["four-doors"], ["rotary"]),
+        ("forecasting", ["todays-models"], ["todays-models"]),
+    ],
+)
+def test_a_chapter_offers_the_program_to_begin_with_and_the_one_it_ends_with(
+    site, page, begins, ends
+):
+    expected = [f"../program/{name}/program.py" for name in [*begins, *ends]]
+    found = article(site, f"book/{page}").select("a[download]")
+    assert [link["href"] for link in found] == expected
+    assert [link for link in found if link.find_parent(class_="dropdown")] == found[: len(begins)]
+    address = repository.pages(repository.address()).rstrip("/")
+    notebook = (site.parent / "notebooks" / "book" / f"{page}.ipynb").read_text(encoding="utf-8")
+    assert re.findall(r"\]\(([^)]*/program\.py)\)", notebook) == [
+        f"{address}{one.removeprefix('..')}" for one in expected
+    ]
+
+
+def test_the_site_holds_every_state_of_the_program_and_nothing_else_there(site):
+    held = {path.parent.name: path.read_text(encoding="utf-8") for path in site.glob("program/*/*")}
+    assert held == program_states.states()
 
 
 @every_page

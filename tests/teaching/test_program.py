@@ -3,24 +3,28 @@
 import ast
 import builtins
 import re
+import subprocess
 import symtable
 import sys
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 import torch
+from nbclient import NotebookClient
 
+import program_states
 from posenc import attention as library
 from posenc import encodings, frequencies, rotation, schedules, tables
 from posenc.attention import SelfAttention
 from posenc_book.teaching import program
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = Path(program.__file__).read_text(encoding="utf-8")
-HEADING = re.compile(r"^# == ([a-z-]+): .* =+$\n", re.MULTILINE)
-SECTIONS = dict(zip(*[iter(HEADING.split(SOURCE)[1:])] * 2, strict=True))
+SOURCE = program_states.SOURCE
+SECTIONS = dict(zip(*[iter(program_states.HEADING.split(SOURCE)[1:])] * 2, strict=True))
 
 # Chapters whose code is not yet that of the program. Each leaves as it is rewritten.
 WAITING: set[str] = set()
@@ -143,23 +147,35 @@ def test_authors_read_the_contract_as_it_is():
 # -- its chapters ------------------------------------------------------------------------------
 
 
+def read(chapter):
+    """Return a chapter's notebook."""
+    return nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4)
+
+
+@cache
+def code(chapter):
+    """Return the source of each code cell of a chapter."""
+    cells = [cell.source for cell in read(chapter).cells if cell.cell_type == "code"]
+    return [source.replace("%pip", "pass  #") for source in cells]
+
+
+def imported(chapter):
+    """Return what a chapter imports from the program."""
+    nodes = [node for source in code(chapter) for node in ast.walk(ast.parse(source))]
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    ours = [node for node in imports if node.module == program.__name__]
+    return {alias.name for node in ours for alias in node.names}
+
+
 def strays(chapter):
     """Return what a chapter defines otherwise than the program, and what it does not bring."""
-    path = ROOT / "book" / f"{chapter}.ipynb"
-    if not path.exists():
-        return set(CONTRACT[chapter])
-    cells = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
-    cells = [source.replace("%pip", "pass  #") for source in cells]
-    wrong, brought = set(), set()
-    for source in cells:
-        for name, node in definitions(source).items():
-            if name in EVERY and without_words(node) != without_words(EVERY[name]):
-                wrong.add(name)
-            brought.add(name)
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ImportFrom) and node.module == "posenc_book.teaching.program":
-                brought |= {alias.name for alias in node.names}
-    return wrong | (set(CONTRACT[chapter]) - brought)
+    found = [item for source in code(chapter) for item in definitions(source).items()]
+    wrong = {
+        name
+        for name, node in found
+        if name in EVERY and without_words(node) != without_words(EVERY[name])
+    }
+    return wrong | (set(CONTRACT[chapter]) - imported(chapter) - {name for name, _ in found})
 
 
 @pytest.mark.parametrize("chapter", [name for name in SECTIONS if name not in WAITING])
@@ -176,6 +192,70 @@ def test_the_whole_transformer_has_some_fifty_lines_as_the_book_says():
     names = ("Shut", "Attention", "Layer", "Transformer", "Sinusoid")
     lines = [line for name in names for line in without_words(EVERY[name]).splitlines() if line]
     assert round(len(lines), -1) == 50
+
+
+# -- its states --------------------------------------------------------------------------------
+
+STATES = program_states.states()
+NOTEBOOKS = [c for c in program_states.chapters() if (ROOT / "book" / f"{c}.ipynb").is_file()]
+USERS = [chapter for chapter in NOTEBOOKS if imported(chapter)]
+# Imports the program, and says what it then holds and whether that took the library.
+ALONE = """
+import program, sys
+print(*(n for n, one in vars(program).items() if getattr(one, "__module__", "") == "program"))
+print([name for name in sys.modules if name.startswith("posenc")])
+"""
+
+
+def gained(chapter):
+    """Return what the closing line of a chapter says that the program has gained."""
+    text = "".join(cell.source for cell in read(chapter).cells if cell.cell_type == "markdown")
+    said = re.search(r"Your program has gained (.*?)\{download\}", text)[1]
+    return re.findall(r"`(\w+)`", said)
+
+
+def test_each_state_is_the_beginning_of_the_next_and_the_last_is_the_program():
+    assert list(STATES) == [c for c in program_states.chapters() if c in SECTIONS]
+    grown = [*STATES.values(), SOURCE]
+    assert all(b.startswith(a) for a, b in pairwise(grown))
+    assert grown[-2] == SOURCE
+
+
+@pytest.mark.parametrize("chapter", STATES)
+def test_a_state_runs_alone_and_holds_what_the_chapters_up_to_there_gained(chapter, tmp_path):
+    (tmp_path / "program.py").write_text(STATES[chapter], encoding="utf-8")
+    command = [sys.executable, "-c", ALONE]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    chapters = list(STATES)[: list(STATES).index(chapter) + 1]
+    held = [name for one in chapters for name in gained(one)]
+    assert run.stdout.splitlines() == [" ".join(held), "[]"]
+
+
+@pytest.mark.parametrize("chapter", USERS)
+def test_a_chapter_imports_only_what_is_there_when_it_begins(chapter):
+    known = program_states.names(STATES[program_states.at_start(chapter)])
+    assert imported(chapter) <= set(known)
+
+
+def test_a_chapter_that_uses_the_program_says_what_it_needs():
+    text = f"from {program.__name__} import attention"
+    cells = [
+        {"cell_type": "markdown", "source": "# No needs"},
+        {"cell_type": "code", "source": text},
+    ]
+    with pytest.raises(ValueError, match=r"book/rotary .* \*\*You need\*\*"):
+        program_states.lead({"cells": cells}, "book/rotary", program_states.ON_SITE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", USERS)
+def test_a_chapter_runs_on_the_file_that_the_last_one_left(chapter, tmp_path):
+    state = STATES[program_states.at_start(chapter)]
+    (tmp_path / "program.py").write_text(state, encoding="utf-8")
+    notebook = read(chapter)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"from {program.__name__} import", "from program import")
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
 
 
 # -- the library says the same -----------------------------------------------------------------

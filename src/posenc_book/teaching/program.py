@@ -1,4 +1,4 @@
-"""A transformer with positions, from the first evening to a small GPT that writes.
+"""The program of the Positional Encoding Book: it begins with attention and ends as a small GPT.
 
 Each section is what one chapter of the Positional Encoding Book adds, and needs only what stands
 above it. The book's library is checked against this file.
