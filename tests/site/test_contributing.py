@@ -48,7 +48,7 @@ WRITTEN = {
         "src/posenc_book/data/checksums.sha256",
         "src/posenc_book/data/measured.json",
     },
-    "Add a chapter": {"README.md", "book/two-clocks.ipynb"},
+    "Add a chapter": {"README.md", "book/intro.ipynb", "book/two-clocks.ipynb"},
     "Add an explorable": set(),
     "Add a claim": {"src/posenc_book/audit/ledger.json"},
 }
