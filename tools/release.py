@@ -257,7 +257,8 @@ def main() -> None:
     """Make a release, try README's lines or write a name; say in one line what is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="?", help="tag or branch that notebooks and links ask for")
-    parser.add_argument("--make", nargs="?", const=version_of(), metavar="VERSION")
+    told = "make a release: this version, or the present one"
+    parser.add_argument("--make", nargs="?", const=version_of(), metavar="VERSION", help=told)
     parser.add_argument("--dry-run", action="store_true", help="wheels and checks alone")
     parser.add_argument("--try", dest="python", metavar="PYTHON", help="run README's lines by it")
     options = parser.parse_args()

@@ -20,8 +20,8 @@ from sitefiles import ROOT, toc_files
 
 from posenc_book.data import measure
 
-# tools/atlas.py writes the first, and each entry of the second links the verdict that it quotes.
-MADE = ("book/atlas", "book/errata")
+# Tools write the first two, and each entry of the third links the verdict that it quotes.
+MADE = ("book/atlas", "book/editions", "book/errata")
 PAGES = [page for page in toc_files() if not page.startswith(MADE) and "/api" not in page]
 CHAPTERS = [page for page in PAGES if (ROOT / f"{page}.ipynb").is_file()]
 PLAIN = [page for page in PAGES if (ROOT / f"{page}.md").is_file()]
