@@ -1,15 +1,14 @@
 // What a screen reader says: names, roles and states that the theme, its extensions and the stored
 // figures leave out. Nothing here changes what is seen.
 
-// A button that folds a box is called by the box, as in "Unfold Hint 2"; the word before is drawn by
-// a style, and so follows the state. A folded cell is called by its own words.
+// A button that folds a box is called by the box, as in "Unfold Hint 2"; the word before it is the
+// one that is seen and changes with the state. A folded cell is called by its own words.
 function nameFolds() {
   for (const button of document.querySelectorAll(".toggle-button")) {
     const title = button.parentElement.textContent.trim().replace(/\s+/g, " ");
-    const words = { id: `${button.id}-of`, textContent: title, hidden: true };
-    button.append(Object.assign(document.createElement("span"), words));
-    button.removeAttribute("aria-label");
-    button.setAttribute("aria-labelledby", `${button.id} ${words.id}`);
+    const name = () => (button.ariaLabel = `${button.dataset.toggleHint} ${title}`);
+    new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
+    name();
   }
   for (const fold of document.querySelectorAll("details.hide > summary")) {
     fold.removeAttribute("aria-label");
