@@ -21,7 +21,10 @@ HEADING = re.compile(r"^# == ([a-z-]+): .* =+$\n", re.MULTILINE)
 IMPORT = re.compile(rf"from {re.escape(program.__name__)} import (\([^)]*\)|.*)")
 CLOSING = re.compile(r"\{download\}`program\.py <[^>]*>`")
 NEEDS = re.compile(r"^\*\*You need\*\*.*$", re.MULTILINE)
-ON_SITE = '<a href="../program/{}/program.py" download><code>program.py</code></a>'
+ON_SITE = (
+    '<a href="../program/{0}/program.py" download aria-label="program.py as {0} leaves it">'
+    "<code>program.py</code></a>"
+)
 ELSEWHERE = "[`program.py`]({}/program/{{}}/program.py)"
 BEGIN = """
 
