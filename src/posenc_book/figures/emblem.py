@@ -26,14 +26,15 @@ def favicon() -> str:
     """Return the first clock of the emblem above its bit, as a file to be read at 16 pixels."""
     ground = f'<rect width="{HEIGHT}" height="{HEIGHT}" rx="28" fill="#14507a" stroke="none"/>'
     clock = _clock(PLACE, PERIODS[0], 78.6, bold=1.8)  # there the 1 fills one column of 16
-    return _file(_drawing(HEIGHT, ground + clock, "#ffffff", "A clock above a 1")) + "\n"
+    return _file(_drawing(HEIGHT, ground + clock, "#ffffff", "A clock above a 1"), 32) + "\n"
 
 
 def show() -> None:
     """Display the emblem in a notebook, with its caption and alt text."""
     from IPython.display import publish_display_data
 
-    shown = {"image/svg+xml": _file(svg(color="#1b2a49")), "text/plain": f"[figure: {ALT}]"}
+    drawn = _file(svg(color="#1b2a49"), 360)
+    shown = {"image/svg+xml": drawn, "text/plain": f"[figure: {ALT}]"}
     words = {"name": "fig-emblem", "caption": CAPTION, "alt": ALT}
     publish_display_data(shown, {"posenc": words})
 
@@ -58,8 +59,9 @@ def _at(degrees: float, share: float = 1.0) -> str:
     return f"{share * RADIUS * x:z.2f} {share * RADIUS * y:z.2f}"
 
 
-def _file(drawn: str) -> str:
-    return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+def _file(drawn: str, width: int) -> str:
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+    return drawn.replace("<svg ", start, 1)
 
 
 def _drawing(width: int, content: str, color: str, label: str) -> str:
