@@ -24,6 +24,7 @@ import vendored
 from alone import alone
 from chromium import FLAGS, chromium
 from posenc_book._extras import wanted
+from posenc_book.figures import emblem
 
 try:
     import pikepdf
@@ -232,7 +233,7 @@ def _front() -> str:
     site = repository.pages(repository.address())
     left = "teaching, data sets, comparisons with other people's code and the package's reference"
     return (
-        f"<h1>{known['title']}</h1>"
+        f"<div class='emblem'>{emblem.svg()}</div><h1>{known['title']}</h1>"
         f"<p class='about'>{known['abstract']}</p>"
         f"<p class='by'>{', '.join(citing.names(known['authors']))}</p>"
         f"<p class='small'>Version {known['version']}. Every number in this book is computed by a "

@@ -5,8 +5,8 @@ a line on its version. The site has a map of its pages, the same as a list in Ma
 models, and a page for addresses that are not there. Addresses follow `repository.url`.
 
 A description is what a page says first, a picture is made of its first figure (`cards.py`); where
-that would tell a stranger too little, `book/shared.yml` has other ones. A page without figures has
-the picture of the first page.
+that would tell a stranger too little, `book/shared.yml` has other ones. The first page has the
+book's emblem, and a page without figures has the picture of the first page.
 """
 
 import datetime
@@ -32,6 +32,7 @@ import repository
 import site_search
 from edition import FIGURE
 from posenc import __version__
+from posenc_book.figures import emblem
 
 logger = logging.getLogger(__name__)
 
@@ -254,7 +255,7 @@ def tags(page: str, title: str, book: str, description: str, card: str) -> str:
 def make_card(app: Sphinx, page: str, book: str, doctree: nodes.document) -> str:
     """Write the card of a page, and return the page whose card it has."""
     first = app.config.root_doc
-    figures = list(all_figures(app, doctree))
+    figures = [emblem.svg(color=cards.BLUE)] if page == first else list(all_figures(app, doctree))
     if not figures:
         return first
     number = chosen()["figures"].get(page.removeprefix("book/"), 1)
