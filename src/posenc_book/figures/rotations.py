@@ -53,7 +53,7 @@ def lone_sine(fit: Callable[[float, int], tuple[float, float]]) -> None:
         ax.set(xlabel="shadow now, sin(ωt)", xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
         ax.set_aspect("equal")
     axes[0].set_ylabel("shadow later, sin(ω(t + k))")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    axes[1].legend(loc="upper right", fontsize="small")
     plots.show(
         figure,
         name="fig-sine-alone",
