@@ -19,8 +19,7 @@ from posenc._wall import behind
 from posenc_book import data
 from posenc_book.bench import commands, console, jobs, local
 from posenc_book.bench.driver import deadline
-from posenc_book.bench.progress import Plan, name_place
-from posenc_book.bench.tuning import Cells
+from posenc_book.bench.progress import name_place
 from posenc_book.read.edition3 import plan
 from posenc_book.read.edition3.questions import FAMILIES, cells
 
@@ -56,15 +55,10 @@ def _by_set(
     """Train what is missing of each set, and return how many trainings failed."""
     n_failed = 0
     for name, places in chosen.items():
-        for title, groups, store in train.stages(
-            name, places, options.out, only_trials=options.tune
-        ):
-            some = Cells(groups)
-            trainer.plan = Plan(len(some), stage=f"{name}, {title}")
-            n_failed += trainer(some, store).failed
-            if trainer.stopped:
-                print("no time is left; the same command goes on from here")
-                return n_failed
+        planned = train.stages(name, places, options.out, only_trials=options.tune)
+        n_failed += train.carry_out(name, planned, trainer)
+        if trainer.stopped:
+            break
     return n_failed
 
 

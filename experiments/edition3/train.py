@@ -9,6 +9,9 @@ from typing import Any
 
 from posenc_book import data
 from posenc_book.bench import build
+from posenc_book.bench.commands import Trainer
+from posenc_book.bench.progress import Plan
+from posenc_book.bench.tuning import Cells
 from posenc_book.read.edition3 import plan
 from posenc_book.records.records import worth
 from posenc_book.records.settings import Settings
@@ -65,6 +68,19 @@ def stages(
     known = _by_key(trials)
     best = [(tuned(one, known), n) for one, n in places]
     yield "training", [trainings(one, n) for one, n in best if one], trained
+
+
+def carry_out(name: str, planned: Iterator[Stage], trainer: Trainer) -> int:
+    """Train what is missing of a set's stages until no time is left; return how many failed."""
+    n_failed = 0
+    for title, groups, store in planned:
+        some = Cells(groups)
+        trainer.plan = Plan(len(some), stage=f"{name}, {title}")
+        n_failed += trainer(some, store).failed
+        if trainer.stopped:
+            print("no time is left; the same command goes on from here")
+            break
+    return n_failed
 
 
 def _by_key(store: Store) -> dict[str, dict]:

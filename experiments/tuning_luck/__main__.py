@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.edition3 import train as third
 from experiments.tuning_luck import train
 from posenc._wall import behind
 from posenc_book import data
 from posenc_book.bench import commands, console, jobs, local
 from posenc_book.bench.driver import deadline
-from posenc_book.bench.progress import Plan, name_place
-from posenc_book.bench.tuning import Cells
+from posenc_book.bench.progress import name_place
 
 RESULTS = Path("results", "tuning-luck")
 
@@ -40,13 +40,9 @@ def _train(options: argparse.Namespace) -> int:
 def _by_set(options: argparse.Namespace, trainer: commands.Trainer) -> int:
     n_failed = 0
     for name in options.sets:
-        for title, groups, store in train.stages(name, options.out):
-            some = Cells(groups)
-            trainer.plan = Plan(len(some), stage=f"{name}, {title}")
-            n_failed += trainer(some, store).failed
-            if trainer.stopped:
-                print("no time is left; the same command goes on from here")
-                return n_failed
+        n_failed += third.carry_out(name, train.stages(name, options.out), trainer)
+        if trainer.stopped:
+            break
     return n_failed
 
 
