@@ -6,6 +6,7 @@ without scripts it is text in a fold.
 """
 
 import re
+from functools import cache
 
 import yaml
 from pybtex.database import BibliographyData, Entry, Person
@@ -29,6 +30,7 @@ BOX = """
 RESULTS = '<p>For its results, cite <a class="reference internal" href="{link}">{title}</a>.</p>\n'
 
 
+@cache
 def citation() -> dict:
     """Return what CITATION.cff holds."""
     return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -49,11 +51,6 @@ def names(authors: list[dict]) -> list[str]:
     return [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in authors]
 
 
-def address(page: str) -> str:
-    """Return where a page is published."""
-    return f"{repository.pages(repository.address())}{page}.html"
-
-
 def state(known: dict) -> str:
     """Return the version, which may be one in preparation."""
     return f"Version {known['version']}" + ", not released yet" * ("date-released" not in known)
@@ -68,7 +65,7 @@ def of_page(page: str, title: str) -> str:
         "title": _kept(title),
         **({} if whole else {"booktitle": _kept(book["title"])}),
         "year": str(book["year"]),
-        "url": address(page),
+        "url": repository.published(page),
         "note": f"{state(known)}; {ACCESSED}",
     }
     kind = "book" if whole else "incollection"
@@ -85,7 +82,7 @@ def of_edition(edition: Edition) -> str:
         "howpublished": "Data set",
         "year": stored["date"][:4],
         "version": edition.name,
-        "url": address(edition.page),
+        "url": repository.published(edition.page),
         "note": f"Made on {stored['date']}; {hashes}; digest: {edition.digest}; {ACCESSED}",
     }
     return _written(f"{KEY}-edition-{edition.name}", "misc", fields)

@@ -58,11 +58,6 @@ def folder() -> str:
     return "/" + address().split("/", 3)[3]
 
 
-def url(page: str) -> str:
-    """Return the address of a page, such as "book/rotary"."""
-    return f"{address()}{page}.html"
-
-
 # --- descriptions
 
 
@@ -239,7 +234,7 @@ def tags(page: str, title: str, book: str, description: str, card: str) -> str:
         "og:site_name": book,
         "og:title": title,
         "og:description": description,
-        "og:url": url(page),
+        "og:url": repository.published(page),
         "og:image": picture,
         "og:image:width": cards.SIZE[0],
         "og:image:height": cards.SIZE[1],
@@ -312,7 +307,8 @@ def sitemap(env: BuildEnvironment, pages: Iterable[str]) -> str:
     lines += ['<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">']
     for page in pages:
         day = env.posenc_changed[page]
-        lines.append(f"<url><loc>{url(page)}</loc>{f'<lastmod>{day}</lastmod>' * bool(day)}</url>")
+        changed_on = f"<lastmod>{day}</lastmod>" * bool(day)
+        lines.append(f"<url><loc>{repository.published(page)}</loc>{changed_on}</url>")
     return "\n".join([*lines, "</urlset>", ""])
 
 
@@ -325,7 +321,7 @@ def listed(app: Sphinx, captions: dict[str, str]) -> str:
         lines += ["", f"## {caption}", ""]
         for page in pages:
             told = env.metadata[page]["description"]
-            lines.append(f"- [{env.titles[page].astext()}]({url(page)}): {told}")
+            lines.append(f"- [{env.titles[page].astext()}]({repository.published(page)}): {told}")
     return "\n".join([*lines, ""])
 
 

@@ -8,6 +8,7 @@ the top of each chapter that imports from the program offers the one to begin wi
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -37,12 +38,14 @@ without the file, too.
 :::"""
 
 
+@cache
 def chapters() -> list[str]:
     """Return the names of all chapters in the order of the book."""
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
     return [Path(one["file"]).name for part in parts for one in part["chapters"]]
 
 
+@cache
 def states() -> dict[str, str]:
     """Return the program up to the end of each of its sections, by chapter."""
     found = list(HEADING.finditer(SOURCE))

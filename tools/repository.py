@@ -86,6 +86,11 @@ def slug(url: str) -> str:
     return url.removeprefix(HOST)
 
 
+def published(page: str) -> str:
+    """Return the address of a page of the site, such as "book/rotary"."""
+    return f"{pages(address())}{page}.html"
+
+
 def pages(url: str) -> str:
     """Return the address at which GitHub Pages publishes the repository's site.
 

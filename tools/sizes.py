@@ -8,14 +8,13 @@ what came, and what went for it.
 """
 
 import ast
-import json
-import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 from pathlib import Path
 
+from posenc_book.read.classification import edition
 from repository import ROOT
 
 TABLE = ROOT / "tools" / "sizes.toml"
@@ -62,9 +61,7 @@ def wheel() -> int:
 
 def behind_choosing() -> int:
     """Return how many modules of ours the imports of the page *Choosing* bring."""
-    cells = json.loads(PAGE.read_text(encoding="utf-8"))["cells"]
-    source = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-    tree = ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE))
+    tree = ast.parse(edition.code_of(PAGE))
     asked = [
         ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
     ]

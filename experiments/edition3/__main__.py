@@ -16,15 +16,11 @@ from typing import Any
 from experiments.edition3 import train
 from posenc import _checks
 from posenc._wall import behind
-from posenc_book import data
-from posenc_book.bench import commands, console, jobs, local
-from posenc_book.bench.driver import deadline
-from posenc_book.bench.progress import name_place
+from posenc_book.bench import console
 from posenc_book.read.edition3 import plan
 from posenc_book.read.edition3.questions import FAMILIES, cells
 
 NAMES = (*plan.SURVEY, *plan.COUNTED)
-STACKS = {"cpu": 4, "cuda": 16}  # resamples of a cell that share a stack, if they are short
 REHEARSAL = "rehearsal"
 RESULTS = Path("results", "edition-3")
 
@@ -36,30 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     """Train what is missing; return 0, or 1 after failures."""
-    until = deadline(options.seconds)
-    chosen = _chosen(options)
-    for name in chosen:  # so that a missing set is known before anything is trained
-        for split in data.SPLITS:
-            data.load(name, split)
-    device = jobs.resolve_device(options.device)
-    options.stack = STACKS["cuda" if device.startswith("cuda") else "cpu"]
-    name_place(options.out)
-    with local.LocalEngine(options.workers) as engine:
-        trainer = commands.Trainer(options, engine, device, until)
-        return int(_by_set(chosen, options, trainer) > 0)
-
-
-def _by_set(
-    chosen: dict[str, list[train.Place]], options: argparse.Namespace, trainer: commands.Trainer
-) -> int:
-    """Train what is missing of each set, and return how many trainings failed."""
-    n_failed = 0
-    for name, places in chosen.items():
-        planned = train.stages(name, places, options.out, only_trials=options.tune)
-        n_failed += train.carry_out(name, planned, trainer)
-        if trainer.stopped:
-            break
-    return n_failed
+    planned = {
+        name: train.stages(name, places, options.out, only_trials=options.tune)
+        for name, places in _chosen(options).items()
+    }
+    return train.run(options, planned)
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, list[train.Place]]:

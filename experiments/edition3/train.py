@@ -2,15 +2,16 @@
 
 import inspect
 import math
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from posenc_book import data
-from posenc_book.bench import build
-from posenc_book.bench.commands import Trainer
-from posenc_book.bench.progress import Plan
+from posenc_book.bench import build, commands, jobs, local
+from posenc_book.bench.driver import deadline
+from posenc_book.bench.progress import Plan, name_place
 from posenc_book.bench.tuning import Cells
 from posenc_book.read.edition3 import plan
 from posenc_book.records.records import worth
@@ -19,6 +20,7 @@ from posenc_book.records.store import Store, unique
 
 TUNING = plan.TRAINING["tuning"]
 TRIAL = "third-trial"
+STACKS = {"cpu": 4, "cuda": 16}  # resamples of a cell that share a stack, if they are short
 TRIAL_DEAL = 1000  # which shares no deal with what is compared
 Place = tuple[Settings, int]  # a cell, and how many trainings it has
 Stage = tuple[str, list[list[Settings]], Store]  # its title, its groups of cells, their file
@@ -70,16 +72,31 @@ def stages(
     yield "training", [trainings(one, n) for one, n in best if one], trained
 
 
-def carry_out(name: str, planned: Iterator[Stage], trainer: Trainer) -> int:
-    """Train what is missing of a set's stages until no time is left; return how many failed."""
+def run(options: Namespace, planned: Mapping[str, Iterator[Stage]]) -> int:
+    """Train what is missing of each set's stages; return 0, or 1 after failures."""
+    until = deadline(options.seconds)
+    for name in planned:  # so that a missing set is known before anything is trained
+        for split in data.SPLITS:
+            data.load(name, split)
+    device = jobs.resolve_device(options.device)
+    options.stack = STACKS["cuda" if device.startswith("cuda") else "cpu"]
+    name_place(options.out)
+    with local.LocalEngine(options.workers) as engine:
+        trainer = commands.Trainer(options, engine, device, until)
+        return int(_carry_out(planned, trainer) > 0)
+
+
+def _carry_out(planned: Mapping[str, Iterator[Stage]], trainer: commands.Trainer) -> int:
+    """Train until all is there or no time is left, and return how many trainings failed."""
     n_failed = 0
-    for title, groups, store in planned:
-        some = Cells(groups)
-        trainer.plan = Plan(len(some), stage=f"{name}, {title}")
-        n_failed += trainer(some, store).failed
-        if trainer.stopped:
-            print("no time is left; the same command goes on from here")
-            break
+    for name, some_stages in planned.items():
+        for title, groups, store in some_stages:
+            some = Cells(groups)
+            trainer.plan = Plan(len(some), stage=f"{name}, {title}")
+            n_failed += trainer(some, store).failed
+            if trainer.stopped:
+                print("no time is left; the same command goes on from here")
+                return n_failed
     return n_failed
 
 

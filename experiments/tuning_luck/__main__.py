@@ -11,10 +11,7 @@ from pathlib import Path
 from experiments.edition3 import train as third
 from experiments.tuning_luck import train
 from posenc._wall import behind
-from posenc_book import data
-from posenc_book.bench import commands, console, jobs, local
-from posenc_book.bench.driver import deadline
-from posenc_book.bench.progress import name_place
+from posenc_book.bench import console
 
 RESULTS = Path("results", "tuning-luck")
 
@@ -25,25 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    until = deadline(options.seconds)
-    for name in options.sets:  # so that a missing set is known before anything is trained
-        for split in data.SPLITS:
-            data.load(name, split)
-    device = jobs.resolve_device(options.device)
-    options.stack = 16 if device.startswith("cuda") else 4
-    name_place(options.out)
-    with local.LocalEngine(options.workers) as engine:
-        trainer = commands.Trainer(options, engine, device, until)
-        return int(_by_set(options, trainer) > 0)
-
-
-def _by_set(options: argparse.Namespace, trainer: commands.Trainer) -> int:
-    n_failed = 0
-    for name in options.sets:
-        n_failed += third.carry_out(name, train.stages(name, options.out), trainer)
-        if trainer.stopped:
-            break
-    return n_failed
+    return third.run(options, {name: train.stages(name, options.out) for name in options.sets})
 
 
 def _parser() -> argparse.ArgumentParser:

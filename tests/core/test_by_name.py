@@ -4,12 +4,11 @@ A renamed module would otherwise be missed only where its name is looked up, and
 would stay for ever.
 """
 
-import json
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import architecture
+from posenc_book.read.classification import edition
 
 ROOT = Path(__file__).parents[2]
 LISTED = (ROOT / "tests" / "core" / "by_name.txt").read_text(encoding="utf-8").split()
@@ -28,10 +27,7 @@ def imported():
         for path in (ROOT / folder).rglob("*.py"):
             yield from architecture.imports(path)
     for path in (ROOT / "book").rglob("*.ipynb"):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-        code = re.sub(r"^(\s*)[%!].*", r"\1pass", code, flags=re.MULTILINE)
-        yield from architecture.imported_by(code)
+        yield from architecture.imported_by(edition.code_of(path))
 
 
 def test_modules_that_nothing_imports_are_those_of_the_list():

@@ -22,7 +22,7 @@ PLANNED = {
 def short(monkeypatch):
     """Three cells, trained in this process."""
     monkeypatch.setattr(command, "cells", lambda _: PLANNED)
-    monkeypatch.setattr(command.local, "LocalEngine", lambda _: local.SerialEngine())
+    monkeypatch.setattr(local, "LocalEngine", lambda _: local.SerialEngine())
 
 
 def rehearse(folder, *more):

@@ -289,11 +289,11 @@ def readers(book: Path, reader: str = READER) -> list[str]:
     return [
         path.relative_to(book).with_suffix("").as_posix()
         for path in sorted(book.rglob("*.ipynb"))
-        if reader in _reached(_imported(_code(path)))
+        if reader in _reached(_imported(code_of(path)))
     ]
 
 
-def _code(path: Path) -> str:
+def code_of(path: Path) -> str:
     """Return the code of a notebook, with nothing in place of commands to the shell."""
     cells = json.loads(_files.text(path))["cells"]
     code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
