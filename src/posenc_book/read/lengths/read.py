@@ -237,6 +237,41 @@ def farthest(lab: Lab) -> dict[str, dict[str, str]]:
     }
 
 
+def places(lab: Lab, tasks: Sequence[str]) -> dict[str, int]:
+    """Return the place of each encoding by its mean over some tasks, the farthest first.
+
+    Examples
+    --------
+    >>> lengths = [str(n) for n in PROTOCOL["tested"]]
+    >>> good, poor = ({0: {"token": dict.fromkeys(lengths, share)}} for share in (0.95, 0.6))
+    >>> places(Lab({("copy", "rotary"): poor, ("copy", "none"): good}, failed={}), ["copy"])
+    {'none': 1, 'rotary': 2}
+    """
+    return {name: place for place, name in enumerate(_ranked(lab, tasks), 1)}
+
+
+def places_rows(lab: Lab) -> dict[str, dict[str, str]]:
+    """Return a row for each encoding: its place over all learned tasks, and without each of them.
+
+    Behind a place are the best and the worst that it takes in one seed of all encodings.
+    """
+    learned = [task for task in lab.tasks if lab.learned(task)]
+    kept = {f"without {one}": [task for task in learned if task != one] for one in learned}
+    seeds = [_of_seed(lab, seed) for seed in sorted(set().union(*lab.runs.values()))]
+    rows: dict[str, dict[str, str]] = {name: {} for name in places(lab, learned)}
+    for head, tasks in ({"all": learned} | kept).items():
+        by_seed = [places(one, tasks) for one in seeds]
+        for name, place in places(lab, tasks).items():
+            each = [found[name] for found in by_seed if name in found]
+            rows[name][head] = f"{place} ({min(each)} to {max(each)})"
+    return rows
+
+
+def _of_seed(lab: Lab, seed: int) -> Lab:
+    """Return the lab with one seed of each cell that has it."""
+    return Lab({cell: {seed: of[seed]} for cell, of in lab.runs.items() if seed in of}, {})
+
+
 def _ranked(lab: Lab, tasks: Sequence[str]) -> dict[str, dict[str, Spread | None]]:
     """Return by encoding and task how far each one travels, the farthest on average first."""
     names = dict.fromkeys(name for task in tasks for name in lab.encodings(task))
