@@ -250,24 +250,16 @@ def places(lab: Lab, tasks: Sequence[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(_ranked(lab, tasks), 1)}
 
 
-def places_rows(lab: Lab) -> dict[str, dict[str, str]]:
-    """Return a row for each encoding: its place over all learned tasks, and without each of them.
-
-    Behind a place are the best and the worst that it takes in one seed of all encodings.
-    """
+def places_rows(lab: Lab) -> dict[str, dict[str, int]]:
+    """Return each encoding's place over all learned tasks, and without each of them."""
     learned = [task for task in lab.tasks if lab.learned(task)]
-    kept = {f"without {one}": [task for task in learned if task != one] for one in learned}
-    seeds = [_of_seed(lab, seed) for seed in sorted(set().union(*lab.runs.values()))]
-    rows: dict[str, dict[str, str]] = {name: {} for name in places(lab, learned)}
-    for head, tasks in ({"all": learned} | kept).items():
-        by_seed = [places(one, tasks) for one in seeds]
-        for name, place in places(lab, tasks).items():
-            each = [found[name] for found in by_seed if name in found]
-            rows[name][head] = f"{place} ({min(each)} to {max(each)})"
-    return rows
+    found = {"all tasks": places(lab, learned)}
+    for left_out in learned:
+        found[f"without {left_out}"] = places(lab, [one for one in learned if one != left_out])
+    return {name: {head: of[name] for head, of in found.items()} for name in found["all tasks"]}
 
 
-def _of_seed(lab: Lab, seed: int) -> Lab:
+def of_seed(lab: Lab, seed: int) -> Lab:
     """Return the lab with one seed of each cell that has it."""
     return Lab({cell: {seed: of[seed]} for cell, of in lab.runs.items() if seed in of}, {})
 
