@@ -181,7 +181,7 @@ def test_seeds_of_another_rate_than_the_tuned_one_do_not_count():
     one, place = make("etth1", READER, "rotary"), (Way(READER, "rotary"), "etth1")
     others = seed_records(one, -0.5, rate=2)
     found = load_stored([*trial_records(one), *others])
-    assert found.states[place] == complete.State(trials=4, seeds=0, planned=5)
+    assert found.states[place] == complete.State(4, seeds=0, planned=5, rate=plan.RATES[1])
     assert "5 stored trainings count nowhere" in complete.said_complete(found)[2]
     assert load_stored([*trial_records(one, rate=2), *others]).states[place].whole
 
@@ -291,6 +291,18 @@ def test_the_chapter_tells_what_shuffles_calendars_and_longer_pasts_change():
     assert set(rows["patches, mean; sinusoid"].values()) == {"+11", "+22"}
     row = tables.calendar_table(found).rows["decoder, last step: Victoria, half hours"]
     assert row == {"sinusoid": "-10", "calendar": "-18", "both": "-26"}
+
+
+def test_the_gain_on_the_way_is_of_the_smallest_error_so_far():
+    on_the_way = {"none": [2.0, 1.0, 3.0], "sinusoidal": [1.0, 4.0, 0.25]}
+    some = []
+    for unit in COUNTED:
+        for name, errors in on_the_way.items():
+            some += trained(make(unit, READER, name), 0.0, validation_errors=errors)
+    found = load_stored(some)
+    assert tables.gain_along(found, READER) == pytest.approx([-50, 0, -75])
+    assert found.states[Way(READER, "none"), COUNTED[0]].rate == plan.RATES[1]
+    assert found.states[Way(READER, "rotary"), COUNTED[0]].rate is None
 
 
 def test_a_longer_past_is_told_with_its_interval_and_refusals():
