@@ -21,7 +21,7 @@ def dft_equals_the_sinusoid():
 
 def pairs_in_the_printed_order():
     """Of a hundred pairs of methods, those whose better one the survey's order names."""
-    tau = _edition3.answer("S19").estimate
+    tau = _edition3.answer("S19").effect.mean
     return f"{50 * (1 + tau):.0f}"
 
 
@@ -51,7 +51,7 @@ def channels_matter_by_one_set():
     """The slope is above 0 with MelbournePedestrian, where the two lose, and may be 0 without."""
     far_behind = _edition3.by_set(*CHANNELS)["MelbournePedestrian"] < -0.05
     of_five = _edition3.answer(*CHANNELS, "MelbournePedestrian")
-    return far_behind and _edition3.answer(*CHANNELS).low > 0 > of_five.low
+    return far_behind and _edition3.answer(*CHANNELS).effect.low > 0 > of_five.effect.low
 
 
 def tupe_and_spe_stay_open():
@@ -109,10 +109,10 @@ def erpe_is_ahead_on_nine():
 def erpe_alone_is_ahead_over_sets():
     """Of all pairs of all questions: only its interval for sets like them leaves zero out."""
     clear = {
-        (title, one.title)
+        (title, one.contrast)
         for title in QUESTIONS
         for one in _edition3.answers(title)
-        if one.over_sets[1] > 0 or one.over_sets[2] < 0
+        if one.on_new_sets.effect.low > 0 or one.on_new_sets.effect.high < 0
     }
     return clear == {("ahead", "erpe - sinusoidal")}
 
@@ -123,8 +123,8 @@ def tpe_behind_the_sinusoid():
 
 
 def tpe_is_a_little_behind():
-    """Shown to be behind, and to be less than the margin behind."""
-    return _edition3.outcome("ahead", "tpe - sinusoidal") == "behind, within the margin"
+    """Shown to be behind, and by less than the margin: which is called equal."""
+    return _edition3.small("ahead", "tpe - sinusoidal") < 0
 
 
 def tpe_is_ahead_on_six():
@@ -153,16 +153,14 @@ def erpe_without_toe():
 
 def erpe_without_toe_is_ahead():
     """Shown to be ahead, and by less than the margin."""
-    outcome = _edition3.outcome("ahead", "erpe - sinusoidal", "ToeSegmentation1")
-    return outcome == "ahead, within the margin"
+    return _edition3.small("ahead", "erpe - sinusoidal", "ToeSegmentation1") > 0
 
 
 def tpe_hangs_on_any_of_four():
     """Left out one by one: without any of four it is no longer shown to be behind."""
-    left = [
-        _edition3.outcome("ahead", "tpe - sinusoidal", name) for name in QUESTIONS["ahead"].datasets
-    ]
-    return sum(not outcome.startswith("behind") for outcome in left) == 4
+    names = QUESTIONS["ahead"].datasets
+    left = [_edition3.answer("ahead", "tpe - sinusoidal", name).shown for name in names]
+    return left.count(False) == 4
 
 
 NEARLY_ALL = 0.97  # right: there is little left to gain
@@ -321,12 +319,12 @@ def draws():
 
 
 def _today():
-    return {one.title: one.outcome for one in _edition3.answers("tokens")}
+    return {one.contrast: one.answer for one in _edition3.answers("tokens")}
 
 
 def none_of_today_is_ahead():
     """FIRE, KERPLE, PoPE and Transformer-XL's scores, beside the sinusoid."""
-    return not any(outcome.startswith("ahead") for outcome in _today().values())
+    return not any(outcome == "ahead" for outcome in _today().values())
 
 
 def two_of_today_are_equal():
@@ -459,7 +457,7 @@ def share_price():
 def verdicts_stay_without_share_price():
     """Of all answered questions."""
     of_both = [
-        [[one.outcome for one in _edition3.answers(title, without)] for title in QUESTIONS]
+        [[one.answer for one in _edition3.answers(title, without)] for title in QUESTIONS]
         for without in (None, "SharePriceIncrease")
     ]
     return of_both[0] == of_both[1]
