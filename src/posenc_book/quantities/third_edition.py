@@ -172,12 +172,6 @@ def five_sets_leave_little_to_gain():
     return len(QUESTIONS["ahead"].datasets) - len(_with_room()) == 5
 
 
-def erpe_where_there_is_room():
-    """In points, mean over those sets."""
-    by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
-    return f"{100 * mean(by_set[name] for name in _with_room()):.1f}"
-
-
 def steps_of_new_sets():
     """From the shortest to the longest that count."""
     steps = [recorded_facts(name).length for name in plan.COUNTED]
