@@ -73,7 +73,7 @@ def short() -> Line:
     again = load_answers()
     erpe = again["ahead"].answer("erpe - sinusoidal")
     choice = again["choice"].answer("chosen - erpe")
-    too = "; try eRPE, too" if erpe.outcome.startswith("ahead") else ""
+    too = "; try eRPE, too" if erpe.answer == "ahead" else ""
     return Line(
         f"{_advice(token='small')}{too}; {_advice()} if lengths or times vary",
         f"over {gains[0].n_units} independent sets {len(gains)} encodings gain {min(means):+.1f} "
@@ -399,7 +399,7 @@ def _named(grid: second.Accuracies, name: str) -> dict[str, float]:
 
 def _sure(gains: Sequence[second.Gain]) -> str:
     """Return "fair" where the frozen test shows that each of some encodings helps, else "open"."""
-    return "fair" if all(one.answer == "helps" for one in gains) else "open"
+    return "fair" if all(one.answer == "ahead" for one in gains) else "open"
 
 
 def _no_best() -> str:

@@ -91,7 +91,9 @@ def four_lead_and_three_fall_behind():
         for of in found.values()
         for name in ("learnable", "erpe", "tpe")
     ]
-    last = [of[name].answer == "worse" for of in found.values() for name in ("alibi", "t5", "fire")]
+    last = [
+        of[name].answer == "behind" for of in found.values() for name in ("alibi", "t5", "fire")
+    ]
     return all(leaders) and all(last)
 
 

@@ -14,23 +14,23 @@ MODELS = {tokens: model for model, tokens in second.TOKENS.items()}
 
 def helping():
     """With patches."""
-    return _read.begun(_read.listed(_read.with_answer("patches", "helps")))
+    return _read.begun(_read.listed(_read.with_answer("patches", "ahead")))
 
 
 def helping_in_words():
-    return _read.word(len(_read.with_answer("patches", "helps")))
+    return _read.word(len(_read.with_answer("patches", "ahead")))
 
 
 def open_in_words():
-    return _read.word(len(_read.with_answer("patches", "open")))
+    return _read.word(len(_read.with_answer("patches", "undecided")))
 
 
 def rope_is_open():
-    return "rotary" in _read.with_answer("patches", "open")
+    return "rotary" in _read.with_answer("patches", "undecided")
 
 
 def all_help_with_steps():
-    return all(one.answer == "helps" for one in _read.gains("steps"))
+    return all(one.answer == "ahead" for one in _read.gains("steps"))
 
 
 def none_is_equal():
