@@ -9,6 +9,8 @@ import pytest
 from raw import RESULTS, holm, interval, lines, plan
 from scipy import stats
 
+from posenc_book.quantities import forecasting
+
 PLAN = plan("forecasting")
 ENCODINGS, APART = PLAN["encodings"], PLAN["kept_apart"]
 COUNTED = [unit for unit in PLAN["units"] if unit not in APART]
@@ -57,6 +59,7 @@ def test_under_a_flattened_head_two_units_gain(reader, of_two):
 def test_by_one_per_cent_is_not_shown():
     found = per_cent(interval(effects(COUNTED, "patches_flat")))
     np.testing.assert_allclose(found, (-0.7, -1.9, 0.5), atol=0.06)
+    assert forecasting.interval()["patches_flat"] == "{:+.1f} to {:+.1f}".format(*found[1:])
 
 
 def shown():
@@ -80,6 +83,7 @@ def test_39_of_39_repeat_at_a_third_and_are_about_two():
     heads = [[mean_less_flat(u, t) for u in (COUNTED, APART)] for t in ("steps", "patches")]
     first, again = (np.array([pair[i].mean() for pair in [*encodings, *heads]]) for i in (0, 1))
     assert (len(encodings), len(first), (first * again > 0).all()) == (37, 39, True)
+    assert forecasting.last_check() == {"shown": "39", "repeated": "39"}
     assert round((first @ again) / (first @ first), 2) == 0.33
     values = np.linalg.eigvalsh(np.corrcoef([one for one, _ in encodings]))
     assert round(values.sum() ** 2 / (values**2).sum(), 1) == 1.7  # the participation ratio
@@ -98,3 +102,4 @@ def test_ahead_of_simple_rules():
         of_rules = np.minimum.accumulate([rules[unit][name]["mase"] for name in rivals])
         ahead += mean(TEST, unit, reader, best) < of_rules
     assert ahead.tolist() == [13, 9, 8]
+    assert forecasting.ahead()[f"{reader}.{rivals[0]}"] == "13"

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from raw import lines, plan
 
+from posenc_book.quantities import length_lab
+
 PLAN = plan("lengths")
 PROTOCOL = "ca520bf96904"  # repairs were trained by another one
 TRAINED = PLAN["trained"]
@@ -37,6 +39,7 @@ def test_rope_is_last_because_of_sort(without, rank):
     worth = {one: np.mean([FOUND[task, *one][1] for task in tasks]) for one in ENCODINGS}
     order = sorted(worth, key=lambda one: -worth[one])
     assert (len(LEARNED), len(order), order.index(ROPE) + 1) == (4, 16, rank)
+    assert length_lab.rope_is_last_of_sixteen()
     if without == "sort":
         assert order[13:] == [("none", False), ("sinusoidal", False), ("learnable", False)]
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from raw import RESULTS, SIBLINGS, interval, lines, plan, sign_flips
 
+from posenc_book.quantities import over_sets
+
 NEW = plan("edition3")["training"]["counted"]
 NONE_AND_TEN = plan("classification")["encodings"]
 
@@ -61,10 +63,16 @@ def of_new(name):
     return [over_sinusoid(accuracies(f"edition-3/{one}.jsonl", "third"), name) for one in NEW]
 
 
+def said(differences):
+    return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*interval(differences))
+
+
 def test_erpe_is_ahead_on_ten_new_sets():
     new = of_new("erpe")
     np.testing.assert_allclose(interval(new), (1.62, 0.25, 2.98), atol=0.005)
     assert (sum(x > 0 for x in new), round(sign_flips(new), 4)) == (9, 0.0039)
+    assert over_sets.with_interval()["new.erpe"] == said(new)
+    assert over_sets.p_on_new_sets()["erpe"] == f"{sign_flips(new):.2g}"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +88,8 @@ def test_over_all_37_units(known, name, found, ahead):
     every = of_units(known, name) + of_new(name)
     np.testing.assert_allclose(interval(every), found, atol=0.006)
     assert (len(every), sum(x > 1e-9 for x in every)) == (37, ahead)
+    assert over_sets.with_interval()[f"all.{name}"] == said(every)
+    assert over_sets.ahead()[f"all.{name}"] == str(ahead)
 
 
 def test_erpe_had_been_picked_on_27_as_best_of_ten(known):

@@ -195,11 +195,6 @@ def steps_of_new_sets():
     return f"{min(steps)} to {max(steps)}"
 
 
-def lines_of_the_figure():
-    """Pairs that have been answered."""
-    return str(sum(len(_edition3.answers(title)) for title in QUESTIONS))
-
-
 # --- hybrids and ConvTran's block
 
 
