@@ -88,7 +88,7 @@ def p_equal(found: Mapping[str, Beside]) -> dict[str, float]:
 
 def show(found: Mapping[str, Beside]) -> None:
     """Show a mark for each data set, and the means with their intervals, in a notebook."""
-    drawn, axes = plots.new(2, 1, height=5.6, sharex=True)
+    drawn, axes = plots.new(2, 1, height=5.6, width=5.6, sharex=True)
     for ax, (which, said) in zip(axes, PANELS.items(), strict=True):
         for y, one in enumerate(found.values()):
             _row(ax, y, one, which)
