@@ -37,8 +37,8 @@ class Chooser(Explorable):
                "varying": "a step, lengths vary",
                "patches": "a patch of time steps",
                "channels": "a channel of a series",
-               "flat": "past, flattened to forecast",
-               "mean": "past, averaged to forecast"}, NONE),
+               "flat": "to forecast, all flattened",
+               "mean": "to forecast, all averaged"}, NONE),
     )  # fmt: skip
     presets = (
         Preset("A sensor that skips", {"position": "times"}),
@@ -115,8 +115,8 @@ def handed(case: record.Case) -> dict[str, str]:
         "says": f"{case.advice} How firm is that? {case.firm.capitalize()}.",
         "code": case.code,
         "test": case.test,
-        "evidence": f"{case.evidence} ({case.edition})",
-        "see": case.see.replace(".ipynb", ".html"),
+        "see": f"{case.evidence} ({case.edition})",
+        "page": case.see.replace(".ipynb", ".html"),
     }
 
 

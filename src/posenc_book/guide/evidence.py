@@ -101,7 +101,7 @@ def small_sets(model: str) -> NDArray[np.float64]:
     return gaps[few]
 
 
-def evidence() -> Table:
+def by_tokens() -> Table:
     """Return accuracies by tokens, means over the data sets of the edition, which is named."""
     rows = {}
     for model, tokens in TOKENS.items():

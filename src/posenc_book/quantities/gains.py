@@ -100,15 +100,6 @@ def of_the_sinusoid():
     return _read.points(100 * one.effect.mean)
 
 
-def of_each():
-    """What an encoding gains on average, by tokens and name."""
-    return {
-        f"{t}.{one.encoding}": _read.points(100 * one.effect.mean)
-        for t in MODELS
-        for one in _read.gains(t)
-    }
-
-
 def independent_sets():
     """On which something is learned."""
     return {tokens: str(_read.gains(tokens)[0].n_units) for tokens in MODELS}

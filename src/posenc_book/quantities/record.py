@@ -18,11 +18,6 @@ def unless():
     return {key: one.unless for key, one in cases().items()}
 
 
-def firm():
-    """How firm it is, by case."""
-    return {key: one.firm for key, one in cases().items()}
-
-
 def table():
     """Every case in a row."""
     rows = (
