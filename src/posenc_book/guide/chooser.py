@@ -68,7 +68,7 @@ class Chooser(Explorable):
             '<ul class="explorable-handed">'
             f'<li>Code: <code data-part="code">{escape(found["code"])}</code></li>'
             f'<li>Test: <code data-part="test">{escape(found["test"])}</code></li>'
-            f'<li>Evidence: <a data-part="see" href="{found["see"]}">{escape(found["evidence"])}'
+            f'<li>Evidence: <a data-part="see" href="{found["page"]}">{escape(found["see"])}'
             "</a></li></ul>"
         )
         return super().html().replace("<figcaption>", f"{below}<figcaption>", 1)
