@@ -835,7 +835,7 @@ MISPLACED = """([name, states]) => {
   const set = (part, named) => {
     for (const [key, value] of Object.entries(named)) part.setAttribute(key, value);
   };
-  const view = { root, set, part: (part) => svg.querySelector(`[data-part="${part}"]`) };
+  const view = { root, set, part: (part) => root.querySelector(`[data-part="${part}"]`) };
   const drawn = [...svg.querySelectorAll("text, rect, line, path, circle")];
   const found = {};
   const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
