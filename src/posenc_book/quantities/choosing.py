@@ -4,6 +4,7 @@ from posenc_book.data import recorded_facts
 from posenc_book.guide import evidence, measured
 from posenc_book.quantities import _edition3, _read
 from posenc_book.read.range_probe import longer
+from posenc_book.statistics.summary import t_interval
 
 
 def time_of_a_step():
@@ -37,7 +38,7 @@ def long_series():
 def erpe_on_new_sets():
     """Beside the sinusoid: the interval over data sets in points, sets, and those of few series."""
     by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
-    _, low, high = _edition3.answer("ahead", "erpe - sinusoidal").over_sets
+    _, low, high = t_interval([*by_set.values()])
     few = sum(recorded_facts(name).train <= evidence.FEW_SERIES for name in by_set)
     return {
         "interval": f"{100 * low:.2f} to {100 * high:.2f}",

@@ -41,7 +41,7 @@ def _places(without):
 
 
 def _tasks(without=""):
-    return [task for task in chooser.reach().leaders if task != without]
+    return [task for task in evidence.reach().leaders if task != without]
 
 
 def rope_by_seed():
