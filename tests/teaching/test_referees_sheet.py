@@ -71,7 +71,8 @@ def words(command):
     return [*found, *shlex.split(f"{SMALL} {few}")]
 
 
-def test_every_command_of_the_sheet_runs_and_says_what_stands_below_it(desk, capsys):
+@pytest.mark.usefixtures("desk")
+def test_every_command_of_the_sheet_runs_and_says_what_stands_below_it(capsys):
     assert len(re.findall(r"^\*\*\d\. ", SHEET, re.MULTILINE)) == 9
     assert len(COMMANDS) == SHEET.count("\n$ ") == 10
     for command, said in COMMANDS:
@@ -79,6 +80,7 @@ def test_every_command_of_the_sheet_runs_and_says_what_stands_below_it(desk, cap
         assert said in capsys.readouterr().out.replace("fair\\", "fair/"), command
 
 
+@pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize(
     ("check", "fault", "found"),
     [
@@ -88,6 +90,6 @@ def test_every_command_of_the_sheet_runs_and_says_what_stands_below_it(desk, cap
         (1, "circle", "served, and places are mixed up"),
     ],
 )
-def test_a_check_finds_the_fault_of_which_it_is_made(desk, capfd, check, fault, found):
+def test_a_check_finds_the_fault_of_which_it_is_made(capfd, check, fault, found):
     assert _run(words(COMMANDS[check][0].replace("mine:make", f"faults:{fault}"))) == 1
     assert found in capfd.readouterr().out
