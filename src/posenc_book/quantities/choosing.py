@@ -38,10 +38,10 @@ def long_series():
 def erpe_on_new_sets():
     """Beside the sinusoid: the interval over data sets in points, sets, and those of few series."""
     by_set = _edition3.by_set("ahead", "erpe - sinusoidal")
-    _, low, high = t_interval([*by_set.values()])
+    found = t_interval([*by_set.values()])
     few = sum(recorded_facts(name).train <= evidence.FEW_SERIES for name in by_set)
     return {
-        "interval": f"{100 * low:.2f} to {100 * high:.2f}",
+        "interval": f"{100 * found.low:.2f} to {100 * found.high:.2f}",
         "units": _read.word(len(by_set)),
         "few": _read.word(few),
     }
