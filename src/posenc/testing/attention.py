@@ -17,6 +17,8 @@ from posenc.testing.report import Finding, Report
 def check_attention(
     make: Callable[[], Any],
     *,
+    like: Any = None,
+    layer: int = 0,
     width: int | None = None,
     vocabulary: int | None = None,
     tolerance: float | None = None,
@@ -37,6 +39,12 @@ def check_attention(
         Builds what is asked, without arguments: a `torch.nn.Module`, a function of (q, k, v), or an
         `Adapter`. It is called again and again, each time with the same seed, because a layer that
         remembers would spoil the next answer.
+    like : mapping, path, str or Description, optional
+        The configuration that it must equal, as `posenc.register.read` takes it: the layer with
+        that number, or from that one on all layers of a model. What differs is named, with the
+        value that it seems to use.
+    layer : int
+        Which layer of that configuration it is, from 0.
     width, vocabulary : int, optional
         What a token is, where the module does not tell: a vector of `width` numbers, or an integer
         below `vocabulary`.
@@ -93,7 +101,7 @@ def check_attention(
     >>> [one.name for one in report.failures]
     ['the order of tokens matters']
     """
-    said = Promises.of(promises)
+    said = Promises.of({"like": like, "layer": layer} | promises)
     if isinstance(make, nn.Module) or not callable(make):
         raise ValueError(
             "make must be a function without arguments that builds the layer, so that it can be "

@@ -1,0 +1,241 @@
+"""Runs what somebody made with tokens that are chosen for listening; one entry a layer."""
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from posenc.register import Description
+from posenc.register.rules import Layer
+from posenc.testing.adapters import Adapter, CannotAsk, FunctionAdapter, HuggingFaceAdapter
+from posenc.testing.asking import Asked
+from posenc.testing.like.listening import Heard, Listener
+
+FARTHEST = (1 << 15, 1 << 12, 1 << 9, 1 << 6, 1 << 4)
+"""Places up to which a layer is listened to, the first that it takes."""
+COUNTED = 257
+"""Tokens for a layer that takes no positions."""
+FEW = 23
+MORE = (3, 5, 6, 7, 9, 11, 13)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One layer as it was heard, and as the configuration has it.
+
+    Attributes
+    ----------
+    number : int
+        Of the layer, from 0.
+    heard : Heard
+    due : Layer
+    """
+
+    number: int
+    heard: Heard
+    due: Layer
+
+
+@dataclass(frozen=True)
+class Run:
+    """All layers, listened to once.
+
+    Attributes
+    ----------
+    pairs : list of Pair
+    places : Tensor of shape (length,)
+        Where tokens stood.
+    rows : list of (Tensor of shape (length,), int)
+        What was looked up in tables, and how many rows these have.
+    subject : Adapter
+    """
+
+    pairs: list[Pair]
+    places: Tensor
+    rows: list[tuple[Tensor, int]]
+    subject: Adapter
+
+
+def description(asked: Asked) -> Description:
+    """Return what the configuration says."""
+    like: Description = asked.promises.like
+    return like
+
+
+def attends(found: Description, layer: int) -> list[tuple[int, Layer]]:
+    """Return number and layer of those with attention, from one on; of two stacks the decoder."""
+    several = list(enumerate(found.layers))
+    if any(one.stack == "decoder" for one in found.layers) and not layer:
+        several = [(n, one) for n, one in several if one.stack == "decoder"]
+    several = [(n, one) for n, one in several if n >= layer]
+    mixes = next((n for n, one in several if one.mixer), None)
+    if mixes is not None and mixes > layer:  # what is behind it, no longer is one token repeated
+        several = several[: mixes - several[0][0]]
+    return [(n, one) for n, one in several if one.kind != "none"]
+
+
+def farthest(asked: Asked) -> list[int]:
+    """Return last places to try, within what it was made for."""
+    like = description(asked)
+    starts = [
+        one.scaling["original_max_position_embeddings"]
+        for one in like.layers
+        if one.scaling and one.scaling["type"] in ("longrope", "dynamic")
+    ]
+    most = min(asked.trained or like.length or FARTHEST[0], *starts, 1 << 30)
+    return sorted({min(one, most - 1 - FEW) for one in FARTHEST} - {0}, reverse=True)
+
+
+def doubling(last: int) -> Tensor:
+    """Return places 0, 1, 2, 4 ... up to the last, and some between, always FEW of them."""
+    powers = [1 << n for n in range(FEW) if 1 << n < last]
+    some = sorted({0, last, *powers, *MORE[: max(0, FEW - 2 - len(powers))]})
+    some = [one for one in some if one <= last]
+    return torch.tensor(some + [last + n for n in range(1, FEW + 1 - len(some))])
+
+
+def far(asked: Asked, *, axis: int | None = None, last: int | None = None) -> Run:
+    """Listen to one token at places that double, along all axes or one of them."""
+    if not _takes_positions(asked):
+        length = min(COUNTED, asked.trained or COUNTED)
+        return run(asked, torch.arange(length), None)
+    for most in farthest(asked) if last is None else [last]:
+        try:
+            return run(asked, doubling(most), axis, hand_over=True)
+        except (IndexError, RuntimeError, ValueError) as error:  # its own table may be shorter
+            failed = error
+    raise failed
+
+
+def counted(asked: Asked, length: int, *, seed: int | None = None, keep: bool = True) -> Run:
+    """Listen to tokens side by side: one again and again, or random ones."""
+    return run(asked, torch.arange(length), None, seed=seed, keep=keep)
+
+
+def run(
+    asked: Asked,
+    places: Tensor,
+    axis: int | None,
+    *,
+    hand_over: bool = False,
+    seed: int | None = None,
+    keep: bool = True,
+) -> Run:
+    """Listen once, and lay what was heard beside what is due."""
+    like = description(asked)
+    given = {"positions": _axes(places, axis, like)} if hand_over else {}
+    try:
+        subject, ear = _listen(asked, places, seed, given, keep, wide=True)
+    except (RuntimeError, TypeError):  # it computes in one type, and no other
+        subject, ear = _listen(asked, places, seed, given, keep, wide=False)
+    heard = ear.heard or _shown(subject, places, given)
+    return Run(_beside(heard, like, asked), places, ear.looked_up, subject)
+
+
+def _listen(
+    asked: Asked,
+    places: Tensor,
+    seed: int | None,
+    given: dict[str, Any],
+    keep: bool,
+    *,
+    wide: bool,
+) -> tuple[Adapter, Listener]:
+    subject = asked.subject()
+    if isinstance(subject, HuggingFaceAdapter):
+        with suppress(CannotAsk):  # which computes step by step, and so can be heard
+            subject._with("eager")
+    if wide and subject.module is not None:
+        subject.module.double()
+    ear = Listener(len(places), keep=keep)
+    call = _call(subject, asked, len(places), seed, given)
+    with warnings.catch_warnings(), torch.no_grad(), ear:
+        warnings.simplefilter("ignore")
+        call()
+    return subject, ear
+
+
+def _beside(heard: list[Heard], like: Description, asked: Asked) -> list[Pair]:
+    due = attends(like, asked.promises.layer)
+    if not due:
+        raise CannotAsk(f"layer {asked.promises.layer} of {like.family} has no attention to hear")
+    return [Pair(n, one, layer) for one, (n, layer) in zip(heard, due, strict=False)]
+
+
+def _takes_positions(asked: Asked) -> bool:
+    subject = asked.subject(awake=False)
+    like = description(asked)
+    if any(one.door == "bias" for one in like.layers) and isinstance(subject, HuggingFaceAdapter):
+        return False  # they are ignored there
+    return subject.takes("positions")
+
+
+def _axes(places: Tensor, axis: int | None, like: Description) -> Tensor:
+    """Return positions (1, length), or (1, length, 3) where the configuration has three axes."""
+    if not any(one.sections for one in like.layers):
+        return places[None]
+    at = places[:, None].expand(-1, 3)
+    if axis is not None:
+        at = torch.zeros_like(at)
+        at[:, axis] = places
+    return at[None]
+
+
+def _call(
+    subject: Adapter,
+    asked: Asked,
+    length: int,
+    seed: int | None,
+    given: dict[str, Any],
+) -> Callable[[], Any]:
+    if isinstance(subject, FunctionAdapter):
+        return _of_function(subject, asked, length, seed, given)
+    x = subject.constant(1, length) if seed is None else subject.tokens(1, length, seed)
+    return lambda: subject.outputs(x, **given)
+
+
+def _of_function(
+    subject: FunctionAdapter,
+    asked: Asked,
+    length: int,
+    seed: int | None,
+    given: dict[str, Any],
+) -> Callable[[], Any]:
+    """Return a call with queries and keys as wide as the configuration has them."""
+    _, due = attends(description(asked), asked.promises.layer)[0]
+    size = due.n_heads or subject.n_heads, due.head_dim or subject.d_head
+    rng = torch.Generator().manual_seed(seed or 0)
+    shape = 3, 1, size[0], 1 if seed is None else length, size[1]
+    q, k, v = torch.randn(*shape, generator=rng).expand(-1, -1, -1, length, -1)
+    if subject.needs_positions and not given:
+        given = {"positions": torch.arange(length)[None]}
+    named = {subject.called[word]: one for word, one in given.items()}
+
+    def call() -> Any:
+        planted = [one * 1.0 for one in (q.contiguous(), k.contiguous())]  # which is heard
+        return subject.function(*planted, v.contiguous(), **named)
+
+    return call
+
+
+def _shown(subject: Adapter, places: Tensor, given: dict[str, Any]) -> list[Heard]:
+    """Return what a module shows by methods of its own, where nothing could be heard."""
+    q, k = subject.turned(places)
+    q, k = (one.transpose(0, 1).double() if one.ndim == 3 else None for one in (q, k))
+    assert q is not None
+    scores = torch.full((len(q), len(places), len(places)), torch.nan, dtype=torch.float64)
+    with suppress(CannotAsk):
+        x = subject.constant(1, len(places))
+        scores = torch.log(subject.weights(x, **given)[0].double())
+    return [Heard(scores, q, k)]
+
+
+def listed(one: Run) -> str:
+    """Return in words what was listened to."""
+    n = len(one.pairs)
+    layers = f"{n} layers" if n > 1 else "one layer"
+    return f"{len(one.places)} tokens, places 0 to {int(one.places.max()):,}, {layers}"
