@@ -61,7 +61,7 @@ def scale(asked: Asked) -> Iterator[Seen]:
 )
 def bias(asked: Asked) -> Iterator[Seen]:
     """Take products out of scores, and look at what is left at each offset."""
-    due = [one for _, one in hearing.attends(hearing.description(asked), asked.promises.layer)]
+    due = [one for _, one in hearing.attends(asked)]
     if all(one.relative for one in due):
         raise CannotAsk("vectors of distances, as this family has them, are not compared")
     run = hearing.counted(asked, max(map(distances.needed, due)))
@@ -77,7 +77,7 @@ def bias(asked: Asked) -> Iterator[Seen]:
 )
 def sees(asked: Asked) -> Iterator[Seen]:
     """Look which scores are hidden, in a text longer than the window."""
-    due = [one for _, one in hearing.attends(hearing.description(asked), asked.promises.layer)]
+    due = [one for _, one in hearing.attends(asked)]
     windows = [one.window for one in due if one.window]
     length = 2 * TALK if not windows else max(windows) + min(max(windows), TALK) + 1
     if length > sight.LONGEST:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from posenc.register import distances as register
 from posenc.register.rules import Layer
@@ -24,15 +23,13 @@ def needed(due: Layer) -> int:
     return min(2 * int((due.buckets or {}).get("max", 12)) + 8, 600)
 
 
-def added(pair: Pair, talks: list[Run], n: int) -> tuple[Array, Array] | None:
+def added(pair: Pair, by: float) -> tuple[Array, Array] | None:
     """Return what each head adds at each offset, key's place minus query's, less its own at 0.
 
     None if that does not hang on the offset alone.
     """
     s, p = tokens_only(pair.heard), products(pair.heard)
     seen = visible(s)
-    measured = slope(talks[0].pairs[n], talks[1].pairs[n], pair.due.softcap)
-    by = measured[0] if measured else 0.0
     s = s.masked_fill(~seen, 0)
     if pair.due.softcap:
         cap = pair.due.softcap
@@ -57,9 +54,10 @@ def added(pair: Pair, talks: list[Run], n: int) -> tuple[Array, Array] | None:
 def faults(run: Run, talks: list[Run]) -> Iterator[Fault]:
     """Yield layers that add something else to their scores than the configuration says."""
     for n, pair in enumerate(run.pairs):
-        if pair.due.relative:
+        measured = slope(talks[0].pairs[n], talks[1].pairs[n], pair.due.softcap)
+        if pair.due.relative or (measured and measured[1] > SAME):  # which the scale's check tells
             continue
-        read = added(pair, talks, n)
+        read = added(pair, measured[0] if measured else 0.0)
         who = f"layer {pair.number}: what is added to its scores"
         if read is None:
             said = f"{who} does not hang on the distance alone; the configuration says it does"
@@ -72,6 +70,10 @@ def faults(run: Run, talks: list[Run]) -> Iterator[Fault]:
 
 def _compared(pair: Pair, who: str, run: Run, offsets: Array, values: Array) -> Fault | None:
     due, n = pair.due, pair.number
+    if (due.slopes or due.buckets) and np.abs(values).max() < SAME:
+        field = "slopes" if due.slopes else "buckets"
+        said = f"layer {n}: nothing is added to its scores; the configuration says {field}"
+        return Fault(n, field, None, getattr(due, field), said)
     if due.slopes:
         return _slopes(due.slopes, who, n, offsets, values)
     if due.buckets and due.buckets["kind"] == "t5":
@@ -129,11 +131,11 @@ def _buckets(
     due: Mapping[str, Any], who: str, n: int, run: Run, offsets: Array, values: Array
 ) -> Fault | None:
     """Compare rows of a table: by its values where it is found, else which distances share one."""
-    table = _table(run, values, due)
-    if _fits(due, offsets, values, table):
+    tables = _tables(run, values, due) or [None]
+    if any(_fits(due, offsets, values, one) for one in tables):
         return None
     for words, field, wrong in _wrong_buckets(due):
-        if _fits(wrong, offsets, values, table):
+        if any(_fits(wrong, offsets, values, one) for one in tables):
             said = (
                 f"{who} is as if {words}; the configuration says {due['n']} buckets up to "
                 f"{due['max']}, {_direction(due)}"
@@ -152,11 +154,11 @@ def _direction(due: Mapping[str, Any]) -> str:
     return "both ways" if due["bidirectional"] else "of earlier tokens only"
 
 
-def _table(run: Run, values: Array, due: Mapping[str, Any]) -> Array | None:
-    """Return the learned table (rows, heads), if the module has one of that shape."""
+def _tables(run: Run, values: Array, due: Mapping[str, Any]) -> list[Array | None]:
+    """Return the learned tables of the module, (rows, heads) each."""
     shape = due["n"], len(values)
-    tables: list[Tensor] = [one for one in run.subject.weights_of() if one.shape == shape]
-    return tables[0].detach().double().numpy() if tables else None
+    found = (one for one in run.subject.weights_of() if one.shape == shape)
+    return [one.detach().double().numpy() for one in found]
 
 
 def _fits(due: Mapping[str, Any], offsets: Array, values: Array, table: Array | None) -> bool:

@@ -66,10 +66,10 @@ def description(asked: Asked) -> Description:
     return like
 
 
-def attends(found: Description, layer: int) -> list[tuple[int, Layer]]:
+def attends(asked: Asked) -> list[tuple[int, Layer]]:
     """Return number and layer of those with attention, from one on; of two stacks the decoder."""
-    several = list(enumerate(found.layers))
-    if any(one.stack == "decoder" for one in found.layers) and not layer:
+    layer, several = asked.promises.layer, list(enumerate(description(asked).layers))
+    if getattr(asked.subject(awake=False), "decoder", False) and not layer:
         several = [(n, one) for n, one in several if one.stack == "decoder"]
     several = [(n, one) for n, one in several if n >= layer]
     mixes = next((n for n, one in several if one.mixer), None)
@@ -160,7 +160,7 @@ def _listen(
 
 
 def _beside(heard: list[Heard], like: Description, asked: Asked) -> list[Pair]:
-    due = attends(like, asked.promises.layer)
+    due = attends(asked)
     if not due:
         raise CannotAsk(f"layer {asked.promises.layer} of {like.family} has no attention to hear")
     return [Pair(n, one, layer) for one, (n, layer) in zip(heard, due, strict=False)]
@@ -206,7 +206,7 @@ def _of_function(
     given: dict[str, Any],
 ) -> Callable[[], Any]:
     """Return a call with queries and keys as wide as the configuration has them."""
-    _, due = attends(description(asked), asked.promises.layer)[0]
+    _, due = attends(asked)[0]
     size = due.n_heads or subject.n_heads, due.head_dim or subject.d_head
     rng = torch.Generator().manual_seed(seed or 0)
     shape = 3, 1, size[0], 1 if seed is None else length, size[1]
