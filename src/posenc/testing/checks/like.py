@@ -31,6 +31,11 @@ def turn(asked: Asked) -> Iterator[Seen]:
     if any(pair.due.sections for pair in run.pairs):
         runs = [hearing.far(asked, axis=axis) for axis in range(3)]
         yield seen(list(rotation.axes(runs)), f"{hearing.listed(run)}, along one axis", held)
+    if behind := hearing.behind_mixers(asked):
+        raise CannotAsk(
+            f"layer {behind[0]} stands behind one that mixes tokens otherwise; give it by itself, "
+            f"with layer={behind[0]}"
+        )
 
 
 @check(
@@ -64,7 +69,7 @@ def bias(asked: Asked) -> Iterator[Seen]:
     due = [one for _, one in hearing.attends(asked)]
     if all(one.relative for one in due):
         raise CannotAsk("vectors of distances, as this family has them, are not compared")
-    run = hearing.counted(asked, max(map(distances.needed, due)))
+    run = hearing.with_scores(asked, max(map(distances.needed, due)))
     found = list(distances.faults(run, _talks(asked)))
     yield seen(found, hearing.listed(run), "what is added is that")
 
@@ -77,15 +82,14 @@ def bias(asked: Asked) -> Iterator[Seen]:
 )
 def sees(asked: Asked) -> Iterator[Seen]:
     """Look which scores are hidden, in a text longer than the window."""
-    due = [one for _, one in hearing.attends(asked)]
-    windows = [one.window for one in due if one.window]
-    length = 2 * TALK if not windows else max(windows) + min(max(windows), TALK) + 1
+    windows = [one.window for _, one in hearing.attends(asked) if one.window]
+    length = TALK if not windows else max(windows) + min(max(windows), TALK) + 1
     if length > sight.LONGEST:
         raise CannotAsk(
             f"a window of {max(windows):,} is too long to look past; make the layer, and the "
             "configuration, with a smaller sliding_window"
         )
-    run = hearing.counted(asked, length, keep=False)
+    run = hearing.with_scores(asked, length)
     yield seen(list(sight.faults(run)), hearing.listed(run), "windows and masks are those")
 
 
@@ -97,7 +101,7 @@ def sees(asked: Asked) -> Iterator[Seen]:
 )
 def sinks(asked: Asked) -> Iterator[Seen]:
     """Look whether scores have a column that is no token's."""
-    run = hearing.counted(asked, TALK)
+    run = hearing.with_scores(asked, TALK)
     yield seen(list(sight.sinks(run)), hearing.listed(run), "sinks are those")
 
 

@@ -20,7 +20,7 @@ FAR = (16, 20, 32, 64, 128, 256, 512, 1024)
 
 def needed(due: Layer) -> int:
     """Return how many tokens show all that is added."""
-    return min(2 * int((due.buckets or {}).get("max", 12)) + 8, 600)
+    return min(int((due.buckets or {}).get("max", 12)) * 5 // 4 + 8, 600)
 
 
 def added(pair: Pair, by: float) -> tuple[Array, Array] | None:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from posenc.testing.like.listening import Heard, Listener
 
 FARTHEST = (1 << 15, 1 << 12, 1 << 9, 1 << 6, 1 << 4)
 """Places up to which a layer is listened to, the first that it takes."""
-COUNTED = 257
+COUNTED = 251
 """Tokens for a layer that takes no positions."""
 FEW = 23
 MORE = (3, 5, 6, 7, 9, 11, 13)
@@ -67,15 +68,28 @@ def description(asked: Asked) -> Description:
 
 
 def attends(asked: Asked) -> list[tuple[int, Layer]]:
-    """Return number and layer of those with attention, from one on; of two stacks the decoder."""
+    """Return number and layer of those with attention, from one on; of two stacks the decoder.
+
+    They end before a layer that mixes tokens otherwise: what comes behind it is no longer one token
+    again and again.
+    """
     layer, several = asked.promises.layer, list(enumerate(description(asked).layers))
     if getattr(asked.subject(awake=False), "decoder", False) and not layer:
         several = [(n, one) for n, one in several if one.stack == "decoder"]
-    several = [(n, one) for n, one in several if n >= layer]
-    mixes = next((n for n, one in several if one.mixer), None)
-    if mixes is not None and mixes > layer:  # what is behind it, no longer is one token repeated
-        several = several[: mixes - several[0][0]]
+    several = list(takewhile(lambda one: not one[1].mixer, several[layer:]))
+    if not several:
+        raise CannotAsk(
+            f"layer {layer} has no attention; say layer=, and give one that has, by itself"
+        )
     return [(n, one) for n, one in several if one.kind != "none"]
+
+
+def behind_mixers(asked: Asked) -> list[int]:
+    """Return the layers with attention that stand behind one that mixes tokens otherwise."""
+    layers = list(enumerate(description(asked).layers))
+    last = attends(asked)[-1][0]
+    mixed = next((n for n, one in layers if n > last and one.mixer), len(layers))
+    return [n for n, one in layers if n > mixed and one.kind != "none"]
 
 
 def farthest(asked: Asked) -> list[int]:
@@ -116,6 +130,14 @@ def counted(asked: Asked, length: int, *, seed: int | None = None, keep: bool = 
     return run(asked, torch.arange(length), None, seed=seed, keep=keep)
 
 
+def with_scores(asked: Asked, length: int) -> Run:
+    """Listen to one token again and again, or raise CannotAsk if no scores can be heard."""
+    one = counted(asked, length, keep=False)
+    if any(torch.isnan(pair.heard.scores).any() for pair in one.pairs):
+        raise CannotAsk("no softmax was heard; a method `weights(x, positions)` would show it")
+    return one
+
+
 def run(
     asked: Asked,
     places: Tensor,
@@ -133,7 +155,7 @@ def run(
     except (RuntimeError, TypeError):  # it computes in one type, and no other
         subject, ear = _listen(asked, places, seed, given, keep, wide=False)
     heard = ear.heard or _shown(subject, places, given)
-    return Run(_beside(heard, like, asked), places, ear.looked_up, subject)
+    return Run(_beside(heard, asked), places, ear.looked_up, subject)
 
 
 def _listen(
@@ -159,10 +181,14 @@ def _listen(
     return subject, ear
 
 
-def _beside(heard: list[Heard], like: Description, asked: Asked) -> list[Pair]:
+def _beside(heard: list[Heard], asked: Asked) -> list[Pair]:
+    """Return what was heard beside what is due, or raise CannotAsk if layers were too many."""
     due = attends(asked)
-    if not due:
-        raise CannotAsk(f"layer {asked.promises.layer} of {like.family} has no attention to hear")
+    if len(heard) > len(due) and not behind_mixers(asked):
+        raise CannotAsk(
+            f"{len(heard)} attentions were heard, and the configuration has {len(due)} layers with "
+            f"attention from layer {due[0][0]} on"
+        )
     return [Pair(n, one, layer) for one, (n, layer) in zip(heard, due, strict=False)]
 
 
@@ -224,7 +250,12 @@ def _of_function(
 
 def _shown(subject: Adapter, places: Tensor, given: dict[str, Any]) -> list[Heard]:
     """Return what a module shows by methods of its own, where nothing could be heard."""
-    q, k = subject.turned(places)
+    try:
+        q, k = subject.turned(places)
+    except CannotAsk as reason:
+        raise CannotAsk(
+            f"no product, softmax or fused kernel of PyTorch was heard, and {reason}"
+        ) from None
     q, k = (one.transpose(0, 1).double() if one.ndim == 3 else None for one in (q, k))
     assert q is not None
     scores = torch.full((len(q), len(places), len(places)), torch.nan, dtype=torch.float64)

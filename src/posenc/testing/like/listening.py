@@ -132,6 +132,8 @@ class Listener(TorchFunctionMode):
     def _keep(self, scores: Tensor) -> None:
         flat = _heads(scores).double()
         q, k = (_joined([_heads(one[i]) for one in self._products], len(flat)) for i in (0, 1))
+        if q is not None and k is not None and k.shape[1] > self.length:
+            q, k = _without_sink(q, k)
         self.heard.append(Heard(flat, q, k, self._before))
         self._products, self._before = [], []
 
@@ -150,6 +152,13 @@ class Listener(TorchFunctionMode):
                 if alike and len(self._before) < MOST_KEPT:
                     self._before.append(rows[0].double())
                 return
+
+
+def _without_sink(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """Return queries and keys without a last key that is no token's, and its own dimensions."""
+    k = k[:, :-1]
+    own = k.abs().amax((0, 1)) == 0
+    return q[..., ~own], k[..., ~own]
 
 
 def _heads(a: Tensor) -> Tensor:

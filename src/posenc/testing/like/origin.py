@@ -34,10 +34,11 @@ def located(side: Tensor | None, pair: Pair) -> Origin | None:
     if side is None:
         return None
     a = side.double().numpy()
-    part = turning.due_part(pair.due, a.shape[-1])
+    allowed = turning.due_parts(pair.due, a.shape[-1])
     if pair.due.door != "rotate":
-        part = Part(0, a.shape[-1] // 2 * 2, "half")
-    if not turning.is_rotation(a, part):
+        allowed = [Part(0, a.shape[-1] // 2 * 2, "half")]
+    part = next((one for one in allowed if turning.is_rotation(a, one)), None)
+    if part is None:
         return None
     z = part.complex(a[:, 0])
     pairings = dict.fromkeys((pair.due.pairing or part.pairing, "half", "interleaved"))

@@ -21,6 +21,8 @@ CLOSE = 1e-4
 """A share by which frequencies may differ, as float32 rounds them."""
 FAINT = 2e-5
 """Radians that nobody can hear over the farthest place."""
+GAINS_BEHIND = ("hunyuan_v1_dense", "hunyuan_v1_moe")
+"""Families whose norm behind the rotation has learned gains; that of others has none."""
 
 
 def faults(run: Run, like: Description) -> Iterator[Fault]:
@@ -58,9 +60,10 @@ def _origin(pair: Pair) -> Iterator[Fault]:
     ahead = np.angle(np.exp(1j * (q.phase - k.phase)))
     if np.abs(ahead).max() > 1e-3:
         places = round(float(ahead[0]), 3) * (due.direction or 1)
+        several = "places" if places != 1 else "place"
         said = (
-            f"layer {n}: queries are turned as if they stood {number(places)} places ahead of keys "
-            "at the same place"
+            f"layer {n}: queries are turned as if they stood {number(places)} {several} ahead of keys "
+            "that stand there, too"
         )
         yield Fault(n, "offset", places, 0, said)
 
@@ -79,43 +82,38 @@ def of_side(
     if not len(moved):
         said = f"{who} do not turn; the configuration says {turning.due_part(due, a.shape[-1])}"
         return Fault(n, "door", "none", "rotate", said)
-    wanted = turning.due_part(due, a.shape[-1])
-    behind = _normed(a, wanted, n, who, normed=normed)
-    if behind is not None or normed:
-        return behind
-    part = turning.part_of(a, wanted)
+    allowed = turning.due_parts(due, a.shape[-1])
+    part = turning.part_of(a, allowed)
+    wanted = part if part in allowed else allowed[0]
+    if part is not None and like.family in GAINS_BEHIND:
+        said = f"{who} keep their lengths as they turn, as if their norm stood before the rotation"
+        return Fault(n, "norm", "before", "behind", f"{said}; in this family it stands behind")
+    if part is None and (by := turning.gains(a, wanted)) is not None:
+        if not normed:
+            said = f"{who} change their lengths as they turn, as if a norm with learned gains stood"
+            said += " behind the rotation; the configuration has it before, if at all"
+            return Fault(n, "norm", "behind", "before", said)
+        a, part = a.copy(), wanted
+        for dimensions, gain in zip(wanted.pairs(), by.T, strict=True):
+            a[..., dimensions] /= gain
     if part is None:
-        return _no_rotation(a, wanted, due, n, who, run)
+        return _no_rotation(a, wanted, like.inv_freq(n), n, who, run)
     return _compared(a, part, wanted, pair, who, run, like)
 
 
 def _turns_at_all(a: Array, n: int, who: str) -> Fault:
     size = a.shape[-1]
-    part = turning.part_of(a, Part(0, size, "half"))
+    part = turning.part_of(a, [Part(0, size, "half")])
     seen = str(part) if part else "changing with their place"
     said = f"{who} turn ({seen}); the configuration lets this layer's not turn"
     return Fault(n, "door", "rotate", "none", said)
 
 
-def _normed(a: Array, due: Part, n: int, who: str, *, normed: bool) -> Fault | None:
-    """Return that a norm stands on the wrong side of the rotation."""
-    ellipse = not turning.is_rotation(a, due) and turning.ellipses(a, due)
-    if ellipse and not normed:
-        said = (
-            f"{who} change their lengths as they turn, as if a norm with learned gains stood "
-            "behind the rotation; the configuration has it before, if at all"
-        )
-        return Fault(n, "norm", "behind", "before", said)
-    if normed and turning.is_rotation(a, due):
-        return None  # a norm without gains shows no place
-    return None
-
-
-def _no_rotation(a: Array, due: Part, layer: Layer, n: int, who: str, run: Run) -> Fault:
+def _no_rotation(a: Array, due: Part, omega: Array, n: int, who: str, run: Run) -> Fault:
     """Return what stands where pairs should, if one layout's partners have the other's angles."""
     places = run.places.double().numpy()
     for pairing in ("half", "interleaved"):
-        if _mixed(a, Part(due.first, due.turning, pairing), places, layer):
+        if _mixed(a, Part(due.first, due.turning, pairing), places, omega):
             other = {"half": "interleaved", "interleaved": "half"}[pairing]
             said = (
                 f"{who} have partners as in {pairing} pairs and angles as in {other} ones; the "
@@ -126,10 +124,9 @@ def _no_rotation(a: Array, due: Part, layer: Layer, n: int, who: str, run: Run) 
     return Fault(n, "pairing", None, due.pairing, said)
 
 
-def _mixed(a: Array, part: Part, places: Array, layer: Layer) -> bool:
+def _mixed(a: Array, part: Part, places: Array, omega: Array) -> bool:
     """Return whether partners are these, and angles repeat as in the other layout."""
     width = part.turning
-    omega = layer.base ** (-np.arange(0, width, 2) / width) if layer.base else np.zeros(width // 2)
     angles = np.tile(omega, 2) if part.pairing == "interleaved" else np.repeat(omega, 2)
     one, other = part.pairs()
     partner = np.zeros((a.shape[0], width))

@@ -41,9 +41,7 @@ def products(heard: Heard) -> Tensor | None:
     """Return queries times keys, (heads, length, length)."""
     if heard.q is None or heard.k is None:
         return None
-    length = heard.q.shape[1]
-    keys = heard.k if heard.k.shape[1] == length else heard.k[:, :length]
-    return heard.q @ keys.transpose(1, 2)
+    return heard.q @ heard.k.transpose(1, 2)
 
 
 def slope(one: Pair, other: Pair, cap: float | None = None) -> tuple[float, float] | None:

@@ -61,8 +61,8 @@ def suspects(layer: Layer, others: list[Layer], length: int) -> Iterator[Suspect
         for factor in (2.0, 4.0, 8.0):
             words = f"there were a linear schedule with the factor {number(factor)}"
             yield Suspect("scaling", f"linear by {factor:g}", words, plain / factor)
-    yield from _bases(layer, others, length)
     yield from _exponents(layer)
+    yield from _bases(layer, others, length)
     yield from _rounded(due)
     yield Suspect("pairs", "reversed", "the pairs stood in the opposite order", due[::-1])
 
@@ -128,7 +128,7 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
     for name, value, change in changes:
         omega = _omega(layer, length, scaling=scaling | change)
         if omega is not None:
-            shown = number(value) if isinstance(value, int | float) else value
+            shown = value if isinstance(value, str | bool) else number(value)
             yield Suspect(name, value, f"{name} were {shown}", omega)
     for other in ("yarn", "llama3", "dynamic"):
         numbers = {"low_freq_factor": 1.0, "high_freq_factor": 4.0} if other == "llama3" else {}

@@ -1,7 +1,7 @@
 """Which dimensions turn, in which pairs, how fast and which way: read off queries or keys."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,18 +75,23 @@ def is_rotation(a: Array, part: Part, tolerance: float = STILL) -> bool:
     return bool(max(worst) <= 10 * tolerance * size)
 
 
-def part_of(a: Array, due: Part) -> Part | None:
-    """Return the part that turns: the one that is due if it can be, None where none explains it."""
-    for one in parts(a.shape[-1], due):
+def due_parts(layer: Layer, width: int) -> list[Part]:
+    """Return the same, and with the pairs of the weights, where these are put in order first."""
+    one = due_part(layer, width)
+    return list(dict.fromkeys([one, replace(one, pairing=layer.pairing or one.pairing)]))
+
+
+def part_of(a: Array, due: list[Part]) -> Part | None:
+    """Return the part that turns: one that is due if it can be, None where none explains it."""
+    for one in (*due, *parts(a.shape[-1], due[0])):
         if is_rotation(a, one):
             return one
     return None
 
 
 def parts(width: int, due: Part) -> Iterator[Part]:
-    """Yield the part that is due, its dimensions in other pairs, and then other dimensions."""
+    """Yield the dimensions of a part in other pairs, and then other dimensions."""
     other = {"half": "interleaved", "interleaved": "half"}[due.pairing]
-    yield due
     yield Part(due.first, due.turning, other)
     sizes = sorted(range(2, width + 1, 2), key=lambda n: (width % n > 0, n))
     for turning in sizes:
@@ -112,17 +117,26 @@ def frequencies(a: Array, places: NDArray[np.int64], part: Part) -> tuple[Array,
     return omega, miss
 
 
-def ellipses(a: Array, part: Part) -> bool:
-    """Return whether pairs go round ellipses, as where each dimension has a gain after turning."""
+def gains(a: Array, part: Part) -> Array | None:
+    """Return what each dimension of each pair is multiplied by after turning, (pairs, 2).
+
+    A pair then goes round an ellipse, the same one in all heads up to its size. None if it does
+    not; gains of 1 if it goes round a circle.
+    """
     one, other = part.pairs()
-    if a.shape[1] < 4:
-        return False
-    for x, y in zip(a[0, :, one], a[0, :, other], strict=True):
-        both = np.stack([x * x, y * y], 1)
-        axes, *_ = np.linalg.lstsq(both, np.ones(len(x)), rcond=None)
-        if np.abs(both @ axes - 1).max() > 1e-4:
-            return False
-    return True
+    squares = np.stack([np.square(a[..., one]), np.square(a[..., other])], -1)
+    changes = (squares - squares[:, :1]).reshape(-1, *squares.shape[2:])  # (places, pairs, 2)
+    size = squares.sum(-1).max((0, 1))
+    found = np.ones((len(one), 2))
+    for i, change in enumerate(changes.transpose(1, 0, 2)):
+        if np.abs(change).max() < 10 * STILL * size[i]:
+            continue
+        weights = np.linalg.svd(change, full_matrices=False)[2][-1]
+        weights = weights / weights.sum()
+        if weights.min() < 0.01 or np.abs(change @ weights).max() > 10 * STILL * size[i]:
+            return None
+        found[i] = weights[::-1].sum() / 2 / weights
+    return np.sqrt(found)
 
 
 def growth(a: Array) -> Array:
