@@ -1,4 +1,4 @@
-"""Ports beside the configuration of their model: wrong ones are found by the value that is wrong."""
+"""Ports beside their configuration: wrong ones are found by the value that is wrong."""
 
 import json
 
@@ -133,6 +133,32 @@ class Shows(OwnSoftmax):
         return self.turned(q, positions, self.norm_q), self.turned(k, positions, self.norm_k)
 
 
+class SinkBehind(Port):
+    """Its sink takes its share behind the softmax, as kernels do that return a sum of scores."""
+
+    def softmax(self, scores):
+        share = torch.sigmoid(scores.logsumexp(-1, keepdim=True) - self.sinks[:, None, None])
+        return scores.softmax(-1) * share
+
+
+class AxesFirst(Port):
+    """Positions have their axes in front, (axes, batch, length)."""
+
+    def forward(self, x, position_ids=None):
+        positions = (
+            torch.arange(x.shape[1]).expand(3, 1, -1) if position_ids is None else position_ids
+        )
+        return super().forward(x, torch.stack([positions[i] for i in range(3)], -1))
+
+
+def test_sinks_and_axes_as_others_write_them():
+    oss = RIGHT["GPT-OSS"]
+    one = oss.config | {"num_hidden_layers": 1, "layer_types": ["sliding_attention"]}
+    assert held(lambda: SinkBehind(oss.numbers[0]), one)
+    (qwen,) = RIGHT["Qwen2.5-VL"].numbers
+    assert held(lambda: AxesFirst(qwen), RIGHT["Qwen2.5-VL"].config)
+
+
 def test_what_cannot_be_heard_does_not_pass():
     report = check_attention(lambda: OwnSoftmax(PLAIN), like=ALL_SEEN, measure=False)
     assert (report.failures, report.unanswered, report.passed) == ((), ("like",), False)
@@ -176,7 +202,9 @@ def test_more_layers_than_the_configuration_has_are_no_pass():
 def test_a_layer_that_looks_at_the_length_is_heard_beyond_it():
     factors = {"short_factor": [1.0] * 8, "long_factor": [2.0 + i for i in range(8)]}
     sizes = {"max_position_embeddings": 512, "original_max_position_embeddings": 256}
-    config = ALL_SEEN | sizes | {"model_type": "phi3", "rope_scaling": {"type": "longrope"} | factors}
+    config = (
+        ALL_SEEN | sizes | {"model_type": "phi3", "rope_scaling": {"type": "longrope"} | factors}
+    )
     gain = register.read(config).layers[0].gain
     found = answers(lambda: Port(replace(PLAIN, gain=gain)), config)
     outcome, came = found["queries and keys turn as the configuration says"]

@@ -163,7 +163,11 @@ class Promises:
 
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""
-        silent = ("trained", "layers", "layer")  # facts that other checks need, and nothing to hold it to
+        silent = (
+            "trained",
+            "layers",
+            "layer",
+        )  # facts that other checks need, and nothing to hold it to
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         return tuple(
             word

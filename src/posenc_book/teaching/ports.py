@@ -400,7 +400,7 @@ PORTS = (
               "the yarn schedule were applied twice"),
     WrongPort("rounds YaRN's ends to whole pairs", "GPT-OSS", {"schedule": _yarn}, "truncate",
               "truncate were True"),
-    WrongPort("has no sinks", "GPT-OSS", {"sinks": False}, "sinks", "has no sink"),
+    WrongPort("has no sinks", "GPT-OSS", {"sinks": False}, "sinks", "its softmax has no sink"),
     WrongPort("sees everything in layers with a window", "GPT-OSS", {"window": None}, "window",
               "all before it"),
     WrongPort("has a window in layers without", "GPT-OSS", {"window": 8}, "kind",

@@ -25,7 +25,9 @@ def turn(asked: Asked) -> Iterator[Seen]:
     run = hearing.far(asked)
     yield seen(list(rotation.faults(run, like)), hearing.listed(run), held)
     if any((pair.due.scaling or {}).get("type") in LOOKS for pair in run.pairs):
-        trained = max(p.due.scaling["original_max_position_embeddings"] for p in run.pairs if p.due.scaling)
+        trained = max(
+            p.due.scaling["original_max_position_embeddings"] for p in run.pairs if p.due.scaling
+        )
         long = hearing.far(asked, last=2 * trained)
         yield seen(list(rotation.faults(long, like)), hearing.listed(long), held)
     if any(pair.due.sections for pair in run.pairs):
@@ -50,7 +52,9 @@ def scale(asked: Asked) -> Iterator[Seen]:
     still = hearing.counted(asked, TALK)
     if any(one.heard.q is None for one in still.pairs):
         raise CannotAsk("no product of queries and keys was heard, and so no scale")
-    yield seen(list(scoring.faults(talks, still)), hearing.listed(still), "scale and gain are those")
+    yield seen(
+        list(scoring.faults(talks, still)), hearing.listed(still), "scale and gain are those"
+    )
     if unheard := scoring.unheard(still):
         raise CannotAsk(
             f"what queries of layer {unheard[0]} were before they turned was not heard, and so not "
@@ -100,9 +104,16 @@ def sees(asked: Asked) -> Iterator[Seen]:
     on_request=True,
 )
 def sinks(asked: Asked) -> Iterator[Seen]:
-    """Look whether scores have a column that is no token's."""
+    """Look whether scores have a column that is no token's, or weights do not sum to one."""
     run = hearing.with_scores(asked, TALK)
-    yield seen(list(sight.sinks(run)), hearing.listed(run), "sinks are those")
+    faults = list(sight.sinks(run))
+    subject = asked.subject()
+    nowhere = bool(faults) and not any(one.heard.has_sink() for one in run.pairs)
+    if nowhere and not sight.sums_to_one(subject.outputs(subject.constant(1, TALK))[0]):
+        if len(run.pairs) > 1:
+            raise CannotAsk("weights do not sum to one, and which layers have a sink is not heard")
+        faults = []
+    yield seen(faults, hearing.listed(run), "sinks are those")
 
 
 @check(

@@ -75,7 +75,7 @@ def _compared(pair: Pair, who: str, run: Run, offsets: Array, values: Array) -> 
         said = f"layer {n}: nothing is added to its scores; the configuration says {field}"
         return Fault(n, field, None, getattr(due, field), said)
     if due.slopes:
-        return _slopes(due.slopes, who, n, offsets, values)
+        return _slopes(due.slopes, n, offsets, values)
     if due.buckets and due.buckets["kind"] == "t5":
         return _buckets(due.buckets, who, n, run, offsets, values)
     if np.abs(values).max() > 10 * SAME:
@@ -84,9 +84,7 @@ def _compared(pair: Pair, who: str, run: Run, offsets: Array, values: Array) -> 
     return None
 
 
-def _slopes(
-    due: Mapping[str, Any], who: str, n: int, offsets: Array, values: Array
-) -> Fault | None:
+def _slopes(due: Mapping[str, Any], n: int, offsets: Array, values: Array) -> Fault | None:
     """Compare ALiBi's slopes: head by head, and then with those of usual mistakes."""
     behind = offsets < 0
     seen = (values[:, behind] / offsets[behind]).mean(1)
@@ -95,11 +93,9 @@ def _slopes(
         return None
     heads = np.flatnonzero(~np.isclose(seen, right, rtol=SAME)) if len(seen) == len(right) else [0]
     head = int(heads[0])
-    for words, wrong in _wrong_slopes(due, len(seen)):
-        if len(wrong) == len(seen) and np.allclose(seen, wrong, rtol=SAME):
-            break
-    else:
-        words = ""
+    wrong = _wrong_slopes(due, len(seen))
+    alike = (words for words, one in wrong if np.allclose(seen, one, rtol=SAME))
+    words = next(alike, "")
     shown = f"head {head} loses {number(seen[head])} with each token of distance"
     reason = f", as if {words}" if words else ""
     said = f"layer {n}: {shown}{reason}; the configuration says {number(right[head])}"
@@ -110,10 +106,11 @@ def _wrong_slopes(due: Mapping[str, Any], n_heads: int) -> Iterator[tuple[str, A
     right = np.array(due["values"])
     yield "their sign were the other one", -right
     yield "heads stood in the opposite order", right[::-1]
-    yield "there were no rule for numbers of heads that are no power of two", np.array(
-        [2.0 ** (-8 * i / n_heads) for i in range(1, n_heads + 1)]
+    yield (
+        "there were no rule for numbers of heads that are no power of two",
+        np.array([2.0 ** (-8 * i / n_heads) for i in range(1, n_heads + 1)]),
     )
-    for n in sorted({2 ** i for i in range(1, 8)} | {12, 20, 24, 40, 48}):
+    for n in sorted({2**i for i in range(1, 8)} | {12, 20, 24, 40, 48}):
         if n != due["n_heads"] and n >= n_heads:
             words = f"they were the first of {n} heads"
             yield words, np.array(register.alibi(n)[:n_heads])

@@ -63,7 +63,8 @@ class Run:
 
 def description(asked: Asked) -> Description:
     """Return what the configuration says."""
-    like: Description = asked.promises.like
+    like = asked.promises.like
+    assert like is not None
     return like
 
 
@@ -148,14 +149,31 @@ def run(
     keep: bool = True,
 ) -> Run:
     """Listen once, and lay what was heard beside what is due."""
-    like = description(asked)
-    given = {"positions": _axes(places, axis, like)} if hand_over else {}
-    try:
-        subject, ear = _listen(asked, places, seed, given, keep, wide=True)
-    except (RuntimeError, TypeError):  # it computes in one type, and no other
-        subject, ear = _listen(asked, places, seed, given, keep, wide=False)
-    heard = ear.heard or _shown(subject, places, given)
-    return Run(_beside(heard, asked), places, ear.looked_up, subject)
+    errors: list[Exception] = []
+    for given, wide in _ways(asked, places, axis, hand_over=hand_over):
+        try:
+            subject, ear = _listen(asked, places, seed, given, keep, wide=wide)
+        except (RuntimeError, TypeError, IndexError) as error:
+            errors.append(error)
+            continue
+        heard = ear.heard or _shown(subject, places, given)
+        return Run(_beside(heard, asked), places, ear.looked_up, subject)
+    raise errors[0]
+
+
+def _ways(
+    asked: Asked, places: Tensor, axis: int | None, *, hand_over: bool
+) -> list[tuple[dict[str, Any], bool]]:
+    """Return what to hand over, and whether in float64, the likelier ways first.
+
+    Some compute in one type and no other. Where places have three axes, these come last, or first
+    as transformers has them.
+    """
+    if not hand_over:
+        return [({}, True), ({}, False)]
+    at = [_axes(places, axis, description(asked))]
+    at += [at[0].movedim(-1, 0)] if at[0].ndim == 3 else []
+    return [({"positions": one}, wide) for one in at for wide in (True, False)]
 
 
 def _listen(
@@ -256,13 +274,13 @@ def _shown(subject: Adapter, places: Tensor, given: dict[str, Any]) -> list[Hear
         raise CannotAsk(
             f"no product, softmax or fused kernel of PyTorch was heard, and {reason}"
         ) from None
-    q, k = (one.transpose(0, 1).double() if one.ndim == 3 else None for one in (q, k))
-    assert q is not None
+    q = q.transpose(0, 1).double()
+    k_shown = k.transpose(0, 1).double() if k.ndim == 3 else None
     scores = torch.full((len(q), len(places), len(places)), torch.nan, dtype=torch.float64)
     with suppress(CannotAsk):
         x = subject.constant(1, len(places))
         scores = torch.log(subject.weights(x, **given)[0].double())
-    return [Heard(scores, q, k)]
+    return [Heard(scores, q, k_shown)]
 
 
 def listed(one: Run) -> str:

@@ -42,6 +42,10 @@ class Heard:
     k: Tensor | None = None
     before: list[Tensor] = field(default_factory=list)
 
+    def has_sink(self) -> bool:
+        """Return whether scores have a column that is no token's."""
+        return self.scores.shape[2] > self.scores.shape[1]
+
 
 class Listener(TorchFunctionMode):
     """Hears attention over `length` tokens, and answers zeros in its place.
@@ -61,7 +65,7 @@ class Listener(TorchFunctionMode):
     def __torch_function__(
         self,
         func: Any,
-        types: Any,  # noqa: ARG002
+        types: Any,
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
@@ -111,9 +115,7 @@ class Listener(TorchFunctionMode):
                 scores = scores.masked_fill(ahead, -math.inf)
             if attn_mask is not None:
                 hidden = attn_mask.dtype == torch.bool
-                scores = (
-                    scores.masked_fill(~attn_mask, -math.inf) if hidden else scores + attn_mask
-                )
+                scores = scores.masked_fill(~attn_mask, -math.inf) if hidden else scores + attn_mask
             self._keep(scores)
         return query.new_zeros(*query.shape[:-1], value.shape[-1])
 

@@ -37,7 +37,7 @@ def located(side: Tensor | None, pair: Pair) -> Origin | None:
     allowed = turning.due_parts(pair.due, a.shape[-1])
     if pair.due.door != "rotate":
         allowed = [Part(0, a.shape[-1] // 2 * 2, "half")]
-    part = next((one for one in allowed if turning.is_rotation(a, one)), None)
+    part = turning.part_of(a, allowed)
     if part is None:
         return None
     z = part.complex(a[:, 0])

@@ -62,8 +62,8 @@ def _origin(pair: Pair) -> Iterator[Fault]:
         places = round(float(ahead[0]), 3) * (due.direction or 1)
         several = "places" if places != 1 else "place"
         said = (
-            f"layer {n}: queries are turned as if they stood {number(places)} {several} ahead of keys "
-            "that stand there, too"
+            f"layer {n}: queries are turned as if they stood {number(places)} {several} ahead of "
+            "keys that stand there, too"
         )
         yield Fault(n, "offset", places, 0, said)
 

@@ -100,8 +100,10 @@ def unheard(still: Run) -> list[int]:
 
 def _bound(one: Pair, other: Pair, due: Layer, n: int) -> Fault | None:
     said = f"layer {n}: its scores are "
-    right = f"the configuration says softcap {number(due.softcap)}" if due.softcap else (
-        "the configuration has no bound"
+    right = (
+        f"the configuration says softcap {number(due.softcap)}"
+        if due.softcap
+        else ("the configuration has no bound")
     )
     plain = slope(one, other)
     if due.softcap and plain is not None and plain[1] < SAME:

@@ -64,9 +64,17 @@ def _explained(n: int, due: Layer, seen: Tensor, wanted: Tensor, row: int) -> Fa
 def sinks(run: Run) -> Iterator[Fault]:
     """Yield layers with a sink that is not due, or without one that is."""
     for pair in run.pairs:
-        scores = pair.heard.scores
-        has = scores.shape[2] > scores.shape[1]
+        has = pair.heard.has_sink()
         if has != pair.due.sinks:
-            here, there = ("has" if one else "has no" for one in (has, pair.due.sinks))
-            said = f"layer {pair.number}: its softmax {here} sink; the configuration {there} one"
-            yield Fault(pair.number, "sinks", has, pair.due.sinks, said.replace("has sink", "has a sink"))
+            here, there = ("a sink" if one else "no sink" for one in (has, pair.due.sinks))
+            said = f"layer {pair.number}: its softmax has {here}; the configuration says {there}"
+            yield Fault(pair.number, "sinks", has, pair.due.sinks, said)
+
+
+def sums_to_one(out: Tensor) -> bool:
+    """Return whether one token again and again gets one output (length, width).
+
+    So it is where weights sum to one, whatever they are; where a sink takes its share, each place
+    has a share of its own.
+    """
+    return bool((out - out[:1]).abs().max() <= 1e-5 * out.abs().max())

@@ -40,7 +40,8 @@ def suspects(layer: Layer, others: list[Layer], length: int) -> Iterator[Suspect
     """Yield mistakes, the likelier ones first."""
     due = _omega(layer, length)
     plain = _omega(layer, length, scaling=None)
-    assert due is not None and plain is not None
+    assert due is not None
+    assert plain is not None
     scaling = layer.scaling
     if scaling:
         kind, by = scaling["type"], scaling["factor"]
@@ -56,6 +57,9 @@ def suspects(layer: Layer, others: list[Layer], length: int) -> Iterator[Suspect
             "frequencies were multiplied where the schedule divides them",
             np.divide(plain**2, due, out=np.zeros_like(due), where=due > 0),
         )
+        other = plain + plain / by - due
+        words = f"the {kind} schedule divided the other pairs: its ramp ran the other way"
+        yield Suspect("scaling", f"{kind}, ramp turned round", words, other)
         yield from _numbers(layer, length)
     else:
         for factor in (2.0, 4.0, 8.0):
@@ -141,9 +145,11 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
 def _bases(layer: Layer, others: list[Layer], length: int) -> Iterator[Suspect]:
     """Yield other bases: those of other layers, and usual ones, with and without the schedule."""
     theirs = [one.base for one in others if one.base]
-    grown = [layer.base / layer.alpha ** (layer.turning / (layer.turning - 2))] if (
-        layer.alpha and layer.base
-    ) else []
+    grown = (
+        [layer.base / layer.alpha ** (layer.turning / (layer.turning - 2))]
+        if (layer.alpha and layer.base)
+        else []
+    )
     for base in dict.fromkeys((*grown, *theirs, *BASES)):
         if base == layer.base:
             continue
