@@ -43,6 +43,7 @@ class Numbers:
     rounded: bool = False
     axis: tuple[int, ...] | None = None
     gain: float = 1.0
+    grows: float = 0.0
     scale: float = 0.25
     softcap: float | None = None
     norm: str | None = None
@@ -87,6 +88,8 @@ class Port(nn.Module):
             x = x + self.table(t.long() + self.n.table)
         q, k, v = self.qkv(x).unflatten(-1, (3, self.n.n_heads, -1)).permute(2, 0, 3, 1, 4)
         q, k = self.turned(q, t + self.n.ahead, self.norm_q), self.turned(k, t, self.norm_k)
+        if self.n.grows:
+            q = q * (1 + self.n.grows * torch.log1p(t // 64))[:, None, :, None].to(q.dtype)
         scores = q @ k.transpose(-1, -2) * self.n.scale
         if self.n.softcap:
             scores = self.n.softcap * torch.tanh(scores / self.n.softcap)
@@ -302,6 +305,13 @@ RIGHT: Mapping[str, Family] = {
         {"model_type": "opt", **SIZE, "max_position_embeddings": 62},
         (Numbers(turning=0, table=2),),
     ),
+    "Ministral 3": Family(
+        {"model_type": "ministral3", **SIZE, "head_dim": 16, "max_position_embeddings": 4096,
+         "rope_parameters": {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 1.0,
+                             "original_max_position_embeddings": 64,
+                             "llama_4_scaling_beta": 0.1}},
+        (replace(PLAIN, grows=0.1),),
+    ),
     "HunYuan": Family(
         {"model_type": "hunyuan_v1_dense", **SIZE, "head_dim": 16},
         (replace(PLAIN, norm="behind"),),
@@ -440,6 +450,8 @@ PORTS = (
               "pair 1 follows height"),
     WrongPort("swaps height and width", "Qwen2.5-VL", {"axis": (0, 0, 2, 2, 2, 1, 1, 1)},
               "sections", "pair 2 follows width"),
+    WrongPort("lets queries stay as long as they are", "Ministral 3", {"grows": 0.0},
+              "query_scaling", "are 1 times as long"),
     WrongPort("begins with the first row", "OPT", {"table": 0}, "table.offset", "takes row 0"),
 )  # fmt: skip
 """Every wrong port."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from posenc.register.rules import Layer
 from posenc.testing.adapters.base import CannotAsk
 from posenc.testing.asking import Asked, Seen
 from posenc.testing.checks.making import check
@@ -25,9 +26,8 @@ def turn(asked: Asked) -> Iterator[Seen]:
     run = hearing.far(asked)
     yield seen(list(rotation.faults(run, like)), hearing.listed(run), held)
     if any((pair.due.scaling or {}).get("type") in LOOKS for pair in run.pairs):
-        trained = max(
-            p.due.scaling["original_max_position_embeddings"] for p in run.pairs if p.due.scaling
-        )
+        schedules = [pair.due.scaling for pair in run.pairs if pair.due.scaling]
+        trained = max(one["original_max_position_embeddings"] for one in schedules)
         long = hearing.far(asked, last=2 * trained)
         yield seen(list(rotation.faults(long, like)), hearing.listed(long), held)
     if any(pair.due.sections for pair in run.pairs):
@@ -48,6 +48,7 @@ def turn(asked: Asked) -> Iterator[Seen]:
 )
 def scale(asked: Asked) -> Iterator[Seen]:
     """Divide scores by products, and queries by what they were before they turned."""
+    _without_vectors(asked)
     talks = _talks(asked)
     still = hearing.counted(asked, TALK)
     if any(one.heard.q is None for one in still.pairs):
@@ -70,9 +71,7 @@ def scale(asked: Asked) -> Iterator[Seen]:
 )
 def bias(asked: Asked) -> Iterator[Seen]:
     """Take products out of scores, and look at what is left at each offset."""
-    due = [one for _, one in hearing.attends(asked)]
-    if all(one.relative for one in due):
-        raise CannotAsk("vectors of distances, as this family has them, are not compared")
+    due = _without_vectors(asked)
     run = hearing.with_scores(asked, max(map(distances.needed, due)))
     found = list(distances.faults(run, _talks(asked)))
     yield seen(found, hearing.listed(run), "what is added is that")
@@ -131,6 +130,14 @@ def rows(asked: Asked) -> Iterator[Seen]:
 def _talks(asked: Asked) -> list[hearing.Run]:
     """Return two runs of random texts."""
     return [hearing.counted(asked, TALK, seed=seed, keep=False) for seed in (1, 2)]
+
+
+def _without_vectors(asked: Asked) -> list[Layer]:
+    """Return the layers that are due, or raise CannotAsk where vectors of distances meet tokens."""
+    due = [one for _, one in hearing.attends(asked)]
+    if any(one.relative for one in due):
+        raise CannotAsk("scores with vectors of distances, as this family has them, are not read")
+    return due
 
 
 LIKE = (turn, scale, bias, sees, sinks, rows)

@@ -55,7 +55,7 @@ def faults(run: Run, talks: list[Run]) -> Iterator[Fault]:
     """Yield layers that add something else to their scores than the configuration says."""
     for n, pair in enumerate(run.pairs):
         measured = slope(talks[0].pairs[n], talks[1].pairs[n], pair.due.softcap)
-        if pair.due.relative or (measured and measured[1] > SAME):  # which the scale's check tells
+        if measured and measured[1] > SAME:  # which the scale's check tells
             continue
         read = added(pair, measured[0] if measured else 0.0)
         who = f"layer {pair.number}: what is added to its scores"

@@ -38,12 +38,12 @@ class Fault:
 def seen(faults: Sequence[Fault], shown: str, held: str) -> Seen:
     """Return what one input showed: the first fault, and how many layers have one."""
     if not faults:
-        return Seen(0.0, shown, said=held)
+        return Seen(0.0, shown, due=0.0, said=held)
     first, others = faults[0], {one.layer for one in faults} - {faults[0].layer}
     more = f" ({len(others)} more {'layers differ' if len(others) > 1 else 'layer differs'})"
     fields = tuple(asdict(one) for one in faults)
     said = first.said + more * bool(others)
-    return Seen(max(first.number, 1.0), shown, said=said, fields=fields)
+    return Seen(first.number, shown, due=0.0, said=said, fields=fields)
 
 
 def number(value: float) -> str:

@@ -102,7 +102,9 @@ def farthest(asked: Asked) -> list[int]:
         if one.scaling and one.scaling["type"] in ("longrope", "dynamic")
     ]
     most = min(asked.trained or like.length or FARTHEST[0], *starts, 1 << 30)
-    return sorted({min(one, most - 1 - FEW) for one in FARTHEST} - {0}, reverse=True)
+    if most < 2 * FEW:
+        raise CannotAsk(f"it has {most} places, and {2 * FEW} are needed to watch it turn")
+    return sorted({min(one, most - 1 - FEW) for one in FARTHEST}, reverse=True)
 
 
 def doubling(last: int) -> Tensor:

@@ -21,6 +21,8 @@ CLOSE = 1e-4
 """A share by which frequencies may differ, as float32 rounds them."""
 FAINT = 2e-5
 """Radians that nobody can hear over the farthest place."""
+GROWN = 1e-3
+"""A share by which queries at different places may differ in length."""
 GAINS_BEHIND = ("hunyuan_v1_dense", "hunyuan_v1_moe")
 """Families whose norm behind the rotation has learned gains; that of others has none."""
 
@@ -74,6 +76,8 @@ def of_side(
     """Return the first thing in which queries or keys differ, None where they are as they must."""
     a, due, n = side.double().numpy(), pair.due, pair.number
     who = f"layer {n}: its {what}"
+    if what == "queries" and (fault := _growth(a, due, n, who, run)) is not None:
+        return fault
     if what == "queries" and due.query_scaling:
         a = a / turning.growth(a)[:, None]
     moved = turning.moves(a)
@@ -99,6 +103,30 @@ def of_side(
     if part is None:
         return _no_rotation(a, wanted, like.inv_freq(n), n, who, run)
     return _compared(a, part, wanted, pair, who, run, like)
+
+
+def _growth(a: Array, due: Layer, n: int, who: str, run: Run) -> Fault | None:
+    """Return that queries grow with their place otherwise than they should."""
+    grown, rule = turning.growth(a), due.query_scaling
+    wanted = np.ones(len(grown))
+    if rule:
+        t = np.arange(len(grown)) if rule.get("counted") else run.places.double().numpy()
+        wanted = 1 + rule["beta"] * np.log1p(np.floor((t + rule["shift"]) / rule["every"]))
+        wanted = wanted / wanted[0]
+    off = np.abs(grown / wanted - 1)
+    if off.max() < GROWN:
+        return None
+    if (
+        not rule
+        and turning.part_of(a / grown[:, None], turning.due_parts(due, a.shape[-1])) is None
+    ):
+        return None  # something else is wrong with their lengths
+    i = int(off.argmax())
+    said = (
+        f"{who} are {number(grown[i])} times as long at place {int(run.places[i]):,} as at the "
+        f"first; the configuration says {number(wanted[i])}"
+    )
+    return Fault(n, "query_scaling", float(grown[i]), float(wanted[i]), said, float(off.max()))
 
 
 def _turns_at_all(a: Array, n: int, who: str) -> Fault:
