@@ -402,6 +402,8 @@ PORTS = (
               "the scale were 1/sqrt(24)"),
     WrongPort("scales by the part that does not turn", "DeepSeek-V3", {"scale": 8**-0.5}, "scale",
               "the scale were 1/sqrt(8)"),
+    WrongPort("puts YaRN's gain on what turns and not on all scores", "DeepSeek-V3",
+              {"gain": MSCALE, "scale": 24**-0.5}, "scale", "the scale were 1/sqrt(24)"),
     WrongPort("forgets YaRN's gain", "GPT-OSS", {"gain": 1.0}, "gain", "were missing"),
     WrongPort("applies YaRN's gain twice", "GPT-OSS", {"gain": OSS_GAIN**2}, "gain",
               "were applied twice"),

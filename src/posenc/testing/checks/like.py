@@ -56,10 +56,10 @@ def scale(asked: Asked) -> Iterator[Seen]:
     yield seen(
         list(scoring.faults(talks, still)), hearing.listed(still), "scale and gain are those"
     )
-    if unheard := scoring.unheard(still):
+    if unheard := scoring.unheard(talks, still):
         raise CannotAsk(
             f"what queries of layer {unheard[0]} were before they turned was not heard, and so not "
-            "their gain"
+            "what they are multiplied by"
         )
 
 

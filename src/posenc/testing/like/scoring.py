@@ -85,17 +85,25 @@ def _of_layer(one: Pair, other: Pair, still: Pair) -> Fault | None:
     by, miss = measured
     if miss > SAME:
         return _bound(one, other, due, n)
-    louder = gains(still)
-    total = by * (louder or 1.0)
-    wanted = (due.scale or 1.0) * (due.gain**2 if louder else 1.0)
-    if louder is None and math.isclose(by, 1.0, rel_tol=SAME):
-        return None  # queries come scaled, and nobody hears from what
+    scale, louder, is_scaled = due.scale or 1.0, gains(still), math.isclose(by, 1, rel_tol=SAME)
+    if louder is None:
+        total, wanted = (scale, scale) if is_scaled else (by, scale)  # `unheard` says the rest
+    elif due.turning < (due.head_dim or 0) and not is_scaled and abs(by / scale - 1) > SAME:
+        total, wanted = by, scale  # of dimensions that do not turn, and have no gain
+    else:
+        total, wanted = by * louder, scale * due.gain**2
     return None if abs(total / wanted - 1) <= SAME else _explained(total, wanted, due, n)
 
 
-def unheard(still: Run) -> list[int]:
-    """Return layers with a gain of which nobody hears what queries were before they turned."""
-    return [one.number for one in still.pairs if gains(one) is None and one.due.gain != 1]
+def unheard(talks: list[Run], still: Run) -> list[int]:
+    """Return layers of which nobody hears what queries were before they got scale or gain."""
+    layers = []
+    for one, other, pair in zip(talks[0].pairs, talks[1].pairs, still.pairs, strict=True):
+        measured, due = slope(one, other, pair.due.softcap), pair.due
+        hidden = measured is None or (math.isclose(measured[0], 1, rel_tol=SAME) and due.scale != 1)
+        if gains(pair) is None and (hidden or due.gain != 1):
+            layers.append(pair.number)
+    return layers
 
 
 def _bound(one: Pair, other: Pair, due: Layer, n: int) -> Fault | None:

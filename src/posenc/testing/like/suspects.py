@@ -111,6 +111,12 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
     kind, by = scaling["type"], scaling["factor"]
     trained = scaling.get("original_max_position_embeddings")
     changes: list[tuple[str, Any, dict[str, Any]]] = []
+    if kind == "longrope":
+        short, far = scaling["short_factor"], scaling["long_factor"]
+        omega = _omega(layer, length, scaling=scaling | {"short_factor": far, "long_factor": short})
+        if omega is not None:
+            words = "the factors for short and for long inputs were exchanged"
+            yield Suspect("scaling", "longrope, factors exchanged", words, omega)
     for factor in (2.0, 4.0, 8.0, 16.0, 32.0, 40.0):
         changes.append(("factor", factor, {"factor": factor}))
     if trained:
@@ -125,10 +131,6 @@ def _numbers(layer: Layer, length: int) -> Iterator[Suspect]:
         for high in (1.0, 2.0, 4.0, 8.0):
             changes.append(("high_freq_factor", high, {"high_freq_factor": high}))
             changes.append(("low_freq_factor", high, {"low_freq_factor": high}))
-    if kind == "longrope":
-        short, far = scaling["short_factor"], scaling["long_factor"]
-        swapped = {"short_factor": far, "long_factor": short}
-        changes.append(("short_factor", "long_factor", swapped))
     for name, value, change in changes:
         omega = _omega(layer, length, scaling=scaling | change)
         if omega is not None:
