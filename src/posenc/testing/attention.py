@@ -70,8 +70,8 @@ def check_attention(
     Raises
     ------
     ValueError
-        If `make` is no function, or a promise is none that one can make here. What the module does
-        wrong, errors included, is a finding and never raised.
+        If `make` is no function, a promise is none that one can make here, or the configuration
+        cannot be read. What the module does wrong, errors included, is a finding and never raised.
 
     Notes
     -----
@@ -83,6 +83,12 @@ def check_attention(
     or of all so far: a layer that is right with one of the two is right. Methods `weights(x,
     positions=None)`, `queries_and_keys(x, positions)` and `with_repeated_heads()`, if it has them,
     let checks look inside. For other names, write an `Adapter`.
+
+    With `like`, products of queries and keys, the softmax and PyTorch's fused kernel are heard
+    while the module runs, whoever wrote it, and answered with zeros, so that one token again and
+    again stays that in every layer. What is computed otherwise is not heard: then methods
+    `queries_and_keys` and `weights` serve, and what they do not show does not pass. A function of
+    (q, k, v) gets as many and as wide heads as the configuration says.
 
     Once each promise holds alone, they are asked two at a time, such as a cache with padding; a
     pair that cannot be asked is told with the reason.
