@@ -381,3 +381,11 @@ def test_a_turn_back_without_a_turn_is_refused():
     x = torch.zeros(1, N_HEADS, 5, D_HEAD)
     with pytest.raises(ValueError, match="positions must be given, with n_axes = 2"):
         layer("axial").position.carry(x, places=Places.of(x))
+
+
+@pytest.mark.parametrize("name", ["rotary", "mrope", "axial_rotary"])
+def test_a_message_that_is_not_asked_for_passes_as_it_came(name):
+    position = encodings.make(name, 48, 4, 64)
+    v = torch.randn(2, 4, 9, 12)
+    assert torch.equal(position.carry(v), v)
+    assert torch.equal(position.deliver(v), v)

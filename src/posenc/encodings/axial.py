@@ -161,9 +161,13 @@ class AxialRotary(Position):
         return self._turned(q, places.of_queries), self._turned(k, places.of_keys)
 
     def carry(self, v: Tensor, places: Places | None = None) -> Tensor:
+        if self.is_closed("carry"):
+            return v
         return self._turned(v, self._given(places).of_keys)
 
     def deliver(self, out: Tensor, places: Places | None = None) -> Tensor:
+        if self.is_closed("deliver"):
+            return out
         return self._turned(out, self._given(places).of_queries, back=True)
 
     def _given(self, places: Places | None) -> Places:

@@ -161,10 +161,14 @@ class Rotary(Position):
         return self._turned(q, turns), self._turned(k, others)
 
     def carry(self, v: Tensor, places: Places | None = None) -> Tensor:
+        if self.is_closed("carry"):
+            return v
         places = places or Places.of(v)
         return self._message(v, places.of_keys, places, 1)
 
     def deliver(self, out: Tensor, places: Places | None = None) -> Tensor:
+        if self.is_closed("deliver"):
+            return out
         places = places or Places.of(out)
         return self._message(out, places.of_queries, places, -1)
 
