@@ -21,6 +21,8 @@ BOOK = "book"
 PUBLISHED = repository.pages(repository.address())
 PAGES = {
     "book/published-code": "book/audit/published-code",
+    "book/found-details": "book/asked-again",
+    "book/found-further": "book/asked-again",
     "book/api/study": "book/api/experiments",
 }
 PAGE = """\

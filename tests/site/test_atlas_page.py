@@ -95,7 +95,7 @@ def test_no_page_of_the_atlas_is_endless(page):
 
 
 def test_links_lead_on_from_a_folder_below():
-    text = "[a](length-lab), [b](found-further.ipynb#x), [c](#card-rotary), [d](https://x.y/z)"
+    text = "[a](length-lab), [b](asked-again.ipynb#x), [c](#card-rotary), [d](https://x.y/z)"
     assert atlas.below(text) == text.replace("(length", "(../length").replace("(found", "(../found")
 
 
