@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from posenc_book.guide import chooser
+from posenc_book.guide import evidence
 from posenc_book.quantities import _read
 from posenc_book.read import results
 from posenc_book.read.characters import plan
@@ -28,7 +28,7 @@ def records_beyond_the_limit():
 
 def rope_is_last_of_sixteen():
     """On the learned tasks, in the mean; the first four are those that the first page names."""
-    shares = chooser.reach().shares
+    shares = evidence.reach().shares
     *_, last = order = sorted(shares, key=shares.get, reverse=True)
     four = {"fire", "relative", "kerple", "rotary, random places"}
     return (len(order), order[0], last) == (16, "fire", "rotary") and {*order[:4]} == four
@@ -41,7 +41,7 @@ def _places(without):
 
 
 def _tasks(without=""):
-    return [task for task in chooser.reach().leaders if task != without]
+    return [task for task in evidence.reach().leaders if task != without]
 
 
 def rope_by_seed():
@@ -97,7 +97,7 @@ def sort():
 
 def rope_leads_on_none():
     """Of the learned tasks."""
-    return "rotary" not in chooser.reach().leaders.values()
+    return "rotary" not in evidence.reach().leaders.values()
 
 
 @cache
@@ -167,7 +167,7 @@ def trained_again_they_lose_the_same():
 
 def nats():
     """Lost at the trained length and at four times it, and at both after further training."""
-    one = chooser.stretch()
+    one = evidence.stretch()
     said = {}
     for name in ("rotary", "none", "alibi", "yarn", "llama3", "longrope"):
         said[f"{name}.short"] = one.said(name, one.short)
