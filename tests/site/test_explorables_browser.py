@@ -23,6 +23,7 @@ from posenc_book.explorables import (
     pulled,
     released_models,
     rope_schedules,
+    roses,
     shuffle,
     two_hands,
     two_patches,
@@ -104,6 +105,18 @@ def all_pulls(rng):  # noqa: ARG001
     """Yield how far the picture is pulled, and the draw that follows."""
     for by, draw in ((16, 7), (-3, 5), (-900, 1), (900, trained_again.N_DRAWS)):
         yield ["draw", by, {"draw": 5, "runs": 2}], {"draw": draw, "runs": 2}
+
+
+def all_roses(rng):  # noqa: ARG001
+    """Yield every text of one word, at some places, and the mean of its arrows."""
+    for n, way, start in itertools.product(range(1, 13), roses.WAYS, (0, 5, 700)):
+        yield [n, way, start], roses.mean(n, way, start)
+
+
+def all_pulls_of_roses(rng):  # noqa: ARG001
+    """Yield how far the row of roses is pulled, and how many it has then."""
+    for by, n in ((22, 6), (-40, 3), (-900, 1), (900, 12)):
+        yield ["row", by, {"n": 5, "way": "back"}], {"n": n, "way": "back"}
 
 
 def some_differences(rng):
@@ -563,6 +576,8 @@ REFERENCES = {
     ("two-patches", "dragged"): all_drags_of_patches,
     ("ruler", "weights"): all_rulers,
     ("ruler", "dragged"): some_queries,
+    ("roses", "mean"): all_roses,
+    ("roses", "dragged"): all_pulls_of_roses,
     ("luck", "drawn"): some_draws,
     ("luck", "dragged"): all_pulls,
     ("one-more-split", "judged"): some_differences,

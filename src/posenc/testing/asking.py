@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,7 +50,8 @@ class Late(BaseException):
 class Seen:
     """What one input showed: a number, and the input in words.
 
-    `due` and `hint` replace the check's own, and `note` stands behind the number.
+    `due` and `hint` replace the check's own, and `note` stands behind the number. `said` stands in
+    place of the number; `fields` are what it says, as data.
     """
 
     number: float
@@ -58,6 +59,8 @@ class Seen:
     due: float | None = None
     note: str = ""
     hint: str = ""
+    said: str = ""
+    fields: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -201,13 +204,14 @@ class Check:
         return self._finding(
             asked,
             outcome,
-            expected=self._in_words(due, opposite),
-            came=_said(outcome, self.promise, holds, seen, due, opposite),
+            expected="" if seen.said else self._in_words(due, opposite),
+            came=seen.said or _said(outcome, self.promise, holds, seen, due, opposite),
             smallest=seen.shown,
             number=seen.number,
             due=due,
             size=max(asked.sizes, default=0),
             hint=self._reason(seen, opposite),
+            fields=seen.fields,
         )
 
     def _reason(self, seen: Seen, opposite: bool) -> str:

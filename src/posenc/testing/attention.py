@@ -17,6 +17,8 @@ from posenc.testing.report import Finding, Report
 def check_attention(
     make: Callable[[], Any],
     *,
+    like: Any = None,
+    layer: int = 0,
     width: int | None = None,
     vocabulary: int | None = None,
     tolerance: float | None = None,
@@ -37,6 +39,12 @@ def check_attention(
         Builds what is asked, without arguments: a `torch.nn.Module`, a function of (q, k, v), or an
         `Adapter`. It is called again and again, each time with the same seed, because a layer that
         remembers would spoil the next answer.
+    like : mapping, path, str or Description, optional
+        The configuration that it must equal, as `posenc.register.read` takes it: the layer with
+        that number, or from that one on all layers of a model. What differs is named, with the
+        value that it seems to use.
+    layer : int
+        Which layer of that configuration it is, from 0.
     width, vocabulary : int, optional
         What a token is, where the module does not tell: a vector of `width` numbers, or an integer
         below `vocabulary`.
@@ -62,8 +70,8 @@ def check_attention(
     Raises
     ------
     ValueError
-        If `make` is no function, or a promise is none that one can make here. What the module does
-        wrong, errors included, is a finding and never raised.
+        If `make` is no function, a promise is none that one can make here, or the configuration
+        cannot be read. What the module does wrong, errors included, is a finding and never raised.
 
     Notes
     -----
@@ -75,6 +83,12 @@ def check_attention(
     or of all so far: a layer that is right with one of the two is right. Methods `weights(x,
     positions=None)`, `queries_and_keys(x, positions)` and `with_repeated_heads()`, if it has them,
     let checks look inside. For other names, write an `Adapter`.
+
+    With `like`, products of queries and keys, the softmax and PyTorch's fused kernel are heard
+    while the module runs, whoever wrote it, and answered with zeros, so that one token again and
+    again stays that in every layer. What is computed otherwise is not heard: then methods
+    `queries_and_keys` and `weights` serve, and what they do not show does not pass. A function of
+    (q, k, v) gets as many and as wide heads as the configuration says.
 
     Once each promise holds alone, they are asked two at a time, such as a cache with padding; a
     pair that cannot be asked is told with the reason.
@@ -93,7 +107,7 @@ def check_attention(
     >>> [one.name for one in report.failures]
     ['the order of tokens matters']
     """
-    said = Promises.of(promises)
+    said = Promises.of({"like": like, "layer": layer} | promises)
     if isinstance(make, nn.Module) or not callable(make):
         raise ValueError(
             "make must be a function without arguments that builds the layer, so that it can be "

@@ -16,10 +16,14 @@ from posenc.testing.promises import Promises
 HELP = """examples:
   posenc check mylayers:make
   posenc check mylayers:make causal cached relative padding=both trained=512 --json
+  posenc check mylayers:make like=config.json
+  posenc check mylayers:make like=config.json layer=3
 
 mylayers is a module here or one that Python can import, make a function in it, without arguments,
-that builds the layer or model. What is not promised is measured and fails nothing. The module runs
-with your rights, in a process of its own; what it prints goes to stderr."""
+that builds the layer or model. With like= it has to do with positions what a configuration says:
+what differs is named, with the value that it seems to use. What is not promised is measured and
+fails nothing. The module runs with your rights, in a process of its own; what it prints goes to
+stderr."""
 
 
 def main(arguments: Sequence[str]) -> int:

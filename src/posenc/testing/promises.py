@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from posenc import _checks
+from posenc.register import Description, read
 
 SIDES = ("left", "right", "both", "left alone", "both alone")
 LAYOUTS = ("half", "interleaved")
@@ -90,6 +91,10 @@ class Promises:
         Rows of a batch do not see each other. Promised unless you say False.
     moves : bool, optional
         A change of dtype or device, or a saved and loaded state, keeps all tables.
+    like : mapping, path, str or Description, optional
+        The configuration whose positions it has; what `posenc.register.read` takes.
+    layer : int
+        Which of that configuration's layers it is, from 0, or its first one is.
 
     Raises
     ------
@@ -120,6 +125,8 @@ class Promises:
     stateless: bool = True
     rows: bool = True
     moves: bool | None = None
+    like: Description | None = None
+    layer: int = 0
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> "Promises":
@@ -128,7 +135,11 @@ class Promises:
         for word in words:
             if word not in known:
                 raise ValueError(_unknown(word, known))
-        return cls(**{word: _value(word, value) for word, value in words.items()})
+        made = cls(**{word: _value(word, value) for word, value in words.items()})
+        if made.like is not None and made.layer >= len(made.like.layers):
+            most = len(made.like.layers) - 1
+            raise ValueError(f"layer must be from 0 to {most}, as like has it, got {made.layer}")
+        return made
 
     def word(self, promise: str) -> Any:
         """Return what was promised under a word; for "padding left" whether that side was."""
@@ -139,11 +150,24 @@ class Promises:
     def speak_of(self, promise: str) -> bool:
         """Return whether there is something to hold it to, under a word or under one side of it."""
         word, _, side = promise.partition(" ")
+        if word == "like":
+            return self.like is not None and self._has(side)
         return word in self.made() and (not side or bool(self.word(promise)))
+
+    def _has(self, side: str) -> bool:
+        """Return whether the configuration says anything that a check could look at."""
+        assert self.like is not None
+        layers = self.like.layers[self.layer :]
+        added = [one.table for one in layers if one.table and one.table["kind"] != "angles"]
+        return {"turn": not added, "table": bool(added)}.get(side, True)
 
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""
-        silent = ("trained", "layers")  # facts that other checks need, and nothing to hold it to
+        silent = (
+            "trained",
+            "layers",
+            "layer",
+        )  # facts that other checks need, and nothing to hold it to
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         return tuple(
             word
@@ -166,6 +190,10 @@ def _value(word: str, value: Any) -> Any:
     choices = {"padding": SIDES, "layout": LAYOUTS, "beyond": BEYOND}
     if word in choices:
         return None if value is False else _checks.choice(word, value, choices[word])
+    if word == "like":
+        return value if isinstance(value, Description) else read(value)
+    if word == "layer":
+        return _checks.count(word, value, minimum=0)
     if word in ("axes", "window", "layers", "trained", "longest"):
         return _checks.count(word, value, minimum=1)
     if word == "dtypes":

@@ -1,5 +1,6 @@
 """What came of the questions: findings, and a report that reads like a friend's note."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,6 +43,8 @@ class Finding:
         The usual reason, if it is broken.
     page : str
         The page of the book that explains it.
+    fields : tuple of mapping
+        Beside a configuration, what differs: layer, field, seen, due, pair, and the sentence.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Finding:
     size: int = 0
     hint: str = ""
     page: str = ""
+    fields: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def link(self) -> str:
@@ -119,6 +123,7 @@ class Report:
         """Promises that no check could look into, or not in time. They do not pass."""
         answered = {one.promise for one in self.findings if one.outcome in ("held", "broken")}
         late = {one.promise for one in self.findings if one.outcome == "late"}
+        late |= {one.promise for one in self.findings if one.outcome == "cannot"} & {"like"}
         pairs = tuple(sorted(word for word in late if " & " in word))
         return (*(w for w in self.promised if w not in answered or w in late), *pairs)
 

@@ -25,6 +25,7 @@ _FIGURES: dict[str, Callable[[], Explorable]] = {
     "doors": partial(_own, "doors", "Doors"),
     "two-hands": partial(_own, "two_hands", "TwoHands"),
     "ruler": partial(_own, "ruler", "Ruler"),
+    "roses": partial(_own, "roses", "Roses"),
     "pulled": partial(_own, "pulled", "Pulled"),
     "rope-schedules": partial(_own, "rope_schedules", "RopeSchedules"),
     "two-patches": partial(_own, "two_patches", "TwoPatches"),

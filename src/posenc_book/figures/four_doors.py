@@ -108,23 +108,25 @@ STEPS = (
     ("scores + b", "bias"),
     ("softmax: weights A", None),
     ("A + w", "mix"),
-    ("output  A v", None),
+    ("heard  A v", None),
+    ("R(−t) A R(s) v", "carry, deliver"),
+    ("output", None),
 )
 
 
 def way_through() -> None:
     """Show the steps of an attention layer from top to bottom, with the doors beside them."""
-    figure, ax = plots.new(height=4.2)
+    figure, ax = plots.new(height=5.1)
     figure.set_figwidth(NARROW)
     for row, (text, door) in enumerate(STEPS):
         colour = plots.COLORS[3] if door else "#f2f5f9"
         box = {"boxstyle": "round,pad=0.4", "fc": colour, "ec": plots.COLORS[0]}
-        ax.text(0.36, -row, text, ha="center", va="center", fontsize=12, bbox=box)
+        ax.text(0.32, -row, text, ha="center", va="center", fontsize=12, bbox=box)
         if door:
-            ax.text(0.72, -row, door, va="center", fontsize=13, family="monospace")
+            ax.text(0.64, -row, door, va="center", fontsize=13, family="monospace")
         if row:
             arrow = {"arrowstyle": "->", "color": plots.COLORS[0]}
-            ax.annotate("", (0.36, -row + 0.3), (0.36, -row + 0.7), arrowprops=arrow)
+            ax.annotate("", (0.32, -row + 0.3), (0.32, -row + 0.7), arrowprops=arrow)
     ax.set(xlim=(0, 1), ylim=(-len(STEPS) + 0.4, 0.6))
     ax.axis("off")
     doors = [f"{door} between {STEPS[i - 1][0]} and {STEPS[i + 1][0]}"
@@ -132,9 +134,9 @@ def way_through() -> None:
     plots.show(
         figure,
         name="fig-way-through",
-        caption="The way through an attention layer. Coloured: the four moments at which position "
-        "can come in.",
-        alt="A column of boxes joined by arrows, from the tokens to the output. Four boxes are "
+        caption="The way through an attention layer. Coloured: the moments at which position can "
+        "come in, four before a line and the last around the message.",
+        alt="A column of boxes joined by arrows, from the tokens to the output. Five boxes are "
         f"marked as doors: {'; '.join(doors)}.",
     )
 

@@ -57,7 +57,7 @@ except ModuleNotFoundError:  # what stands above works without PyTorch
 
 
 class Shut(nn.Module):
-    """Four doors through which positions can enter, all of them shut."""
+    """Five doors through which positions can enter, all of them shut; the last has two wings."""
 
     start = 0  # the position of the first token
 
@@ -73,9 +73,15 @@ class Shut(nn.Module):
     def mix(self, x):
         return None
 
+    def carry(self, v):
+        return v
+
+    def deliver(self, out):
+        return out
+
 
 class Attention(nn.Module):
-    """Attention with several heads, which opens three of the doors."""
+    """Attention with several heads, which opens all doors but the first."""
 
     def __init__(self, d_model, n_heads, position):
         super().__init__()
@@ -85,7 +91,7 @@ class Attention(nn.Module):
     def project(self, x):  # (batch, length, d_model)
         qkv = self.qkv(x).unflatten(-1, (3 * self.n_heads, -1)).transpose(1, 2)
         q, k, v = qkv.chunk(3, dim=1)  # (batch, heads, length, d_head) each
-        return *self.position.rotate(q, k), v
+        return *self.position.rotate(q, k), self.position.carry(v)
 
     def weights(self, x, q, k):
         scores = q @ k.mT / self.d_head**0.5  # (batch, heads, length, length)
@@ -95,7 +101,8 @@ class Attention(nn.Module):
 
     def forward(self, x):
         q, k, v = self.project(x)
-        return self.out((self.weights(x, q, k) @ v).transpose(1, 2).flatten(2))
+        heard = self.position.deliver(self.weights(x, q, k) @ v)  # (batch, heads, length, d_head)
+        return self.out(heard.transpose(1, 2).flatten(2))
 
 
 class Layer(nn.Module):
@@ -202,6 +209,17 @@ class Causal(Shut):
     def bias(self, x, q, k):
         bias = super().bias(x, q, k)
         return torch.where(offsets(q, k) > 0, -torch.inf, 0.0 if bias is None else bias)
+
+
+# == in-the-message: turn the values, and the sum back =============================================
+class Message(Rotary):
+    """The fifth door as well: turn the values, and turn their sum back by the query's place."""
+
+    def carry(self, v):
+        return rope(v, self.start + torch.arange(v.shape[-2]), self.omega)
+
+    def deliver(self, out):
+        return rope(out, -self.start - torch.arange(out.shape[-2]), self.omega)
 
 
 # == beyond-training-length: a memory, and slower clocks ===========================================

@@ -157,7 +157,7 @@ class Adapter:
         if self.needs_positions and "positions" not in given:
             given["positions"] = self.placed(counted(x, given))
         if "positions" in given:
-            given["positions"] = given["positions"].expand(len(x), *given["positions"].shape[1:])
+            given["positions"] = _for_rows(given["positions"], len(x))
         self.sizes.append(x.shape[0] * x.shape[1])
         return _output(self.call(x, **given), x)
 
@@ -197,6 +197,13 @@ class Adapter:
     def repeated(self) -> "Adapter":
         """Return the same with shared heads of keys and values written out, one for each query."""
         raise CannotAsk("nobody has said how its shared heads are written out")
+
+
+def _for_rows(positions: Tensor, rows: int) -> Tensor:
+    """Return positions of one row for all rows; those with axes in front stay."""
+    if positions.ndim == 3 and len(positions) not in (1, rows):
+        return positions
+    return positions.expand(rows, *positions.shape[1:])
 
 
 def counted(x: Tensor, given: Mapping[str, Tensor]) -> Tensor:

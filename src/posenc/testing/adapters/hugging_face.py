@@ -97,6 +97,7 @@ class HuggingFaceAdapter(Adapter):
         elif "padding" in self.taken:
             options[self.words["padding"]] = real.long()
         if positions is not None:
+            positions = positions.movedim(-1, 0) if positions.ndim == 3 else positions
             whole = not positions.is_floating_point()
             options[self.words["positions"]] = positions.long() if whole else positions
         return self._on_tokens(x, options)

@@ -23,6 +23,7 @@ from posenc.testing.checks import (
     times,
     windows,
 )
+from posenc.testing.checks.like import LIKE
 from posenc.testing.checks.pairs import PAIRS
 
 CHECKS = (
@@ -68,5 +69,5 @@ CHECKS = (
 )
 """Every check of one promise, in the order in which it is asked."""
 
-EVERY = (*CHECKS, *PAIRS)
-"""The same, and then those of two promises at a time."""
+EVERY = (*CHECKS, *LIKE, *PAIRS)
+"""The same, those beside a configuration, and then those of two promises at a time."""

@@ -45,9 +45,9 @@ ANSWERS = "it says what the answers are, and every way of asking is held to the 
 ALWAYS = "each pair is asked in a batch, by a module that is made anew, and of each text alone"
 ELSE = {
     **dict.fromkeys(("order", "causal", "relative", "real_times", "axes", "nearer"), ANSWERS),
-    **dict.fromkeys(("layout", "longest"), ANSWERS),
+    **dict.fromkeys(("layout", "longest", "like"), ANSWERS),
     **dict.fromkeys(("rows", "stateless"), ALWAYS),
-    **dict.fromkeys(("trained", "layers"), "it is a fact, which every check heeds"),
+    **dict.fromkeys(("trained", "layers", "layer"), "it is a fact, which every check heeds"),
     "beyond": "beyond the trained length a cache is asked, by a check of its own",
     "moves": "a cast keeps its tables or loses them, whatever is asked; half precision is in pairs",
     "exported": "an exported program takes tokens and nothing else",
