@@ -62,7 +62,9 @@ def ours(name: str, n_all: int, **options: object) -> Decoder:
 def _leave_to_others(position: Position, x: Tensor, places: Places, keys: Steps) -> None:
     """Compute what the first layer of a model with a shared encoding leaves to the others."""
     if isinstance(position, encodings.Rotary):
-        position._turner(places, x[..., :D_HEAD])
+        message = [] if position.is_closed("deliver") else [1, -1]
+        for way in [0, *message]:
+            position._turner(places, x[..., :D_HEAD], way)
     if position.position_only:
         term = position.term("bias", places.over(keys, None), x, x, x)
         term.dense(_heads(1), _heads(keys.length))

@@ -14,14 +14,31 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from peers import added, biases, layers, modern, published, relative, rotary, stochastic, today
+from peers import (
+    added,
+    biases,
+    layers,
+    message,
+    modern,
+    published,
+    relative,
+    rotary,
+    stochastic,
+    today,
+)
 from peers.compare import CASES, Case, measure
 from peers.references import CHECKOUTS, REFERENCES, Missing, version
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = added, rotary, biases, relative, stochastic, modern, layers, published, today
+FAMILIES = (
+    added, rotary, message, biases, relative, stochastic, modern, layers, published, today,
+)  # fmt: skip
 
 NOT_COMPARED = {
+    "rove, with the program of RoVE's authors (AGarciaCast/RoVE)": (
+        "no checkout of it could be had; the formula of the paper is computed pair by pair in "
+        "tests/torch/test_torch_rove.py, and RoPER's program, which is the same, is compared"
+    ),
     "relative, with keys looked up by query and key (BERT's relative_key_query)": (
         "transformers 5 dropped it, and posenc has Shaw et al.'s form only, which is relative_key"
     ),

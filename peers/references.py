@@ -26,6 +26,9 @@ PACKAGES = {
 """Name in the table -> name of the installed package."""
 
 CHECKOUTS = {
+    "annotated_deep_learning_paper_implementations": (
+        "labmlai/annotated_deep_learning_paper_implementations"
+    ),
     "annotated-transformer": "harvardnlp/annotated-transformer",
     "arithmetic": "mcleish7/arithmetic",
     "ConvTran": "Navidfoumani/ConvTran",

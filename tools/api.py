@@ -47,7 +47,7 @@ ROOMS = {
     ),
     "attention": Room(
         "Attention",
-        "Layers with four doors through which position may enter, and what a door may ask; for an "
+        "Layers with five doors through which position may enter, and what a door may ask; for an "
         "attention of your own, `rope` and `cos_sin`. Tensors are (batch, length, d_model), inside "
         "of attention (batch, heads, length, d_head).",
         ("attention",),
@@ -192,6 +192,8 @@ def readme() -> str:
         "rotate": "in queries and keys",
         "bias": "added to the scores",
         "mix": "added to the weights",
+        "carry": "in values, before they are summed",
+        "deliver": "in the sum, once it is made",
     }
     uses = {name: encodings.get(name).doors() for name in encodings.names("all")}
     rows = []

@@ -48,6 +48,9 @@ CHANGES = {  # what makes a class's own rules show within few tokens
             "llama_4_scaling_beta": 0.1,
         }
     },
+    "deepseek_v4": {
+        "layer_types": ["sliding_attention"] * 8
+    },  # others have keys for several tokens
     "moshi": {"sliding_window": 3000},  # its cache keeps this window, its mask sees everything
     "deepseek_v3": {
         "rope_parameters": {

@@ -48,6 +48,10 @@ def build(theirs: nn.Module, layer: Layer) -> SelfAttention:
             raise NotBuilt(f"{type(theirs).__name__} has {name}")
     if layer.door not in ("rotate", "none"):
         raise NotBuilt(f"the door {layer.door!r}")
+    if layer.compressed:
+        raise NotBuilt("keys that stand for several tokens")
+    if hasattr(theirs, "o_a_proj"):
+        return _shared_row(theirs, layer)
     if hasattr(theirs, "kv_b_proj"):
         return _latent(theirs, layer)
     return _plain(theirs, layer)
@@ -117,6 +121,42 @@ def _latent(theirs: nn.Module, layer: Layer) -> LatentAttention:
             getattr(ours, own).weight.copy_(source.weight)
     for own in ("key_value_norm", "query_norm")[: 1 if sizes.q_rank is None else 2]:
         getattr(ours, own).eps = getattr(theirs, names[own]).variance_epsilon
+    return _with_sinks(ours, theirs)
+
+
+def _shared_row(theirs: nn.Module, layer: Layer) -> LatentAttention:
+    """Return DeepSeek-V4's: one row is key and value, and heads are joined in groups."""
+    still = layer.head_dim - layer.turning
+    sizes = LatentSizes(
+        d_plain=still, d_position=layer.turning, q_rank=theirs.q_a_proj.out_features
+    )
+    ours = LatentAttention(
+        theirs.q_a_proj.in_features,
+        layer.n_heads,
+        make(type(theirs).__name__, replace(layer, head_dim=layer.turning, first=0)),
+        sizes,
+        causal=True,
+        window=layer.window,
+        scoring=scoring(layer),
+    )
+    names = {
+        "query_down": "q_a_proj",
+        "query_norm": "q_a_norm",
+        "query": "q_b_proj",
+        "key_value_down": "kv_proj",
+        "key_value_norm": "kv_norm",
+    }
+    groups = theirs.o_a_proj
+    joined = torch.block_diag(*groups.weight.view(groups.n_groups, -1, groups.in_features))
+    with torch.no_grad():
+        for own, other in names.items():
+            getattr(ours, own).weight.copy_(getattr(theirs, other).weight)
+        ours.out.weight.copy_(theirs.o_b_proj.weight @ joined)
+    for own in ("key_value_norm", "query_norm"):
+        getattr(ours, own).eps = getattr(theirs, names[own]).variance_epsilon
+    norm = nn.RMSNorm(sizes.d_score, eps=theirs.q_b_norm.eps, elementwise_affine=False)
+    heads = nn.Unflatten(-1, (layer.n_heads, sizes.d_score))
+    ours.query = nn.Sequential(ours.query, heads, norm, nn.Flatten(-2))
     return _with_sinks(ours, theirs)
 
 

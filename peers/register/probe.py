@@ -91,6 +91,7 @@ NEEDED = {  # what these classes cannot do without, or what keeps them small
     "glm4_moe": {"head_dim": 128},
     "mixtral": {"head_dim": 128},
     "minimax": {"head_dim": 128},
+    "deepseek_v4": {"index_topk": 512},  # as many as there are, so that a rate can be counted
     "jamba": {"num_hidden_layers": 8},
     "xmod": {"default_language": "en_XX"},
     "glm4v_text": {"rope_parameters": HALF_TURN},

@@ -56,8 +56,40 @@ KEPT = (
     "kv_channels",
     "floor_scale",
     "attn_scale",
+    "compress_rope_theta",
+    "compress_rates",
 )
 ASKED = 7  # tokens of a window that a class has only where its configuration says one
+MESSAGE = {  # what happens to values, which the probe does not see, and to several tokens' keys
+    "deepseek_v4": {
+        "values_turn": True,
+        "turned_back": True,
+        "compressed": {
+            "compressed_sparse_attention": "compress_rate_csa",
+            "heavily_compressed_attention": "compress_rate_hca",
+        },
+        "coded_types": {
+            "entry": "compress_ratios",
+            "types": {
+                "0": "sliding_attention",
+                "4": "compressed_sparse_attention",
+                "128": "heavily_compressed_attention",
+            },
+        },
+        "rope_labels": {
+            "sliding_attention": "main",
+            "compressed_sparse_attention": "compress",
+            "heavily_compressed_attention": "compress",
+        },
+        "sinks": [
+            "compressed_sparse_attention", "heavily_compressed_attention", "sliding_attention",
+        ],
+        "base_entries": {"main": "rope_theta", "compress": "compress_rope_theta"},
+        "scaled_label": "compress",
+        "beside_scaled": {"attention_factor": 1.0},
+        "turning_entry": "qk_rope_head_dim",
+    },
+}  # fmt: skip
 PERIODS = (
     "no_rope_layer_interval",
     "sliding_window_pattern",
@@ -180,7 +212,7 @@ def family(kind):
     found |= _others(kind, rows, here, defaults, default)
     if _wide(kind, small, next(iter(rows.values()))[1]["head_dim"]):
         found["own_width"] = True
-    return found
+    return found | MESSAGE.get(kind, {})
 
 
 def _changed(kind, small, **changes):

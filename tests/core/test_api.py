@@ -139,9 +139,9 @@ def test_every_constant_has_a_value_and_a_sentence():
 
 def test_a_constant_has_an_entry_with_its_value():
     page = api.pages()["attention.md"]
-    assert "DOORS = ('embed', 'rotate', 'bias', 'mix')" in page
+    assert "DOORS = ('embed', 'rotate', 'bias', 'mix', 'carry', 'deliver')" in page
     assert "#api-attention-doors-value" in page
-    assert "The four doors" in page
+    assert "The five doors" in page
     assert "TASKS = {'copy': ..., 'reverse': ..., " in api.pages()["data.md"]
 
 

@@ -225,7 +225,6 @@ def test_every_architecture_is_made_or_gets_a_sentence():
     ("config", "sentence"),
     [
         ({"model_type": "falcon", "alibi": True}, "has other slopes than falcon"),
-        ({"model_type": "roformer", "rotary_value": True}, "no encoding for values that turn"),
         ({"model_type": "xlnet", "clamp_len": 40}, "no encoding for distances that end at 40"),
         (DEBERTA | {"pos_att_type": "c2p"}, "c2p without the other of c2p and p2c"),
         (DEBERTA | {"pos_att_type": []}, "no term without the other of c2p and p2c"),
@@ -238,6 +237,48 @@ def test_every_architecture_is_made_or_gets_a_sentence():
 def test_what_is_not_there_gets_a_sentence(config, sentence):
     with pytest.raises(ValueError, match=sentence):
         register.read(config).make(0)
+
+
+FLASH = {  # what says where the layers of DeepSeek-V4 Flash stand, in the form of its release
+    "model_type": "deepseek_v4", "num_hidden_layers": 4, "compress_ratios": [0, 4, 128, 0, 0],
+    "rope_theta": 10000, "compress_rope_theta": 160000, "head_dim": 512, "qk_rope_head_dim": 64,
+    "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "back"), [({"model_type": "roformer", "rotary_value": True}, False), (FLASH, True)]
+)
+def test_values_turn_where_a_model_turns_them_and_back_where_it_turns_back(config, back):
+    read = register.read(config)
+    layer, position = read.layers[0], read.make(0)
+    assert (layer.values_turn, layer.turned_back) == (True, back)
+    assert [position.is_closed(door) for door in ("carry", "deliver")] == [False, not back]
+    assert ("turned back by its own place" in read.explain()) == back
+    plain = register.read({"model_type": "roformer"})
+    assert not plain.layers[0].values_turn
+    assert plain.make(0).is_closed("carry")
+
+
+def test_deepseek_v4_has_one_base_a_layer_and_keys_for_several_tokens():
+    read = register.read(FLASH)
+    assert [one.base for one in read.layers] == [10_000, 160_000, 160_000, 10_000]
+    assert [one.compressed for one in read.layers] == [None, 4, 128, None]
+    assert [one.window for one in read.layers] == [128] * 4
+    assert [bool(one.scaling) for one in read.layers] == [False, True, True, False]
+    assert {(one.gain, one.first, one.turning, one.sinks) for one in read.layers} == {
+        (1.0, 448, 64, True)
+    }
+    assert "issue 45910" in read.explain()
+    nested = {k: v for k, v in FLASH.items() if k not in ("rope_scaling", "qk_rope_head_dim")}
+    nested["rope_parameters"] = {
+        "main": {"rope_type": "default", "rope_theta": 5_000.0, "partial_rotary_factor": 0.25},
+        "compress": {"rope_type": "default", "rope_theta": 7_000.0, "partial_rotary_factor": 0.25},
+    }
+    found = [(one.base, one.turning) for one in register.read(nested).layers]
+    assert found == [(5_000.0, 128), (7_000.0, 128), (7_000.0, 128), (5_000.0, 128)]
+    with pytest.raises(ValueError, match="compress_ratios must list numbers among 0, 128, 4, got"):
+        register.read(FLASH | {"compress_ratios": [0, 5, 128, 0]})
 
 
 def test_a_door_that_a_layer_does_not_use_gets_a_sentence():

@@ -118,7 +118,7 @@ def test_empty_inputs_give_empty_outputs(name):
 
 
 class Everything(Position):
-    """Uses all four doors, each with something simple."""
+    """Uses the first four doors, each with something simple."""
 
     def embed(self, x: Tensor) -> Tensor:
         return x + 0.1 * torch.arange(x.shape[1], dtype=x.dtype)[:, None]
@@ -175,8 +175,16 @@ def test_doors_are_called_in_order_and_the_model_needs_no_names():
         def mix(self, x):
             calls.append("mix")
 
+        def carry(self, v):
+            calls.append("carry")  # beside `rotate`, as a cache keeps what comes back
+            return v
+
+        def deliver(self, out):
+            calls.append("deliver")
+            return out
+
     make(Spy)(double(2, 5, 12))
-    assert calls == ["embed", "rotate", "bias", "mix"]
+    assert calls == ["embed", "rotate", "carry", "bias", "mix", "deliver"]
 
 
 def test_a_function_from_mix_gets_the_weights():
@@ -323,6 +331,7 @@ def test_long_inputs_give_what_the_explicit_weights_give(name, length, masked):
 def explicit(attention, x, mask):
     """The layer's output with all weights formed by its own doors, through which torch may go."""
     q, k, v = attention._project(x)
+    v = v if attention.position.is_closed("carry") else attention.position.carry(v)
     scores = q @ k.mT / math.sqrt(attention.d_head)
     bias = attention.position.bias(x, q, k)
     scores = scores if bias is None else scores + bias
@@ -335,6 +344,8 @@ def explicit(attention, x, mask):
         heads = heads + mix(weights)
     elif mix is not None:
         heads = heads + (mix if mask is None else mix * mask[:, None, None]) @ v
+    if not attention.position.is_closed("deliver"):
+        heads = attention.position.deliver(heads)
     return attention.out(heads.transpose(1, 2).flatten(2))
 
 
@@ -732,7 +743,7 @@ def test_a_class_without_any_door_must_say_so():
     class OnPurpose(encodings.NoPosition):
         pass
 
-    message = r"position must override a door \(embed, rotate, bias, mix\), got Forgetful with none"
+    message = r"position must override a door \(embed, .*, deliver\), got Forgetful with none"
     with pytest.raises(ValueError, match=message):
         make(Forgetful)
     with pytest.raises(ValueError, match=message):

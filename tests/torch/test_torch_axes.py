@@ -37,8 +37,8 @@ def make(name):
 
 def inputs(door):
     """Return what a door takes, by name."""
-    taken = {"embed": "x", "rotate": "qk", "bias": "xqk", "mix": "x"}[door]
-    return {name: X if name == "x" else Q for name in taken}
+    taken = {"embed": "x", "rotate": "qk", "bias": "xqk", "mix": "x", "carry": "v"}
+    return {name: X if name == "x" else Q for name in taken.get(door, ["out"])}
 
 
 def places(position):

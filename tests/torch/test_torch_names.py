@@ -122,7 +122,7 @@ class Turned(encodings.ALiBi):
         ("mine", 3, "cls must be a class derived from posenc.attention.Position, got 3"),
         ("mine", dict, "cls must be a class derived from posenc.attention.Position, got <class"),
         ("mine", encodings.NoPosition(8, 2, 5), "cls must be a class derived from"),
-        ("mine", Doorless, r"must override a door \(embed, rotate, bias, mix\), got Doorless"),
+        ("mine", Doorless, r"must override a door \(embed, .*, deliver\), got Doorless"),
         ("mine", Turned, r"cls must be made from \(d_model, n_heads, max_length, ...\), got Tur"),
         ("taken", encodings.ALiBi, "name 'taken' belongs to nearby_h.Nearby; take another one"),
     ],

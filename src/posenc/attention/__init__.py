@@ -1,4 +1,4 @@
-"""Attention with four doors through which position may enter.
+"""Attention with five doors through which position may enter.
 
 Three ways in. With an attention of your own, begin at `rope` and `cos_sin`, which turn queries and
 keys as functions (`turning`). To use or change an encoding of the book, hand it to `SelfAttention`,

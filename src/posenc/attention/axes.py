@@ -13,7 +13,12 @@ from torch import Tensor
 if TYPE_CHECKING:
     from posenc.attention.position import Position
 
-_INPUTS = {"embed": ("x",), "rotate": ("q", "k"), "bias": ("x", "q", "k"), "mix": ("x",)}
+_INPUTS = {
+    "embed": ("x",), "rotate": ("q", "k"), "bias": ("x", "q", "k"), "mix": ("x",),
+    "carry": ("v",), "deliver": ("out",),
+}  # fmt: skip
+_OF_HEADS = ("q", "k", "v", "out")
+_SHARED = ("k", "v")
 
 
 def checked(door: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,11 +35,11 @@ def checked(door: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check(position: "Position", door: str, inputs: dict[str, Any]) -> None:
-    """Raise ValueError unless tokens have three axes, and queries and keys four."""
+    """Raise ValueError unless tokens have three axes, and what heads hold has four."""
     x = inputs.get("x")
     if x is not None:
         _check_tokens(position, door, x)
-    for name in ("q", "k"):
+    for name in _OF_HEADS:
         one = inputs.get(name)
         if one is not None and not (door == "bias" and _stands_in(position, one, x)):
             _check_heads(position, door, name, one)
@@ -61,11 +66,11 @@ def _check_heads(position: "Position", door: str, name: str, x: Any) -> None:
     heads, width = position.n_heads, position.d_head
     fits = (
         len(shape) == 4
-        and (shape[1] == heads or (name == "k" and shape[1] > 0 and heads % shape[1] == 0))
+        and (shape[1] == heads or (name in _SHARED and shape[1] > 0 and heads % shape[1] == 0))
         and (shape[3] == width or (door == "bias" and position._may_widen))
     )
     if not fits:
-        several = f"{heads} or a divisor" if name == "k" else heads
+        several = f"{heads} or a divisor" if name in _SHARED else heads
         raise ValueError(
             f"{name} must have shape (batch, heads = {several}, length, d_head = {width}) in "
             f"{_name(position, door)}, got {_seen(x)}{_hint(position, name, tuple(shape))}"

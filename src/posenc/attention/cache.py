@@ -18,7 +18,7 @@ _SMALLEST = 2  # window of a cache, of which one token stays and says where the 
 
 
 class Kept(NamedTuple):
-    """Keys and values of tokens, behind the door `rotate`, and where these tokens stand.
+    """Keys and values of tokens, behind `rotate` and `carry`, and where these tokens stand.
 
     Parameters
     ----------

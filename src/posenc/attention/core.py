@@ -83,7 +83,36 @@ class Attention(nn.Module):
             softcap=self.scoring.softcap,
             sinks=self.sinks if self.scoring.sinks else None,
         )
+        heads = self._delivered(heads, places)
         return self.out(heads.transpose(1, 2).flatten(2))
+
+    def _carried(self, v: Tensor, places: Places) -> Tensor:
+        """Return values behind the door `carry`."""
+        if self.position.is_closed("carry"):
+            return v
+        carried = self.position.through("carry", places, v)
+        self._check_message("carry", v, carried, (v.shape[1], self.n_heads))
+        return carried
+
+    def _delivered(self, heads: Tensor, places: Places) -> Tensor:
+        """Return sums of values behind the door `deliver`."""
+        if self.position.is_closed("deliver"):
+            return heads
+        delivered = self.position.through("deliver", places, heads)
+        self._check_message("deliver", heads, delivered, (self.n_heads,))
+        return delivered
+
+    def _check_message(self, door: str, old: Tensor, new: Tensor, heads: tuple[int, ...]) -> None:
+        """Raise ValueError unless a wing of the message left the shape as it was, heads apart."""
+        if torch.compiler.is_compiling():
+            return
+        shapes = [(len(old), n, *old.shape[2:]) for n in heads]
+        if not isinstance(new, Tensor) or new.shape not in shapes:
+            got = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
+            raise ValueError(
+                f"{type(self.position).__name__}.{door} must return a tensor of the shape that it "
+                f"gets, {tuple(old.shape)}, got {got}"
+            )
 
     def _seen_weights(
         self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, seen: Tensor | None, places: Places

@@ -1,4 +1,4 @@
-"""Attention from one sequence to another, through the same four doors."""
+"""Attention from one sequence to another, through the same five doors."""
 
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
@@ -143,6 +143,7 @@ class CrossAttention(Attention):
         places = Places(of_x, of_context, crossed=True)
         k, v = (self._in_heads(a) for a in self.key_value(context).chunk(2, -1))
         q, k = self._rotated(self._in_heads(self.query(x)), k, places)
+        v = self._carried(v, places)
         context, k, v = (without_padding(a, padding) for a in (context, k, v))
         seen = who_sees_whom(padding, pairs, x.shape[1], context.shape[1], x.device)
         return x, q, k, v, seen, places.over(of_context, context), pairs is not None

@@ -20,40 +20,64 @@ class LatentSizes:
 
     Parameters
     ----------
-    kv_rank : int
-        Width of the latent from which the keys and values of all heads are made.
+    kv_rank : int, optional
+        Width of the latent from which the keys and values of all heads are made. With neither it
+        nor `d_value`, one row of a token is the key and the value of all heads, as in DeepSeek-V4.
     d_plain : int
         Dimensions of a head's queries and keys that no door touches.
     d_position : int
         Further dimensions, through which position enters; all heads share those of the keys.
-    d_value : int
-        Dimensions of a head's values.
+    d_value : int, optional
+        Dimensions of a head's values; those of its keys where one row is both.
     q_rank : int, optional
         Width of a latent for the queries, too; by default they are made from the token.
 
     Raises
     ------
     ValueError
-        If one is no integer of at least 1.
+        If one is no integer of at least 1, or just one of `kv_rank` and `d_value` is left out.
 
     Examples
     --------
     >>> sizes = LatentSizes(kv_rank=512, d_plain=128, d_position=64, d_value=128, q_rank=1536)
     >>> sizes.d_score, sizes.kept  # of DeepSeek-V3, and how many numbers it keeps of a token
     (192, 576)
+    >>> LatentSizes(d_plain=448, d_position=64, q_rank=1024).kept  # of DeepSeek-V4 Flash
+    512
     """
 
-    kv_rank: int
     d_plain: int
     d_position: int
-    d_value: int
+    kv_rank: int | None = None
+    d_value: int | None = None
     q_rank: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("kv_rank", "d_plain", "d_position", "d_value"):
+        for name in ("d_plain", "d_position"):
             _checks.count(name, getattr(self, name), minimum=1)
-        if self.q_rank is not None:
-            _checks.count("q_rank", self.q_rank, minimum=1)
+        for name in ("kv_rank", "d_value", "q_rank"):
+            if getattr(self, name) is not None:
+                _checks.count(name, getattr(self, name), minimum=1)
+        if (self.kv_rank is None) != (self.d_value is None):
+            raise ValueError(
+                "kv_rank and d_value must both be given, or neither where one row is key and "
+                f"value, got {self.kv_rank} and {self.d_value}"
+            )
+
+    @property
+    def shared(self) -> bool:
+        """Whether one row of a token is the key and the value of all heads."""
+        return self.kv_rank is None
+
+    @property
+    def d_latent(self) -> int:
+        """Dimensions of the latent, or of the part of a shared row that no door touches."""
+        return self.d_plain if self.kv_rank is None else self.kv_rank
+
+    @property
+    def d_out(self) -> int:
+        """Dimensions of a head's output."""
+        return self.d_score if self.d_value is None else self.d_value
 
     @property
     def d_score(self) -> int:
@@ -63,7 +87,7 @@ class LatentSizes:
     @property
     def kept(self) -> int:
         """Numbers that a cache keeps of a token."""
-        return self.kv_rank + self.d_position
+        return self.d_latent + self.d_position
 
 
 class LatentAttention(SelfAttention):
@@ -73,6 +97,11 @@ class LatentAttention(SelfAttention):
     to stand between it and the map that makes keys, so position does not go this way: queries and
     keys get further dimensions of their own for it. The doors `rotate` and `bias` see these and
     nothing else, as the queries and keys of heads of width `d_position`; keys come in one head.
+
+    With sizes that have neither `kv_rank` nor `d_value`, one row of a token is key and value of all
+    heads (DeepSeek-AI 2026, DeepSeek-V4). A value has then turned with its key, as `carry` would
+    turn it, and the sum must be turned back: `position` must open `deliver` where it opens
+    `rotate`, as `encodings.RoVE` does. Values of another kind pass no door.
 
     Parameters
     ----------
@@ -88,16 +117,20 @@ class LatentAttention(SelfAttention):
     -----
     Parameters: with H heads, `d_model * (kv_rank + d_position) + kv_rank * (1 + H * (d_plain +
     d_value)) + H * d_value * d_model`, and for the queries `H * d_score * d_model`, or
-    `q_rank * (1 + d_model + H * d_score)`. No map has an offset; latents are normed (RMS).
-    Dimensions of queries and of the latent map are, head by head, first the plain ones.
+    `q_rank * (1 + d_model + H * d_score)`. A shared row has `d_score * (d_model + 1)` in place of
+    what makes keys and values. No map has an offset; latents, or the whole of a shared row, are
+    normed (RMS). DeepSeek-V4 norms each head's queries as well, and joins heads in groups: give
+    `query` and `out` maps that do. Dimensions of queries and of the latent map are, head by head,
+    first the plain ones.
 
     A cache keeps `kv_rank + d_position` numbers a token, in place of `2 H d_head`, and makes keys
-    and values of all tokens from them at every step.
+    and values of all tokens from them at every step; of a shared row it keeps that, `d_score`.
 
     Raises
     ------
     ValueError
-        As for `SelfAttention`, or if `sizes` is no `LatentSizes`.
+        As for `SelfAttention`, or if `sizes` is no `LatentSizes`; if `position` turns values that
+        are made from latents, or leaves those of a shared row turned.
 
     Examples
     --------
@@ -130,6 +163,7 @@ class LatentAttention(SelfAttention):
         )
         self._limit(causal, window)
         self.sizes, self.n_kv_heads = sizes, 1
+        _check_message(self.position, sizes)
         if self.scoring.scale is None:
             self.scale = sizes.d_score**-0.5
         n_in = d_model if sizes.q_rank is None else sizes.q_rank
@@ -138,10 +172,11 @@ class LatentAttention(SelfAttention):
             self.query_norm = nn.RMSNorm(sizes.q_rank, eps=1e-6)
         self.query = nn.Linear(n_in, self.n_heads * sizes.d_score, bias=False)
         self.key_value_down = nn.Linear(d_model, sizes.kept, bias=False)
-        self.key_value_norm = nn.RMSNorm(sizes.kv_rank, eps=1e-6)
-        width = self.n_heads * (sizes.d_plain + sizes.d_value)
-        self.key_value = nn.Linear(sizes.kv_rank, width, bias=False)
-        self.out = nn.Linear(self.n_heads * sizes.d_value, d_model, bias=False)
+        self.key_value_norm = nn.RMSNorm(sizes.kv_rank or sizes.kept, eps=1e-6)
+        if sizes.kv_rank is not None:
+            width = self.n_heads * (sizes.d_plain + sizes.d_out)
+            self.key_value = nn.Linear(sizes.kv_rank, width, bias=False)
+        self.out = nn.Linear(self.n_heads * sizes.d_out, d_model, bias=False)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -164,17 +199,51 @@ class LatentAttention(SelfAttention):
         down = x if s.q_rank is None else self.query_norm(self.query_down(x))
         q = self.query(down).unflatten(-1, (self.n_heads, s.d_score)).transpose(1, 2)
         plain, q_position = q.split([s.d_plain, s.d_position], -1)
-        latent, k_position = self.key_value_down(x).split([s.kv_rank, s.d_position], -1)
+        row = self.key_value_down(x)
+        if s.shared:
+            row = self.key_value_norm(row)
+        latent, k_position = row.split([s.d_latent, s.d_position], -1)
+        if not s.shared:
+            latent = self.key_value_norm(latent)
         q_position, k_position = self._turned(q_position, k_position[:, None], places)
         q = self._grown(torch.cat((plain, q_position), -1), places)
-        return q, k_position, self.key_value_norm(latent)[:, None]
+        return q, k_position, latent[:, None]
 
     def _in_all_heads(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values of every head from decoupled dimensions and latents."""
         s = self.sizes
-        made = self.key_value(v.squeeze(1)).unflatten(-1, (self.n_heads, s.d_plain + s.d_value))
-        plain, values = made.transpose(1, 2).split([s.d_plain, s.d_value], -1)
+        if s.shared:
+            row = torch.cat((v, k), -1).expand(-1, self.n_heads, -1, -1)
+            return row, row
+        made = self.key_value(v.squeeze(1)).unflatten(-1, (self.n_heads, s.d_plain + s.d_out))
+        plain, values = made.transpose(1, 2).split([s.d_plain, s.d_out], -1)
         return torch.cat((plain, k.expand(-1, self.n_heads, -1, -1)), -1), values
+
+    def _carried(self, v: Tensor, places: Places) -> Tensor:  # noqa: ARG002 - turned as the key
+        return v
+
+    def _delivered(self, heads: Tensor, places: Places) -> Tensor:
+        if self.position.is_closed("deliver"):
+            return heads
+        plain, turned = heads.split([self.sizes.d_plain, self.sizes.d_position], -1)
+        return torch.cat((plain, super()._delivered(turned, places)), -1)
 
     def _for_doors(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         return q[..., self.sizes.d_plain :], k[..., self.sizes.d_plain :]
+
+
+def _check_message(position: Position, sizes: LatentSizes) -> None:
+    """Raise ValueError unless an encoding does with values what these sizes need."""
+    turns, *wings = (not position.is_closed(door) for door in ("rotate", "carry", "deliver"))
+    name = type(position).__name__
+    if sizes.shared and wings != [turns, turns]:
+        raise ValueError(
+            "position must turn values as it turns keys, and their sum back, where one row is "
+            f"both, as RoVE does or Rotary with values=True, got {name}, which would leave what "
+            "tokens get turned by their places"
+        )
+    if not sizes.shared and any(wings):
+        raise ValueError(
+            f"position must leave values alone that are made from latents, got {name}, which "
+            "turns them; sizes without kv_rank and d_value make one row key and value"
+        )

@@ -1,4 +1,4 @@
-"""Self-attention that calls the four doors in their order, and knows no encoding by name."""
+"""Self-attention that calls the five doors in their order, and knows no encoding by name."""
 
 from typing import Literal
 
@@ -141,7 +141,7 @@ class SelfAttention(Attention):
         positions: Tensor | ArrayLike | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """Return the attended tokens, all four doors included.
+        """Return the attended tokens, all five doors included.
 
         Parameters
         ----------
@@ -212,6 +212,7 @@ class SelfAttention(Attention):
             places = places.with_memory(cache.memory)
         padding, pairs = self._sorted(x, mask, padding, pairs, cache)
         q, k, v = self._project(x, places)
+        v = self._carried(v, places)
         if padding is not None:
             x, k, v = (without_padding(a, padding) for a in (x, k, v))
         limited = pairs is not None or bool(self.causal) or self.window is not None

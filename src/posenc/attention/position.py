@@ -1,11 +1,12 @@
-"""The four doors through which position may enter attention.
+"""The five doors through which position may enter attention.
 
 A layer of self-attention sees a set of tokens, not a sequence (Vaswani et al. 2017, section 3.5).
-Position can enter it at four places, and only there:
+Position can enter it at five places, and only there:
 
 `embed` (add to the tokens), `rotate` (change queries and keys), `bias` (add to the scores before
-the softmax), `mix` (add after the softmax). `Position` leaves all four as they are; an encoding
-overrides the one or two that it uses.
+the softmax), `mix` (add after the softmax), and the message, a door with two wings: `carry`
+(change values by their own place) and `deliver` (change their sum by the query's). `Position`
+leaves all as they are; an encoding overrides the one or two that it uses.
 """
 
 # ruff: noqa: ARG002 - a door takes its arguments whether it needs them or not
@@ -34,8 +35,12 @@ Mix = Tensor | Callable[[Tensor], Tensor]
 Weights are (batch, heads, queries, keys), an output is (batch, heads, queries, d_head).
 """
 
-DOORS = ("embed", "rotate", "bias", "mix")
-"""The four doors through which position may enter, in the order in which a layer calls them."""
+DOORS = ("embed", "rotate", "bias", "mix", "carry", "deliver")
+"""The five doors through which position may enter, in the order of the formula.
+
+The last two names are the two wings of one door, that of the message.
+"""
+MESSAGE = frozenset(DOORS[-2:])
 
 _Made = TypeVar("_Made")
 
@@ -52,11 +57,12 @@ _RETIRED = ("bias_by_offset", "mix_by_offset")
 _WORDS = {  # near a door's name, yet words of their own, such as helpers have
     *("embedded", "embedding", "embeddings", "rotated", "rotating", "rotation", "rotations"),
     *("biased", "biases", "unbiased", "mixed", "remix", "premix"),
+    *("carried", "carries", "delivered", "delivers", "delivery"),
 }
 
 
 class Position(nn.Module):
-    """No position at all: four doors, all of them identities.
+    """No position at all: five doors, all of them identities.
 
     To write an encoding, derive a class and override the doors that it uses. A method whose name
     is nearly that of a door, and that no other method of the class calls, is an error, and so is a
@@ -82,7 +88,7 @@ class Position(nn.Module):
     token on the way from key to query (PaTH), cannot be written as a door.
 
     Every door refuses tensors of other axes than a layer hands to it: tokens (batch, length,
-    d_model), queries and keys (batch, heads, length, d_head).
+    d_model), queries, keys, values and sums (batch, heads, length, d_head).
 
     Parameters
     ----------
@@ -157,10 +163,14 @@ class Position(nn.Module):
     _informed: Mapping[str, bool] = {}
     _assigned = False
     _at_large = False
+    _on_request: frozenset[str] = frozenset()
+    """Doors of the class that stay shut unless an option opens them."""
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         _check_spelling(cls)
+        if "_on_request" not in vars(cls):  # who writes a door wants it open
+            cls._on_request = cls._on_request - set(vars(cls))
         cls._informed = _informed_doors(cls)
         if "bias" in vars(cls) and "position_only" not in vars(cls):
             form = getattr(cls.bias, "form", None)
@@ -178,8 +188,12 @@ class Position(nn.Module):
 
     @classmethod
     def doors(cls) -> tuple[str, ...]:
-        """Return the names of the doors that this class overrides, in the order of use."""
-        return tuple(door for door in DOORS if getattr(cls, door) is not getattr(Position, door))
+        """Return the doors that this class overrides, options apart, in the order of `DOORS`."""
+        return tuple(
+            door
+            for door in DOORS
+            if getattr(cls, door) is not getattr(Position, door) and door not in cls._on_request
+        )
 
     @property
     def _is_deaf(self) -> bool:
@@ -232,6 +246,24 @@ class Position(nn.Module):
         the fused kernel.
         """
         return None
+
+    @_door
+    def carry(self, v: Tensor) -> Tensor:
+        """Return values that know their own position: before the sum, the message's first wing.
+
+        (batch, heads, length, d_head) to the same; fewer heads, where groups share values, may
+        leave as all heads. `places.keys` says where they stand. A cache keeps what comes back.
+        """
+        return v
+
+    @_door
+    def deliver(self, out: Tensor) -> Tensor:
+        """Return sums of values that know where their query stands: the message's second wing.
+
+        (batch, heads, queries, d_head) to the same, behind the weights and what `mix` adds, in
+        front of the map that joins the heads. `places.queries` says where queries stand.
+        """
+        return out
 
     def kept(self, x: Tensor) -> Tensor:
         """Return what a cache keeps of tokens (batch, length, d_model), by default all of them.
@@ -286,7 +318,9 @@ class Position(nn.Module):
 
     def is_closed(self, door: str) -> bool:
         """Return whether nothing enters by a door: neither the class nor anybody else set it."""
-        return door not in self.__dict__ and getattr(type(self), door) is getattr(Position, door)
+        if door in self.__dict__:
+            return False
+        return door in self._on_request or getattr(type(self), door) is getattr(Position, door)
 
     def through(self, door: str, places: Places, *inputs: Tensor) -> Any:
         """Return what a door makes of its inputs, with `places` if it takes them.

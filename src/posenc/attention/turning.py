@@ -1,4 +1,4 @@
-"""Turning queries and keys by their positions: RoPE as functions.
+"""Turning queries, keys and messages by their positions: RoPE as functions.
 
 `rope` and `cos_sin` are for attention that is not of this library, and check what they are given.
 `turn` and `waves` are what they do; `Rotary` and its relatives call these two.
@@ -29,17 +29,21 @@ def rope(
     positions: Tensor | ArrayLike,
     omega: Tensor | ArrayLike,
     pairing: str = "interleaved",
+    *,
+    inverse: bool = False,
 ) -> Tensor:
     """Return queries or keys turned by their positions: pair i of a head by the angle t omega_i.
 
-    That is rotary position embedding (RoPE) for one's own attention. Turn queries and keys, leave
-    the values alone; a score then depends on two positions through their difference only.
+    That is rotary position embedding (RoPE) for one's own attention. Turn queries and keys; a score
+    then depends on two positions through their difference only. Values may stay as they are. Who
+    turns them, too, turns their weighted sum back by the place of the query, with `inverse`: what a
+    token gets then depends on differences of positions only, and knows them (RoVE).
 
     Parameters
     ----------
     x : (..., length, d_head)
-        Queries or keys in a floating type, such as (batch, heads, length, d_head). Any number of
-        axes, or none, stands in front.
+        Queries, keys, values or their sums in a floating type, such as (batch, heads, length,
+        d_head). Any number of axes, or none, stands in front.
     positions : (length,) or (batch, length)
         Integers, or real times in float32 or float64. With rows of their own, the batch is the
         first axis of `x`; one row serves all.
@@ -50,6 +54,8 @@ def rope(
     pairing : {"interleaved", "half"}
         Pair i is dimensions (2i, 2i + 1), as in the paper, or (i, i + n), as in GPT-NeoX, LLaMA and
         most of Hugging Face's models. Weights trained with one fail with the other.
+    inverse : bool
+        Whether to turn back, by -t omega_i.
 
     Returns
     -------
@@ -70,7 +76,8 @@ def rope(
     these are tensors that want them. The same as `encodings.Rotary` in a layer of this library.
 
     Source: Su et al. (2021), RoFormer, Eq. 14-16 (interleaved); the half-split form and partial
-    turning are those of Black et al. (2022), GPT-NeoX.
+    turning are those of Black et al. (2022), GPT-NeoX; the turn back is that of Harik and Jayasiri
+    (2022), RoPER.
 
     Examples
     --------
@@ -81,8 +88,11 @@ def rope(
     >>> later = rope(q, t + 1000, omega) @ rope(k, t + 1000, omega).mT
     >>> bool(torch.allclose(scores, later, atol=1e-4))
     True
+    >>> v, weights = torch.randn(1, 4, 10, 64), scores.softmax(-1)
+    >>> out = rope(weights @ rope(v, t, omega), t, omega, inverse=True)
     """
     check_pairing(pairing)
+    _checks.flag("inverse", inverse)
     _check_heads(x)
     frequencies, _ = _frequencies(omega, x.device)
     _check_pairs(frequencies, x)
@@ -91,7 +101,7 @@ def rope(
     if t.ndim > 1:  # between batch and length, x may have heads
         rows = (slice(None), *(None for _ in x.shape[1:-2]))
         cos, sin = cos[rows], sin[rows]
-    return turn(x, cos, sin, pairing)
+    return turn(x, cos, -sin if inverse else sin, pairing)
 
 
 def cos_sin(positions: Tensor | ArrayLike, omega: Tensor | ArrayLike) -> tuple[Tensor, Tensor]:

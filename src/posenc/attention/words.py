@@ -29,6 +29,7 @@ ENCODINGS = {
     "relative_key": "relative",
     "rope": "rotary",
     "rope_2d": "axial_rotary",
+    "roper": "rove",
     "shaw": "relative",
     "sine": "sinusoidal",
     "sinusoid": "sinusoidal",
@@ -37,6 +38,7 @@ ENCODINGS = {
     "t5_bias": "t5",
     "time2vec": "sine_linear",
     "vanilla": "sinusoidal",
+    "vo_rope": "rove",
     "winstat": "window_statistics",
     "wpe": "learnable",
 }
@@ -61,6 +63,7 @@ OPTIONS = {
     "rope_scaling": "scaling",
     "rope_theta": "base",
     "rope_type": "scaling",
+    "rotary_value": "values",
     "rotary_dim": "share",
     "rotary_emb_base": "base",
     "rotary_pct": "share",

@@ -26,6 +26,7 @@ from posenc.encodings.pope import PoPE
 from posenc.encodings.relative import Relative
 from posenc.encodings.resizing import resize, resize_grid
 from posenc.encodings.rotary import Rotary
+from posenc.encodings.rove import RoVE
 from posenc.encodings.sinusoidal import DFT, TAPE, Sinusoidal
 from posenc.encodings.spe import ConvSPE, SineSPE, StochasticPosition
 from posenc.encodings.swin import SwinBias
@@ -62,6 +63,7 @@ __all__ = [
     "NoPosition",
     "PoPE",
     "Relative",
+    "RoVE",
     "Rotary",
     "SineLinear",
     "SineSPE",
@@ -87,7 +89,7 @@ __all__ = [
 Name = Literal[
     "none", "sinusoidal", "dft", "learnable", "tape", "learnable_frequency", "sine_linear",
     "rotary", "relative", "t5", "alibi", "tupe", "sine_spe", "conv_spe", "tpe", "erpe",
-    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "dywpe",
+    "transformer_xl", "deberta", "kerple", "xpos", "fire", "cope", "fope", "pope", "rove", "dywpe",
     "window_statistics", "axial_rotary", "mrope", "swin",
 ]  # fmt: skip
 """The names that the library knows, for checkers of types."""
@@ -119,6 +121,7 @@ _MODERN: dict[str, type[Position]] = {
     "cope": CoPE,
     "fope": FoPE,
     "pope": PoPE,
+    "rove": RoVE,
 }
 _SIGNAL: dict[str, type[Position]] = {"dywpe": DyWPE, "window_statistics": WindowStatistics}
 _AXES: dict[str, type[Position]] = {"axial_rotary": AxialRotary, "mrope": MRoPE, "swin": SwinBias}

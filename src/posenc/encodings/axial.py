@@ -12,6 +12,7 @@ from posenc import _checks, frequencies
 from posenc.attention import Places, Position, words
 from posenc.attention.numerics import precise, without_autocast
 from posenc.attention.places import Steps, constants, refuse
+from posenc.attention.position import MESSAGE
 from posenc.attention.turning import PAIRINGS, turn
 
 OF_PARTS = "half_of_parts"
@@ -52,6 +53,8 @@ class AxialRotary(Position):
     fastest : float
         Frequency of the fastest pair in radians per position, above 0. Where places run from -1 to
         1, as `patch_centres` makes them, DINOv3 has 2 pi, one turn for each unit.
+    values : bool
+        Whether values turn by their places and sums of them back by the query's, as in `RoVE`.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class AxialRotary(Position):
     """
 
     omega: nn.Parameter | NDArray[np.floating]
+    _on_request = MESSAGE
 
     def __init__(
         self,
@@ -93,8 +97,11 @@ class AxialRotary(Position):
         parts: Sequence[int] | None = None,
         pairing: str = "interleaved",
         fastest: float = 1.0,
+        values: bool = False,
     ) -> None:
         super().__init__(d_model, n_heads, max_length)
+        if _checks.flag("values", values):
+            self._on_request = frozenset()
         self.axes = _checks.choice("axes", axes, ("axial", "mixed"))
         known = PAIRINGS if self.axes == "mixed" else (*PAIRINGS, OF_PARTS)
         self.pairing = words.choice("pairing", pairing, known, words.PAIRINGS)
@@ -150,15 +157,26 @@ class AxialRotary(Position):
             self.omega.copy_(drawn / drawn.norm(dim=-1, keepdim=True) * size)
 
     def rotate(self, q: Tensor, k: Tensor, places: Places | None = None) -> tuple[Tensor, Tensor]:
-        if places is None or places.of_queries.given is None or places.of_keys.given is None:
-            refuse("positions", f"must be given, with n_axes = {self.n_axes} numbers a token", None)
-        if self.axes == "mixed":  # each head has frequencies of its own, so shared keys part here
-            k = k.repeat_interleave(self.n_heads // k.shape[1], 1)
+        places = self._given(places)
         return self._turned(q, places.of_queries), self._turned(k, places.of_keys)
 
-    def _turned(self, x: Tensor, steps: Steps) -> Tensor:
+    def carry(self, v: Tensor, places: Places | None = None) -> Tensor:
+        return self._turned(v, self._given(places).of_keys)
+
+    def deliver(self, out: Tensor, places: Places | None = None) -> Tensor:
+        return self._turned(out, self._given(places).of_queries, back=True)
+
+    def _given(self, places: Places | None) -> Places:
+        """Return the places, or raise ValueError unless somebody gave them."""
+        if places is None or places.of_queries.given is None or places.of_keys.given is None:
+            refuse("positions", f"must be given, with n_axes = {self.n_axes} numbers a token", None)
+        return places
+
+    def _turned(self, x: Tensor, steps: Steps, *, back: bool = False) -> Tensor:
+        if self.axes == "mixed":  # each head has frequencies of its own, so shared ones part here
+            x = x.repeat_interleave(self.n_heads // x.shape[1], 1)
         angles = self._angles(steps.positions)
-        cos, sin = angles.cos(), angles.sin()
+        cos, sin = angles.cos(), -angles.sin() if back else angles.sin()
         if self.pairing != OF_PARTS:
             return turn(x, cos, sin, self.pairing)
         widths = [*self.parts, x.shape[-1] - sum(self.parts)]

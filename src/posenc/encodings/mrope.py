@@ -38,7 +38,7 @@ class MRoPE(Rotary):
         in turn, and to the first axis what is left when the others have theirs (Qwen3-VL), so that
         every axis has fast and slow ones. "first_slowest": the others in turn, then those of the
         first axis (ERNIE 4.5 VL).
-    base, share, scaling, factor, original_length, scaling_options
+    base, share, values, back, scaling, factor, original_length, scaling_options
         As for `Rotary`.
     pairing : {"half", "interleaved"}
         As for `Rotary`; Qwen's models have "half", GLM-4V and ERNIE "interleaved".
@@ -83,6 +83,8 @@ class MRoPE(Rotary):
         base: float = 10_000.0,
         pairing: str = "half",
         share: float = 1.0,
+        values: bool = False,
+        back: bool = True,
         scaling: str = "none",
         factor: float | None = None,
         original_length: int | None = None,
@@ -95,6 +97,8 @@ class MRoPE(Rotary):
             base=base,
             pairing=pairing,
             share=share,
+            values=values,
+            back=back,
             scaling=scaling,
             factor=factor,
             original_length=original_length,

@@ -1,4 +1,4 @@
-"""Rotary encoding: queries and keys turn with their position."""
+"""Rotary encoding: queries and keys turn with their position, and values where asked."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -10,7 +10,7 @@ from torch import Tensor
 from posenc import _checks, frequencies
 from posenc.attention import Places, Position
 from posenc.attention.places import Steps, constants
-from posenc.attention.position import made_of
+from posenc.attention.position import MESSAGE, made_of
 from posenc.attention.turning import check_pairing, turn, turner, waves
 from posenc.encodings.stretching import Stretching
 
@@ -42,6 +42,11 @@ class Rotary(Position):
     direction : {1, -1}
         1 turns as in the paper, -1 the other way round, as NanoChat does. Weights trained with one
         fail with the other.
+    values : bool
+        Whether values turn by their places, too, as in `RoVE`.
+    back : bool
+        Whether sums of values that turn are turned back by the place of their query. Without it
+        outputs depend on where the text stands, as with RoFormer's `rotary_value`.
     keep : float
         Share of the pairs that keep their frequency, the fast ones; those of lowest frequency get
         0 and carry no position ("p-RoPE", Barbero et al. 2024). From 0 to 1.
@@ -82,7 +87,8 @@ class Rotary(Position):
     Notes
     -----
     Parameters to learn: 0. Cost: O(L d_model) per layer and batch row. Tables and turning are in
-    float32 at least, also in a module of a half type. Under "dynamic_ntk" and "longrope" Hugging
+    float32 at least, also in a module of a half type. Values turn without the `attention_factor`,
+    which is for scores. Under "dynamic_ntk" and "longrope" Hugging
     Face's layers turn all rows by the frequencies of the longest one; here a row with positions of
     its own is turned as if it were alone.
 
@@ -97,6 +103,7 @@ class Rotary(Position):
     cos: Tensor
     sin: Tensor
     omega = made_of("omega")
+    _on_request = MESSAGE
 
     @property
     def shared(self) -> bool:
@@ -114,6 +121,8 @@ class Rotary(Position):
         share: float = 1.0,
         first: int = 0,
         direction: int = 1,
+        values: bool = False,
+        back: bool = True,
         keep: float = 1.0,
         scaling: str = "none",
         factor: float | None = None,
@@ -127,6 +136,7 @@ class Rotary(Position):
         if direction not in (1, -1):
             raise ValueError(f"direction must be 1 or -1, got {direction!r}")
         self.direction = int(direction)
+        self._open_message(values, back)
         trained = frequencies.geometric(turning, base)
         self._n_kept = _n_kept(len(trained), keep)
         self.stretching = Stretching(
@@ -150,19 +160,54 @@ class Rotary(Position):
         others = turns if same else self._cos_sin(places.of_keys, omega)
         return self._turned(q, turns), self._turned(k, others)
 
-    def _turner(self, places: Places, like: Tensor) -> Callable[[Tensor], Tensor]:
-        """Return what turns a token that is decoded, made once for all layers of a model."""
+    def carry(self, v: Tensor, places: Places | None = None) -> Tensor:
+        places = places or Places.of(v)
+        return self._message(v, places.of_keys, places, 1)
+
+    def deliver(self, out: Tensor, places: Places | None = None) -> Tensor:
+        places = places or Places.of(out)
+        return self._message(out, places.of_queries, places, -1)
+
+    def _message(self, x: Tensor, steps: Steps, places: Places, way: int) -> Tensor:
+        """Return values turned by their places, or sums of them turned back by the query's."""
+        if places.common is not None:
+            return self._turner(places, x, way)(x)
+        return self._turned(x, self._of_message(steps, places, way))
+
+    def _of_message(self, steps: Steps, places: Places, way: int) -> tuple[Tensor, Tensor]:
+        """Return cosines and sines without the gain, which is for scores; those back with -1."""
+        cos, sin = self._cos_sin(steps, self._omega_now(places))
+        if self.attention_factor != 1:
+            cos, sin = cos / self.attention_factor, sin / self.attention_factor
+        return cos, sin if way == 1 else -sin
+
+    def _open_message(self, values: bool, back: bool) -> None:
+        """Open the wings of the message that are asked for, or raise ValueError."""
+        if not _checks.flag("back", back) and not values:
+            raise ValueError("back must be True where values do not turn, got False")
+        if _checks.flag("values", values):
+            self._on_request = frozenset() if back else frozenset(["deliver"])
+
+    def _turner(self, places: Places, like: Tensor, way: int = 0) -> Callable[[Tensor], Tensor]:
+        """Return what turns a token that is decoded, made once for all layers of a model.
+
+        That is its query and key, or its message on the way there (1) and back (-1).
+        """
 
         def make() -> Callable[[Tensor], Tensor]:
-            turns = self._cos_sin(places.of_queries, self._omega_now(places))
+            steps = places.of_queries
+            if way:
+                turns = self._of_message(steps, places, way)
+            else:
+                turns = self._cos_sin(steps, self._omega_now(places))
             if self.first:
                 return lambda x: self._turned(x, turns)
             return turner(*turns, self.pairing, like)
 
-        return places.in_common((self, like.dtype), make)
+        return places.in_common((self, like.dtype, way), make)
 
     def _turned(self, x: Tensor, turns: tuple[Tensor, Tensor]) -> Tensor:
-        """Return queries or keys whose dimensions from the first one on have turned."""
+        """Return what heads hold with its dimensions from the first one on turned."""
         if not self.first:
             return turn(x, *turns, self.pairing)
         turned = turn(x[..., self.first :], *turns, self.pairing)

@@ -32,8 +32,6 @@ def make(family: str, layer: "Layer", door: str | None = None) -> "Position":
         )
     if door is not None and door not in used:
         raise ValueError(f"door must be {used[0]!r} for this layer of {family}, got {door!r}")
-    if layer.values_turn:
-        _lacking("values that turn", family)
     chosen = door or used[0]
     if chosen == "rotate":
         return _rotary(family, layer)
@@ -167,6 +165,8 @@ def _options(layer: "Layer") -> dict[str, Any]:
     """Return base, pairs and schedule."""
     share = layer.turning / (layer.head_dim or 1)
     options: dict[str, Any] = {"base": layer.base, "pairing": layer.pairing or layer.pairing_after}
+    if layer.values_turn:
+        options |= {"values": True, "back": layer.turned_back}
     scaling = layer.scaling
     if scaling is not None and scaling["type"] == "proportional":
         return (

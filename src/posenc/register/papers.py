@@ -40,6 +40,16 @@ def _deepseek(layers: "tuple[Layer, ...]") -> str | None:
     )
 
 
+def _deepseek_v4(layers: "tuple[Layer, ...]") -> str | None:
+    if not any(one.compressed for one in layers):
+        return None
+    return (
+        "Within a layer one base turns queries, near keys, keys that stand for several tokens, and "
+        "what a token gets back. Earlier code of transformers turned the latter keys by a base of "
+        "their own (issue 45910): then scores depend on two places, and no turn back fits both."
+    )
+
+
 def _llama4(layers: "tuple[Layer, ...]") -> str | None:
     if not any(one.query_scaling for one in layers):
         return None
@@ -132,6 +142,7 @@ def _sines_first(layers: "tuple[Layer, ...]") -> str | None:
 NOTES: tuple[tuple[tuple[str, ...], Say], ...] = (
     (("gpt_oss",), _gpt_oss),
     (("deepseek_v2", "deepseek_v3", "deepseek_v32"), _deepseek),
+    (("deepseek_v4",), _deepseek_v4),
     (("llama4_text",), _unlike_other_llamas),
     (("llama4_text",), _llama4),
     (("ministral3",), _ministral),

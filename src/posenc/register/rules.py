@@ -81,6 +81,10 @@ class Layer:
         Vectors of distances that meet queries (c2p) or keys (p2c) in the scores.
     values_turn : bool
         Whether values are turned as well as queries and keys.
+    turned_back : bool
+        Whether what a token gets of turned values is turned back by the place of its query.
+    compressed : int or None
+        How many tokens each further key and value stands for, behind those in sight.
     mixer : {"recurrent", "convolution"} or None
         What tells the order of tokens in a layer without attention.
     alpha : float or None
@@ -117,6 +121,8 @@ class Layer:
     buckets: Mapping[str, Any] | None = None
     relative: Mapping[str, Any] | None = None
     values_turn: bool = False
+    turned_back: bool = False
+    compressed: int | None = None
     mixer: str | None = None
     alpha: float | None = None
     idle: tuple[str, ...] = ()
@@ -209,6 +215,8 @@ def layer_types(values: Values, family: Mapping[str, Any]) -> list[str]:
         raise ConfigError(f"{name} must be at most 10,000, got {n_layers}")
     own = family.get("layer_types", {})
     listed = values.config.get(family.get("types_entry", "layer_types"))
+    if listed is None and (coded := family.get("coded_types")):
+        listed = _decoded(values.config, coded, n_layers)
     if listed is not None:
         types = _listed(listed, n_layers, {*own.get("cycle", ()), *family.get("windowed", ())})
         return [*types[:-1], own["last"]] if own.get("last_always") else types
@@ -247,6 +255,19 @@ def _listed(listed: Any, n_layers: int, own: set[str]) -> list[str]:
             f"known are {', '.join(sorted(known))}"
         )
     return list(listed)
+
+
+def _decoded(
+    config: Mapping[str, Any], coded: Mapping[str, Any], n_layers: int
+) -> list[str] | None:
+    """Return the types that a configuration lists as numbers, such as DeepSeek-V4's releases."""
+    name, types = coded["entry"], coded["types"]
+    if (numbers := config.get(name)) is None:
+        return None
+    if not isinstance(numbers, list) or not all(str(n) in types for n in numbers):
+        known = ", ".join(types)
+        raise ConfigError(f"{name} must list numbers among {known}, got {numbers!r:.60}")
+    return [types[str(n)] for n in numbers[:n_layers]]
 
 
 def _cycle(values: Values, rule: Mapping[str, Any], n_layers: int) -> list[str]:
@@ -307,6 +328,8 @@ def _layer(
         n_heads = values.need("num_attention_heads")
         found["slopes"] = distances.slopes(values, family["slopes"], n_heads, found["scale"])
         sources["slopes"] = "code"
+    if entry := family.get("compressed", {}).get(kind):
+        found["compressed"], sources["compressed"] = _compressed(values, kind, entry)
     found["sinks"], sources["sinks"] = kind in family.get("sinks", ()), "probe"
     if scaled := _query_scaling(values, found):
         found["query_scaling"], sources["query_scaling"] = scaled, "code"
@@ -341,8 +364,17 @@ def _added(
     if "table" in found and found["table"]["kind"] != "angles":
         narrow = values.count("embedding_size")  # of ELECTRA, which widens what it has added
         found["table"]["width"] = narrow or values.need("hidden_size")
-    if "values_turn" in family:
-        found["values_turn"] = bool(values.get(family["values_turn"]))
+    if turns := family.get("values_turn"):
+        found["values_turn"] = turns is True or bool(values.get(turns))
+        found["turned_back"] = family.get("turned_back", False)
+
+
+def _compressed(values: Values, kind: str, entry: str) -> tuple[int, str]:
+    """Return how many tokens a further key stands for in layers of this type, with the source."""
+    if values.says(entry):
+        return values.need(entry), "config"
+    rate, source = values.part("compress_rates").get(kind), values.find("compress_rates")[1]
+    return Values({"compress_rates": rate}, {}).need("compress_rates"), source
 
 
 def _is_added_once(values: Values, found: Mapping[str, Any]) -> None:
@@ -622,6 +654,7 @@ def parameters(
     labels = family.get("rope_labels", {})
     label = labels.get(kind, kind)
     under = any(value is None or isinstance(value, Mapping) for value in defaults.values())
+    scaled_label = family.get("scaled_label", "full_attention")
     for name in ("rope_scaling", "rope_parameters"):
         given = values.config.get(name)
         if not given:
@@ -637,8 +670,8 @@ def parameters(
             part = rope[label]
             return (None if part is None else mapping(f"{name}.{label}", part)), True, "config"
         if under:  # earlier releases scale the layers that see everything
-            scaled = label == "full_attention" or family.get("scales_all", False)
-            own = rope if scaled else {}
+            scaled = label == scaled_label or family.get("scales_all", False)
+            own = {**family.get("beside_scaled", {}), **rope} if scaled else {}
             return (
                 {k: v for k, v in own.items() if k != "rope_theta" or label == "full_attention"},
                 True,
@@ -652,7 +685,12 @@ def parameters(
         family.get("base_entry") == ""
     ):  # an entry beside a class's own parameters moves nothing there
         return part, under, "default"
-    return {k: v for k, v in part.items() if not _overridden(values, k, label)}, under, "default"
+    entry = family.get("base_entries", {}).get(label, "rope_theta")
+    return (
+        {k: v for k, v in part.items() if not _overridden(values, k, label, entry)},
+        under,
+        "default",
+    )
 
 
 def agree(config: Mapping[str, Any]) -> None:
@@ -683,8 +721,10 @@ def agree(config: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} is said to be {both}; one of them must go")
 
 
-def _overridden(values: Values, name: str, label: str) -> bool:
+def _overridden(values: Values, name: str, label: str, entry: str) -> bool:
     """Return whether a class's entry gives way to one at the top of the configuration."""
+    if name == "rope_theta" and entry != name:
+        return values.says(entry)
     local = name == "rope_theta" and label in WINDOWED and values.says("rope_local_base_freq")
     return name in ("rope_theta", "partial_rotary_factor") and (local or values.says(name))
 
@@ -695,6 +735,9 @@ def _base(values: Values, family: Mapping[str, Any], kind: str) -> tuple[Any, st
         return values.find("rope_local_base_freq")
     defaults = values.defaults.get("rope_parameters") or {}
     part = defaults.get(family.get("rope_labels", {}).get(kind, kind))
+    label = family.get("rope_labels", {}).get(kind, kind)
+    if (entry := family.get("base_entries", {}).get(label)) and values.says(entry):
+        return values.find(entry)
     nested = isinstance(part, Mapping)
     own = part if isinstance(part, Mapping) else defaults
     separate = (
@@ -711,6 +754,9 @@ def _turning(
     values: Values, family: Mapping[str, Any], rope: Mapping[str, Any], head_dim: int
 ) -> tuple[int, str]:
     """Return how many of a head's dimensions turn, with the source of that number."""
+    width = family.get("turning_entry")
+    if width and values.says(width) and not values.says("partial_rotary_factor"):
+        return values.need(width), "config"
     if values.get("qk_rope_head_dim") and values.get("qk_nope_head_dim"):
         return values.need("qk_rope_head_dim"), values.find("qk_rope_head_dim")[1]
     if "rotary_dim" in family.get("reads", ()) and values.get("rotary_dim") is not None:

@@ -107,7 +107,8 @@ def _sight(layer: "Layer") -> str:
     if layer.kind == "full" and not layer.causal:
         return f"{place}a query sees every token"
     moved = f", moved by {layer.shift} down and right" if layer.shift else ""
-    return place + SIGHT[layer.kind].format(window=layer.window) + moved
+    packed = f", and one key for each {layer.compressed} tokens before" if layer.compressed else ""
+    return place + SIGHT[layer.kind].format(window=layer.window) + moved + packed
 
 
 def _groups(layers: "Sequence[Layer]") -> "list[tuple[list[int], Layer]]":
@@ -232,8 +233,10 @@ def _rotation(
     yield f"Pairs in the weights: {PAIRS[layer.pairing or layer.pairing_after or 'half']}."
     if layer.pairing and layer.pairing != layer.pairing_after:
         yield f"The code reorders them before it turns: {PAIRS[layer.pairing_after or 'half']}."
-    if layer.values_turn:
-        yield "Values are turned, too."
+    if layer.values_turn and layer.turned_back:
+        yield "Values are turned, too, and what a token gets is turned back by its own place."
+    elif layer.values_turn:
+        yield "Values are turned, too, and not turned back: outputs depend on where a text stands."
     if layer.direction == -1:
         yield "They turn the other way round than in the paper."
     if layer.sections:
@@ -304,8 +307,8 @@ def _turns(
 
 
 def _reach(layer: "Layer") -> int | None:
-    """Return how many tokens a query sees, None where it sees all."""
-    return layer.window if layer.kind in ("window", "chunk") else None
+    """Return how many tokens a query sees, None where it sees all, or a key for several."""
+    return layer.window if layer.kind in ("window", "chunk") and not layer.compressed else None
 
 
 def _slow(omega: NDArray[np.float64], length: int, what: str) -> str:

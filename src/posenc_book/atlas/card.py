@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 NEVER_EMPTY = ("name", "title", "sentence", "formula", "parameters", "beyond", "use", "code")
-DOORS = ("embed", "rotate", "bias", "mix")
+DOORS = ("embed", "rotate", "bias", "mix", "carry", "deliver")
 LONGER = ("as it is", "rebuilt", "refuses")
 FAMILIES = {
     "added": (

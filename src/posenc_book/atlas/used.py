@@ -36,7 +36,7 @@ def encodings_of(layer: Layer) -> set[str]:
         return set()
     found = set()
     if layer.door == "rotate":
-        found.add("mrope" if layer.sections else "rotary")
+        found.add("mrope" if layer.sections else "rove" if layer.turned_back else "rotary")
     if layer.slopes:
         found.add("alibi")
     if layer.buckets:

@@ -60,8 +60,9 @@ class Attention(nn.Module):
         cache: Cache | None = None,
     ) -> Tensor:
         """Return the attended tokens (batch, length, d_model)."""
-        weights, v = self.attended(x, positions, padding, documents, cache)
-        return self.answer(self.out((weights @ v).transpose(1, 2).flatten(2)))
+        weights, v, t = self.attended(x, positions, padding, documents, cache)
+        sums = self.deliver(weights @ v, t)
+        return self.answer(self.out(sums.transpose(1, 2).flatten(2)))
 
     def answer(self, out: Tensor) -> Tensor:
         """Return what the caller gets, (batch, length, d_model)."""
@@ -74,18 +75,18 @@ class Attention(nn.Module):
         padding: Tensor | None = None,
         documents: Tensor | None = None,
         cache: Cache | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Return weights and values."""
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return weights, values, and where the queries stand."""
         real, documents = self.known(x, padding, documents, cache)
         t = self.places(x, positions, real, documents)
         x = self.embed(x, t)
         q, k, v = (self.in_heads(to(x)) for to in (self.to_q, self.to_k, self.to_v))
-        q, k = self.turn(q, t), self.turn_key(k, t)
+        q, k, v = self.turn(q, t), self.turn_key(k, t), self.carry(v, t)
         k, v, t_k = self.remember(cache, k, v, t)
         k, v = self.share(k), self.share(v)
         scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_head) + self.bias(t, t_k)
         seen = self.seen(q.shape[2], k.shape[2])
-        return self.softmax(scores, self.masked(seen, real, documents)), v
+        return self.softmax(scores, self.masked(seen, real, documents)), v, t
 
     def in_heads(self, a: Tensor) -> Tensor:
         """Return (batch, heads, length, d_head)."""
@@ -131,6 +132,14 @@ class Attention(nn.Module):
     def turn_key(self, k: Tensor, t: Tensor) -> Tensor:
         """Return keys turned by their places."""
         return self.turn(k, t)
+
+    def carry(self, v: Tensor, t: Tensor) -> Tensor:
+        """Return values that know their places, here as they are."""
+        return v
+
+    def deliver(self, out: Tensor, t: Tensor) -> Tensor:
+        """Return sums of values that know where their queries stand, here as they are."""
+        return out
 
     def bias(self, t: Tensor, t_k: Tensor) -> Tensor:
         """Return what is added to the scores, here nothing."""
@@ -252,6 +261,18 @@ class NormThenTurn(Attention):
     def turn(self, q: Tensor, t: Tensor) -> Tensor:
         """Return queries of one size, turned."""
         return super().turn(self.sized(q), t)
+
+
+class TurnsValues(Attention):
+    """The same, whose values turn by their places, and sums of them back by the query's (RoVE)."""
+
+    def carry(self, v: Tensor, t: Tensor) -> Tensor:
+        """Turn as keys turn."""
+        return super().turn(v, t)
+
+    def deliver(self, out: Tensor, t: Tensor) -> Tensor:
+        """Turn the other way."""
+        return super().turn(out, -t)
 
 
 class Windowed(Attention):
@@ -407,7 +428,7 @@ class OneCacheForAll(Attention):
         padding: Any = None,
         documents: Any = None,
         cache: Cache | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Use the first cache that ever came."""
         if cache is not None:
             self.kept = getattr(self, "kept", cache)
@@ -698,6 +719,32 @@ class WrongGroups(Attention):
         return k.repeat(1, self.n_heads // k.shape[1], 1, 1)
 
 
+# --- the message
+
+
+class ForgetsToTurnBack(TurnsValues):
+    """Values turn with the keys, and what a token gets stays turned."""
+
+    def deliver(self, out: Tensor, t: Tensor) -> Tensor:
+        """Leave it as it came."""
+        return out
+
+
+class TurnsBackByTheKey(TurnsValues):
+    """What a token gets is turned back by places of keys, which are others with a cache."""
+
+    def remember(
+        self, cache: Cache | None, k: Tensor, v: Tensor, t: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Note where the keys stand."""
+        k, v, self.t_k = super().remember(cache, k, v, t)
+        return k, v, self.t_k
+
+    def deliver(self, out: Tensor, t: Tensor) -> Tensor:
+        """Take the places of as many keys as there are queries."""
+        return super().deliver(out, self.t_k[:, : out.shape[2]])
+
+
 # --- half precision, moves
 
 
@@ -935,7 +982,8 @@ class DecidesByValue(Attention):
         return super().omega(t) / (2.0 if float(t.max()) >= 10_000 else 1.0)
 
 
-BASES: tuple[type[nn.Module], ...] = (Added, Biased, TwoAxes, NormThenTurn, NarrowWindow, Windowed)
+BASES: tuple[type[nn.Module], ...] = (Added, Biased, TwoAxes, NormThenTurn, TurnsValues)
+BASES += (NarrowWindow, Windowed)
 BASES += (TwoLayers, BothWays, Attention)
 """Layers that keep what they promise."""
 
@@ -1057,6 +1105,8 @@ GALLERY = (
     Exhibit(OtherPairs, ("pairs of dimensions are laid out as promised",)),
     Exhibit(TurnThenNorm, (MOVED, OFFSETS, "pairs of dimensions are laid out as promised")),
     Exhibit(FartherIsLouder, (NEARER,), {"nearer": True, "dtypes": None}),
+    Exhibit(ForgetsToTurnBack, (MOVED,)),
+    Exhibit(TurnsBackByTheKey, (ONE, CHUNKS)),
     Exhibit(CoarsePlaces, (FAR, MOVED, OFFSETS)),
     Exhibit(WholeTimes, (TIMES,)),
     Exhibit(

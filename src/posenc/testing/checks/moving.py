@@ -18,7 +18,8 @@ ODD = ((0, 1, 3, 4, 8), (0, 2, 3, 7, 8))
     "moving all tokens changes nothing",
     promise="relative",
     page="rotary",
-    hint="a place enters by itself somewhere, or angles lose digits at far places.",
+    hint="a place enters by itself somewhere, such as in values that turn and are not turned back, "
+    "or angles lose digits at far places.",
 )
 def moved(asked: Asked) -> Iterator[Seen]:
     """Let all tokens stand some steps later."""
