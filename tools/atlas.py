@@ -494,8 +494,8 @@ def in_the_benchmark() -> str:
     if tokens:
         return (
             f"What the {n} encodings that came later gain on {sets} data sets, with "
-            f"{listed(tokens)} as tokens, is told in [another page](found-further.ipynb#"
-            "encodings-of-today), and so is what [five more of the library](found-further.ipynb#"
+            f"{listed(tokens)} as tokens, is told in [another page](asked-again.ipynb#"
+            "encodings-of-today), and so is what [five more of the library](asked-again.ipynb#"
             f"five-more-of-the-library) do. {alone}"
         )
     trained = f"{COUNTS[len(whole)]} of them" + (f", {listed(whole)}," if whole else "")

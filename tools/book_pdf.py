@@ -48,8 +48,6 @@ LEFT_OUT = {
     "book/bug-reports": "a reference beside the package",
     "book/speed": "a reference beside the package",
     "book/attention-check": "a reference beside the package",
-    "book/found-details": "results that two chapters tell",
-    "book/found-further": "results that chapters point to",
     "book/asked-again": "results that chapters point to",
     "book/length-lab": "results that a chapter tells",
     "book/api": "a reference beside the package",

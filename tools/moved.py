@@ -21,6 +21,8 @@ BOOK = "book"
 PUBLISHED = repository.pages(repository.address())
 PAGES = {
     "book/published-code": "book/audit/published-code",
+    "book/found-details": "book/asked-again",
+    "book/found-further": "book/asked-again",
     "book/survey-tables": "book/audit/survey-results#the-survey-s-tables-ours-beside-theirs",
     "book/survey-versions": "book/audit/survey-results#the-survey-has-moved-on",
     "book/api/study": "book/api/experiments",

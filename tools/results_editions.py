@@ -20,7 +20,7 @@ LIST = "book/editions"
 PLACES = ("edition.json", "*/edition.json", "editions/*.json")
 # By the folder of the scores: the module that reads them, and the pages that present them.
 READ = {
-    "": ("posenc_book.read.classification.edition", ("benchmark", "found-details")),
+    "": ("posenc_book.read.classification.edition", ("benchmark", "asked-again")),
     "edition-3": ("posenc_book.read.edition3.reading", ("asked-again",)),
     "forecasting": ("posenc_book.read.forecasting.complete", ("forecasting",)),
 }

@@ -32,8 +32,6 @@ UNTIMED = {
     "peers": "reference: tables of comparisons",
     "bug-reports": "reference: readers look a report up",
     "attention-check": "reference: readers look a fault up",
-    "found-details": "reference: results that two chapters tell",
-    "found-further": "reference: results that chapters point to",
     "asked-again": "reference: results that chapters point to",
     "length-lab": "reference: results that a chapter tells",
     "from-the-signal": "reference: results that a chapter tells",

@@ -257,7 +257,7 @@ def test_a_mark_without_a_verdict_is_refused():
 # Pages on which readers look something up: their marks stay in sight.
 FAMILIES = {f"atlas/{family}" for family in ("added", "signal", "turned", "distances", "offsets")}
 LOOKED_UP = FAMILIES | {
-    *("datasets", "found-further", "asked-again", "length-lab"),
+    *("datasets", "asked-again", "length-lab"),
     *("rest-of-the-family", "schedules"),
 }
 

@@ -17,6 +17,24 @@ from posenc_book.atlas import cards
 FIRST = json.loads(Path(__file__).with_name("first_edition.json").read_text(encoding="utf-8"))
 # Anchors that came after it and have moved since.
 LATER = {
+    # what three pages had between them
+    "asked-again": [
+        *("asked-again-with-equal-definitions", "behind-what-we-found"),
+        *("other-norms-sizes-and-encodings", "question-by-question", "promising-seen-afterwards"),
+        *("windows-split-in-two-ways", "fig-windows-splits", "fig-third-edition", "fig-choice"),
+        *("what-was-unequal", "could-the-data-show-either-answer", "new-sets-split-in-half"),
+        *("do-the-two-winners-win-again", "should-validation-pick", "shaw-s-encoding-whole"),
+        *("two-encodings-at-once", "does-a-convolution-need-an-encoding", "t-pe-taken-apart"),
+        *("equal-on-average", "encodings-of-today", "four-layers", "four-sentences-of-papers"),
+        *("what-was-trained", "the-frozen-verdicts", "fig-answers", "what-the-gain-depends-on"),
+        *("gain-by-number-of-tokens", "fig-gains-by-tokens", "every-gain-in-numbers"),
+        *("fig-gains-with-steps", "fig-gains-with-patches", "gain-by-length-of-training"),
+        *("fig-gains-by-length", "beside-the-verdicts", "which-ranks-differ"),
+        *("fig-critical-differences", "each-set-beside-its-rivals", "fig-levels-with-steps"),
+        *("fig-levels-with-patches", "steps-and-patches-side-by-side", "what-it-costs"),
+        *("how-long-a-training-takes", "another-norm-another-size", "fig-changed-gains"),
+        *("five-more-of-the-library", "fig-other-five", "fig-later-encodings", "what-is-lacking"),
+    ],
     # the survey's tables and versions had pages of their own
     "audit/survey-results": [
         *("survey-results-and-conclusions", "the-survey-s-tables-ours-beside-theirs"),
@@ -97,6 +115,8 @@ def test_the_list_names_what_earlier_editions_had():
         ("atlas.html#card-rotary", "atlas/turned.html#card-rotary"),
         ("oscillations.html#summary", "oscillations.html#take-away"),
         ("published-code.html#one-run-each", "audit/published-code.html#s35-"),
+        ("found-details.html#what-it-costs", "asked-again.html#what-it-costs"),
+        ("found-details.html#fig-windows-splits", "anomaly-windows.html#fig-windows-splits"),
         ("survey-tables.html#table-3-the-data", "audit/survey-results.html#table-3-"),
         ("survey-versions.html#", "audit/survey-results.html#the-survey-has-moved-on"),
     ],

@@ -31,7 +31,7 @@ def after_another(asked: Asked) -> Iterator[Seen]:
 @check(
     "the same input twice gives the same answer twice",
     promise="stateless",
-    page="found-details",
+    page="asked-again",
     hint="something is drawn at random in evaluation, or a table shrinks at every call.",
 )
 def twice(asked: Asked) -> Iterator[Seen]:

@@ -4,5 +4,5 @@ trained by   python -m experiments.classification
 rules        results/protocol.md, in short `protocol` (training) and `analysis`
 stored in    results/second-*.jsonl, results/tuning-*.jsonl, results/baselines
 read by      `second`, for pages by `found`
-shown in     book/benchmark.ipynb, book/found-details.ipynb, book/found-further.ipynb
+shown in     book/benchmark.ipynb, book/asked-again.ipynb
 """
