@@ -313,7 +313,7 @@ class Exhibit:
 
 ANSWERS = "it writes as many tokens as it was asked for"
 AGAIN = "the same prompts again are answered the same"
-BEGINS = "the beginning of a prompt changes what is written"
+ORDER = "the order of a prompt changes what is written"
 AFTER = "the same prompts are answered the same behind others"
 GOES = "some tokens and then more equal all in one go"
 ROWS = "prompts in a batch are answered as if alone"
@@ -338,7 +338,7 @@ GALLERY = (
     Exhibit(OneAhead, (CACHED, LIKELIEST, GOES), "one place too far"),
     Exhibit(HandsOverAgain, (CACHED, LIKELIEST, GOES), "something is not carried on"),
     Exhibit(LosesItsCache, (CACHED, LIKELIEST, GOES), "something is not carried on"),
-    Exhibit(ReadsTheLastToken, (BEGINS, LIKELIEST, GOES, RIGHT, WHOLE), "only its end is read"),
+    Exhibit(ReadsTheLastToken, (ORDER, LIKELIEST, GOES, RIGHT, WHOLE), "only its end is read"),
     Exhibit(KeepsItsCache, (AGAIN,), "left over from the call before"),
     Exhibit(KnowsPromptsByShape, (AFTER,), "kept for other prompts"),
     Exhibit(CountsFromTheEnd, (GOES, LIKELIEST, LEFT, RIGHT), "the number of new tokens decides"),
