@@ -75,7 +75,8 @@ ROOMS = {
         "Does anybody's attention treat positions rightly? Say what yours promises, and read the "
         "report. On a command line: `posenc check mylayers:make causal cached`; in a suite of "
         "tests, one line: `test_mine = as_tests(make, causal=True)`. `CHECKS` has every check of "
-        "one promise; two are asked together as well.",
+        "one promise; two are asked together as well. A loop that writes is asked by "
+        "`check_writing`, or on a command line by `posenc check mymodule:write --writes`.",
         ("testing",),
     ),
     "data": Room(

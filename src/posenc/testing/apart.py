@@ -38,12 +38,15 @@ class Job:
         Limit of the import, of building the layer, and of each check.
     gigabytes : float
         Limit of memory, where the system has one.
+    writes : bool
+        Whether the function writes, so that `check_writing` asks it.
     """
 
     path: str
     words: Mapping[str, Any]
     seconds: float
     gigabytes: float
+    writes: bool = False
 
 
 def report_of(job: Job, find: Callable[[str], Any]) -> tuple[dict[str, Any], str]:
@@ -111,9 +114,10 @@ def _child(pipe: Connection, job: Job, find: Callable[[str], Any]) -> None:
         stage("imported")
         make = find(job.path)
         stage("built")
-        from posenc.testing.attention import check_attention
+        from posenc.testing import check_attention, check_writing
 
-        report = check_attention(make, seconds=job.seconds, **job.words)
+        ask = check_writing if job.writes else check_attention
+        report = ask(make, seconds=job.seconds, **job.words)
         pipe.send(("report", report.as_dict(), str(report)))
     except BaseException as error:  # sys.exit(0) at the end of a module is no pass
         pipe.send(("refused", _in_words(error)))

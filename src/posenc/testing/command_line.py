@@ -18,12 +18,14 @@ HELP = """examples:
   posenc check mylayers:make causal cached relative padding=both trained=512 --json
   posenc check mylayers:make like=config.json
   posenc check mylayers:make like=config.json layer=3
+  posenc check mylayers:write --writes padding=left trained=512 --vocabulary 1000
 
 mylayers is a module here or one that Python can import, make a function in it, without arguments,
 that builds the layer or model. With like= it has to do with positions what a configuration says:
-what differs is named, with the value that it seems to use. What is not promised is measured and
-fails nothing. The module runs with your rights, in a process of its own; what it prints goes to
-stderr."""
+what differs is named, with the value that it seems to use. With --writes it may also be the loop
+itself, a function of (prompts, n_new) that returns the tokens behind them. What is not promised is
+measured and fails nothing. The module runs with your rights, in a process of its own; what it
+prints goes to stderr."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,15 +40,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("factory", help="module:function that builds it")
     parser.add_argument("promises", nargs="*", help=f"word or word=value; the words: {words}")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--writes", action="store_true", help="it goes on from prompts; see below")
     parser.add_argument("--width", type=int, help="tokens are vectors of so many numbers")
     parser.add_argument("--vocabulary", type=int, help="tokens are integers below this")
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="limit of the import, and of each check"
     )
     parser.add_argument("--memory", type=float, default=8.0, help="limit in gigabytes")
-    asked = parser.parse_args(arguments)
+    asked = parser.parse_intermixed_args(arguments)
     try:
-        job = Job(asked.factory, _words(asked), asked.seconds, asked.memory)
+        job = Job(asked.factory, _words(asked), asked.seconds, asked.memory, asked.writes)
         report, text = report_of(job, find)
         text = json.dumps(report, indent=1, ensure_ascii=False) if asked.json else text
         print(text, flush=True)
@@ -70,7 +73,8 @@ def _words(asked: argparse.Namespace) -> dict[str, Any]:
     Promises.of(promises)
     for limit in ("seconds", "memory"):
         _checks.positive(limit, getattr(asked, limit))
-    return {"width": asked.width, "vocabulary": asked.vocabulary, **promises}
+    words = {"vocabulary": asked.vocabulary, **promises}
+    return words if asked.writes else {"width": asked.width, **words}
 
 
 def _told(error: object, status: int) -> int:
