@@ -83,7 +83,7 @@ def score_mod(
     >>> t5 = encodings.make("t5", 32, 2, 9)
     >>> added = score_mod(t5, q, k)
     >>> bias = t5.bias(torch.zeros(1, 9, 32), q, k)
-    >>> bool(added(0.0, 0, 1, 5, 3) == bias[0, 1, 5, 3])  # head 1, query 5, key 3
+    >>> bool(added(0.0, 0, 1, 5, 3) == bias[1, 5, 3])  # head 1, query 5, key 3
     True
     """
     _check_bias(position)
