@@ -16,6 +16,7 @@ from posenc.testing.promises import Promises
 HELP = """examples:
   posenc check mylayers:make
   posenc check mylayers:make causal cached relative padding=both trained=512 --json
+  posenc check mylayers:model kernels=sdpa,flex,flash device=cuda
 
 mylayers is a module here or one that Python can import, make a function in it, without arguments,
 that builds the layer or model. What is not promised is measured and fails nothing. The module runs

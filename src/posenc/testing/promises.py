@@ -13,6 +13,7 @@ SIDES = ("left", "right", "both", "left alone", "both alone")
 LAYOUTS = ("half", "interleaved")
 BEYOND = ("exact", "refused")
 HALVES = ("bfloat16", "float16")
+KERNELS = ("sdpa", "flex", "flash")
 DEMANDS = ("order", "causal")
 """Of these words, False promises the opposite."""
 ELSEWHERE = {
@@ -35,6 +36,10 @@ ELSEWHERE = {
     "export": "exported",
     "n_kv_heads": "shared_heads",
     "gqa": "shared_heads",
+    "attn_implementation": "kernels",
+    "kernel": "kernels",
+    "cuda": "device",
+    "gpu": "device",
 }
 
 
@@ -90,6 +95,12 @@ class Promises:
         Rows of a batch do not see each other. Promised unless you say False.
     moves : bool, optional
         A change of dtype or device, or a saved and loaded state, keeps all tables.
+    kernels : str or several, optional
+        Kernels that answer as the eager attention of a model of transformers does: "sdpa", "flex",
+        "flash", or the name of one that you registered there. Asked on request only. Flash is
+        asked in bfloat16; on a processor, flex is not compiled.
+    device : str or torch.device, optional
+        Where everything is asked, such as "cuda", if torch finds one.
 
     Raises
     ------
@@ -120,6 +131,8 @@ class Promises:
     stateless: bool = True
     rows: bool = True
     moves: bool | None = None
+    kernels: tuple[str, ...] = ()
+    device: torch.device | None = None
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> "Promises":
@@ -134,6 +147,8 @@ class Promises:
         """Return what was promised under a word; for "padding left" whether that side was."""
         word, _, side = promise.partition(" ")
         value = getattr(self, word)
+        if word == "kernels" and side:
+            return side in value or (side == "other" and bool({*value} - {*KERNELS}))
         return (str(value).removesuffix(" alone") in (side, "both")) if side else value
 
     def speak_of(self, promise: str) -> bool:
@@ -143,7 +158,11 @@ class Promises:
 
     def made(self) -> tuple[str, ...]:
         """Return the words of all that was promised."""
-        silent = ("trained", "layers")  # facts that other checks need, and nothing to hold it to
+        silent = (
+            "trained",
+            "layers",
+            "device",
+        )  # facts that other checks need, and nothing to hold it to
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         return tuple(
             word
@@ -162,7 +181,7 @@ def _unknown(word: str, known: list[str]) -> str:
 def _value(word: str, value: Any) -> Any:
     """Return a promise's value as the checks want it, or raise ValueError."""
     if value is None:
-        return None if word != "dtypes" else ()
+        return () if word in ("dtypes", "kernels") else None
     choices = {"padding": SIDES, "layout": LAYOUTS, "beyond": BEYOND}
     if word in choices:
         return None if value is False else _checks.choice(word, value, choices[word])
@@ -171,7 +190,35 @@ def _value(word: str, value: Any) -> Any:
     if word == "dtypes":
         several = value if isinstance(value, list | tuple | set) else (value,)
         return tuple(_half(one) for one in several)
+    if word == "kernels":
+        return _kernels(value)
+    if word == "device":
+        return _device(value)
     return _checks.flag(word, value)
+
+
+def _kernels(value: Any) -> tuple[str, ...]:
+    named = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(one, str) and one not in ("", "eager") for one in named):
+        raise ValueError(
+            f"kernels must be names such as {', '.join(KERNELS)}, and not eager, which they stand "
+            f"beside, got {value!r}"
+        )
+    return named
+
+
+def _device(value: Any) -> torch.device:
+    """Return a device that torch finds here, or raise ValueError."""
+    found = ["cpu", *["cuda"] * torch.cuda.is_available()]
+    try:
+        device = torch.device(value)
+    except (RuntimeError, TypeError):
+        device = None
+    if device is None or device.type not in found:
+        raise ValueError(
+            f"device must be one that torch finds here, {' or '.join(found)}, got {value!r}"
+        )
+    return device
 
 
 def _half(value: Any) -> torch.dtype:

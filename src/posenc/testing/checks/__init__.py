@@ -23,6 +23,7 @@ from posenc.testing.checks import (
     times,
     windows,
 )
+from posenc.testing.checks.kernels import BESIDE_EAGER
 from posenc.testing.checks.pairs import PAIRS
 
 CHECKS = (
@@ -68,5 +69,5 @@ CHECKS = (
 )
 """Every check of one promise, in the order in which it is asked."""
 
-EVERY = (*CHECKS, *PAIRS)
-"""The same, and then those of two promises at a time."""
+EVERY = (*CHECKS, *BESIDE_EAGER, *PAIRS)
+"""The same, those of one kernel beside another, and then those of two promises at a time."""
