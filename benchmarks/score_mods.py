@@ -49,6 +49,8 @@ def main() -> None:
     parser.add_argument("--uncompiled", action="store_true", help="to see that it works")
     parser.add_argument("--out", type=Path, help="store the rows here")
     options = parser.parse_args()
+    # who compiles second would else get a program for every size
+    torch._dynamo.config.automatic_dynamic_shapes = False
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU; --device cpu measures what a processor can do")
     rows = []

@@ -4,10 +4,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from posenc import _checks
-from posenc.attention.fast.flex import ScoreMod, by_line, by_table
-from posenc.attention.fast.flex import score_mod as by_offsets
 from posenc.attention.places import Places, Steps, check_countable, given_steps
 from posenc.attention.position import Position, depth
+from posenc.attention.score_mods import ScoreMod, by_line, by_offset, by_table
 
 
 def score_mod(
@@ -99,7 +98,7 @@ def score_mod(
     if form is not None and kind == "by_query_and_offset" and q.shape[2] > 1:
         scores = form.short(position, places, q)
         assert isinstance(scores, Tensor)
-        return by_offsets(scores, places.of_queries.first)
+        return by_offset(scores, places.of_queries.first)
     return by_table(_matrix(position, places, q, k, x))
 
 

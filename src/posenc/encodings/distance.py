@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position, by_offset
-from posenc.attention.fast.flex import ScoreMod
 from posenc.attention.numerics import precise
+from posenc.attention.score_mods import ScoreMod
 from posenc.encodings.resizing import Rows
 
 

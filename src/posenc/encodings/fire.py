@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from posenc import _checks
 from posenc.attention import Places, Position
-from posenc.attention.fast.flex import ScoreMod, by_line
 from posenc.attention.maps import applied
 from posenc.attention.numerics import precise
 from posenc.attention.places import can_look
+from posenc.attention.score_mods import ScoreMod, by_line
 from posenc.encodings.starts import empty_linear
 
 _EPSILON = 1e-6  # as in the authors' listing
