@@ -71,7 +71,7 @@ def score_mod(
     rounded to steps of 0.004 in float32. In training, `causal=False` lets ALiBi go by distance
     instead, which is exact close to the query, and the outputs are the same behind the same mask.
 
-    Source: Dong et al. (2024), Flex Attention, section 3, for the function; the papers of the
+    Source: Dong et al. (2024), Flex Attention, for the function; the papers of the
     encodings for what it adds.
 
     Examples
